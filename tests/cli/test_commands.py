@@ -47,6 +47,14 @@ def test_equations_are_those_of_the_robot():
     assert "tau_p = tau_1 + " in call("equations", "slider_crank", "--formulation", "minimal").stdout
 
 
+def test_functions_of_a_machine_with_loops_are_written_as_c(tmp_path):
+    for name in ("linearize", "constraint_forces"):
+        call("export", "four_bar", "--function", name, "--output", tmp_path)
+        assert f"four_bar_{name}(" in (tmp_path / f"four_bar_{name}.c").read_text()
+    assert "planar2r has no constraints" in run("export", "planar2r", "--function", "constraint_forces",
+                                                code=2).stderr
+
+
 def test_equations_as_latex_in_a_file(tmp_path):
     call("equations", "planar2r", "--latex", "--output", tmp_path / "new" / "arm.tex")
     text = (tmp_path / "new" / "arm.tex").read_text()

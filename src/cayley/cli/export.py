@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
 
 OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces",
-                "coriolis_matrix", "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum")
+                "coriolis_matrix", "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum",
+                "linearize", "forward_derivatives")
+OF_CONSTRAINTS = ("constraint_residual", "constraint_jacobian", "constraint_forces")
 OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "twist": ("axes",)}
-FUNCTIONS = (*OF_THE_ROBOT, *OF_A_FRAME)
+FUNCTIONS = (*OF_THE_ROBOT, *OF_CONSTRAINTS, *OF_A_FRAME)
 
 
 Language = StrEnum("Language", [(name, name) for name in BACKENDS])  # type: ignore[misc]
@@ -97,6 +99,8 @@ def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: 
     if function not in FUNCTIONS:
         advice = did_you_mean(function.replace("-", "_"), FUNCTIONS, otherwise=f"; there are {', '.join(FUNCTIONS)}")
         raise typer.BadParameter(f"there is no function {function!r}{advice}", param_hint="--function")
+    if function in OF_CONSTRAINTS and not arm.tree.is_constrained:
+        raise typer.BadParameter(f"{arm.name} has no constraints: no loops, no mimic joints", param_hint="--function")
     if method and not hasattr(getattr(arm, function), "using"):
         raise typer.BadParameter(f"{function} has one method only", param_hint="--method")
     if frame and function not in OF_A_FRAME:

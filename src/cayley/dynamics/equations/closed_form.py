@@ -73,6 +73,17 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
                              (*writer.waves, *writer.constants, *coefficients.lines), "none")
 
 
+def constraint_form(tree: Tree, links: Links, ties: Ties) -> EquationsOfMotion:
+    """What constraints say alone, in numbers, where the equations of the tree are lines of a recursion."""
+    n = tree.nv
+    symbolic, q, scalars = exact_links(links, {}, with_letters=False, longest=_LONGEST_ENTRY, outside=ties.coordinates)
+    letters, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
+    writer = Writer(scalars.ring, dict(zip(map(coordinate_name, range(n)), letters, strict=True)),
+                    _angles(letters, {}, parameters_of(links)), decimals=True)
+    written = _of_constraints(ties.sums(symbolic, q, scalars, scalars.ring), writer, qd)
+    return EquationsOfMotion(tree.name, letters, qd, qdd, {}, written, (), "none")
+
+
 def _of_constraints(rows: Rows, writer: Writer, qd: tuple[Any, ...]) -> dict[str, list[Any]]:
     """Residuals Psi, A by rows, and b = A' qd."""
     bends = _Coefficients(rows.hessian, writer, qd, named=False)

@@ -19,13 +19,14 @@ from typing import Any, Literal
 import sympy
 
 from cayley.compiler.typing import Scalar
-from cayley.dynamics.equations.closed_form import closed_form
+from cayley.dynamics.equations.closed_form import closed_form, constraint_form
 from cayley.dynamics.equations.constraint_sums import Ties
 from cayley.dynamics.equations.printing import Line, latex_name, latex_of, text_of
 from cayley.dynamics.equations.readable_sums import product, total
+from cayley.dynamics.equations.recursive_form import recursive_form
 from cayley.dynamics.equations.result import DIGITS, EquationsOfMotion, Velocities, needed_lines
 from cayley.dynamics.equations.trigonometric_sums import TooLong
-from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
 from cayley.model.tree import Tree
@@ -173,16 +174,27 @@ def closed_equations(tree: Tree, *, with_letters: bool, shared: bool | None, for
             "them can be left out for a projection; read formulation=\"augmented\"")
     rows = structure.leading if structure.by_structure else range(len(structure.rows))
     chosen = _places(tree, structure, independent)
+    ties = Ties(tree, links, rows, chosen if projected else None)
     try:
-        found = closed_form(free, links, with_letters=with_letters, shared=shared,
-                            ties=Ties(tree, links, rows, chosen if projected else None))
+        found = closed_form(free, links, with_letters=with_letters, shared=shared, ties=ties)
     except TooLong as long:
-        raise UnsupportedError(
-            f"{long}: the equations of {tree.name} are too long to be read in this formulation; kernels have theirs, "
-            "`constraint_jacobian.equations()`, `spanning_tree().equations()`") from None
+        if projected or with_letters or shared is False:
+            raise UnsupportedError(
+                f"{long}: the equations of {tree.name} are too long to be read in this form; with multipliers and "
+                "numbers (\"augmented\", parameters=\"numbers\") they are lines of intermediate values") from None
+        found = _by_recursion(free, links, ties)
     made = ClosedEquations(tree.name, found.q, found.qd, found.qdd, found.parameters, found.written, found.lines,
                            found.order, formulation, tuple(str(structure.rows[k]) for k in rows), chosen)
     return _projected(made) if projected else made
+
+
+def _by_recursion(free: Tree, links: Links, ties: Ties) -> EquationsOfMotion:
+    """M, V and G as lines of intermediate values, and what the constraints say written out."""
+    found = recursive_form(free, links, with_letters=False)
+    said = constraint_form(free, links, ties)
+    own = dict(zip((*said.q, *said.qd), (*found.q, *found.qd), strict=True))
+    written = {name: [entry.xreplace(own) for entry in entries] for name, entries in said.written.items()}
+    return replace(found, written={**found.written, **written})
 
 
 def _places(tree: Tree, structure: ConstraintStructure, independent: Sequence[str] | None) -> tuple[int, ...]:
