@@ -29,9 +29,10 @@ def robots(fixtures: Annotated[
     ```
     """
     from cayley.model.catalogue import catalogue_names, load_robot
-    found = [_summary(load_robot(name)) for name in catalogue_names(fixtures=fixtures)]
+    trees = [load_robot(name) for name in catalogue_names(fixtures=fixtures)]
     if json:
-        return write_json(found)
+        return write_json([_summary(tree) | {"mobility": _mobility(tree)} for tree in trees])
+    found = [_summary(tree) for tree in trees]
     table = grid()
     for heading in ("name", "joints", r"mass \[kg]", "source"):
         table.add_column(heading, justify="right" if "mass" in heading else "left", no_wrap=heading != "source")
@@ -44,7 +45,7 @@ def robots(fixtures: Annotated[
 
 def _summary(tree: Tree) -> dict[str, Any]:
     known = [body.mass for body in tree.bodies if body.mass is not None]
-    return {"name": tree.name, "joints": _letters(tree), "nq": tree.nq, "nv": tree.nv, "mobility": _mobility(tree),
+    return {"name": tree.name, "joints": _letters(tree), "nq": tree.nq, "nv": tree.nv,
             "mass": sum(known) if known else None, "source": tree.source}
 
 
@@ -117,7 +118,10 @@ def described(arm: Mechanism) -> dict[str, Any]:
         "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected,
         "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
-    return {**_summary(arm.tree), "gravity": arm.gravity, "bodies": bodies, "joints": joints,
+    return {**_summary(arm.tree), "mobility": _mobility(arm.tree), "actuated": arm.actuated_joints,
+            "gravity": arm.gravity, "bodies": bodies, "joints": joints,
             "frames": [{"name": f.name, "body": f.body, "pose": f.pose} for f in arm.frames],
             "loops": [{"name": x.name, "kind": x.motion.word, "first": x.first, "second": x.second} for x in arm.loops],
+            "constraints": [{"name": x.name, "kind": x.word, "frames": x.frames, "joints": x.coordinates}
+                            for x in arm.constraints],
             "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in arm.report().warnings]}
