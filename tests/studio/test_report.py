@@ -4,6 +4,7 @@ compute.
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -19,7 +20,7 @@ from cayley.errors import ModelError
 from cayley.kinematics.forward import body_poses
 from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute
-from cayley.model.parts import Body, Joint, Limits
+from cayley.model.parts import Body, Frame, Joint, Limits
 from cayley.model.tree import Tree
 from cayley.studio import mathml, write_report
 from cayley.studio.equation_section import equation_section
@@ -345,3 +346,11 @@ def test_sliders_of_closed_machines_are_independent_actuated_ones_first():
         "left crank", "left rod"]
     timed = tree.with_constraints(tree.loops, [PrescribedMotion("drive", "crank", "t")])
     assert scene(timed)["sliders"] == [] and scene(timed)["closing"] is None
+
+
+def test_a_machine_that_does_not_close_has_no_sliders():
+    tree = cy.load("four_bar").tree
+    far = np.eye(4)
+    far[1, 3] = 2.0
+    frames = tuple(Frame(f.name, f.body, far) if f.name == "end of rocker" else f for f in tree.frames)
+    assert scene(replace(tree, frames=frames))["sliders"] == []

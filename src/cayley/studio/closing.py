@@ -2,7 +2,7 @@
 its constraints as a program, and which joints have a slider.
 
 The sliders are those of actuated joints, as far as they are independent; where these are too few, other joints of one
-coordinate follow. Whatever is then still free stays about where it is.
+coordinate follow. Whatever is then still free stays about where it is. A mechanism that does not close has no sliders.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from cayley.kinematics.constraints import hold_positions, jacobian, residual
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-7  # of the largest singular value
+_CLOSED = 1e-6  # [m, rad]
 
 
 def keeps_closed(tree: Tree) -> bool:
@@ -26,15 +27,16 @@ def keeps_closed(tree: Tree) -> bool:
 
 def closing(tree: Tree, rest: Array) -> dict[str, Any]:
     """The program, of q to the rows of the residual and then of the Jacobian, and the numbers of the joints that have a
-    slider, for a mechanism that is closed at `rest` (nq)."""
+    slider, for a mechanism that rests at `rest` (nq)."""
     rows = np.flatnonzero(hold_positions(tree))
 
     def opening(q: Array) -> tuple[Array, Array]:
         return residual(tree, q)[rows], jacobian(tree, q)[rows]
 
     made = kernel(f"({tree.nq})->({len(rows)}),({len(rows)},{tree.nv})", name="opening", inputs=("q",))(opening)
-    A = np.asarray(made(rest)[1])
-    return {"rows": len(rows), "nv": tree.nv, "driven": _driven(tree, A), **as_steps(made)}
+    left, A = made(rest)
+    closes = np.abs(left).max(initial=0.0) < _CLOSED
+    return {"rows": len(rows), "nv": tree.nv, "driven": _driven(tree, A) if closes else [], **as_steps(made)}
 
 
 def as_steps(made: Kernel[Any]) -> dict[str, Any]:
