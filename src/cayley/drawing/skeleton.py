@@ -164,9 +164,9 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
 def _rods(tree: Tree, poses: list[Pose]) -> Iterator[SlideLine]:
     """What joins two frames and is no body: rods."""
     for constraint in tree.constraints:
-        ends = [tree.frame(name) for name in constraint.frames]
-        points = [poses[tree.body_number(end.body)].then(Pose.of(end.pose)).p for end in ends]
-        if points:
+        if constraint.straight:
+            ends = [tree.frame(name) for name in constraint.frames]
+            points = [poses[tree.body_number(end.body)].then(Pose.of(end.pose)).p for end in ends]
             yield SlideLine(constraint.name, np.stack(points))
 
 
@@ -338,5 +338,6 @@ def _outline(tree: Tree, body: int) -> Array | None:
 
 
 def held_frames(tree: Tree) -> set[str]:
-    """The names of the frames where constraints hold bodies."""
-    return {name for constraint in (*tree.loops, *tree.constraints) for name in constraint.frames}
+    """The names of the frames where loops are closed and rods end."""
+    rods = [constraint for constraint in tree.constraints if constraint.straight]
+    return {name for constraint in (*tree.loops, *rods) for name in constraint.frames}

@@ -31,6 +31,8 @@ def equation_section(arm: Mechanism) -> str:
             raise UnsupportedError(f"M, V and G of {arm.nv} velocities would be too long to read")
         parts = [_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm)]
     except UnsupportedError as why:
+        if arm.tree.is_constrained:
+            return f'<p class="note">No equations: {escape(str(why))}.</p>'
         return f'<p class="note">{escape(str(why))}. Here is the recursion of inverse dynamics.</p>{_recursion(arm)}'
     return "".join(parts)
 

@@ -1,7 +1,7 @@
 """What a mechanism does when its motors let go: it falls from rest and swings, without friction, and the energy stays.
 
-Joints bounce from their limits, and lose nothing. A base that floats is held, and so are, in mechanisms without loops,
-joints that follow others, with those that they follow. Where gravity moves nothing, a push starts the motion.
+Joints bounce from their limits, and lose nothing. A base that floats is held. Where gravity moves nothing, a push
+starts the motion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory, simulate
-from cayley.studio.closing import keeps_closed
 
 _SECONDS = 8.0
 _FRAMES_A_SECOND = 50
@@ -61,12 +60,9 @@ def held(tree: Tree, still: Sequence[bool]) -> Tree:
 
 def fall(tree: Tree) -> Fall:
     """The motion from rest, at least from a pose in which gravity pulls."""
-    if keeps_closed(tree):
+    if tree.is_constrained:
         return _closed_fall(tree)
-    coupled = {joint.mimic.joint
-               for joint in tree.joints if joint.mimic} | {joint.name
-                                                           for joint in tree.joints if joint.mimic}
-    still = [floats or joint.name in coupled for floats, joint in zip(floating(tree), tree.joints, strict=True)]
+    still = floating(tree)
     part = held(tree, still)
     q, qd, words = _start(Mechanism(part))
     found = _followed(part, q, qd)
@@ -80,8 +76,8 @@ def _followed(tree: Tree, q: Array, qd: Array) -> Trajectory:
 
 
 def _closed_fall(tree: Tree) -> Fall:
-    """The motion of a mechanism with loops, from its closed configuration at rest; what floats is held, unless loops
-    or rods hold it."""
+    """The motion of a mechanism with loops, mimic joints or wheels, from its closed configuration at rest; what floats
+    is held, unless constraints hold it."""
     if tree.is_timed:
         raise UnsupportedError(f"motions of {tree.name} are prescribed, so that its motors are never off")
     still = floating(tree)

@@ -117,7 +117,7 @@ def _slides(tree: Tree) -> list[dict[str, Any]]:
 
 def _rods(tree: Tree) -> list[dict[str, Any]]:
     """What joins two frames and is no body."""
-    ends = [[tree.frame(name) for name in constraint.frames] for constraint in tree.constraints if constraint.frames]
+    ends = [[tree.frame(name) for name in constraint.frames] for constraint in tree.constraints if constraint.straight]
     return [{"body": tree.body_number(first.body), "point": _rounded(first.pose[:3, 3]),
              "child": tree.body_number(second.body), "end": _rounded(second.pose[:3, 3])} for first, second in ends]
 

@@ -45,6 +45,7 @@ class Constraint(ABC):
 
     name: str
     word: ClassVar[str] = ""
+    straight: ClassVar[bool] = False  # whether it is a rod between its frames, which is drawn
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class Rod(Constraint):
     second: str = field(metadata=WORD)
     length: float = field(metadata=NUMBER)
     word = "rod"
+    straight = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.length < float("inf"):
