@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.errors import GeometryError, UnsupportedError
+from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop
 from cayley.simulation import Event, Trajectory
@@ -30,10 +31,10 @@ def rod(name, length, mass=0.5):
 
 
 @cache
-def four_bar(a=0.2, b=0.5, c=0.3, d=0.45):
+def four_bar(a=0.2, b=0.5, c=0.3, d=0.45, *, coupler=0.5):
     joints = [Joint("crank", "base", "a", Revolute()), Joint("coupler", "a", "b", Revolute(), shift(a)),
               Joint("rocker", "base", "c", Revolute(), shift(d))]
-    return cy.Mechanism.of("four-bar", [Body("base"), rod("a", a), rod("b", b), rod("c", c)], joints,
+    return cy.Mechanism.of("four-bar", [Body("base"), rod("a", a), rod("b", b, coupler), rod("c", c)], joints,
                            gravity=(0, -9.81, 0),
                            frames=[Frame("tip of b", "b", shift(b)), Frame("tip of c", "c", shift(c))],
                            loops=[Loop("ring", "tip of b", "tip of c", Revolute())])
@@ -194,6 +195,34 @@ def test_a_linkage_whose_redundancy_moves_with_it_runs():
     run = arm.rollout(method="rk4")(q, qd, step=1e-3, steps=500)
     np.testing.assert_allclose(np.concatenate([run.q[-1], run.qd[-1]]), by_scipy(arm, q, qd, 0.5), atol=1e-8)
     assert gap(arm, run) < 1e-12 and np.abs(run.energy_drift).max() < 1e-8
+
+
+def test_links_without_mass_go_where_the_others_take_them():
+    arm = four_bar(coupler=0.0)
+    q, qd = turning(arm, [1.0, -0.5, 1.0], 5.0)
+    run = arm.rollout(method="rk4")(q, qd, step=1e-3, steps=300)
+    np.testing.assert_allclose(np.concatenate([run.q[-1], run.qd[-1]]), by_scipy(arm, q, qd, 0.3), atol=1e-6)
+    assert gap(arm, run) < 1e-12
+
+
+def test_a_prescribed_motion_is_driven_and_its_work_is_known():
+    engine = slider_crank()
+    arm = cy.Mechanism.of("driven", engine.bodies, engine.joints, frames=engine.frames, gravity=engine.gravity,
+                          loops=engine.loops, constraints=[PrescribedMotion("drive", "crank", "20*t")])
+    q = arm.close([0.0, 0.0, 0.4], 0.0).configuration
+    qd = arm.consistent_velocity(q, np.zeros(3), 0.0)
+    with pytest.raises(GeometryError, match="'drive' of driven opens"):
+        arm.simulate(q, 0 * qd, until=0.1)
+    run = arm.simulate(q, qd, times=np.linspace(0.0, 0.4, 401))
+    rolled = arm.rollout(method="variational")(q, qd, step=1e-3, steps=400)
+    for found in (run, rolled):
+        np.testing.assert_allclose(found.q[:, 0], 20 * found.t, atol=1e-12)
+        np.testing.assert_allclose(found.q[:, 2], 0.1 * np.cos(found.q[:, 0]) + np.sqrt(
+            0.09 - (0.1 * np.sin(found.q[:, 0])) ** 2), atol=1e-12)
+    assert np.ptp(run.work) > 0.5 and np.abs(run.energy_drift).max() < 1e-8
+    assert np.abs(rolled.energy_drift).max() < 1e-3
+    torque = run.constraint_forces[:, -1]  # of the drive
+    np.testing.assert_allclose(np.trapezoid(torque * 20.0, run.t), run.work[-1], atol=2e-4)
 
 
 @cache

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.definite import are_definite
+from cayley.compiler.definite import are_definite, is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.saddle import saddle
@@ -99,9 +99,17 @@ class ConstrainedMechanics(TreeMechanics):
         """y (nv) with M y = forces + A^T z for some z, and A y = rates; A has the rows that are used, which are open by
         `phi`.
         """
-        if not always_regular(self.tree):  # links without mass that the constraints move
+        if self._may_be_singular:  # links without mass that the constraints move, or that nothing does
             M = M + self._weight * (A.T @ A)
-            forces = forces + self._weight * (A.T @ rates)
+            found = self._solved_rows(A, M, forces + self._weight * (A.T @ rates), rates, phi)
+            return only_where(is_definite(M[::-1, ::-1]), found)
+        return self._solved_rows(A, M, forces, rates, phi)
+
+    @property
+    def _may_be_singular(self) -> bool:
+        return bool(self.inertias) or not always_regular(self.tree)
+
+    def _solved_rows(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None) -> Array:
         if self.structure.rank > _MANY:
             return saddle(M, A, self._damping(self._weight)).solve_undamped(forces, rates)
 
@@ -119,7 +127,7 @@ class ConstrainedMechanics(TreeMechanics):
         than that where they push along P. Large ones, and links without mass, are seen where they push: what iterates
         comes to the same end.
         """
-        if self.structure.rank > _SMALL or not self.structure.by_structure or not always_regular(self.tree):
+        if self.structure.rank > _SMALL or not self.structure.by_structure or self._may_be_singular:
             return self.solved_within(pushed, M, forces, rates)
         freely = solve(M, np.concatenate([forces[:, None], pushed.T], axis=1))
         z = np.linalg.solve(wrapped(seen @ freely[:, 1:]), rates - seen @ freely[:, 0])

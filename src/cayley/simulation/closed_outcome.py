@@ -21,7 +21,7 @@ def closed_outcome(tree: Tree, t: Array, q: Array, status: str, message: str) ->
     if status == "not finite":
         last = _last_number(q)
         return status, message + _meeting(tree, np.broadcast_to(t, q.shape[:-1])[last], q[last])
-    if status != "finished" or not q.size:
+    if status not in ("finished", "not converged") or not q.size:
         return status, message
     left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *_time(tree, t)))
     wide = np.argwhere(left.max(-1, initial=0.0) > tolerance_of(q))
