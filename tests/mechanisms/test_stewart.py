@@ -198,5 +198,7 @@ def test_base_and_platform_of_the_same_form_hold_no_pose():
         for pose in some_poses(3, seed=seed):
             assert similar.singularity(pose).kind == "direct"
     assert MACHINE.unheld_motions == 0
+    with pytest.raises(SingularityError, match="leave it 1 free motions at every pose"):
+        similar.direct_positions(similar.leg_lengths(some_poses(1)[0]))
     line = StewartPlatform(np.linspace([0.0, 0, 0], [1.0, 0, 0], 6), np.linspace([0.0, 0, 0], [0.5, 0, 0], 6))
     assert line.unheld_motions >= 2  # it turns about the line of its joints, too

@@ -18,7 +18,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, SingularityError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.inverse.distinct import first_of_each
 from cayley.kinematics.inverse.step import damped_solution
@@ -176,6 +176,10 @@ class StewartPlatform:
         wanted = np.asarray(lengths, dtype=float)
         if wanted.shape != (6,):
             raise ModelError(f"the lengths of one machine are (6), not {wanted.shape}")
+        if self.unheld_motions:
+            raise SingularityError(
+                f"the legs of this Stewart platform leave it {self.unheld_motions} free motions at every pose (base "
+                "and platform of the same form, or joints in line): its poses are no list")
         known = np.zeros((0, 4, 4))
         for number in range(_ROUNDS):
             guesses = self._starts(wanted, starts, seed + number)
