@@ -40,13 +40,14 @@ INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(theory/\w+)\.md")
 
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
-    "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md"]),
+    "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md", "loops.md"]),
     "Guides": ("", ["words.md", "packages.md", "compiler.md", "parameters.md", "equations.md", "simulation.md",
                     "systems.md", "linearised.md", "identification.md", "optimal_control.md"]),
     "Conventions": ("conventions.md", []),
     "Theory": ("theory",
                ["README.md", "compiler.md", "rotations.md", "motions.md", "tensors.md", "model.md", "kinematics.md",
-                          "inverse_kinematics.md", "inverse_dynamics.md", "inertia_matrix.md", "linearised.md"]),
+                          "inverse_kinematics.md", "inverse_dynamics.md", "inertia_matrix.md",
+                "closed_mechanisms.md", "linearised.md"]),
     "Errata": ("errata.md", []),
     "Gallery": ("gallery", []),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from doctest import DocTestParser
 from pathlib import Path
 from typing import Any
 
@@ -346,6 +347,47 @@ def draft() -> Any:
     return figure
 
 
+def press() -> Any:
+    """The knuckle-joint press of the tutorial: in six positions, its stroke, and the torque that a coin asks for."""
+    machine = _press()
+    q = machine.close([0.0, 2.8, -1.0, -1.1, 0.1], fixed=["crank"]).configuration
+    turn = np.radians(np.arange(361.0))
+    path = machine.follow_inputs({"crank": turn}, start=q).configuration
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained",
+                                                 width_ratios=[1.1, 1, 1])
+    stick_figure(machine.tree, path[0:180:35], frames=(), labels=False, trail=False, ax=left)
+    for name, x, y in (("crank", 0.36, 0.2), ("rod", 0.15, 0.28), ("upper", -0.11, 0.48), ("lower", -0.11, 0.2),
+                       ("ram", 0.1, 0.02)):
+        left.text(x, y, name, ha="center")
+    left.set_title("from the top to the bottom")
+    height = 1e3 * path[:, 4]
+    middle.plot(np.degrees(turn), height, color=BLUE)
+    middle.set(xlabel="crank [degrees]", ylabel="ram [mm]", title="the stroke")
+    speed = np.full((361, 1), 2 * np.pi)
+    qd, qdd = machine.actuated_motion(path, speed), machine.actuated_acceleration(path, speed, 0 * speed)
+    coin = np.zeros((361, 6))
+    coin[(height < height.min() + 3.0) & (qd[:, 4] < 0), 1] = 100e3
+    loaded = machine.inverse_dynamics.with_inputs(wrenches=["die"], axes="world")(path, qd, qdd, coin)
+    for values, color, name in ((loaded, RED, "with a coin"), (machine.inverse_dynamics(path, qd, qdd), GREY, "empty")):
+        right.plot(np.degrees(turn), values[:, 0], color=color, label=name)
+    right.set(xlabel="crank [degrees]", ylabel="torque [N m]", title="the torque at a turn a second")
+    right.legend(frameon=False)
+    for ax in (middle, right):
+        ax.set_xticks([0, 90, 180, 270, 360])
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _press() -> cy.Mechanism:
+    """As the tutorial makes it, by its own lines."""
+    text = (Path(__file__).parents[1] / "tutorials" / "loops.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for example in DocTestParser().get_examples(text):
+        if "press" not in names:
+            exec(example.source, names)
+    return names["press"]
+
+
 def front() -> Any:
     """A robot in motion, its manipulability and its costs."""
     figure = plt.figure(figsize=(11, 4.2), layout="constrained")
@@ -375,7 +417,7 @@ def front() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                 jacobian_axes, planar_arm, ellipses, fall, draft, front)}
+                 jacobian_axes, planar_arm, ellipses, fall, draft, press, front)}
 
 
 def main(folder: Path) -> list[Path]:
