@@ -19,7 +19,7 @@ from cayley.model.constraint_kinds import (
     SteeredAxle,
     Wheel,
 )
-from cayley.model.joint_kinds import Floating, Planar, Prismatic, Revolute
+from cayley.model.joint_kinds import Floating, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint
 
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
@@ -342,3 +342,55 @@ def test_what_takes_coordinates_to_follow_as_velocities_do_refuses_by_name():
     by_q = [(arm.forward_dynamics(q + way, qd, tau) - arm.forward_dynamics(q - way, qd, tau)) / (2 * step)
             for way in step * np.eye(3)]
     np.testing.assert_allclose(arm.forward_derivatives(q, qd, tau).by_q, np.transpose(by_q), atol=1e-8)
+
+
+def cart_in_space():
+    """Two discs on an axle and a ball under a chassis that floats."""
+    bodies = [Body("floor"), Body("chassis", 10.0, [-0.05, 0, 0.1], np.diag([0.3, 0.4, 0.5])),
+              *[Body(name, 1.0, inertia=np.diag([0.0025, 0.005, 0.0025])) for name in ("left", "right")],
+              Body("ball", 0.5, inertia=0.4 * 0.5 * 0.05**2 * np.eye(3))]
+    joints = [Joint("free", "floor", "chassis", Floating()),
+              Joint("left", "chassis", "left", Revolute(Y), shift(0, 0.2)),
+              Joint("right", "chassis", "right", Revolute(Y), shift(0, -0.2)),
+              Joint("ball", "chassis", "ball", Spherical(), shift(-0.3, 0, -0.05))]
+    return cy.Mechanism.of("cart", bodies, joints, actuated=["left", "right"], constraints=[
+        Disc("left tyre", "floor", "left", 0.1), Disc("right tyre", "floor", "right", 0.1),
+        Ball("castor", "floor", "ball", 0.05)])
+
+
+def test_a_cart_in_space_stands_on_its_wheels_and_drives():
+    arm = cart_in_space()
+    structure = arm.constraint_structure
+    assert (structure.mobility, len(structure.independent)) == (3, 3)  # the ball may spin
+    q = arm.neutral.copy()
+    q[2] = 0.1
+    still = np.zeros(arm.nv)
+    loads = dict(zip(map(str, structure.rows), arm.constraint_forces(q, still, still), strict=True))
+    behind = (10 * 0.05 + 0.5 * 0.3) / 0.3 * 9.81
+    np.testing.assert_allclose([loads[f"{name}: contact"] for name in ("left tyre", "right tyre", "castor")],
+                               [(12.5 * 9.81 - behind) / 2, (12.5 * 9.81 - behind) / 2, behind], rtol=1e-12)
+    qd = arm.consistent_velocity(q, 3.0 * np.eye(arm.nv)[6] + 2.0 * np.eye(arm.nv)[7])
+    qdd = arm.forward_dynamics(q, qd, np.ones(arm.nv))
+    np.testing.assert_allclose(arm.forward_dynamics.using("projection")(q, qd, np.ones(arm.nv)), qdd, atol=1e-9)
+    np.testing.assert_allclose(arm.constraint_jacobian(q) @ qdd + arm.constraint_drift(q, qd), 0.0, atol=1e-10)
+
+
+def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
+    angle, r = 0.3, 0.1
+    slope = np.eye(4)
+    slope[:3, :3] = [[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]]
+    ball = cy.Mechanism.of("ball", [Body("world"), Body("ball", 1.0, inertia=0.4 * r * r * np.eye(3))],
+                           [Joint("free", "world", "ball", Floating())], frames=[Frame("slope", "world", slope)],
+                           constraints=[Ball("rolls", "slope", "ball", r)])
+    q = np.array([*(r * slope[:3, 2]), 1.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(ball.forward_dynamics(q, np.zeros(6), np.zeros(6))[:3],
+                               5 / 7 * 9.81 * np.sin(angle) * slope[:3, 0], atol=1e-13)
+    mass, inertia = 2.0, 0.02
+    belt = cy.Mechanism.of(
+        "belt", [Body("world"), Body("belt", 1.0), Body("fork", 0.0), Body("wheel", mass, inertia=inertia * np.eye(3))],
+        [Joint("belt", "world", "belt", Prismatic(X)), Joint("slide", "world", "fork", Prismatic(X), shift(z=r)),
+         Joint("axle", "fork", "wheel", Revolute(Y))],
+        constraints=[PrescribedMotion("drive", "belt", "0.5*t*t"), Wheel("tyre", "belt", "wheel", r)])
+    pull = 1 / (1 / mass + r * r / inertia)
+    np.testing.assert_allclose(belt.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), 0.0),
+                               [1.0, pull / mass, -r * pull / inertia], rtol=1e-12)

@@ -236,7 +236,9 @@ def _followers(tree: Tree, A: Array, rank: int) -> Sequence[int]:
     """The last columns that span all, those of joints that are not actuated before any of actuated ones."""
     found: list[int] = []
     driven = set(tree.actuated_velocities)
+    least = _INDEPENDENT * np.linalg.norm(A, 2) if A.size else 0.0  # a column of rounding errors is none
     for column in sorted(reversed(range(A.shape[1])), key=driven.__contains__):
-        if len(found) < rank and _rank(A[:, [*found, column]]) > len(found):
+        values = np.linalg.svd(A[:, [*found, column]], compute_uv=False)
+        if len(found) < rank and np.count_nonzero(values > least) > len(found):
             found.append(column)
     return found
