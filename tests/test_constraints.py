@@ -2,6 +2,7 @@
 refuses by name.
 """
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,11 +14,11 @@ from cayley.control.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import simulate_law
 from cayley.dynamics.cartesian.model import operational_space_kernel
 from cayley.dynamics.forward import maximal_coordinates
-from cayley.errors import UnsupportedError
+from cayley.errors import UnreachableError, UnsupportedError
 from cayley.kinematics.closing import close
 from cayley.kinematics.redundancy import manipulability_gradient, projected_rates
 from cayley.model.joint_kinds import Revolute
-from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.parts import Body, Frame, Joint, Limits, Loop
 from cayley.studio import write_report
 
 
@@ -75,10 +76,18 @@ def test_what_is_for_independent_joints_refuses_and_names_the_constraint(case, w
         REFUSED[what](case.arm, case.frame, zero)
 
 
-def test_loops_refuse_random_configurations_which_keep_mimic_joints():
+def test_random_configurations_are_closed_and_within_limits():
     arm = four_bar()
-    with pytest.raises(UnsupportedError, match="loop 'ring'"):
-        arm.random_configuration(seed=0)
+    q = arm.random_configuration((5, 40), seed=0)
+    assert q.shape == (5, 40, 3) and arm.random_configuration(0).shape == (0, 3)
+    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-11)
+    np.testing.assert_array_equal(q, arm.random_configuration((5, 40), seed=0))
+    assert np.ptp(q[..., 0]) > 3.0 and len(np.unique(q[..., 0])) == 200
+    crank = replace(arm.joints[0], limits=Limits((0.2,), (0.9,)))
+    narrow = arm.with_joints(crank).random_configuration(50, seed=1)
+    assert ((narrow[:, 0] >= 0.2 - 1e-9) & (narrow[:, 0] <= 0.9 + 1e-9)).all()
+    with pytest.raises(UnreachableError, match="0 closed configurations within its limits"):
+        four_bar(rocker=9.0).random_configuration(3)
     hand = cy.load("panda_hand")
     q = hand.random_configuration(5, seed=0)
     np.testing.assert_array_equal(q[:, 7], q[:, 8])

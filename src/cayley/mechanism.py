@@ -408,11 +408,15 @@ class Mechanism:
 
     def random_configuration(self, size: int | tuple[int, ...] = (), *,
                              seed: int | np.random.Generator | None = None) -> Array:
-        """Configurations (*size, nq) within the limits; see `cayley.model.configurations`.
+        """Configurations (*size, nq) within the limits; see `cayley.model.configurations`. Of a mechanism with loops,
+        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.random_closed`.
 
         >>> load("ur5").random_configuration((2, 3), seed=0).shape
         (2, 3, 6)
         """
+        if self.loops or self.constraints:
+            from cayley.kinematics.random_closed import random_closed_configuration
+            return random_closed_configuration(self.tree, size, seed=seed)
         return configurations.random_configuration(self.tree, size, seed=seed)
 
     def normalized(self, q: ArrayLike) -> Array:
