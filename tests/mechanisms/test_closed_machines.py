@@ -169,7 +169,7 @@ def test_the_cylinders_of_the_excavator_turn_boom_and_stick_as_triangles_say(mac
 # Dynamics
 
 
-@pytest.mark.parametrize("name", MOBILITY)
+@pytest.mark.parametrize("name", ["five_bar", "delta", "gripper", "excavator"])
 def test_a_machine_falls_with_its_energy_and_its_loops_kept(machines, name):
     arm = machines[name]
     system = arm.system()
@@ -180,8 +180,8 @@ def test_a_machine_falls_with_its_energy_and_its_loops_kept(machines, name):
     moved = arm.kinetic_energy(q, qd)
     assert np.abs(arm.constraint_residual(q)).max() < 1e-12
     assert np.abs(arm.constraint_jacobian(q) @ qd).max() < 1e-10 * (1 + np.abs(qd).max())
-    if name in ("five_bar", "three_rrr"):
-        assert moved < 1e-20  # they lie in a horizontal plane
+    if name == "five_bar":
+        assert moved < 1e-20  # it lies in a horizontal plane
     else:
         assert moved > 0 and abs(energy) < 1e-9 * moved
 

@@ -201,7 +201,7 @@ def closed_pages(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "sliders"), [
-    ("four_bar", 1), ("slider_crank", 1), ("delta", 3), ("stewart", 6), ("gripper", 1), ("excavator", 4)])
+    ("four_bar", 1), ("delta", 3), ("gripper", 1), ("excavator", 4)])
 def test_sliders_keep_a_machine_closed_and_on_its_branch(browser, closed_pages, name, sliders):
     arm = cy.load(name)
     browser.open(closed_pages(name), width=1400)

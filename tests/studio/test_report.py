@@ -330,7 +330,7 @@ def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
     assert [slider["name"] for slider in json.loads(found.scripts["scene"])["sliders"]] == ["crank"]
 
 
-@pytest.mark.parametrize("name", ["five_bar", "gripper", "delta"])
+@pytest.mark.parametrize("name", ["five_bar", "gripper"])
 def test_the_fall_of_a_closed_machine_keeps_its_energy_and_its_loops(name):
     arm = cy.load(name)
     motion = fall(arm.tree)
