@@ -302,3 +302,12 @@ def test_the_ground_of_a_planar_machine_is_its_supports_which_labels_leave_free(
     assert not any(line.get_label() == "_base" for line in ax.lines)
     assert sum(bool(patch.get_hatch()) for patch in stick_figure(load_robot("planar2r")).patches) == 1
     plt.close("all")
+
+
+def test_wheels_have_rims_that_touch_the_floor():
+    tree = load_robot("two_wheel_robot")
+    figure = skeleton(tree, np.array([0.3, -0.2, 0.7, 0.4, 0.5, 1.1, 0.6]))
+    for name, radius in (("left wheel", 0.1), ("castor wheel", 0.04)):
+        rim = next(line.points for line in figure.lines if line.body == name)
+        np.testing.assert_allclose(np.linalg.norm(rim - figure.poses[tree.body_number(name)].p, axis=1), radius)
+        assert abs(rim[:, 2].min()) < 0.01 * radius

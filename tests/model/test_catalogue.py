@@ -61,7 +61,8 @@ def test_links_are_physically_possible(name):
 def test_names_and_errors():
     assert set(ROBOTS) >= {
         "puma560", "stanford", "panda", "iiwa14", "ur3", "ur5", "ur10", "scara", "planar2r", "planar3r",
-        "four_bar", "slider_crank", "five_bar", "three_rrr", "delta", "stewart", "gripper", "excavator"}
+        "four_bar", "slider_crank", "five_bar", "three_rrr", "delta", "stewart", "gripper", "excavator",
+        "two_wheel_robot"}
     assert isinstance(load_robot("ur5"), Tree)
     with pytest.raises(ModelError, match=r"no robot 'UR55': did you mean"):
         load_robot("UR55")

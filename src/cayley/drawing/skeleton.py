@@ -157,8 +157,18 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
             lines.append(line)
     lines += [LinkLine(body.name, poses[number].p + corners @ poses[number].R.T, number > 0 and carrying[number])
               for number, body in enumerate(tree.bodies) if (corners := _outline(tree, number)) is not None]
+    lines += [LinkLine(frame.body, place.p + rim @ place.R.T, carrying[tree.body_number(frame.body)])
+              for frame, place, rim in _rims(tree, poses)]
     slides += _rods(tree, poses)
     return Skeleton(tree, poses, tuple(lines), tuple(slides))
+
+
+def _rims(tree: Tree, poses: list[Pose]) -> Iterator[tuple[Frame, Pose, Array]]:
+    """The rims of wheels, with the frames that they are in, and where these are."""
+    for constraint in tree.constraints:
+        if constraint.rim is not None:
+            frame = tree.frame(constraint.frames[1])
+            yield frame, poses[tree.body_number(frame.body)].then(Pose.of(frame.pose)), constraint.rim
 
 
 def _rods(tree: Tree, poses: list[Pose]) -> Iterator[SlideLine]:

@@ -15,7 +15,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import NUMBER, OPTIONAL_FORMULA, WORD, Constraint
 from cayley.model.constraint_kinds.formula import formula
-from cayley.model.constraint_kinds.rolling import seen_from
+from cayley.model.constraint_kinds.rolling import circle, seen_from
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
 PLANE = "z"
@@ -75,6 +75,10 @@ class Ball(Constraint):
     @property
     def positions(self) -> int:
         return 1
+
+    @property
+    def rim(self) -> Array | None:
+        return circle((0.0, 1.0, 0.0), self.radius)
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         ball = seen_from(*frames)

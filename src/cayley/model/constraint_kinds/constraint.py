@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
-from cayley.compiler.typing import Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
@@ -62,6 +62,11 @@ class Constraint(ABC):
         """Whether its first three rows are a vector along the axes in which the motions are given, and the others the
         same in any axes: it may then be given motions in other axes than those of that body."""
         return False
+
+    @property
+    def rim(self) -> Array | None:
+        """A closed line (k, 3) to draw, in the axes of the second frame: the rim of a wheel."""
+        return None
 
     @property
     def timed(self) -> bool:

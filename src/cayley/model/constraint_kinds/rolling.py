@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.model.joint_kinds.held import FrameMotion
-from cayley.model.joint_kinds.motion import Axis
+from cayley.model.joint_kinds.motion import Axis, plane_across
 from cayley.wording import shown
 
 _UNIT = 1e-9
+_CORNERS = 32
 
 
 def checked_axis(given: Axis, whose: str) -> Axis:
@@ -19,6 +21,12 @@ def checked_axis(given: Axis, whose: str) -> Axis:
         raise ModelError(f"{whose} is {shown(given)}: it must be a unit vector (3)")
     x, y, z = axis.tolist()
     return x, y, z
+
+
+def circle(axis: Axis, radius: float) -> Array:
+    """A closed line (k, 3) about an axis."""
+    angles = np.linspace(0.0, 2 * np.pi, _CORNERS + 1)
+    return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1) @ plane_across(axis)
 
 
 def seen_from(first: FrameMotion, second: FrameMotion) -> FrameMotion:

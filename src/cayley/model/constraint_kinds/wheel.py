@@ -11,7 +11,7 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import AXIS, NUMBER, WORD, Constraint
-from cayley.model.constraint_kinds.rolling import checked_axis, seen_from
+from cayley.model.constraint_kinds.rolling import checked_axis, circle, seen_from
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis
 
@@ -63,6 +63,10 @@ class Wheel(Constraint):
     @property
     def positions(self) -> int:
         return 0
+
+    @property
+    def rim(self) -> Array | None:
+        return circle(self.axis, self.radius)
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         at = self.contact(seen_from(*frames))
