@@ -146,10 +146,15 @@ def _determined(tree: Tree) -> Array:
     from cayley.kinematics.constraint_structure import generic_configurations
     links = links_of(tree.spanning_tree())
     rest = np.zeros(tree.nv)
-    for at in generic_configurations(tree):
+    known = generic_configurations(tree)
+    for at in (known[0], known[-1]):  # which need not be assembled in the same way
+        balanced_among_themselves = np.linalg.svd(at.A)[0][:, at.rank:].T
+        if not len(balanced_among_themselves):
+            break
         moved = movements(links, at.q, rest, rest)
         felt = partial(_wrenches, tree, links, (at.q, *at.time), balanced=partial(joint_loads, links, at.q, moved))
-        for forces in np.linalg.svd(at.A)[0][:, at.rank:].T:
-            change = np.abs(felt(forces=forces) - felt(forces=np.zeros(len(at.A))))
+        without = felt(forces=np.zeros(len(at.A)))
+        for forces in balanced_among_themselves:
+            change = np.abs(felt(forces=forces) - without)
             found &= change <= _CHANGES * change.max(initial=0.0)
     return found
