@@ -9,6 +9,7 @@ import pytest
 
 import cayley as cy
 from compiler.parity import COMPILER, compiled_c
+from simulation.test_closed_motions import four_bar
 from systems.plants import ball
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
@@ -79,6 +80,37 @@ def test_in_c():
     right = roll(q[0], qd[0], tau, step=1e-2, steps=20, every=5, progress=False)
     np.testing.assert_allclose(kept[:, :2], right.q[1:], rtol=0, atol=1e-12)
     np.testing.assert_allclose(kept[:, 2:4], right.qd[1:], rtol=0, atol=1e-12)
+
+
+def folded():
+    """A parallelogram that lies flat, where its constraints depend on each other, and moves out of there."""
+    return four_bar(0.2, 0.5, 0.2, 0.5), np.zeros(3), np.array([3.0, -3.0, 3.0])
+
+
+@needs_c
+def test_a_closed_mechanism_in_c():
+    arm, q, qd = folded()
+    roll = arm.rollout(method="semi-implicit-euler")
+    function = compiled_c(roll.c_source("folded"))
+    function.restype = None
+    x = np.concatenate([q, qd, [0.0, 0.0]])
+    tau, kept, row = np.zeros(3), np.empty((4, 8)), roll._of_system._method.table.numbers.astype(float)
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, row, tau, kept)]
+    function(ctypes.c_long(4), ctypes.c_long(5), ctypes.c_long(len(row)), pointers[0], ctypes.c_double(1e-2),
+             *pointers[1:])
+    right = roll(q, qd, tau, step=1e-2, steps=20, every=5, progress=False)
+    assert right.finished
+    np.testing.assert_allclose(kept[:, :3], right.q[1:], rtol=0, atol=1e-10)
+
+
+@needs_cpp
+def test_a_closed_mechanism_on_a_stand_in_for_a_gpu(cupy):
+    arm, q, qd = folded()
+    here = arm.rollout(method="semi-implicit-euler")
+    one, other = (roll(q, [qd, 2 * qd], step=1e-2, steps=20, every=5, progress=False)
+                  for roll in (here, here.on("cuda")))
+    assert other.finished
+    np.testing.assert_allclose(other.q, one.q, rtol=0, atol=1e-10)
 
 
 def test_on_a_gpu():
