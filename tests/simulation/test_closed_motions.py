@@ -31,10 +31,10 @@ def rod(name, length, mass=0.5):
 
 
 @cache
-def four_bar(a=0.2, b=0.5, c=0.3, d=0.45, *, coupler=0.5):
+def four_bar(a=0.2, b=0.5, c=0.3, d=0.45, *, crank=0.5, coupler=0.5):
     joints = [Joint("crank", "base", "a", Revolute()), Joint("coupler", "a", "b", Revolute(), shift(a)),
               Joint("rocker", "base", "c", Revolute(), shift(d))]
-    return cy.Mechanism.of("four-bar", [Body("base"), rod("a", a), rod("b", b, coupler), rod("c", c)], joints,
+    return cy.Mechanism.of("four-bar", [Body("base"), rod("a", a, crank), rod("b", b, coupler), rod("c", c)], joints,
                            gravity=(0, -9.81, 0),
                            frames=[Frame("tip of b", "b", shift(b)), Frame("tip of c", "c", shift(c))],
                            loops=[Loop("ring", "tip of b", "tip of c", Revolute())])
@@ -203,6 +203,9 @@ def test_links_without_mass_go_where_the_others_take_them():
     run = arm.rollout(method="rk4")(q, qd, step=1e-3, steps=300)
     np.testing.assert_allclose(np.concatenate([run.q[-1], run.qd[-1]]), by_scipy(arm, q, qd, 0.3), atol=1e-6)
     assert gap(arm, run) < 1e-12
+    bare = four_bar(crank=0.0, coupler=0.0)  # all mass is in the rocker, which stands still at its dead centre
+    stuck = bare.simulate(q, qd, until=0.5)
+    assert stuck.status == "step too small" and "motion of crank, coupler" in stuck.message
 
 
 def test_a_prescribed_motion_is_driven_and_its_work_is_known():

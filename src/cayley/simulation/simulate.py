@@ -18,6 +18,7 @@ from cayley.errors import ConventionError, GeometryError, SignatureError, Singul
 from cayley.kinematics.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
+from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.closed_rest import ClosedRest
 from cayley.simulation.controllers import Controller
 from cayley.simulation.forces import Forces, Wrench
@@ -79,8 +80,12 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
              "steps": run.steps}
     if wrenches:
         facts["acted"] = ", ".join(f"wrench_{frame}" for frame in wrenches)
+    status = run.status
+    message = run.message
+    if tree.is_constrained:
+        status, message = closed_outcome(tree, found.t, found.x[:, :tree.nq], status, message)
     return Trajectory.of(tree, found.t, found.x[:, :tree.nq], found.x[:, tree.nq:], found.inputs["tau"], found.work,
-                         status=run.status, message=run.message, happened=tuple(run.happened), facts=facts,
+                         status=status, message=message, happened=tuple(run.happened), facts=facts,
                          dense=None if found.dense is None else Interpolation(tree.nq, found.dense))
 
 
