@@ -305,3 +305,36 @@ def test_bennetts_linkage_whose_redundancy_moves_with_it():
     both = arm.input_output(q, frame, task="pose", axes="world")
     np.testing.assert_allclose(both.motion([1.5]), arm.twist(q, 1.5 * null / null[0], frame, axes="world"), atol=1e-9)
     assert arm.actuation_singularity(q, frame, task="pose", axes="world").kind == "regular"
+
+
+def test_batches_with_singular_configurations_among_others():
+    wide = FiveBar([(0.0, 0.0), (0.6, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])
+    arm = cy.Mechanism(wide.tree())
+    level = wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2])
+    plain = wide.configuration([0.3, 0.3], wide.inverse_position([0.3, 0.3])[1])
+    straight = wide.configuration([0.5, 0.0], [0.0, wide.inverse_position([0.5 - 1e-12, 0.0])[0, 1]])
+    q = np.stack([level, plain, straight])
+    both = arm.input_output(q, "point", task=POINT, axes="world")
+    motions = both.motion([1.0, 0.4])
+    assert np.isnan(motions[0]).all() and np.isfinite(motions[1:]).all()
+    np.testing.assert_allclose(motions[1], arm.actuated_jacobian(plain, "point", axes="world")[:2] @ [1.0, 0.4],
+                               atol=1e-11)
+    rates = both.rates([0.0, 0.3])
+    assert np.isfinite(rates[1]).all() and np.isnan(rates[2]).all()
+    np.testing.assert_allclose((both.Jx @ motions[..., None])[1:], (both.Jq @ [[1.0], [0.4]])[1:], atol=1e-12)
+    assert both.forces(np.ones((3, 2))).shape == (3, 2) and np.isnan(both.forces([0.0, 1.0])[0]).all()
+
+
+def test_one_more_drive_takes_a_direct_singularity_away():
+    wide = FiveBar([(0.0, 0.0), (0.6, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])
+    level = wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2])
+    arm = cy.Mechanism(wide.tree())
+    assert arm.actuation_singularity(level, "point", task=POINT, axes="world").kind == "direct"
+    driven = arm.with_actuated("crank1", "rod1", "crank2")
+    assert driven.actuation_singularity(level, "point", task=POINT, axes="world").kind == "regular"
+    qd = driven.actuated_motion(level, [0.5, 0.2, 0.5])  # the cranks together, and the point up
+    np.testing.assert_allclose(driven.constraint_jacobian(level) @ qd, 0.0, atol=1e-12)
+    np.testing.assert_allclose(qd[:3], [0.5, 0.2, 0.5], atol=1e-12)
+    loose = arm.with_actuated("crank1")  # a motion is left everywhere: nothing special about that
+    plain = wide.configuration([0.3, 0.3], wide.inverse_position([0.3, 0.3])[1])
+    assert loose.actuation_singularity(plain, "point", task=POINT, axes="world").kind == "regular"

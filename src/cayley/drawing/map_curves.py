@@ -1,0 +1,165 @@
+"""The singular curves of a mechanism with loops in the plane of a map.
+
+A point of a curve is a closed configuration with the held rows kept and a determinant of zero: D_d (direct) or D_i
+(inverse). It is found by Newton's method in all joints, for which the fold where a branch ends is nothing special, and
+moved along the curve to where that is nearest to a place of the grid. Direct curves are followed to the end of the
+branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from contourpy import contour_generator
+
+from cayley.compiler.typing import Array
+from cayley.drawing.map_grid import MapGrid
+from cayley.kinematics.closing import is_within_limits
+
+_NEWTON = 16
+_REACHED = 1e-9  # [m, rad]
+_STILL = 1e-11
+_NEAR = 2.0  # cells: how far from the grid's place a point of a curve may be
+_SLIDE = 0.2  # [rad, m]
+_MOST_STEPS = 400
+_SHORTEST = 1e-4  # of a cell
+
+
+@dataclass(frozen=True, eq=False)
+class MapCurves:
+    """The grid, and the configurations (k, l, nq) that are reached on it."""
+
+    grid: MapGrid
+    q: Array
+
+    def _onto(self, q: Array, points: Array, direct: bool, *, sliding: bool = True) -> tuple[Array, Array]:
+        """Configurations (n, nq) moved to a zero of a determinant, the held rows kept, and with `sliding` along the
+        curve to where it is nearest to points (n, 2) of the plane; and which of them got there."""
+        fields = self.grid.fields
+        at = q.copy()
+        fine = np.ones(len(q), dtype=bool)
+        left = np.zeros(len(q))
+        for _ in range(_NEWTON):
+            M, right, in_plane, missing = self._curve_equations(at, points, direct)
+            fine = fine & np.isfinite(M).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
+            M[~fine] = np.eye(*M.shape[1:])
+            right[~fine] = 0.0
+            U, values, V = np.linalg.svd(M)
+            side = np.einsum("nij,ni->nj", U, right)
+            back = np.einsum("nij,ni->nj", V[:, :-1], side / np.maximum(values, 1e-12 * values[:, :1]))
+            along = np.einsum("nij,nj->ni", in_plane, V[:, -1])
+            slide = (along * missing).sum(axis=1) / np.maximum((along**2).sum(axis=1), 1e-300) if sliding else 0 * left
+            left = np.abs(back).max(axis=-1)
+            if (left[fine] < _STILL).all() and (np.abs(slide[fine]) < _REACHED).all():
+                break
+            step = back + np.clip(np.where(left < 0.1, slide, 0.0), -_SLIDE, _SLIDE)[:, None] * V[:, -1]
+            at = fields.integrate(at, step / np.maximum(1.0, 5.0 * np.abs(step).max(axis=-1))[:, None])
+        at = np.where(fine[:, None], at, q)
+        near = np.linalg.norm(self.grid.places(at) - points, axis=1) < _NEAR * self.grid.cell
+        return at, fine & near & (left < _REACHED) & is_within_limits(fields.tree, at)
+
+    def _curve_equations(self, q: Array, points: Array, direct: bool) -> tuple[Array, Array, Array, Array]:
+        """Rows (n, nv - 1, nv) of a curve and what they miss, and the two rows of the plane with what those miss."""
+        fields = self.grid.fields
+        kept_rows = [k for k in range(fields.tree.nv) if k not in fields.in_plane]
+        rows, missing = fields.equations(q, self.grid.target(points))
+        D = fields.determinant(direct)(q)
+        size = np.linalg.norm(D[:, 1:], axis=1, keepdims=True)
+        with np.errstate(all="ignore"):
+            M = np.concatenate([rows[:, kept_rows], D[:, None, 1:] / size[..., None]], axis=1)
+            right = np.concatenate([missing[:, kept_rows], -D[:, :1] / size], axis=1)
+        return M, right, rows[:, fields.in_plane], missing[:, fields.in_plane]
+
+    def direct(self) -> list[Array]:
+        """Curves (n, 2) on which the frame gains a motion."""
+        q = self.q
+        fine = np.asarray(np.isfinite(q).all(axis=-1))
+        values = np.full(fine.shape, np.nan)
+        values[fine] = self.grid.fields.determinant(direct=True)(q[fine])[:, 0]
+        pieces = []
+        traced = contour_generator(self.grid.horizontal, self.grid.vertical, np.ma.masked_invalid(values))
+        for line in traced.lines(0.0):
+            points = np.asarray(line)
+            at, there = self._onto(q[self._nearest(points, fine)], points, direct=True)
+            if there.sum() > 1:
+                pieces.append((at[there], bool((points[0] == points[-1]).all())))
+        places = [self.grid.places(at) for at, _ in pieces]
+        curves = []
+        for number, (at, closes) in enumerate(pieces):
+            others = np.concatenate([np.zeros((0, 2)), *places[:number], *places[number + 1:]])
+            ends = [] if closes else [self._followed(at[1], at[0], others)[::-1],
+                                      self._followed(at[-2], at[-1], others)]
+            curves.append(self.grid.places(np.concatenate([*ends[:1], at, *ends[1:]])))
+        return curves
+
+    def _followed(self, before: Array, q: Array, others: Array) -> Array:
+        """Configurations (n, nq) that go on a direct curve after q, which came after `before`, to the end of the
+        branch or of the box, or to others (m, 2) that are known."""
+        fields = self.grid.fields
+        found: list[Array] = []
+        heading = self.grid.places(q) - self.grid.places(before)
+        size = self.grid.cell
+        for _ in range(_MOST_STEPS):
+            M, _, in_plane, _ = self._curve_equations(q[None], self.grid.places(q)[None], True)
+            tangent = np.linalg.svd(M[0])[2][-1]
+            along = in_plane[0] @ tangent
+            pace = np.linalg.norm(along)
+            if not pace > 0:
+                break
+            step = size / pace * np.sign(along @ heading) * tangent
+            trial = fields.integrate(q, step / max(1.0, 5.0 * float(np.abs(step).max())))
+            at, there = self._onto(trial[None], self.grid.places(trial)[None], direct=True, sliding=False)
+            place = self.grid.places(at[0])
+            on_branch = np.sign(fields.step(at[0], fields.place(at[0]))[2]) == self.grid.side
+            if there[0] and on_branch:
+                heading = place - self.grid.places(q)
+                q = at[0]
+                found.append(q)
+                met = np.linalg.norm(others - place, axis=1).min(initial=np.inf) < self.grid.cell
+                if met or not self.grid.contains(place):
+                    break
+            else:
+                size /= 2
+                if size < _SHORTEST * self.grid.cell:
+                    break
+        return np.array(found).reshape(-1, fields.tree.nq)
+
+    def _nearest(self, points: Array, fine: Array) -> tuple[Array, Array]:
+        """The places on the grid that were reached and are nearest to points (n, 2)."""
+        known = np.argwhere(fine)
+        places = np.stack([self.grid.horizontal[known[:, 1]], self.grid.vertical[known[:, 0]]], axis=1)
+        best = known[((points[:, None] - places) ** 2).sum(axis=-1).argmin(axis=1)]
+        return best[:, 0], best[:, 1]
+
+    def inverse(self) -> list[Array]:
+        """Curves (n, 2) on which it loses one: the boundary of the branch."""
+        q = self.q
+        fine = np.asarray(np.isfinite(q).all(axis=-1))
+        padded = np.pad(fine, 1, constant_values=True)  # the edge of the box is no boundary
+        around = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
+        edge = fine & ~around
+        if not edge.any():
+            return []
+        at, there = self._onto(q[edge], self.grid.places(q[edge]), direct=False)
+        return _chained(self.grid.places(at[there]), 3 * self.grid.cell)
+
+
+def _chained(points: Array, gap: float) -> list[Array]:
+    """Points (n, 2) of curves as lines, each from point to nearest point, broken where that is farther than a gap."""
+    left = list(points)
+    lines = []
+    while left:
+        line = [left.pop()]
+        for _ in range(2):
+            while left:
+                distances = np.linalg.norm(np.array(left) - line[-1], axis=1)
+                best = int(distances.argmin())
+                if distances[best] > gap:
+                    break
+                line.append(left.pop(best))
+            line.reverse()
+        if len(line) > 1:
+            closes = len(line) > 8 and np.linalg.norm(line[0] - line[-1]) < gap
+            lines.append(np.array([*line, line[0]] if closes else line))
+    return lines
