@@ -146,8 +146,9 @@ def test_the_soft_constraints_of_mujoco_come_to_the_same_accelerations_as_they_g
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), hard, rtol=1e-6)
 
 
-def test_the_slider_crank_of_the_specification_as_a_mechanism():
-    from dynamics.test_constrained_motion import I1, I2, L1, L2, LAM, LOADS, M1, M2, M3, QD, QDD, G, L, Q, r
+def specified_slider_crank():
+    """The mechanism, and its state and loads in the order of its joints: theta, x, gamma."""
+    from dynamics.test_constrained_motion import I1, I2, L1, L2, LOADS, M1, M2, M3, QD, G, L, Q, r
     bodies = [Body("base"), Body("crank", M1, [L1, 0, 0], np.diag([0, 0, I1])), Body("slider", M3),
               Body("rod", M2, [L2, 0, 0], np.diag([0, 0, I2]))]
     joints = [Joint("theta", "base", "crank", Revolute()), Joint("x", "base", "slider", Prismatic(X)),
@@ -156,7 +157,13 @@ def test_the_slider_crank_of_the_specification_as_a_mechanism():
         Frame("pin of crank", "crank", shift(r)), Frame("pin of rod", "rod", shift(L))],
         loops=[Loop("pin", "pin of crank", "pin of rod", Revolute())])
     order = [0, 2, 1]
-    q, qd, tau = Q[order], QD[order], LOADS[order]
+    return arm, Q[order], QD[order], LOADS[order]
+
+
+def test_the_slider_crank_of_the_specification_as_a_mechanism():
+    from dynamics.test_constrained_motion import LAM, QDD
+    arm, q, qd, tau = specified_slider_crank()
+    order = [0, 2, 1]
     np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
     for formulation in FORMULATIONS:
         np.testing.assert_allclose(arm.forward_dynamics.using(formulation)(q, qd, tau), QDD[order], rtol=1e-10)
