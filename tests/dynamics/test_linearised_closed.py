@@ -138,6 +138,8 @@ def test_a_hanging_four_bar_swings_with_the_frequency_of_its_closed_form():
     np.testing.assert_allclose(sorted(model.poles.imag), [-swing, swing], rtol=1e-12)
     np.testing.assert_allclose(model.poles.real, 0.0, atol=1e-12)
     assert model.driven_by([0]).controllable
+    whole = np.sort(np.abs(np.linalg.eigvals(arm.system().linearize({"q": hanging, "qd": np.zeros(3)}).A)))
+    np.testing.assert_allclose(whole, [0, 0, 0, 0, swing, swing], atol=1e-5)  # a system's has those that open the loop
     upright = LinearisedMechanism(arm.tree).at(-hanging)
     np.testing.assert_allclose(sorted(upright.poles.real), [-swing, swing], rtol=1e-12)
     D, V, P = arm.linearize(hanging, np.zeros(3), np.zeros(3))

@@ -222,7 +222,9 @@ class System:
                   parameters: Mapping[str, ArrayLike] | None = None) -> StateMatrices:
         """A, B, C, D of dx/dt = f(x, u), y = h(x, u) at a state, or a batch of states, by derivatives of the texts.
 
-        Rows and columns are tangents of the blocks, and entries of the inputs and outputs, in their order.
+        Rows and columns are tangents of the blocks, and entries of the inputs and outputs, in their order. Of a system
+        with constraints they are those of all blocks: besides its own modes A has those that would open the
+        constraints, with poles at zero. `LinearisedMechanism` has a model of a mechanism without them.
 
         >>> swing = System("pendulum", state={"angle": Block((), "rad", velocity="speed"), "speed": "rad/s"},
         ...                inputs={"torque": "N m"}, derivative=lambda t, x, u, p: u.torque - 9.81 * np.sin(x.angle))

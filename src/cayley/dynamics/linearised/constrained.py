@@ -32,10 +32,11 @@ from cayley.dynamics.forward.constrained import (
     kept_rows,
     state_signature,
 )
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.linearised.by_differentiation import along_velocities
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.kernels import sensitivities_text
-from cayley.dynamics.mechanics.constrained import block_inverse_of_rank
+from cayley.dynamics.mechanics.constrained import block_inverse, block_inverse_of_rank
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import ConstraintStructure
@@ -106,11 +107,13 @@ def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, m
 def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, method: str | None = None) -> Text:
     """The text `(q, qd, tau)`."""
     equations = equations_text(tree, structure)
-    of_tree = sensitivities_text(tree.spanning_tree(), method)
+    free = tree.spanning_tree()
+    of_tree = sensitivities_text(free, method)
+    simple = structure.by_structure and always_regular(free)  # then it takes fewer operations
 
     def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
         M, f, A, drift = equations(q, qd, tau, *t)
-        inverse = block_inverse_of_rank(M, A, rank=structure.rank)
+        inverse = block_inverse(M, A) if simple else block_inverse_of_rank(M, A, rank=structure.rank)
         qdd = inverse.C11 @ f - inverse.C12 @ drift
         lam = inverse.C12.T @ f - inverse.C22 @ drift
         _, V, P = of_tree(q, qd, qdd)

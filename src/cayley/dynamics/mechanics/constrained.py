@@ -149,11 +149,26 @@ def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
 
 
 def block_inverse(M: Array, A: Array) -> BlockInverse:
-    """The inverse of the matrix of `augmented`, by blocks. (4.22), with the signs of spec E-07."""
-    inverse = ldl_solve(M, np.eye(len(M)))
-    yielded = inverse @ A.T
-    S = ldl_solve(A @ yielded, np.eye(len(A)))
-    return BlockInverse(inverse - yielded @ S @ yielded.T, yielded @ S, -S)
+    """The inverse of the matrix of `augmented`, by blocks. (4.22), with the signs of spec E-07. NaN where the
+    constraints depend on each other; M must be regular. It is eliminated from the last velocity inwards.
+    """
+    n = len(M)
+    found = wrapped(ldl_solve(M[::-1, ::-1], np.concatenate([np.eye(n), A[:, ::-1].T], axis=1)))[::-1]
+    inverse = found[:, :n][:, ::-1]
+    yielded = found[:, n:]
+    S = A @ yielded
+    there = is_definite(S)
+    stiffness = _mirrored(ldl_solve(S, np.eye(len(A))))
+    C12 = yielded @ stiffness
+    return BlockInverse(only_where(there, _mirrored(inverse - C12 @ yielded.T)), only_where(there, C12),
+                        only_where(there, -stiffness))
+
+
+def _mirrored(full: Array) -> Array:
+    """A symmetric matrix of which one triangle is computed."""
+    n = len(full)
+    rows = [[full[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
+    return wrapped(np.array(rows).reshape(n, n))
 
 
 def unit_accelerations(M: Array, A: Array, *, rank: int) -> Array:
