@@ -53,13 +53,14 @@ def scene(tree: Tree, *, reach: Array | None = None) -> dict[str, Any]:
     rest = resting(tree)
     figure = skeleton(tree, rest)
     mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
-    closed = closing(tree, rest) if keeps_closed(tree) and not tree.is_timed else None
+    led = any(constraint.timed for constraint in tree.constraints)
+    closed = closing(tree, rest) if keeps_closed(tree) and not led else None
     solids = [*_base(figure, mark), *[part for one in figure.marks for part in _mark(figure, one)]]
     return {
         "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
         "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
         "mark": mark, "floor": _floor(figure, mark), "reach": [] if reach is None else _rounded(reach),
-        "sliders": _sliders(tree, rest, _moved_alone(tree, closed)), "closing": closed,
+        "sliders": _sliders(tree, rest, [] if led else _moved_alone(tree, closed)), "closing": closed,
         "mimic_joints": [] if closed else _mimic_joints(tree), **_camera(figure)}
 
 
@@ -152,12 +153,9 @@ def _frames(tree: Tree) -> list[dict[str, Any]]:
 
 
 def _moved_alone(tree: Tree, closed: dict[str, Any] | None) -> list[int]:
-    """The joints that have sliders: not those that follow others, nor floating ones; none of a mechanism that time
-    moves."""
+    """The joints that have sliders: not those that follow others, nor floating ones."""
     if closed is not None:
         return closed["driven"]
-    if tree.is_timed:
-        return []
     return [k for k, joint in enumerate(tree.joints) if joint.mimic is None and not joint.motion.free]
 
 

@@ -87,8 +87,11 @@ class EqualityText:
         points = loop.motion.mjcf_loop or ()
         if not points:
             yield f"<weld name={quoted(loop.name)} site1={self._site(loop.first)} site2={self._site(loop.second)}/>"
+        taken = {each.name for each in (*self.tree.loops, *self.tree.constraints)}
         for point in points:
             name = loop.name if not any(point) else f"{loop.name}/axis"
+            while any(point) and name in taken:
+                name += "_"
             yield (f"<connect name={quoted(name)} site1={self._site(loop.first, point)} "
                    f"site2={self._site(loop.second, point)}/>")
 
