@@ -499,3 +499,11 @@ def test_parallel_checks_types_and_arguments(random):
     assert single.dtype == np.float32 and (single == pendulum_torque(x[:, None], x[:, None], dtype=np.float32)).all()
     with pytest.raises(ValueError):
         pendulum_torque.parallel(2)(x[:, None], x[:, None], out=np.empty((5000, 2)))
+
+
+@pytest.mark.parametrize("q, shape", [([0.0, 0.0], ()), (np.zeros((3, 2)), (3,)), (np.zeros((0, 2)), (0,))])
+def test_results_without_entries_have_the_shape_of_the_batch(q, shape):
+    both = cy.kernel("(2)->(0),(0,2),()")(lambda q: (np.zeros(0), np.zeros((0, 2)), q[0] + 1.0))
+    none, rows, number = both(q)
+    assert (none.shape, rows.shape, np.shape(number)) == ((*shape, 0), (*shape, 0, 2), shape)
+    np.testing.assert_array_equal(number, np.ones(shape))

@@ -339,3 +339,39 @@ def test_an_arm_keeps_its_tip_on_a_line_while_it_falls(drives):
     run = falling.simulate({"q": q, "qd": qd}, until=0.5)
     heights = [arm.pose(q, "tool")[1, 3] for q in run["q"]]
     assert np.ptp(heights) < 1e-8 and np.abs(np.diff(run["q"][:, 0])).max() > 1e-3
+
+
+# S0-74
+
+
+@pytest.mark.spec("S0-74")
+@pytest.mark.parametrize("name, rows, q, qd", [
+    ("planar2r", slice(0, 2), [0.4, 0.9], [0.3, -0.7]), ("four_bar", slice(0, 1), [0.0, 0.0, 0.0], [1.6, -1.6, 1.0])])
+def test_task_velocities_as_pseudo_velocities(name, rows, q, qd):
+    arm = cy.load(name)
+    task = cy.kernel(f"({arm.nq})->({rows.stop},{arm.nv})")(lambda q: arm.jacobian(q, "tool", axes="world")[rows])
+    model = nonholonomic_model(arm.tree, task)
+    tau = np.arange(1.0, arm.nv + 1)
+    qdd = arm.forward_dynamics(q, qd, tau)
+    speed = task(q) @ qd
+    np.testing.assert_allclose(model.frame.pseudo_velocities(q, qd)[rows], speed, rtol=1e-13)
+    expected = task(q) @ qdd + arm.jacobian_rate(q, qd, "tool", axes="world")[rows] @ qd
+    np.testing.assert_allclose(model.hamel(q, speed, tau).pidd, expected, rtol=1e-10)
+    matrix = model.matrix_form(q, speed, tau)
+    np.testing.assert_allclose(matrix.pidd, expected, rtol=1e-10)
+    np.testing.assert_allclose(matrix.qdd, qdd, rtol=1e-10)
+    np.testing.assert_allclose(model.routh(q, qd, tau).qdd, qdd, rtol=1e-10)
+
+
+@pytest.mark.spec("S0-74")
+def test_a_singular_task_has_no_equations_and_a_constant_one_costs_less():
+    arm = cy.load("planar2r")
+    model = nonholonomic_model(arm.tree, lambda q: arm.jacobian(q, "tool", axes="world")[:2])
+    with pytest.raises(SingularityError, match="depend on each other"):
+        model.matrix_form([0.4, 0.0], [0.1, 0.2], [0.0, 0.0])
+    plain = nonholonomic_model(arm.tree, lambda q: [[1.0, 0.0], [1.0, 1.0]])
+    dear, cheap = (each.matrix_form.operations(n=2, m=2).multiplications for each in (model, plain))
+    assert cheap < dear / 2
+    found = plain.matrix_form([[0.4, 0.9]] * 3, [0.1, 0.2], [0.3, 0.4])  # a batch, and no constraints
+    assert found.Lambda.shape == (3, 0)
+    np.testing.assert_allclose(found.qdd[1], arm.forward_dynamics([0.4, 0.9], [0.1, 0.1], [0.3, 0.4]), rtol=1e-11)

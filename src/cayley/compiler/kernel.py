@@ -242,6 +242,8 @@ class Kernel(Generic[Result]):
         if out is not None:
             options["out"] = out
         compiled = self._specialised(sizes)
+        if out is None and "axes" not in options and any(0 in v.shape for v in compiled.traced.outputs):
+            options["out"] = self._empty(compiled.traced, cores, precision)
         if not options and self._check is None and self._is_plain(operands) and self._answers_newly(compiled.native):
             return compiled.native(*operands)
         try:
@@ -252,6 +254,12 @@ class Kernel(Generic[Result]):
         if self._explain is not None:
             self._explain_nan(cores, result)
         return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
+
+    def _empty(self, program: Program, operands: Sequence[Any], precision: DTypeLike) -> tuple[Array, ...]:
+        """Arrays for the results: NumPy cannot know the length of one that has none."""
+        batch = np.broadcast_shapes(*[np.shape(a)[:np.ndim(a) - len(core)]
+                                      for a, core in zip(operands, self.signature.inputs, strict=True)])
+        return tuple(np.empty((*batch, *v.shape), dtype=precision) for v in program.outputs)
 
     def _explain_nan(self, operands: Sequence[Any], result: Array) -> None:
         """Let it be said why one state has no answer.
