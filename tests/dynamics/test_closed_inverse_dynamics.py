@@ -415,6 +415,9 @@ def test_pickled_kernels_keep_their_drives():
     q, qd, qdd = moved(arm, FIVE)
     again = pickle.loads(pickle.dumps(arm.inverse_dynamics))
     near(again(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd), 1e-15)
+    assert "Forces of left, left coupler, right, those of least norm" in again.__doc__
+    reactions = pickle.loads(pickle.dumps(arm.joint_reactions))
+    assert reactions.rows[-1] == "pin" and "Then those of pin" in reactions.__doc__
 
 
 # The parts of the equations, in all coordinates and in independent ones

@@ -77,6 +77,14 @@ def _drives(tree: Tree) -> Drives | None:
     return drives_of(tree)
 
 
+def _words(tree: Tree, drives: Drives | None) -> str:
+    """Whose the forces are, of a mechanism with constraints."""
+    if drives is None:
+        return ""
+    spare = ", those of least norm" if drives.actuation.surplus else ""
+    return f"Forces of {', '.join(tree.actuated_joints) or 'no joint'}{spare}; the other joints have no drive."
+
+
 def _explanation(tree: Tree, drives: Drives | None) -> Callable[..., None] | None:
     if drives is None:
         return None
@@ -94,7 +102,7 @@ def _with_loads(tree: Tree, external: ExternalLoads, drives: Drives | None) -> M
         needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, qd, qdd)
         return needed if drives is None else drives.forces(tree, q, needed, *more[len(external.names):]).tau
 
-    described(tree, text, _SENTENCE, external.words)
+    described(tree, text, _SENTENCE, " ".join(filter(None, [external.words, _words(tree, drives)])))
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->(v)"),
                   name="inverse_dynamics", outputs=("tau", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=MechanismKernel,
@@ -110,7 +118,7 @@ def _by_method(tree: Tree, method: str, drives: Drives | None, kind: type[Made])
         needed = text(q, qd, qdd) + drive_forces(free, qd, qdd)
         return needed if drives is None else drives.forces(tree, q, needed, *t).tau
 
-    described(tree, inverse_dynamics, _SENTENCE, f"Method: {method}.")
+    described(tree, inverse_dynamics, _SENTENCE, " ".join([f"Method: {method}.", _words(tree, drives)]).strip())
     return kernel(sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->(v)"), name="inverse_dynamics",
                   outputs=("tau",), units=units_of(tree), inputs=timed(tree, ("q", "qd", "qdd")), kind=kind,
                   explain=_explanation(tree, drives))(inverse_dynamics)

@@ -41,6 +41,10 @@ class Reactions(MechanismKernel):
     frames, loops and rods, gives to the second, at its origin and in its axes. Along the joint's directions they are
     the forces of inverse dynamics, and of couplings."""
 
+    def __reduce__(self) -> tuple[Callable[[Tree], Reactions], tuple[Tree]]:
+        """Pickled as the tree, so that names and inputs are there where it arrives."""
+        return reactions_kernel, (self.tree,)
+
     @property
     def rows(self) -> tuple[str, ...]:
         """Whose the wrenches are: the names of the moving joints, and of loops and rods."""
@@ -92,12 +96,21 @@ def _kernel(tree: Tree, external: ExternalLoads, drives: Drives | None, determin
     described(
         tree, joint_reactions,
         "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
-        "in the axes of the children.", external.words)
+        "in the axes of the children.", " ".join(filter(None, [external.words, _words(tree, determined)])))
     rows = len(tree.joint_names) + len(joining(tree))
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->({rows},6)"),
                   outputs=("wrenches", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=kind,
                   explain=_explanation(tree, drives, determined))(joint_reactions)
+
+
+def _words(tree: Tree, determined: Array | None) -> str:
+    """What the last rows are, and that some components are not known, of a mechanism with constraints."""
+    last = [each.name for each, _ in joining(tree)]
+    more = [f"Then those of {', '.join(last)} upon their second frames."] if last else []
+    if determined is not None and not determined.all():
+        more.append("NaN where redundant constraints leave a component undetermined.")
+    return " ".join(more)
 
 
 def _explanation(tree: Tree, drives: Drives | None, determined: Array | None) -> Callable[..., None] | None:
