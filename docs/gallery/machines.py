@@ -11,6 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+import cayley as cy
 from cayley.mechanisms import FiveBar, FourBar, Planar3RRR, StewartPlatform, TranslationalDelta
 
 plt.rcParams.update({"figure.dpi": 80, "font.size": 10, "axes.edgecolor": "#333333"})
@@ -70,11 +71,22 @@ def coupler_curves() -> plt.Figure:
     return figure
 
 
+def catalogue_maps() -> plt.Figure:
+    """Machines of the catalogue on the branch of their rest: limits of joints bound what they reach."""
+    figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained")
+    excavator, delta = cy.load("excavator"), cy.load("delta")
+    excavator.workspace_map("tool", start=excavator.neutral, plane="xz", task=(1, 1, 1, 0, 1, 0),
+                            box=((1.0, -4.5), (7.0, 6.0)), characteristic_length=1.0, resolution=90).draw(ax=axes[0])
+    delta.workspace_map("tool", start=delta.neutral, plane="xy", box=((-0.65, -0.65), (0.65, 0.65)),
+                        resolution=80).draw(ax=axes[1])
+    return figure
+
+
 def _along(angle: float) -> np.ndarray:
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-PICTURES = {"workspace_maps": workspace_maps, "coupler_curves": coupler_curves}
+PICTURES = {"workspace_maps": workspace_maps, "coupler_curves": coupler_curves, "catalogue_maps": catalogue_maps}
 
 
 def main(folder: Path) -> list[Path]:

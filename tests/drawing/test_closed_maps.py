@@ -1,5 +1,7 @@
 """Maps of any mechanism with loops: beside the closed forms of five-bar, planar 3-RRR and Delta."""
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import cayley as cy
 from cayley.errors import ConventionError, UnreachableError, UnsupportedError
 from cayley.mechanisms import FiveBar, Planar3RRR, TranslationalDelta
+from cayley.model.parts import Limits
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -52,6 +55,18 @@ def test_a_five_bar_as_any_mechanism_has_the_map_of_its_closed_form(five):
     assert len(found.inverse) == 3  # the outline, and a hole about each pivot
     found.draw()
     plt.close("all")
+
+
+def test_limits_of_joints_bound_a_map(five):
+    cranks = [replace(five.joints[five.joint_number(name)], limits=Limits((0.2,), (2.9,)))
+              for name in ("crank1", "crank2")]
+    box = ((-0.25, 0.2), (0.75, 0.7))
+    found = five.with_joints(*cranks).workspace_map("point", start=START, box=box, resolution=40)
+    exact = FIVE.workspace(mode=1, crank_limits=(0.2, 2.9), box=box, resolution=40)
+    assert np.mean(found.reachable != exact.reachable) < 0.01
+    assert found.area < 0.95 * FIVE.workspace(mode=1, box=box).area
+    at = FIVE.inverse_position(points_of(found.limits))[:, 1]
+    assert len(at) > 10 and np.abs(at[..., None] - [0.2, 2.9]).min(axis=(1, 2)).max() < 1e-8
 
 
 def test_a_planar_3rrr_with_its_orientation_held():

@@ -48,7 +48,8 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
     curves = MapCurves(grid, q)
     names = [f"{letter} [m]" for letter in _AXES]
     return WorkspaceMap(f"{tree.name}: {frame}", (names[flat[0]], names[flat[1]]), grid.horizontal, grid.vertical,
-                        _index(fields, q, characteristic_length), tuple(curves.inverse()), tuple(curves.direct()), ())
+                        _index(fields, q, characteristic_length), tuple(curves.inverse()), tuple(curves.direct()),
+                        tuple(curves.limits()))
 
 
 def _rows(tree: Tree, plane: str | None, task: str | Sequence[bool] | None) -> tuple[tuple[bool, ...], tuple[int, int]]:

@@ -1,14 +1,16 @@
 """The singular curves of a mechanism with loops in the plane of a map.
 
-A point of a curve is a closed configuration with the held rows kept and a determinant of zero: D_d (direct) or D_i
-(inverse). It is found by Newton's method in all joints, for which the fold where a branch ends is nothing special, and
-moved along the curve to where that is nearest to a place of the grid. Direct curves are followed to the end of the
-branch.
+A point of a curve is a closed configuration with the held rows kept and a determinant of zero, D_d (direct) or D_i
+(inverse), or with a joint at its limit. It is found by Newton's method in all joints, for which the fold where a branch
+ends is nothing special, and moved along the curve to where that is nearest to a place of the grid. Direct curves are
+followed to the end of the branch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from contourpy import contour_generator
@@ -17,6 +19,9 @@ from cayley.compiler.typing import Array
 from cayley.drawing.map_grid import MapGrid
 from cayley.kinematics.closing import is_within_limits
 
+Field = Callable[[Array], Array]
+"""Values and gradients by the velocities, (n, 1 + nv), at configurations (n, nq)."""
+
 _NEWTON = 16
 _REACHED = 1e-9  # [m, rad]
 _STILL = 1e-11
@@ -24,6 +29,7 @@ _NEAR = 2.0  # cells: how far from the grid's place a point of a curve may be
 _SLIDE = 0.2  # [rad, m]
 _MOST_STEPS = 400
 _SHORTEST = 1e-4  # of a cell
+_NEAR_A_LIMIT = 0.5  # [rad, m]: those that are farther from a limit on the grid are not next to its curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +39,15 @@ class MapCurves:
     grid: MapGrid
     q: Array
 
-    def _onto(self, q: Array, points: Array, direct: bool, *, sliding: bool = True) -> tuple[Array, Array]:
-        """Configurations (n, nq) moved to a zero of a determinant, the held rows kept, and with `sliding` along the
-        curve to where it is nearest to points (n, 2) of the plane; and which of them got there."""
+    def _onto(self, q: Array, points: Array, zero: Field, *, sliding: bool = True) -> tuple[Array, Array]:
+        """Configurations (n, nq) moved to a zero of a field, the held rows kept, and with `sliding` along the curve to
+        where it is nearest to points (n, 2) of the plane; and which of them got there."""
         fields = self.grid.fields
         at = q.copy()
         fine = np.ones(len(q), dtype=bool)
         left = np.zeros(len(q))
         for _ in range(_NEWTON):
-            M, right, in_plane, missing = self._curve_equations(at, points, direct)
+            M, right, in_plane, missing = self._curve_equations(at, points, zero)
             fine = fine & np.isfinite(M).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
             M[~fine] = np.eye(*M.shape[1:])
             right[~fine] = 0.0
@@ -59,12 +65,12 @@ class MapCurves:
         near = np.linalg.norm(self.grid.places(at) - points, axis=1) < _NEAR * self.grid.cell
         return at, fine & near & (left < _REACHED) & is_within_limits(fields.tree, at)
 
-    def _curve_equations(self, q: Array, points: Array, direct: bool) -> tuple[Array, Array, Array, Array]:
+    def _curve_equations(self, q: Array, points: Array, zero: Field) -> tuple[Array, Array, Array, Array]:
         """Rows (n, nv - 1, nv) of a curve and what they miss, and the two rows of the plane with what those miss."""
         fields = self.grid.fields
         kept_rows = [k for k in range(fields.tree.nv) if k not in fields.in_plane]
         rows, missing = fields.equations(q, self.grid.target(points))
-        D = fields.determinant(direct)(q)
+        D = zero(q)
         size = np.linalg.norm(D[:, 1:], axis=1, keepdims=True)
         with np.errstate(all="ignore"):
             M = np.concatenate([rows[:, kept_rows], D[:, None, 1:] / size[..., None]], axis=1)
@@ -74,14 +80,15 @@ class MapCurves:
     def direct(self) -> list[Array]:
         """Curves (n, 2) on which the frame gains a motion."""
         q = self.q
+        direct = self.grid.fields.determinant(direct=True)
         fine = np.asarray(np.isfinite(q).all(axis=-1))
         values = np.full(fine.shape, np.nan)
-        values[fine] = self.grid.fields.determinant(direct=True)(q[fine])[:, 0]
+        values[fine] = direct(q[fine])[:, 0]
         pieces = []
         traced = contour_generator(self.grid.horizontal, self.grid.vertical, np.ma.masked_invalid(values))
         for line in traced.lines(0.0):
             points = np.asarray(line)
-            at, there = self._onto(q[self._nearest(points, fine)], points, direct=True)
+            at, there = self._onto(q[self._nearest(points, fine)], points, direct)
             if there.sum() > 1:
                 pieces.append((at[there], bool((points[0] == points[-1]).all())))
         places = [self.grid.places(at) for at, _ in pieces]
@@ -97,11 +104,12 @@ class MapCurves:
         """Configurations (n, nq) that go on a direct curve after q, which came after `before`, to the end of the
         branch or of the box, or to others (m, 2) that are known."""
         fields = self.grid.fields
+        direct = fields.determinant(direct=True)
         found: list[Array] = []
         heading = self.grid.places(q) - self.grid.places(before)
         size = self.grid.cell
         for _ in range(_MOST_STEPS):
-            M, _, in_plane, _ = self._curve_equations(q[None], self.grid.places(q)[None], True)
+            M, _, in_plane, _ = self._curve_equations(q[None], self.grid.places(q)[None], direct)
             tangent = np.linalg.svd(M[0])[2][-1]
             along = in_plane[0] @ tangent
             pace = np.linalg.norm(along)
@@ -109,7 +117,7 @@ class MapCurves:
                 break
             step = size / pace * np.sign(along @ heading) * tangent
             trial = fields.integrate(q, step / max(1.0, 5.0 * float(np.abs(step).max())))
-            at, there = self._onto(trial[None], self.grid.places(trial)[None], direct=True, sliding=False)
+            at, there = self._onto(trial[None], self.grid.places(trial)[None], direct, sliding=False)
             place = self.grid.places(at[0])
             on_branch = np.sign(fields.step(at[0], fields.place(at[0]))[2]) == self.grid.side
             if there[0] and on_branch:
@@ -134,15 +142,38 @@ class MapCurves:
 
     def inverse(self) -> list[Array]:
         """Curves (n, 2) on which it loses one: the boundary of the branch."""
-        q = self.q
-        fine = np.asarray(np.isfinite(q).all(axis=-1))
+        return self._boundary(self._edge, self.grid.fields.determinant(direct=False))
+
+    def limits(self) -> list[Array]:
+        """Curves (n, 2) on which a joint of one coordinate is at its limit."""
+        tree = self.grid.fields.tree
+        curves = []
+        for joint, place, velocity in zip(tree.joints, tree.q_slices, tree.v_slices, strict=True):
+            if joint.motion.nq == 1:
+                for bound in {tree.lower[place][0], tree.upper[place][0]} - {-np.inf, np.inf}:
+                    near = np.abs(self._edge[:, place.start] - bound) < _NEAR_A_LIMIT
+                    curves += self._boundary(self._edge[near], _coordinate(place.start, velocity.start, bound, tree.nv))
+        return curves
+
+    @cached_property
+    def _edge(self) -> Array:
+        """The configurations (n, nq) on the grid that have a neighbour which is not reached."""
+        fine = np.asarray(np.isfinite(self.q).all(axis=-1))
         padded = np.pad(fine, 1, constant_values=True)  # the edge of the box is no boundary
         around = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-        edge = fine & ~around
-        if not edge.any():
+        return self.q[fine & ~around]
+
+    def _boundary(self, edge: Array, zero: Field) -> list[Array]:
+        if not len(edge):
             return []
-        at, there = self._onto(q[edge], self.grid.places(q[edge]), direct=False)
+        at, there = self._onto(edge, self.grid.places(edge), zero)
         return _chained(self.grid.places(at[there]), 3 * self.grid.cell)
+
+
+def _coordinate(place: int, velocity: int, bound: float, size: int) -> Field:
+    """How far a coordinate is from its limit, with the gradient by the velocities."""
+    unit = np.eye(size)[velocity]
+    return lambda q: np.concatenate([q[:, place, None] - bound, np.broadcast_to(unit, (len(q), size))], axis=1)
 
 
 def _chained(points: Array, gap: float) -> list[Array]:

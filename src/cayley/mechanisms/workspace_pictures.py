@@ -16,7 +16,7 @@ _INK = "#333333"
 _RED = "#d1495b"
 _BLUE = "#1b6ca8"
 _LINES = (("inverse", _INK, "inverse singularity: a leg straight or folded"),
-          ("limits", _BLUE, "limit of an actuator"), ("direct", _RED, "direct singularity: a motion is gained"))
+          ("limits", _BLUE, "limit of a joint"), ("direct", _RED, "direct singularity: a motion is gained"))
 
 
 def draw_workspace_map(found: WorkspaceMap, ax: Axes | None = None) -> Axes:
