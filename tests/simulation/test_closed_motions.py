@@ -295,7 +295,7 @@ def test_a_start_that_is_open_is_refused_with_what_is_open():
     with pytest.raises(GeometryError, match="state 1 of the batch"):
         arm.rollout()(np.stack([q, q + 0.01]), 0 * qd, step=1e-3, steps=1)
     frozen = arm.with_friction("crank", coulomb=1.0).including("friction")
-    with pytest.raises(UnsupportedError, match=r"dry friction.*simulate"):
+    with pytest.raises(UnsupportedError, match=r"dry friction.*simulate.*semi-implicit-euler.*'rk4'"):
         frozen.rollout()
 
 
@@ -350,6 +350,11 @@ def test_dry_friction_of_joints_that_are_tied_together_adds_up():
     swung = rough.simulate(q, 10 * qd, until=5.0)  # and comes to rest
     assert [what.action for what in swung.happened][-3:] == ["stick"] * 3 and not swung.qd[-1].any()
     assert swung.work[-1] < -0.1 and np.abs(swung.energy_drift).max() < 1e-8
+    roll = rough.rollout(method="semi-implicit-euler")
+    pulled = roll(q, 0 * qd, [[most - 0.01, 0.0, 0.0], [most + 0.01, 0.0, 0.0]], step=1e-3, steps=1000, every=100)
+    assert np.abs(pulled.q[0] - q).max() < 1e-13 and pulled.q[1, -1, 0] - q[0] > 1e-3
+    errors = [np.abs(roll(q, 10 * qd, step=0.5 / n, steps=n).q[-1] - swung.q[-1]).max() for n in (500, 1000)]
+    assert errors[1] < 0.01 and 0.9 < np.log2(errors[0] / errors[1]) < 1.1
 
 
 def test_events_and_what_a_trajectory_knows_of_a_closed_motion(tmp_path):

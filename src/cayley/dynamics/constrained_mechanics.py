@@ -133,6 +133,10 @@ class ConstrainedMechanics(TreeMechanics):
         z = np.linalg.solve(wrapped(seen @ freely[:, 1:]), rates - seen @ freely[:, 0])
         return freely[:, 0] + freely[:, 1:] @ z
 
+    def yielding(self, q: Array, M: Array, forces: Array) -> Array:
+        """What forces (nv) do to accelerations (nv), or impulses to velocities, within the constraints."""
+        return self.solved_within(self.jacobian(q), M, forces, -self.rates(q, np.zeros(self.tree.nv)))
+
     @cached_property
     def _weight(self) -> float:
         """What makes a constraint as heavy as the mechanism [kg]."""

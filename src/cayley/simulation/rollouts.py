@@ -17,6 +17,7 @@ from cayley.errors import ConventionError, GeometryError, SignatureError, Unsupp
 from cayley.kinematics.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
+from cayley.simulation.closed_friction_steps import closed_friction_step
 from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.controllers import Controller, Law
 from cayley.simulation.fixed_steps import mechanism_system
@@ -187,11 +188,15 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     law = None if controller is None else Law(controller, tree)
     steps = fixed_step(method, iterations, system.methods)
     coulomb = checked_coulomb(tree)
-    if coulomb.any() and tree.is_constrained:
-        raise UnsupportedError(
-            f"{tree.name} includes dry friction, and its constraints tie joints together: which of them stand still is "
-            "not settled in steps of fixed length; `simulate` does it, or leave dry friction out")
-    steps = with_dry_friction(steps, mechanics, coulomb) if coulomb.any() else steps
+    if coulomb.any() and isinstance(mechanics, ConstrainedMechanics):
+        if method != "semi-implicit-euler":
+            raise UnsupportedError(
+                f"{tree.name} includes dry friction, and its constraints tie joints together: which of them stand "
+                'still is settled by `simulate`, and in fixed steps by "semi-implicit-euler", not by '
+                f"{method!r}")
+        steps = closed_friction_step(mechanics, coulomb)
+    elif coulomb.any():
+        steps = with_dry_friction(steps, mechanics, coulomb)
     feed = None if law is None else _feed(law, tree, control == "sampled")
     made = Rollout(tree, systems.Rollout(system, steps, method, changing, feed=feed), law, changing)
     made._recipe = partial(rollout, tree, method=method, controller=controller, control=control,
