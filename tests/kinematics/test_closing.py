@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import cayley as cy
-from cayley.errors import ConventionError, GeometryError, ModelError, UnreachableError, UnsupportedError
+from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, UnreachableError, UnsupportedError
 from cayley.kinematics.closure import closed_carefully
 from cayley.mechanisms.linkages import FourBar
 from cayley.mechanisms.parallel import StewartPlatform
@@ -110,6 +110,22 @@ def test_inputs_that_cannot_be_reached_are_open_by_what_is_missing():
     assert found.configuration[0] == np.pi
     both = arm.close([[np.pi, 0.1, 0.2], [0.2, 0.5, 2.0]], fixed=["crank"])
     assert both.status.tolist() == ["open", "closed"] and (both.branch != 0).tolist() == [False, True]
+
+
+def test_joints_that_are_all_held_and_a_frame_that_cannot_move():
+    arm = four_bar()
+    q = arm.close([0.7, -0.2, 1.3]).configuration
+    held = arm.close([q, q + 0.1], fixed=["crank", "coupler", "rocker"])
+    assert held.status.tolist() == ["closed", "open"]
+    np.testing.assert_array_equal(held.configuration, [q, q + 0.1])
+    truss = cy.Mechanism.of("truss", [Body("base"), Body("a", 1.0), Body("b", 1.0)], [
+        Joint("a", "base", "a", Revolute()), Joint("b", "a", "b", Revolute(), shift(0.3))], frames=[
+            Frame("end", "b", shift(0.4)), Frame("wall", "base", shift(0.5))],
+        loops=[Loop("pin", "wall", "end", Revolute())])
+    found = truss.close([[0.5, 1.0], [-0.5, -1.0]])
+    assert (found.status == "closed").all() and (found.independent == 0).all()
+    modes = truss.assemblies({})  # a right angle of 3, 4 and 5
+    np.testing.assert_allclose(np.sort(modes.configuration[:, 1]), [-np.pi / 2, np.pi / 2], atol=1e-12)
 
 
 def test_too_many_inputs_are_closed_only_if_they_agree():
@@ -238,6 +254,10 @@ def test_empty_batches_and_wrong_arguments():
         arm.close([0.0, np.nan, 0.0])
     with pytest.raises(ConventionError, match="finite numbers"):
         arm.close([0.0, 0.0, 0.0], fixed={"crank": np.nan})
+    with pytest.raises(SignatureError, match=r"\(2,\) configurations, \(5,\) values of inputs"):
+        arm.close(np.zeros((2, 3)), fixed={"crank": np.zeros(5)})
+    with pytest.raises(SignatureError, match=r"\(3,\) starts, \(2,\) paths of inputs"):
+        arm.follow_inputs({"crank": np.zeros((2, 5))}, start=np.zeros((3, 3)))
     with pytest.raises(UnsupportedError, match="planar2r has no loops"):
         cy.load("planar2r").follow_inputs({"joint1": [0.0]}, start=[0.0, 0.0])
     with pytest.raises(UnsupportedError, match="planar2r has no loops"):

@@ -24,7 +24,7 @@ from cayley.kinematics.closing_step import closed_nearby
 from cayley.kinematics.closure import closed_carefully, openings
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import hold_positions, jacobian_kernel
-from cayley.kinematics.inputs import Inputs
+from cayley.kinematics.inputs import Inputs, common_batch
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.wording import shown
@@ -176,7 +176,7 @@ def _times(tree: Tree, t: ArrayLike | None, guesses: Array) -> Array:
     if (t is None) == tree.is_timed or not np.isfinite(times).all():
         raise ConventionError(f"a constraint of {tree.name} depends on time: say at which t [s] it is to be closed"
                               if tree.is_timed else f"no constraint of {tree.name} depends on the time t = {times}")
-    return np.broadcast_to(times, np.broadcast_shapes(times.shape, guesses.shape[:-1]))
+    return np.broadcast_to(times, common_batch({"guesses": guesses.shape[:-1], "times": times.shape}))
 
 
 def is_within_limits(tree: Tree, q: Array) -> Array:

@@ -25,7 +25,7 @@ from cayley.kinematics.configuration_kernels import difference_kernel
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import check_holonomic, jacobian_kernel, residual_kernel
 from cayley.kinematics.following_step import STAGES, Stage, following_step, is_arrived
-from cayley.kinematics.inputs import Inputs
+from cayley.kinematics.inputs import Inputs, common_batch
 from cayley.model.tree import Tree
 
 FOLLOWED, DEAD_CENTRE, BIFURCATION, LIMIT, OPEN = range(5)
@@ -111,7 +111,7 @@ def follow_inputs(tree: Tree, inputs: Mapping[str, ArrayLike], start: ArrayLike,
     q = np.asarray(start, dtype=float)
     if q.shape[-1:] != (tree.nq,):
         raise ConventionError(f"a start is a configuration (..., {tree.nq}) of {tree.name}, not {q.shape}")
-    batch = np.broadcast_shapes(q.shape[:-1], samples.shape[:-2])
+    batch = common_batch({"starts": q.shape[:-1], "paths of inputs": samples.shape[:-2]})
     begun = close(tree, np.broadcast_to(q, (*batch, tree.nq)), fixed=own.names)
     paths = np.broadcast_to(samples, (*batch, *samples.shape[-2:]))
     count = int(np.prod(batch))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.tree import Tree
 
 
@@ -85,16 +85,25 @@ class Inputs:
                     f"the input {name!r} of {self.tree.name} has {size} coordinates: values (..., {size}), not "
                     f"{value.shape}")
             parts.append(value[..., None] if size == 1 else value)
-        batch = np.broadcast_shapes(*[part.shape[:-1] for part in parts])
+        batch = common_batch(dict(zip(self.names, [part.shape[:-1] for part in parts], strict=True)))
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts] or
                               [np.zeros((*batch, 0))], axis=-1)
 
     def put(self, q: Array, values: Array) -> Array:
         """The configurations with these values of the inputs."""
-        batch = np.broadcast_shapes(q.shape[:-1], values.shape[:-1])
+        batch = common_batch({"configurations": q.shape[:-1], "values of inputs": values.shape[:-1]})
         made = np.array(np.broadcast_to(q, (*batch, self.tree.nq)))
         made[..., self.coordinates] = values
         return made
+
+
+def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The axes of a batch that several arrays have together, or an error with what they are of."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        said = ", ".join(f"{shape} {what}" for what, shape in shapes.items())
+        raise SignatureError(f"batches that cannot be broadcast together: {said}") from None
 
 
 def _places(slices: Sequence[slice]) -> Array:
