@@ -10,7 +10,6 @@ import pytest
 
 import cayley as cy
 from cayley.control.global_linearisation import OutputLinearisation, ResolvedAcceleration
-from cayley.control.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import simulate_law
 from cayley.dynamics.cartesian.model import operational_space_kernel
 from cayley.dynamics.forward import maximal_coordinates
@@ -61,8 +60,6 @@ REFUSED = {
         arm.tree, frame, np.ones(6), np.ones(6)).forces(z.q, z.v, np.eye(4), np.zeros(6), np.zeros(6)),
     "system with parameters": lambda arm, frame, z: arm.system(parameters=["mass"]),
     "motion under a law": lambda arm, frame, z: simulate_law(arm.tree, lambda t, q, qd: qd, z.q, z.v, [0.0, 0.1]),
-    "sensitivity of a motion": lambda arm, frame, z: trajectory_sensitivity(arm.tree, ["mass"], z.q, z.v, lambda t: z.v,
-                                                                            [0.0, 0.1]),
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.control.global_linearisation import computed_torque_kernel
+from cayley.control.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import Weights, tracking_control
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.constraint_kinds import PrescribedMotion
@@ -44,3 +46,32 @@ def test_a_parallelogram_is_held_upright_by_its_crank():
     np.testing.assert_array_equal(regulator.gains[0, 1:], 0.0)
     with pytest.raises(ConventionError, match="closed configurations"):
         tracking_control(arm.tree, lambda t: (rest + 0.3, rest, rest), [0.0], poles=[-3.0, -4.0])
+
+
+def test_how_the_motion_of_a_four_bar_depends_on_its_masses():
+    arm = cy.load("four_bar")
+    q, qd, _ = closed_state(arm, [0.5, 0.0, 0.0])
+    times = [0.0, 0.05, 0.2]
+
+    def tau(t):
+        return np.array([0.3 * np.cos(5 * t), 0.0, 0.0])
+
+    found = trajectory_sensitivity(arm.tree, ["coupler.mass", "gravity"], q, qd, tau, times)
+    assert found.parameters == ("coupler.mass", "gravity.y")
+    heavier = arm.forward_dynamics.with_parameters("coupler.mass", "gravity")
+
+    def end(change):
+        def slope(t, x):
+            return np.concatenate([x[3:], heavier(x[:3], x[3:], tau(t), heavier.parameters.nominal + change)])
+
+        return solve_ivp(slope, (0.0, 0.2), np.concatenate([q, qd]), rtol=1e-11, atol=1e-12, method="DOP853").y[:, -1]
+
+    for k in range(2):
+        step = 1e-4 * np.eye(2)[k]
+        slopes = (end(step) - end(-step)) / 2e-4
+        both = np.concatenate([found.dq[-1, :, k], found.dqd[-1, :, k]])
+        np.testing.assert_allclose(both, slopes, rtol=1e-5, atol=1e-7)
+    A = arm.constraint_jacobian(found.q[-1])
+    np.testing.assert_allclose(A @ found.dq[-1], 0.0, atol=1e-8)  # the loop stays closed whatever the mass
+    with pytest.raises(UnsupportedError, match="change its constraints"):
+        trajectory_sensitivity(arm.tree, ["length"], q, qd, tau, times)

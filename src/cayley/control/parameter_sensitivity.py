@@ -3,9 +3,10 @@ forces.
 
     D y'' + V y' + P y = dtau/dp - (dID/dp at fixed q, qd, qdd)         y = dq/dp
 D, V, P and the derivative of inverse dynamics ID are those of the running state, so there is no error but that of the
-integration. The parameters are those of `cayley.model.parameters`: masses, centres and inertias, lengths and angles of
-the places of joints, drives, gravity. That of a payload that is not there is the mass of one that weighs nothing:
-`arm.with_payload("tool", 0.0)` has the parameter "payload1.mass".
+integration; of mechanisms with constraints they are the derivatives of forward dynamics. The parameters are those of
+`cayley.model.parameters`: masses, centres and inertias, lengths and angles of the places of joints, drives, gravity.
+That of a payload that is not there is the mass of one that weighs nothing: `arm.with_payload("tool", 0.0)` has the
+parameter "payload1.mass".
 Source: Balafoutis & Patel 7.1, spec R8.9.
 """
 
@@ -21,10 +22,14 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.tracking import followed
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.dynamics.linearised.kernels import linearize_kernel
+from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.linearised.state_space import turning_of_perturbations
+from cayley.errors import UnsupportedError
+from cayley.kinematics.actuated_motion import check_untimed
+from cayley.kinematics.closed_states import check_closed_state
 from cayley.kinematics.configuration_kernels import rate_kernel
-from cayley.model.constraints import check_independent
+from cayley.kinematics.constraints import residual_kernel
+from cayley.model.parameters import Parameters
 from cayley.model.tree import Tree
 
 
@@ -51,7 +56,7 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Array, qd: 
     words, as in `with_parameters`; the first of the times is the start.
 
     `force_changes(t)` (nv, k): dtau/dp, if the forces depend on the parameters; `dq`, `dqd` (nv, k), if the initial
-    state does.
+    state does. Of a mechanism with constraints the parameters are such as do not change these.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm = load_robot("s1_g1")
@@ -59,30 +64,65 @@ def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Array, qd: 
     >>> found.parameters, found.dq.shape
     (('link1.mass', 'link2.mass'), (2, 2, 2))
     """
-    check_independent(tree, "the sensitivity of a motion")
-    inverse = inverse_dynamics_kernel(tree).with_parameters(*parameters)
-    nominal = inverse.parameters.nominal
-    change = inverse.jacobian("parameters")
+    chosen, accelerated = (_closed_accelerations if tree.is_constrained else _accelerations)(tree, parameters, q, qd)
     n = tree.nv
-    k = len(nominal)
-    forward = forward_dynamics_kernel(tree)
+    k = len(chosen)
     rate = rate_kernel(tree)
-    sensitivities = linearize_kernel(tree)
 
     def slope(t: float, x: Array) -> Array:
         here = np.ascontiguousarray(x[:tree.nq])
         velocity = np.ascontiguousarray(x[tree.nq:tree.nq + n])
         y, dy = x[tree.nq + n:].reshape(2, n, k)
-        acceleration = forward(here, velocity, np.asarray(forces(t), dtype=float))
-        D, V, P = sensitivities(here, velocity, acceleration)
-        applied = 0.0 if force_changes is None else force_changes(t)
-        ddy = np.linalg.solve(D, applied - change(here, velocity, acceleration, nominal) - V @ dy - P @ y)
+        applied = np.zeros((n, k)) if force_changes is None else force_changes(t)
+        acceleration, ddy = accelerated(here, velocity, np.asarray(forces(t), dtype=float), y, dy, applied)
         turned = dy + turning_of_perturbations(tree, velocity) @ y
         return np.concatenate([rate(here, velocity), acceleration, turned.ravel(), ddy.ravel()])
 
     start = np.concatenate([q, qd, np.broadcast_to(dq, (n, k)).ravel(), np.broadcast_to(dqd, (n, k)).ravel()])
     first = tree.nq + n
     t, rows = followed(tree.name, slope, start, times, tolerance)
-    return SensitiveMotion(inverse.parameters.names, t, rows[:, :tree.nq], rows[:, tree.nq:first],
+    return SensitiveMotion(chosen.names, t, rows[:, :tree.nq], rows[:, tree.nq:first],
                            rows[:, first:first + n * k].reshape(-1, n, k), rows[:, first + n * k:].reshape(-1, n, k))
+
+
+Accelerated = Callable[[Array, Array, Array, Array, Array, Array], tuple[Array, Array]]
+
+
+def _accelerations(tree: Tree, parameters: Sequence[str], q: Array, qd: Array) -> tuple[Parameters, Accelerated]:
+    """The parameters, and qdd and y'' of q, qd, tau, y, y' and dtau/dp."""
+    inverse = inverse_dynamics_kernel(tree).with_parameters(*parameters)
+    nominal = inverse.parameters.nominal
+    change = inverse.jacobian("parameters")
+    forward = forward_dynamics_kernel(tree)
+    sensitivities = linearize_kernel(tree)
+
+    def accelerated(q: Array, qd: Array, tau: Array, y: Array, dy: Array, applied: Array) -> tuple[Array, Array]:
+        qdd = forward(q, qd, tau)
+        D, V, P = sensitivities(q, qd, qdd)
+        return qdd, np.linalg.solve(D, applied - change(q, qd, qdd, nominal) - V @ dy - P @ y)
+
+    return inverse.parameters, accelerated
+
+
+def _closed_accelerations(tree: Tree, parameters: Sequence[str], q: Array, qd: Array) -> tuple[Parameters, Accelerated]:
+    """The same of a mechanism with constraints, which the parameters must not change."""
+    check_untimed(tree)
+    check_closed_state(tree, q, qd, 0.0)
+    forward = forward_dynamics_kernel(tree).with_parameters(*parameters)
+    nominal = forward.parameters.nominal
+    moved = np.abs(residual_kernel(tree).with_parameters(*parameters).jacobian("parameters")(q, nominal)).max(
+        axis=0, initial=0.0)
+    if moved.any():
+        names = [name for name, size in zip(forward.parameters.names, moved, strict=True) if size]
+        raise UnsupportedError(
+            f"{', '.join(names)} of {tree.name} change its constraints: other values would start from another state. "
+            "Choose parameters of its masses, drives and gravity")
+    change = forward.jacobian("parameters")
+    derivatives = forward_derivatives_kernel(tree)
+
+    def accelerated(q: Array, qd: Array, tau: Array, y: Array, dy: Array, applied: Array) -> tuple[Array, Array]:
+        found = derivatives(q, qd, tau)
+        return found.qdd, found.by_q @ y + found.by_qd @ dy + found.by_tau @ applied + change(q, qd, tau, nominal)
+
+    return forward.parameters, accelerated
 
