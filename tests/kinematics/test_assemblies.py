@@ -46,6 +46,7 @@ def test_a_four_bar_a_slider_crank_and_a_five_bar_have_their_two_modes():
     agree(modes.configuration, linkage.configuration(linkage.direct_position(cranks), cranks), [True] * 4)
 
 
+@pytest.mark.spec("S2-61")
 def test_a_planar_3rrr_has_the_assemblies_of_its_sextic():
     arm = cy.Mechanism(SIX.tree())
     counts = []
@@ -74,6 +75,7 @@ def test_a_delta_has_two_places_within_limits_maybe_one():
     assert upper.assemblies(cranks).count == 2
 
 
+@pytest.mark.spec("S2-107")
 def test_dietmaiers_platform_has_forty_poses():
     machine = StewartPlatform(BASE, PLATFORM)
     found = machine.direct_positions(LENGTHS)

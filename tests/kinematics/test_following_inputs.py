@@ -59,6 +59,7 @@ def test_a_rocker_stops_at_the_dead_centre_where_crank_and_coupler_are_in_line()
     assert path.reached == np.count_nonzero(samples <= folded)
     assert np.isnan(path.configuration[path.reached:]).all() and np.isfinite(path.configuration[:path.reached]).all()
     assert np.nanmax(path.residual) < 1e-12
+    assert repr(path) == f"<path along rocker: dead centre by ring, {path.reached} of 40 samples>"
 
 
 def test_a_batch_of_paths_ends_where_the_crank_cannot_stand():
@@ -73,6 +74,7 @@ def test_a_batch_of_paths_ends_where_the_crank_cannot_stand():
     np.testing.assert_allclose(path.stopped_at["crank"], [ends[0], high, ends[2], low], atol=1e-9)
     assert path.stopped_by.tolist() == [(), ("ring",), (), ("ring",)]
     assert path.configuration.shape == (4, 30, 3) and (path.reached[[0, 2]] == 30).all()
+    assert repr(path) == "<paths along crank: 2 of 4 followed>"
 
 
 def test_where_branches_cross_the_path_stops_and_says_so():

@@ -85,6 +85,13 @@ class InputPath:
         """(...) the sign of the determinant of the constraint Jacobian by the followers at the end; see `Closure`."""
         return _plain(branch_sign(self._inputs, self.end))
 
+    def __repr__(self) -> str:
+        along = f"along {', '.join(self._inputs.names)}"
+        if np.ndim(self.status):
+            return f"<paths {along}: {np.count_nonzero(self._code == FOLLOWED)} of {self._code.size} followed>"
+        by = f" by {', '.join(self.stopped_by)}" if len(self.stopped_by) else ""
+        return f"<path {along}: {self.status}{by}, {self.reached} of {self.configuration.shape[-2]} samples>"
+
 
 def follow_inputs(tree: Tree, inputs: Mapping[str, ArrayLike], start: ArrayLike, *, limits: bool = False) -> InputPath:
     """Closed configurations as inputs go through samples, from a start and on its branch.
