@@ -65,9 +65,9 @@ def moving_state(arm, guess, t):
     return q, -np.linalg.pinv(arm.constraint_jacobian(q, t), 1e-9) @ arm.constraint_rates(q, np.zeros(arm.nv), t)
 
 
-@pytest.mark.parametrize("t", [0.0, 0.13, 0.31])
+@pytest.mark.parametrize("t", [0.0, 0.31])
 def test_a_crank_at_constant_speed_moves_the_slider_as_the_closed_form_says_and_its_force_is_the_torque(t):
-    with mp.workdps(30):
+    with mp.workdps(20):
         place, speed, acceleration = (float(mp.diff(lambda t: slider(mp.mpf("0.3") + SPEED * t), t, n))
                                       for n in range(3))
         torque = float(mp.diff(energy, t)) / SPEED
