@@ -100,6 +100,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
+        "needed_friction",
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map",
         "actuated_acceleration", "follow_inputs", "assemblies",

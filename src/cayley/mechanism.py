@@ -598,6 +598,15 @@ class Mechanism:
         from cayley.dynamics.forward.constrained import constraint_forces_kernel
         return constraint_forces_kernel(self.tree)
 
+    @made_once
+    def needed_friction(self) -> Kernel:
+        """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each disc and ball, in
+        the order of `constraints`: the force along the ground by that across it. Where it is more than the coefficient
+        of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does not tell.
+        """
+        from cayley.dynamics.forward.needed_friction import needed_friction_kernel
+        return needed_friction_kernel(self.tree, self.constraint_structure)
+
     @property
     def constraint_rows(self) -> tuple[RowName, ...]:
         """The rows of the constraints: the name of each one's loop, rod, coupling or mimic joint, and what it holds.

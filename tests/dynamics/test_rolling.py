@@ -383,6 +383,10 @@ def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
     q = np.array([*(r * slope[:3, 2]), 1.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(ball.forward_dynamics(q, np.zeros(6), np.zeros(6))[:3],
                                5 / 7 * 9.81 * np.sin(angle) * slope[:3, 0], atol=1e-13)
+    still = np.zeros(6)
+    np.testing.assert_allclose(ball.needed_friction(q, still, still), [2 / 7 * np.tan(angle)], rtol=1e-12)
+    lifted = ball.needed_friction(q, still, np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.0]))
+    assert np.isinf(lifted).all()  # it would leave the ground
     mass, inertia = 2.0, 0.02
     belt = cy.Mechanism.of(
         "belt", [Body("world"), Body("belt", 1.0), Body("fork", 0.0), Body("wheel", mass, inertia=inertia * np.eye(3))],
@@ -392,3 +396,5 @@ def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
     pull = 1 / (1 / mass + r * r / inertia)
     np.testing.assert_allclose(belt.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), 0.0),
                                [1.0, pull / mass, -r * pull / inertia], rtol=1e-12)
+    with pytest.raises(UnsupportedError, match="belt has no disc and no ball"):
+        belt.needed_friction(np.zeros(3), np.zeros(3), np.zeros(3), 0.0)

@@ -117,14 +117,14 @@ def compliance_kernel(tree: Tree) -> MechanismKernel:
 def constraint_forces_kernel(tree: Tree) -> KernelWithMethods[Array]:
     """`constraint_forces(q, qd, tau)` (..., h), by the multipliers, and by the other formulations by name."""
     structure = constraint_structure(tree)
-    default = _forces_by_method(tree, structure, "multipliers", KernelWithMethods)
-    return default.with_methods(tree, METHODS, lambda method: _forces_by_method(tree, structure, method,
+    default = forces_by_method(tree, structure, "multipliers", KernelWithMethods)
+    return default.with_methods(tree, METHODS, lambda method: forces_by_method(tree, structure, method,
                                                                                 MechanismKernel),
                                 made_by=constraint_forces_kernel)
 
 
 @of_a_mechanism
-def _forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
+def forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
     solve = _solution(tree, method, structure)
     known = np.where(structure.determined, 0.0, np.nan)
 

@@ -48,6 +48,7 @@ class Ball(Constraint):
     radius: float = field(metadata=NUMBER)
     surface: str = field(default=PLANE, metadata=OPTIONAL_FORMULA)
     word = "ball"
+    presses = True
 
     def __post_init__(self) -> None:
         if not 0.0 < self.radius < float("inf"):

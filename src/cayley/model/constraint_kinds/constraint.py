@@ -46,6 +46,7 @@ class Constraint(ABC):
     name: str
     word: ClassVar[str] = ""
     straight: ClassVar[bool] = False  # whether it is a rod between its frames, which is drawn
+    presses: ClassVar[bool] = False  # whether its first row is a contact, and the others hold it along the ground
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ class Disc(Wheel):
     bicycle. Its first row holds the height of its centre. It may not leave the ground, and may pull at it."""
 
     word = "disc"
+    presses = True
 
     @property
     def row_names(self) -> tuple[str, ...]:

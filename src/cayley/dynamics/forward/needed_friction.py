@@ -1,0 +1,54 @@
+"""How much friction it takes to roll: of each contact, the force along the ground beside the force across it.
+
+Where it is more than the coefficient of friction the wheel would slip, and the constraint no longer says what happens.
+A contact that would have to pull has none to go by: infinity. NaN where other contacts could do the same, so that the
+motion does not tell (two wheels on one axle share their side forces in a way that it leaves open).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array
+from cayley.dynamics.forward.constrained import forces_by_method, state_signature
+from cayley.errors import UnsupportedError
+from cayley.kinematics.constraint_structure import ConstraintStructure
+from cayley.kinematics.constraints import timed
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.constraints import constraints_of
+from cayley.model.tree import Tree, slices
+
+
+@of_a_mechanism
+def needed_friction_kernel(tree: Tree, structure: ConstraintStructure) -> MechanismKernel:
+    """`needed_friction(q, qd, tau)` (..., contacts)."""
+    every = constraints_of(tree)
+    places = slices([len(each.row_names) for each in every])
+    contacts = [(each.name, place) for each, place in zip(every, places, strict=True) if each.presses]
+    if not contacts:
+        raise UnsupportedError(
+            f"{tree.name} has no disc and no ball, whose force upon the ground is known: what keeps its wheels at "
+            "their height carries it")
+    forces = forces_by_method(tree, structure, "multipliers", MechanismKernel).__wrapped__
+    assert forces is not None
+
+    def needed_friction(*state: Array) -> Array:
+        found = forces(*state)
+        return np.stack([_needed(found[place]) for _, place in contacts])
+
+    described(tree, needed_friction, "How much friction rolling takes, force along the ground by force across it: "
+              f"{', '.join(name for name, _ in contacts)}.", "Infinite for a contact that would have to pull.")
+    return kernel(sized(tree, f"{state_signature(tree)}->({len(contacts)})"), name="needed_friction",
+                  inputs=timed(tree, ("q", "qd", "tau")), units=units_of(tree) | {"t": "s"},
+                  kind=MechanismKernel)(needed_friction)
+
+
+def _needed(forces: Array) -> Array:
+    """Of the force across the ground and those along it."""
+    across = forces[0]
+    along = forces[1:]
+    return where(across <= 0.0, np.inf, np.sqrt(along @ along) / across)
