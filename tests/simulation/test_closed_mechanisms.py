@@ -78,7 +78,7 @@ def test_a_system_starts_on_its_constraints_under_any_name(bar):
     start = driven(bar, 3.0)
     run = system.rollout()({"angles": start["q"], "rates": start["qd"]}, step=1e-3, steps=50)
     assert np.abs(bar.constraint_residual(run.end["angles"])).max() < 1e-12
-    with pytest.raises(GeometryError, match="linkage does not start on its constraints: 'pin' is 0"):
+    with pytest.raises(GeometryError, match="of linkage that it starts from is not on its constraints: 'pin' is 0"):
         system.rollout()({"angles": start["q"] + 0.1, "rates": start["qd"]}, step=1e-3, steps=1)
     with pytest.raises(GeometryError, match="'the rate of pin' is"):
         bar.system().simulate({"q": start["q"], "qd": [1.0, 0.0, 0.0]}, until=0.1)

@@ -367,6 +367,12 @@ def test_events_and_what_a_trajectory_knows_of_a_closed_motion(tmp_path):
     np.testing.assert_allclose(found[:, 2], 1.2, atol=1e-9)
     assert np.abs(arm.constraint_residual(found)).max() < 1e-13
     assert np.abs(arm.constraint_rates(found, velocity)).max() < 1e-11
+    back = Event("back", lambda t, q, qd: q[2] - 1.2, effect=lambda t, q, qd: (q, -qd), action="record")
+    returned = arm.simulate(q, qd, until=1.0, events=[back])
+    assert np.ptp(returned.q[:, 2]) < np.ptp(run.q[:, 2]) and np.abs(returned.energy_drift).max() < 1e-7
+    odd = replace(back, effect=lambda t, q, qd: (q, qd * [-1.0, 1.0, 1.0]))
+    with pytest.raises(GeometryError, match=r"effect of event 'back' returned is not on.*'the rate of ring'"):
+        arm.simulate(q, qd, until=1.0, events=[odd])
     forces = run.constraint_forces
     np.testing.assert_array_equal(forces, arm.constraint_forces(run.q, run.qd, run.tau))
     assert run.plot().axes and (Trajectory.load(run.save(tmp_path / "run.npz"), arm.tree).q == run.q).all()

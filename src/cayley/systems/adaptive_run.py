@@ -228,6 +228,8 @@ class Run:
                 raise SignatureError(f"the effect of event {event.name!r} returned {name} of the shape "
                                      f"{after[name].shape}, not {block.shape}")
             block.manifold.check(after[name], f"the effect of event {event.name!r}: {name}")
+        self.kernels.check_constraints(self.t, self._vector(after), self.driving.at(self.t, after),
+                                       f"the effect of event {event.name!r} returned")
         return after
 
     # What is watched

@@ -1,4 +1,4 @@
-"""Whether the state that a system starts from is on its constraints."""
+"""Whether a state that is given to a system is on its constraints."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from cayley.systems.system import System
 
 
 def check_constraints(system: System, t: ArrayLike, x: Array, inputs: Iterable[Array],
-                      parameters: Mapping[str, Array]) -> None:
-    """Refuse states (..., size) at the times t (...) that are not on the constraints, by the name of one."""
+                      parameters: Mapping[str, Array], when: str = "it starts from") -> None:
+    """Refuse states (..., size) at the times t (...) that are not on the constraints, by the name of one; `when` says
+    which states they are.
+    """
     if not system.constraints or not x.size:
         return
 
@@ -37,5 +39,5 @@ def check_constraints(system: System, t: ArrayLike, x: Array, inputs: Iterable[A
         bad = first_failure(np.asarray(left <= most))
         if bad is not None:
             raise GeometryError(
-                f"{system.name} does not start on its constraints{f' (state{place(bad)})' if bad else ''}: {name!r} is "
-                f"{np.asarray(left)[bad]:.3g}, and must be zero")
+                f"the state of {system.name} that {when} is not on its constraints"
+                f"{f' (state{place(bad)})' if bad else ''}: {name!r} is {np.asarray(left)[bad]:.3g}, and must be zero")

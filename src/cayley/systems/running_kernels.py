@@ -12,6 +12,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.holding import Blocks
+from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import State, joined
 from cayley.systems.output_kernels import energy_kernel, text_kernel
 from cayley.systems.projection import on_constraints
@@ -43,6 +44,10 @@ class RunningKernels:
     def constrained(self, t: float, x: Array, inputs: Mapping[str, Array]) -> Array:
         constrained = kept(self.system, "constrained", lambda: _constrained(self.system))
         return constrained(t, x, *inputs.values(), *self._parameters)
+
+    def check_constraints(self, t: float, x: Array, inputs: Mapping[str, Array], when: str) -> None:
+        own = dict(zip(self.system.parameters, self._parameters, strict=True))
+        check_constraints(self.system, t, x, inputs.values(), own, when)
 
     def jumped(self, transition: Transition, t: float, x: Array, inputs: Mapping[str, Array]) -> Array:
         """The state after a transition."""
