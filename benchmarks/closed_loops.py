@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,8 @@ def main() -> None:
         contestants, absent = line_up(make(), chosen.states, chosen.steps)
         missing |= absent
         ns: dict[str, float] = {}
-        for medians in track(race(contestants, chosen.rounds), name, total=chosen.rounds, console=console,
-                             transient=True):
+        rounds = race(contestants, chosen.rounds, time.process_time)
+        for medians in track(rounds, name, total=chosen.rounds, console=console, transient=True):
             ns = medians
         rows += [[name, c.title, figure(ns[c.key]), beside(c.key, ns)] for c in contestants]
         requirements += required(name, bound, ns)
