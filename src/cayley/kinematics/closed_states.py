@@ -27,7 +27,7 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
 
     >>> from cayley.model.catalogue import load_robot
     >>> consistent_velocity(load_robot("four_bar"), [0.0, 0.0, 0.0], [2.0, 0.0, 0.0], keep=["crank"]).round(6)
-    array([ 2.   , -2.   ,  1.25 ])
+    array([ 2.  , -2.  ,  1.25])
     """
     at, wanted = _state(tree, q, qd)
     names = [joint.name for joint in tree.joints]
