@@ -66,7 +66,7 @@ PLATFORMS = {
     "balls": (stewart, stewart_guess()), }
 
 
-@pytest.mark.parametrize("name", PLATFORMS)
+@pytest.mark.parametrize("name", [name for name in PLATFORMS if name != "balls"])  # those are beside Pinocchio's
 def test_accelerations_and_forces_are_those_along_the_axes_of_the_base(name):
     make, guess = PLATFORMS[name]
     arm = make()
