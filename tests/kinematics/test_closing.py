@@ -153,6 +153,7 @@ def test_limits_are_reported_and_a_configuration_within_them_is_looked_for():
     far = Limits((high + 2 * np.pi - 0.1,), (high + 2 * np.pi + 0.1,))
     around = four_bar(limits=far).close(guess, fixed=["crank"], limits=True)
     np.testing.assert_allclose(around.configuration, guess + np.array([0, 0, 2 * np.pi]), atol=1e-12)
+    assert not around.by_chance and not around.crossed
     lower = FourBar(0.12, 0.41, 0.29, 0.37).position(2.5)[1, 1]  # the crank may move as well
     moving = four_bar(limits=Limits((lower - 0.01,), (lower + 0.01,))).close([0.7, -0.2, 1.3], limits=True)
     assert moving.status == "closed" and moving.configuration[2] == pytest.approx(lower, abs=0.0101)

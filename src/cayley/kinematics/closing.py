@@ -144,7 +144,7 @@ def _closed(tree: Tree, inputs: Inputs, guesses: Array, times: Array, limits: bo
             q[there] = q_inside[inside]
             residual[there] = residual_inside[inside]
             iterations[there] += iterations_inside[inside]
-            by_chance[there] = True
+            by_chance[there] |= iterations_inside[inside] > 0  # not if whole turns were enough
     return [status, q, residual, iterations, by_chance]
 
 
