@@ -87,8 +87,9 @@ def test_jacobians_rates_and_forces_are_those_of_the_closed_form(case):
     np.testing.assert_allclose(G[rows] @ rates, motion, atol=1e-11)
 
 
-def test_all_velocities_follow_and_are_those_of_a_closed_motion(case):
-    arm, q, frame, _, Jx, _ = case
+@pytest.mark.parametrize("make", [five_bar, planar_3rrr, delta])
+def test_all_velocities_follow_and_are_those_of_a_closed_motion(make):
+    arm, q, frame, _, Jx, _ = make()
     rates = np.random.default_rng(2).normal(size=len(Jx))
     qd = arm.actuated_motion(q, rates)
     np.testing.assert_allclose(arm.constraint_jacobian(q) @ qd, 0.0, atol=1e-11)
