@@ -936,6 +936,7 @@ class Mechanism:
         RNEA, by default on base parameters. `.using(method)` is another method, `.with_inputs(...)` has external
         wrenches and a moving base.
 
+        Of an open tree they are those of all joints, whichever are actuated.
         Of a mechanism with constraints they are those of the actuated joints, zero in the others: unique if it is
         fully actuated, of least norm (or `.with_weights(...)`) if redundantly, and if it is under-actuated those of
         motions that it can make. Other states are NaN, and so are dead centres of the drives; a call for one state
