@@ -173,6 +173,18 @@ from cayley.dynamics.mechanics.particle_systems import (
 from cayley.dynamics.mechanics.particle_systems import (
     constrained_particles as constrained_particles,
 )
+from cayley.dynamics.nonholonomic import (
+    MovingFrame as MovingFrame,
+)
+from cayley.dynamics.nonholonomic import (
+    NonholonomicSystem as NonholonomicSystem,
+)
+from cayley.dynamics.nonholonomic import (
+    nonholonomic_model as nonholonomic_model,
+)
+from cayley.dynamics.nonholonomic import (
+    nonholonomic_system as nonholonomic_system,
+)
 from cayley.dynamics.rigid_links.energies import (
     center_of_mass as center_of_mass,
 )
