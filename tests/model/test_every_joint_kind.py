@@ -353,7 +353,7 @@ def test_files_of_every_kind():
     again = load_toml(dump_toml(tree))
     assert [joint.motion for joint in again.joints] == [joint.motion for joint in tree.joints]
     with pytest.raises(UnsupportedError, match="Swivel"):
-        dump_toml(arm("swivel"))
+        dump_toml(arm("swivel").tree)
     with pytest.raises(ModelError, match=r"line 5.*not a unit vector|line 5.*must be a unit vector"):
         load_toml(
             'name = "x"\nbodies = [{name = "a"}, {name = "b"}]\n[[joints]]\nkind = "cylindrical"\naxis = [0, 0, 2]\n'
