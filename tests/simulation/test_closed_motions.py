@@ -15,7 +15,7 @@ from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop
 from cayley.simulation import Event, Trajectory
-from dynamics.test_closed_mechanisms import specified_slider_crank
+from dynamics.test_closed_mechanisms import specified_slider_crank, stewart, stewart_guess
 from kinematics.test_closure import bennett
 
 FIXED_STEPS = ("rk4", "semi-implicit-euler", "lie-midpoint", "variational")
@@ -146,6 +146,24 @@ def test_no_drift_after_100_000_steps():
     kept = arm.rollout(method="variational")(q, qd, step=2e-3, steps=20_000, every=10)
     early, late = np.abs(kept.energy_drift[:500]).max(), np.abs(kept.energy_drift[-500:]).max()
     assert late < 1.1 * early < 2e-2 * np.ptp(kept.kinetic)  # no trend
+
+
+def test_a_stewart_platform_on_springs_stays_closed_for_100_000_steps():
+    arm = stewart()
+    q = arm.close(stewart_guess()).configuration
+    places = [(a.start, b.start) for joint, a, b in zip(arm.joints, arm.q_slices, arm.v_slices, strict=True)
+              if joint.name.startswith("slide")]
+
+    def springs(t, q_now, qd):
+        forces = [0.0] * arm.nv
+        for a, b in places:
+            forces[b] = 20.0 - 4000.0 * (q_now[a] - q[a]) - 2.0 * qd[b]
+        return np.array(forces)
+
+    roll = arm.rollout(method="semi-implicit-euler", controller=springs)
+    run = roll(q, arm.consistent_velocity(q, np.full(arm.nv, 0.2)), step=1e-3, steps=100_000, every=1000)
+    assert run.finished and gap(arm, run) < 1e-12
+    assert np.abs(arm.constraint_rates(run.q, run.qd)).max() < 1e-9 and np.ptp(run.q[:, 2]) > 1e-3
 
 
 def test_a_parallelogram_passes_where_it_folds_flat_as_the_pendulum_that_it_is():
