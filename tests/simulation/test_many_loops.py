@@ -28,6 +28,10 @@ def test_a_stewart_platform_moves_by_its_accelerations_and_stays_closed():
     assert np.abs(arm.constraint_residual(run.q)).max() < 1e-13
     assert np.abs(arm.constraint_rates(run.q, run.qd)).max() < 1e-9
     assert np.abs(run.energy_drift).max() < 1e-7
+    q, qd, tau = (given.astype("float32") for given in (q, qd, tau))
+    single = roll(q, qd, tau=tau, step=np.float32(1e-3), steps=100)
+    assert single.q.dtype == np.float32
+    np.testing.assert_allclose(single.q[-1], run.q[-1], atol=2e-5)
 
 
 def parallelograms(count):
