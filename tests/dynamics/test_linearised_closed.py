@@ -291,3 +291,12 @@ def test_constraints_on_velocities_and_on_time_have_derivatives_and_no_model_of_
                                atol=1e-5)
     with pytest.raises(UnsupportedError, match="depends on time"):
         LinearisedMechanism(driven.tree).at_forces(q, qd, tau)
+
+
+def test_empty_batches_and_what_is_no_number():
+    arm = hanging_parallelogram()
+    none = np.zeros((0, 3))
+    assert arm.linearize(none, np.zeros(3), np.zeros(3)).P.shape == (0, 1, 1)
+    assert arm.forward_derivatives(none, np.zeros(3), np.zeros(3)).forces_by_q.shape == (0, 5, 3)
+    assert LinearisedMechanism(arm.tree).at(none).A.shape == (0, 2, 2)
+    assert np.isnan(LinearisedMechanism(arm.tree).at(np.full(3, np.nan)).A[1]).all()
