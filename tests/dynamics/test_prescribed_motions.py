@@ -203,10 +203,20 @@ def test_files_hold_formulas_and_not_functions(tmp_path):
         cy.load(tmp_path / "wrong.toml")
 
 
+def test_a_number_is_a_formula(tmp_path):
+    held = driven(cy.load("planar2r"), PrescribedMotion("brake", "joint1", 0.4))
+    assert held.constraints[0].motion == "0.4"
+    np.testing.assert_allclose(held.constraint_residual([0.5, 0.0], 3.0), [0.1])
+    held.save(tmp_path / "held.toml")
+    text = (tmp_path / "held.toml").read_text(encoding="utf-8")
+    (tmp_path / "plain.toml").write_text(text.replace('motion = "0.4"', "motion = 0.4"), encoding="utf-8")
+    assert cy.load(tmp_path / "plain.toml").constraints == held.constraints
+
+
 @pytest.mark.parametrize("motion, said", [
     ("t +", "is no formula"), ("open('x')", "open is no function"), ("t.real", "neither a number"),
     ("[t]", "neither a number"), ("sin(t, t)", "neither a number"), ("1e999*t", "no number that fits"),
-    (3.0, "a formula"), ("t*" * 200 + "t", "at most 400"), ("-" * 398 + "u", "u is unknown"),
+    (None, "a formula"), ("t*" * 200 + "t", "at most 400"), ("-" * 398 + "u", "u is unknown"),
     ("True*t", "True is no number"), ("9" * 380 + "*t", "no number that fits")])
 def test_what_is_no_formula_is_refused(motion, said):
     with pytest.raises(ModelError, match=said):

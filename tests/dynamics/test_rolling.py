@@ -53,7 +53,7 @@ def sleigh(*constraints):
 
 
 BLADE = KnifeEdge("blade", "ground", "sleigh")
-WRITTEN = Pfaffian("blade", ("base.x", "base.y", "base.angle"), ("-sin(base_angle)", "cos(base_angle)", "0"))
+WRITTEN = Pfaffian("blade", ("base.x", "base.y", "base.angle"), ("-sin(base_angle)", "cos(base_angle)", 0))
 
 
 @pytest.mark.parametrize("constraint", [BLADE, WRITTEN])

@@ -27,7 +27,7 @@ OFFSET = {"form": "number or default"}  # a number, which need not be said,
 LIST = {"form": "list"}  # a list of numbers,
 FORMULA = {"form": "formula"}  # a formula, which must be said,
 OPTIONAL_FORMULA = {"form": "formula or default"}  # one that need not be said,
-FORMULAS = {"form": "words"}  # several of them,
+FORMULAS = {"form": "formulas"}  # several of them,
 AXIS = {"form": "axis or default"}  # a unit vector, which need not be said
 
 

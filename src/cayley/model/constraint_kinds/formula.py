@@ -24,6 +24,15 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: lambda a: a, ast.USub: lambda a: -a}
 
 
+def as_formula(given: str | float) -> str:
+    """A formula, or a number as one.
+
+    >>> as_formula("2*t"), as_formula(0.5)
+    ('2*t', '0.5')
+    """
+    return repr(float(given)) if type(given) in (int, float) else given  # type: ignore[return-value]  # checked later
+
+
 def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar]:
     """The function of values for `names`, in their order, that a formula is: numbers, pi, the names, + - * / **, and
     functions such as sin and sqrt. `whose` it is, for errors.

@@ -14,7 +14,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import FORMULAS, OPTIONAL_FORMULA, WORDS, Constraint
-from cayley.model.constraint_kinds.formula import formula
+from cayley.model.constraint_kinds.formula import as_formula, formula
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
 
@@ -22,9 +22,9 @@ from cayley.model.joint_kinds.held import FrameMotion, Row
 class Pfaffian(Constraint):
     """A row on velocities: the sum of `coefficients` times the rates of coordinates, and `offset`, is zero.
 
-    Coefficients are formulas of the coordinates, by the names of their joints (letters, digits and _ of them), and of
-    the time t: `Pfaffian("skate", ("x", "y", "turn"), ("sin(turn)", "-cos(turn)", "0"))`. A coordinate of a joint that
-    has several is called "cart.angle", and cart_angle in formulas.
+    Coefficients are numbers, or formulas of the coordinates, by the names of their joints (letters, digits and _ of
+    them), and of the time t: `Pfaffian("skate", ("x", "y", "turn"), ("sin(turn)", "-cos(turn)", 0))`. A coordinate of a
+    joint that has several is called "cart.angle", and cart_angle in formulas.
     """
 
     joints: tuple[str, ...] = field(metadata=WORDS)
@@ -34,7 +34,8 @@ class Pfaffian(Constraint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
-        object.__setattr__(self, "coefficients", tuple(self.coefficients))
+        object.__setattr__(self, "coefficients", tuple(map(as_formula, self.coefficients)))
+        object.__setattr__(self, "offset", as_formula(self.offset))
         if not self.joints or len(self.coefficients) != len(self.joints) or len(set(self._names)) < len(self.joints):
             raise ModelError(
                 f"the pfaffian {self.name!r} needs one coefficient for each of its joints, whose names differ: "
@@ -54,7 +55,7 @@ class Pfaffian(Constraint):
 
     @property
     def timed(self) -> bool:
-        return self.offset.strip() != "0" or any(re.search(r"\bt\b", each) for each in self.coefficients)
+        return self.offset.strip() not in ("0", "0.0") or any(re.search(r"\bt\b", each) for each in self.coefficients)
 
     @property
     def coordinates(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import FORMULA, WORD, Constraint
-from cayley.model.constraint_kinds.formula import formula
+from cayley.model.constraint_kinds.formula import as_formula, formula
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.wording import shown
 
@@ -23,8 +23,8 @@ class PrescribedMotion(Constraint):
     """A joint of one coordinate that moves as it is told, whatever force that takes: q = motion(t) [rad, m], with t in
     seconds. Its force is what the drive must give.
 
-    The motion is a formula, "0.3 + 10*t", or a function in Python, of a number or of a symbol, which is traced and
-    differentiated twice.
+    The motion is a formula, "0.3 + 10*t", a number, or a function in Python, of a number or of a symbol, which is
+    traced and differentiated twice.
     """
 
     joint: str = field(metadata=WORD)
@@ -33,6 +33,7 @@ class PrescribedMotion(Constraint):
 
     def __post_init__(self) -> None:
         if not callable(self.motion):
+            object.__setattr__(self, "motion", as_formula(self.motion))
             formula(self.motion, ["t"], f"the motion of {self.name!r}")
 
     @property

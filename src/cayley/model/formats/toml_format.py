@@ -266,8 +266,9 @@ _READERS: dict[str, Callable[[Section, str, Any], Any]] = {
     "list": lambda section, key, _: section.limits(key),
     "word": lambda section, key, _: section.word(key),
     "words": lambda section, key, _: section.words(key),
-    "formula": lambda section, key, _: section.word(key),
-    "formula or default": lambda section, key, default: section.word(key, default),
+    "formula": lambda section, key, _: section.formulas(key, [section.need(key)])[0],
+    "formula or default": lambda section, key, default: section.formulas(key, [section.data.get(key, default)])[0],
+    "formulas": lambda section, key, _: section.formulas(key, section.need(key)),
     "axis or default": lambda section, key, default: _axis(section, key, default),
 }
 

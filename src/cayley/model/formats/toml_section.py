@@ -113,6 +113,14 @@ class Section:
             self.fail(f"{key} must be a text, not {shown(value)}", key)
         return value
 
+    def formulas(self, key: str, given: Scalar) -> tuple[str | float, ...]:
+        """A list of formulas, each a text or a number."""
+        self.get(key)
+        if not isinstance(given, list) or any(isinstance(entry, bool) or not isinstance(entry, str | int | float)
+                                              for entry in given):
+            self.fail(f"{key} must be formulas, texts or numbers, not {shown(given)}", key)
+        return tuple(given)
+
     def words(self, key: str) -> tuple[str, ...]:
         """A list of texts."""
         value = self.need(key)
