@@ -204,7 +204,7 @@ def test_files_hold_formulas_and_not_functions(tmp_path):
 
 
 def test_a_number_is_a_formula(tmp_path):
-    held = driven(cy.load("planar2r"), PrescribedMotion("brake", "joint1", 0.4))
+    held = driven(cy.load("planar2r"), PrescribedMotion("brake", "joint1", np.float64(0.4)))
     assert held.constraints[0].motion == "0.4"
     np.testing.assert_allclose(held.constraint_residual([0.5, 0.0], 3.0), [0.1])
     held.save(tmp_path / "held.toml")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def as_formula(given: str | float) -> str:
     >>> as_formula("2*t"), as_formula(0.5)
     ('2*t', '0.5')
     """
-    return repr(float(given)) if type(given) in (int, float) else given  # type: ignore[return-value]  # checked later
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    return repr(float(given)) if is_number else given  # type: ignore[return-value]  # which is checked later
 
 
 def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar]:
