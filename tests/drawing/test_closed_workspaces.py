@@ -9,13 +9,19 @@ import pytest
 import cayley as cy
 from cayley.errors import ConventionError, UnreachableError, UnsupportedError
 from cayley.mechanisms import FiveBar, FourBar
-from cayley.model.parts import Limits
+from cayley.model.constraint_kinds import Coupling, Rod
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Frame, Joint, Limits
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 FIVE = FiveBar([(0.0, 0.0), (0.5, 0.0)], cranks=[0.2, 0.2], rods=[0.5, 0.5])
 FOUR = FourBar(crank=0.12, coupler=0.41, rocker=0.29, ground=0.37)
+
+
+def pose_at(x):
+    return np.block([[np.eye(3), np.array([[x], [0.0], [0.0]])], [np.zeros((1, 3)), np.ones((1, 1))]])
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +74,16 @@ def test_a_coupler_curve_is_a_workspace_of_one_dimension():
     assert phi.min() >= rocker[..., 1].min() - 1e-9 and phi.max() <= rocker[..., 1].max() + 1e-9 and np.ptp(phi) > 0.5
     found.draw()
     plt.close("all")
+
+
+def test_what_cannot_move_has_no_workspace():
+    bodies = [Body("base"), Body("left", 1.0), Body("right", 1.0)]
+    joints = [Joint("left", "base", "left", Revolute()), Joint("right", "base", "right", Revolute(), pose_at(1.0))]
+    truss = cy.Mechanism.of("truss", bodies, joints, frames=[Frame("end", "left", pose_at(1.0))],
+                            constraints=[Rod("rod", "end", "right", 0.5),
+                                         Coupling("gears", ("left", "right"), (1.0, 2.0))])
+    with pytest.raises(UnsupportedError, match="truss leave it no motion"):
+        truss.workspace("end", samples=100)
 
 
 def test_what_does_not_follow_is_refused(five):

@@ -121,6 +121,8 @@ def _drives(tree: Tree) -> tuple[str, ...]:
         raise UnsupportedError(
             f"the configurations of {tree.name} do not follow from its actuated joints: it is {found}. "
             "`with_actuated(...)` names others")
+    if not found.mobility:
+        raise UnsupportedError(f"the constraints of {tree.name} leave it no motion: there is no workspace")
     A = generic_configurations(tree)[0].A
     N = np.linalg.svd(A)[2][tree.nv - found.mobility:].T
     chosen: list[int] = []
