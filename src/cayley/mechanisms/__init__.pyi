@@ -10,3 +10,5 @@ from cayley.mechanisms.parallel.singularity import parallel_singularity as paral
 from cayley.mechanisms.parallel.stewart import StewartPlatform as StewartPlatform
 from cayley.mechanisms.rolling.rolling_robot import RobotMasses as RobotMasses
 from cayley.mechanisms.rolling.rolling_robot import RollingRobot as RollingRobot
+from cayley.mechanisms.rolling.steered_path import SteeredPath as SteeredPath
+from cayley.mechanisms.rolling.steered_path import SteeredProgram as SteeredProgram
