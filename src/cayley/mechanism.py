@@ -401,7 +401,7 @@ class Mechanism:
         >>> load("panda_hand").nv, load("panda_hand").mobility
         (9, 8)
         """
-        from cayley.kinematics.closure import mobility
+        from cayley.kinematics.generic_mobility import mobility
         return mobility(self.tree)
 
     # Configurations

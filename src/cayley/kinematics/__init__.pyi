@@ -28,7 +28,6 @@ from cayley.kinematics.body_points import (
 )
 from cayley.kinematics.closing import Closure as Closure
 from cayley.kinematics.closing import close as close
-from cayley.kinematics.closure import mobility as mobility
 from cayley.kinematics.following_inputs import InputPath as InputPath
 from cayley.kinematics.following_inputs import follow_inputs as follow_inputs
 from cayley.kinematics.forward import (
@@ -52,6 +51,7 @@ from cayley.kinematics.general_jacobian import (
 from cayley.kinematics.general_jacobian import (
     jacobian_second_rate as jacobian_second_rate,
 )
+from cayley.kinematics.generic_mobility import mobility as mobility
 from cayley.kinematics.indices import (
     Ellipsoid as Ellipsoid,
 )

@@ -25,6 +25,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.closure import closed_samples
 from cayley.kinematics.constraint_structure import ConfigurationSingularity, configuration_singularity
+from cayley.kinematics.generic_mobility import mobility
 from cayley.kinematics.input_output import allowed_velocities, closed, task_rows
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.uniform_units import ROW_UNITS
@@ -164,15 +165,15 @@ def _parts(tree: Tree, q: Array, rows: Callable[[Array], Array], places: Sequenc
 def _elsewhere(tree: Tree, rows: Callable[[Array], Array], places: Sequence[int], key: tuple[object, ...],
                worth: Array, scale: Array, tolerance: float) -> _Elsewhere:
     def look() -> _Elsewhere:
-        samples = [(sample.mobility, closure.configuration) for sample in closed_samples(tree)
+        left = mobility(tree)
+        samples = [closure.configuration for sample in closed_samples(tree) if sample.mobility == left
                    for closure in sample.closures]
-        most = max(mobility for mobility, _ in samples)
-        found = [_parts(tree, q, rows, places, worth, scale, tolerance) for mobility, q in samples if mobility == most]
-        generic = [each for each in found if each.N.shape[1] == most] or found
+        found = [_parts(tree, q, rows, places, worth, scale, tolerance) for q in samples]
+        generic = [each for each in found if each.N.shape[1] == left] or found
         span = _range(np.concatenate([each.X for each in generic], axis=1).T, tolerance).T
         return _Elsewhere(max(_rank(each.X, tolerance) for each in generic),
                           max(_rank(each.Q, tolerance) for each in generic),
-                          min(most - _rank(each.Q, tolerance) for each in generic), span)
+                          min(left - _rank(each.Q, tolerance) for each in generic), span)
 
     return kept(tree, ("elsewhere", key, tuple(worth), tolerance), look)
 

@@ -1,4 +1,4 @@
-"""Configurations in which the loops of a mechanism are closed and its other constraints are kept, and its mobility
+"""Configurations in which the loops of a mechanism are closed and its other constraints are kept, and the mobility
 there.
 
     q, s    coordinates of the tree's joints, and of the joints that close the loops
@@ -12,9 +12,10 @@ configurations that have nothing special about them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.pose import Pose
-from cayley.kinematics.constraints import jacobian_of, residual_kernel, residual_of
+from cayley.kinematics.configuration_kernels import integrate_kernel
+from cayley.kinematics.constraints import jacobian_kernel, jacobian_of, residual_kernel, residual_of
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
@@ -37,6 +39,7 @@ from cayley.model.tree import Tree, slices
 _CLOSED = 1e-12  # what may be left open, in metres and radians, times the size of the mechanism
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are of velocities that J does not see
 _STARTS = 8
+_MOST_STARTS = 64  # while links that lie upon each other are all that was found
 _NEIGHBOURS = 2
 _BESIDE = 0.05  # how far neighbours of a closed configuration are looked for [rad, m]
 _MOVED = 1e-6  # a neighbour that is nearer is the configuration itself: it cannot move
@@ -76,21 +79,6 @@ def closed_carefully(tree: Tree, guess: Array, moving: Array, t: float | None = 
     return min(found, key=lambda closure: closure.residual)
 
 
-def mobility(tree: Tree) -> int:
-    """How many velocities the constraints of a mechanism leave independent, at closed configurations that are not
-    special.
-
-    `UnreachableError` if no configuration was found in which the constraints are kept.
-
-    >>> from cayley.model.catalogue import load_robot
-    >>> mobility(load_robot("panda_hand"))
-    8
-    """
-    if not tree.loops and not tree.constraints:
-        return tree.nv - len(tree.mimic_joints)
-    return max(sample.mobility for sample in closed_samples(tree))
-
-
 @dataclass(frozen=True, eq=False)
 class ClosedSample:
     """A closed configuration, others beside it, and the mobility there: that of the neighbours, which are not special
@@ -110,7 +98,8 @@ def closed_samples(tree: Tree) -> list[ClosedSample]:
 
 def _closed_samples(tree: Tree) -> list[ClosedSample]:
     loops = kept(tree, "closing of loops", lambda: _Loops(tree))
-    found = [(loops.closed_from(loops.start(guess, t)), t) for guess, t in _guesses(tree)]
+    further = _guesses(tree)
+    found = [(loops.closed_from(loops.start(guess, t)), t) for guess, t in islice(further, 1 + _STARTS)]
     closed = [(closure, t) for closure, t in found if closure.closed]
     if not closed:
         nearest, when = min(found, key=lambda each: each[0].residual)
@@ -121,7 +110,30 @@ def _closed_samples(tree: Tree) -> list[ClosedSample]:
             f"the nearest leaves {nearest.residual:.3g} open ({left}). Look at the frames that they join, and at the "
             "lengths between them")
     random = np.random.default_rng(1)
-    return [_sampled(loops, closure, t, random) for closure, t in closed]
+    samples = [_sampled(loops, closure, t, random) for closure, t in closed]
+    for guess, t in further:
+        if not 0 < left_by_rows(tree, samples) < min(sample.mobility for sample in samples):
+            break
+        closure = loops.closed_from(loops.start(guess, t))
+        samples += [_sampled(loops, closure, t, random)] if closure.closed else []
+    return samples
+
+
+def left_by_rows(tree: Tree, samples: Sequence[ClosedSample]) -> int:
+    """How many velocities are left by all rows that say something where nothing is closed, away from the samples; less
+    than none if there are many rows."""
+    away = np.random.default_rng(0).normal(size=tree.nv)
+    jacobian = kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
+    integrate = kept(tree, "integrate", lambda: integrate_kernel(tree))
+    found = [np.asarray(jacobian(integrate(sample.closures[0].configuration, away), *sample.time))
+             for sample in samples]
+    return tree.nv - max(rank_of(A) for A in found)
+
+
+def rank_of(A: Array, tolerance: float = _INDEPENDENT) -> int:
+    """The rank of a matrix; singular values below this part of the largest are zero."""
+    values = np.linalg.svd(A, compute_uv=False)
+    return int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
 
 
 def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
@@ -152,8 +164,8 @@ def _sampled(loops: _Loops, closure: Careful, t: float | None, random: np.random
 
 def _guesses(tree: Tree) -> Iterator[tuple[Array, float | None]]:
     """Configurations, and times of constraints that depend on it: the first is 0."""
-    times = [0.0, *np.random.default_rng(2).uniform(size=_STARTS)]
-    guesses = [tree.neutral, *random_configuration(tree.spanning_tree(), _STARTS, seed=0)]
+    times = [0.0, *np.random.default_rng(2).uniform(size=_MOST_STARTS)]
+    guesses = [tree.neutral, *random_configuration(tree.spanning_tree(), _MOST_STARTS, seed=0)]
     yield from zip(guesses, times if tree.is_timed else [None] * len(times), strict=True)
 
 
@@ -192,9 +204,7 @@ class _Loops:
         if not np.isfinite(J).all():
             return Careful(False, x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
         left = float(np.linalg.norm(e))
-        values = np.linalg.svd(J, compute_uv=False)
-        rank = int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))
-        return Careful(left <= _enough(reach), x[:self.tree.nq], left, iterations, self.velocities - rank,
+        return Careful(left <= _enough(reach), x[:self.tree.nq], left, iterations, self.velocities - rank_of(J),
                        by_chance=False)
 
     def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:

@@ -19,8 +19,9 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
-from cayley.kinematics.closure import closed_samples
+from cayley.kinematics.closure import closed_samples, rank_of
 from cayley.kinematics.constraints import RowName, hold_positions, jacobian_kernel, residual_kernel, row_names
+from cayley.kinematics.generic_mobility import mobility, moving_velocities
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 
@@ -129,8 +130,8 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
 
 def _special(tree: Tree, structure: ConstraintStructure, A: Array, tolerance: float) -> ConfigurationSingularity:
     """What is special about one configuration with the constraint Jacobian A (h, nv)."""
-    rank = _rank(A, tolerance)
-    moving = _moves(A, tolerance)
+    rank = rank_of(A, tolerance)
+    moving = moving_velocities(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
                     if there and not here)
     leading = list(structure.leading)
@@ -139,14 +140,6 @@ def _special(tree: Tree, structure: ConstraintStructure, A: Array, tolerance: fl
     if rank < structure.rank:
         return ConfigurationSingularity("bifurcation", tree.nv - rank, stopped, names)
     return ConfigurationSingularity("dead centre" if stopped else "regular", tree.nv - rank, stopped, names)
-
-
-def _moves(A: Array, tolerance: float) -> Array:
-    """Which velocities (n) some motion with A qd = 0 has."""
-    _, values, V = np.linalg.svd(A)
-    allowed = V[np.count_nonzero(values > tolerance * values.max(initial=0.0)):]
-    sizes = np.abs(allowed).max(axis=0, initial=0.0)
-    return sizes > tolerance * sizes.max(initial=0.0)
 
 
 def dependent_rows(A: Array, tolerance: float = _INDEPENDENT) -> Array:
@@ -168,14 +161,14 @@ def _structure(tree: Tree) -> ConstraintStructure:
     generic = [each.A for each in found]
     # one and its neighbours: where one is at a dead centre they are not, and joints may stand still on another piece
     piece = [each.A for each in found if each.piece == found[0].piece]
-    by_structure = _rank(np.concatenate(everywhere, axis=1)) == rank
+    by_structure = rank_of(np.concatenate(everywhere, axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
     leading = _chosen(side_by_side if by_structure else generic[0], rank, hold_positions(tree))
     dependent = np.any([dependent_rows(A) for A in generic], axis=0)
     followers = _followers(tree, generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
-                               independent, tuple(np.any([_moves(A, _INDEPENDENT) for A in piece], axis=0).tolist()))
+                               independent, tuple(np.any([moving_velocities(A) for A in piece], axis=0).tolist()))
 
 
 class GenericConfiguration(NamedTuple):
@@ -195,28 +188,23 @@ def generic_configurations(tree: Tree) -> list[GenericConfiguration]:
     if not tree.is_constrained:
         return [GenericConfiguration(tree.neutral, np.zeros((0, tree.nv)), 0, (), 0)]
     samples = closed_samples(tree)
-    rank = tree.nv - max(sample.mobility for sample in samples)
+    rank = tree.nv - mobility(tree)
     found = [GenericConfiguration(closure.configuration,
                                   np.asarray(_jacobian(tree)(closure.configuration, *sample.time)), rank, sample.time,
                                   piece)
              for piece, sample in enumerate(samples) if tree.nv - sample.mobility == rank
              for closure in sample.closures]
-    return [each for each in found if _rank(each.A) == rank]
+    return [each for each in found if rank_of(each.A) == rank]
 
 
 def _jacobian(tree: Tree) -> Kernel:
     return kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
 
 
-def _rank(A: Array, tolerance: float = _INDEPENDENT) -> int:
-    values = np.linalg.svd(A, compute_uv=False)
-    return int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
-
-
 def _chosen(A: Array, rank: int, first: Array) -> tuple[int, ...]:
     """The places of rows that span all, the ones that are farthest from each other, in their order; among rows of which
     one is enough, those that come `first` (h) are taken."""
-    enough = rank if first.all() else _rank(A[first])
+    enough = rank if first.all() else rank_of(A[first])
     order, Q = _farthest(A[first], enough)
     left = A[~first] - A[~first] @ Q @ Q.T  # what the others say besides
     after, _ = _farthest(left, rank - enough)

@@ -113,7 +113,7 @@ class LinearModel:
         """How many forces are independent at each state."""
         if self.driven is None:
             return self.links.nv
-        from cayley.kinematics.closure import mobility
+        from cayley.kinematics.generic_mobility import mobility
         return mobility(self.tree)
 
     @cached_property
