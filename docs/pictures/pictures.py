@@ -378,14 +378,70 @@ def press() -> Any:
     return figure
 
 
+def cart() -> Any:
+    """The cart of the tutorial: from above, its way into the bay, and what its drives give."""
+    made = _tutorial("cart.md", "needed")
+    program, path, t = made["program"], made["path"], made["t"]
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained",
+                                                 width_ratios=[1, 1.1, 1])
+    _cart_from_above(left, (0.0, 0.0, 0.0), np.radians(30), made, BLUE)
+    for start, end, words, place in (((0, -0.5), (0.9, -0.5), "wheelbase 0.9 m", (0.45, -0.58)),
+                                     ((-0.28, -0.3), (-0.28, 0.3), "track 0.6 m", (-0.36, 0.0))):
+        left.annotate("", start, end, arrowprops={"arrowstyle": "<->", "color": GREY})
+        left.text(*place, words, ha="center", va="center", color=GREY, rotation=90 if place[1] == 0.0 else 0)
+    left.text(1.02, 0.16, "steered\nand driven", ha="center", va="bottom")
+    left.set(xlim=(-0.5, 1.3), ylim=(-0.75, 0.75), title="the drawing")
+    distance = np.linspace(0.0, path.length, 400)
+    middle.plot(*path.pose(distance)[:, :2].T, color=RED)
+    for place in np.concatenate([[0.0], np.cumsum([abs(length) for length, _ in path.pieces])]):
+        color = BLUE if place == path.length else GREY
+        _cart_from_above(middle, path.pose(place), path.steering(place), made, color)
+    across, bottom, _ = path.end
+    middle.plot(across + 0.45 * np.array([-1, -1, 1, 1]), bottom + np.array([0.55, -0.2, -0.2, 0.55]), color="black")
+    middle.text(across, bottom - 0.25, "bay", ha="center", va="top")
+    middle.set(title="the way of the axle into the bay")
+    for ax in (left, middle):
+        ax.set_aspect("equal")
+        ax.set_axis_off()
+    for column, color, name in ((6, RED, "hub"), (5, BLUE, "steering, times 100")):
+        right.plot(t, made["needed"][:, column] * (100 if column == 5 else 1), color=color, label=name)
+    right.fill_between(t, 0, 1, where=program(t).steering_rate != 0, transform=right.get_xaxis_transform(), color=GREY,
+                       alpha=0.15, lw=0)
+    right.set(xlabel="time [s]", ylabel="torque [N m]", title="what the motors give")
+    right.legend(frameon=False)
+    right.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _cart_from_above(ax: Any, pose: Any, steering: float, made: dict[str, Any], color: str) -> None:
+    """Chassis and wheels on the floor."""
+    base, half, radius = made["wheelbase"], made["track"] / 2, made["radius"]
+    x, y, heading = pose
+    c, s = np.cos(heading), np.sin(heading)
+
+    def line(points: Any, width: float) -> None:
+        ahead, across = np.transpose(points)
+        ax.plot(x + c * ahead - s * across, y + s * ahead + c * across, color=color, lw=width,
+                solid_capstyle="butt" if width > 2 else "round")
+
+    line([(0, half), (0, -half), (0.15, -0.22), (base, -0.12), (base, 0.12), (0.15, 0.22), (0, half)], 1.2)
+    for place, angle in (((0, half), 0.0), ((0, -half), 0.0), ((base, 0), steering)):
+        along = radius * np.array([np.cos(angle), np.sin(angle)])
+        line([place - along, place + along], 5)
+
+
 def _press() -> cy.Mechanism:
-    """As the tutorial makes it, by its own lines."""
-    text = (Path(__file__).parents[1] / "tutorials" / "loops.md").read_text(encoding="utf-8")
+    return _tutorial("loops.md", "press")["press"]
+
+
+def _tutorial(page: str, until: str) -> dict[str, Any]:
+    """What a tutorial has made, by its own lines, when it has come to a name."""
+    text = (Path(__file__).parents[1] / "tutorials" / page).read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     for example in DocTestParser().get_examples(text):
-        if "press" not in names:
+        if until not in names:
             exec(example.source, names)
-    return names["press"]
+    return names
 
 
 def front() -> Any:
@@ -417,7 +473,7 @@ def front() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                 jacobian_axes, planar_arm, ellipses, fall, draft, press, front)}
+                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, front)}
 
 
 def main(folder: Path) -> list[Path]:
