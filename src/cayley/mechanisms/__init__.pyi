@@ -12,3 +12,4 @@ from cayley.mechanisms.rolling.rolling_robot import RobotMasses as RobotMasses
 from cayley.mechanisms.rolling.rolling_robot import RollingRobot as RollingRobot
 from cayley.mechanisms.rolling.steered_path import SteeredPath as SteeredPath
 from cayley.mechanisms.rolling.steered_path import SteeredProgram as SteeredProgram
+from cayley.mechanisms.walking.planar_biped import PlanarBiped as PlanarBiped

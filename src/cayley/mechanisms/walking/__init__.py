@@ -1,0 +1,1 @@
+"""Walking machines with their closed forms."""
