@@ -13,9 +13,10 @@ from cayley.control.global_linearisation import OutputLinearisation, ResolvedAcc
 from cayley.control.tracking import simulate_law
 from cayley.dynamics.cartesian.model import operational_space_kernel
 from cayley.dynamics.forward import maximal_coordinates
-from cayley.errors import UnreachableError, UnsupportedError
+from cayley.errors import ModelError, UnreachableError, UnsupportedError
 from cayley.kinematics.closing import close
 from cayley.kinematics.redundancy import manipulability_gradient, projected_rates
+from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop
 from cayley.studio import write_report
@@ -193,3 +194,13 @@ def test_independent_velocities_are_those_of_the_actuated_joints(name: str) -> N
     machine = cy.load(name)
     structure = machine.constraint_structure
     assert {structure.velocities[k] for k in structure.independent} == set(machine.actuated_joints)
+
+
+def test_what_joins_a_body_with_itself_and_a_rod_without_a_length_are_refused():
+    bar = cy.load("four_bar")
+    beside = bar.with_frame("beside", "coupler")
+    for one in (Loop("pin", "beside", "end of coupler", Revolute()), Rod("strut", "beside", "coupler", 0.1)):
+        with pytest.raises(ModelError, match=f"{one.name}' of bar joins 'beside' and .* both on body 'coupler'"):
+            cy.Mechanism.of("bar", bar.bodies, bar.joints, frames=beside.frames, constraints=[one])
+    with pytest.raises(ModelError, match=r"the rod 'strut' has the length '0\.1'"):
+        Rod("strut", "beside", "coupler", "0.1")

@@ -26,7 +26,7 @@ from cayley.drawing.views import plane_normal, view_of
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError
 from cayley.model.catalogue import load_robot
 from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
-from cayley.model.parts import Body, Joint, Limits
+from cayley.model.parts import Body, Joint, Limits, Loop
 from cayley.model.tree import Tree
 
 URDFS = {"/".join(f.parts[-3:]): str(f.locate()) for f in sorted(files("example-robot-data")) if f.suffix == ".urdf"}
@@ -311,3 +311,18 @@ def test_wheels_have_rims_that_touch_the_floor():
         rim = next(line.points for line in figure.lines if line.body == name)
         np.testing.assert_allclose(np.linalg.norm(rim - figure.poses[tree.body_number(name)].p, axis=1), radius)
         assert abs(rim[:, 2].min()) < 0.01 * radius
+
+
+def test_the_sleeve_of_a_slide_that_closes_a_loop_is_its_block():
+    bodies = [Body(name) for name in ("ground", "crank", "block", "rocker")]
+    above, out = np.eye(4), np.eye(4)
+    above[1, 3] = 0.3
+    out[0, 3] = 0.1
+    joints = [Joint("crank", "ground", "crank", Revolute(), above), Joint("block", "crank", "block", Revolute(), out),
+              Joint("rocker", "ground", "rocker", Revolute())]
+    tree = Tree.of("quick return", bodies, joints, loops=[Loop("slide", "rocker", "block", Prismatic((1.0, 0.0, 0.0)))])
+    turned = np.arctan2(0.3, 0.1)
+    figure = skeleton(tree, np.array([0.0, turned, turned]))
+    sleeve = next(mark for mark in figure.marks if mark.joint == "slide")
+    np.testing.assert_allclose(sleeve.center, [0.1, 0.3, 0.0], atol=1e-12)
+    np.testing.assert_allclose(sleeve.axes[0], [np.cos(turned), np.sin(turned), 0.0], atol=1e-12)

@@ -273,3 +273,20 @@ def test_empty_batches_and_wrong_arguments():
         stewart().close(stewart_guess(), fixed={"plate": [0.0, 0.0, 1.0]})
     with pytest.raises(GeometryError, match="quaternion"):
         stewart().close(np.zeros(25))
+
+
+def test_what_is_no_value_of_an_input_is_refused_by_its_name():
+    bar = cy.load("four_bar")
+    for wrong in ("x", [[1.0, 2.0], [3.0]], None):
+        with pytest.raises(ConventionError, match=r"the input 'crank' of four_bar|finite"):
+            bar.close([0.5, 0.0, 0.0], fixed={"crank": wrong})
+    with pytest.raises(ConventionError, match=r"values by names of joints, as \{'crank': 0.5\}, not \['crank'\]"):
+        bar.assemblies(["crank"])
+
+
+def test_joints_whose_velocities_are_kept_are_named_as_inputs_are():
+    bar = cy.load("four_bar")
+    with pytest.raises(ModelError, match="four_bar has no joint 'crnk': did you mean 'crank'"):
+        bar.consistent_velocity(np.zeros(3), np.zeros(3), keep=["crnk"])
+    with pytest.raises(ConventionError, match=r"list of names of joints: \['crank'\], not 'crank'"):
+        bar.consistent_velocity(np.zeros(3), np.zeros(3), keep="crank")

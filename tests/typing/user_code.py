@@ -24,6 +24,23 @@ def right(arm: cy.Mechanism, q: Array) -> None:
     print(derivatives, jacobian, twist)
 
 
+def closed(machine: cy.Mechanism, q: Array) -> None:
+    """What is asked of a machine with loops has types, too."""
+    start: Array = machine.close(q, fixed={"crank": 0.4}).configuration
+    path: Array = machine.follow_inputs({"crank": [0.0, 0.1]}, start=start).configuration
+    modes: int = machine.assemblies({"crank": 0.6}).count
+    qd: Array = machine.consistent_velocity(start, [2.0, 0.0, 0.0], keep=["crank"])
+    rates: Array = machine.actuated_motion(path, [[2.0]])
+    forces: Array = machine.constraint_forces(start, qd, [0.0, 0.0, 0.0])
+    words: str = machine.with_actuated("crank").actuation.kind
+    redundant: tuple[str, ...] = tuple(str(row) for row in machine.constraint_structure.redundant)
+    print(modes, rates, forces, words, redundant)
+    machine.close(q, fixd=["crank"])  # type: ignore[call-arg]
+    machine.follow_inputs({"crank": [0.0, 0.1]})  # type: ignore[call-arg]
+    machine.with_actuated(["crank"])  # type: ignore[arg-type]
+    machine.equations(formulation="minmal")  # type: ignore[arg-type]
+
+
 def wrong_frame(arm: cy.Mechanism, q: Array) -> None:
     """A frame is a name."""
     arm.jacobian(q, 3, axes="world")  # type: ignore[call-overload]

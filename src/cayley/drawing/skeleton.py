@@ -118,7 +118,9 @@ class Skeleton:
         first, second = (self.frame_pose(end) for end in ends)
         axes = np.array([(first if axis.on_parent else second).R @ np.asarray(axis.direction) for axis in mark.axes])
         numbers = [self.tree.body_number(end.body) for end in ends]
-        return JointMark(loop.name, mark, second.p if mark.on_child else first.p, axes, size, (numbers[0], numbers[1]))
+        # a sleeve is the second frame, which slides along the first: the block on a rocker
+        center = second.p if mark.on_child or mark.shape == "sleeve" else first.p
+        return JointMark(loop.name, mark, center, axes, size, (numbers[0], numbers[1]))
 
     def _mark_size(self, number: int) -> float:
         """A third of the longest link at the joint, within bounds."""

@@ -13,8 +13,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.kinematics.constraints import jacobian_kernel, rates_kernel, residual_kernel, row_names
+from cayley.kinematics.inputs import Inputs
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean
 
 _INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 
@@ -30,13 +30,7 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
     array([ 2.  , -2.  ,  1.25])
     """
     at, wanted = _state(tree, q, qd)
-    names = [joint.name for joint in tree.joints]
-    unknown = [name for name in keep if name not in names]
-    if unknown:
-        raise ConventionError(f"{tree.name} has no joint {unknown[0]!r}{did_you_mean(unknown[0], names)}")
-    held = np.zeros(tree.nv, dtype=bool)
-    for name in keep:
-        held[tree.v_slices[names.index(name)]] = True
+    held = ~Inputs.of(tree, keep).following
     time = _time(tree, t)
     A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(at, *time))
     follows = np.where(held, 0.0, A)

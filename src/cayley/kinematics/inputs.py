@@ -11,6 +11,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +77,14 @@ class Inputs:
     def values(self, given: Mapping[str, ArrayLike]) -> Array:
         """Values (..., coordinates) of all of them, side by side: a number for a joint of one coordinate, as many as it
         has for another."""
+        if not isinstance(given, Mapping):
+            raise ConventionError(
+                f"inputs of {self.tree.name} are values by names of joints, as {{{self.names[0]!r}: 0.5}}, not "
+                f"{shown(given)}")
         parts = []
         for name, number in zip(self.names, self.numbers, strict=True):
             size = self.tree.joints[number].motion.nq
-            value = np.asarray(given[name], dtype=float)
+            value = self._numbers(name, given[name])
             if size != 1 and value.shape[-1:] != (size,):
                 raise ConventionError(
                     f"the input {name!r} of {self.tree.name} has {size} coordinates: values (..., {size}), not "
@@ -88,6 +93,13 @@ class Inputs:
         batch = common_batch(dict(zip(self.names, [part.shape[:-1] for part in parts], strict=True)))
         return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts] or
                               [np.zeros((*batch, 0))], axis=-1)
+
+    def _numbers(self, name: str, given: ArrayLike) -> Array:
+        try:
+            return np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ConventionError(
+                f"values of the input {name!r} of {self.tree.name} are numbers, not {shown(given)}") from None
 
     def put(self, q: Array, values: Array) -> Array:
         """The configurations with these values of the inputs."""

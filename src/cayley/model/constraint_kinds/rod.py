@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import NUMBER, WORD, Constraint, Tendon
@@ -22,10 +23,10 @@ class Rod(Constraint):
     straight = True
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.length < float("inf"):
+        if not isinstance(self.length, Real) or not 0.0 < self.length < float("inf"):
             raise ModelError(
-                f"the rod {self.name!r} has the length {self.length}: it must be positive and finite; two points that "
-                "coincide are a loop that a spherical joint closes")
+                f"the rod {self.name!r} has the length {self.length!r}: it must be a number, positive and finite; two "
+                "points that coincide are a loop that a spherical joint closes")
 
     @property
     def frames(self) -> tuple[str, ...]:
