@@ -8,6 +8,8 @@ from cayley.mechanisms.parallel.delta import TranslationalDelta as Translational
 from cayley.mechanisms.parallel.planar_3rrr import Planar3RRR as Planar3RRR
 from cayley.mechanisms.parallel.singularity import parallel_singularity as parallel_singularity
 from cayley.mechanisms.parallel.stewart import StewartPlatform as StewartPlatform
+from cayley.mechanisms.rolling.path_fitting import FittedPath as FittedPath
+from cayley.mechanisms.rolling.path_fitting import fitted_path as fitted_path
 from cayley.mechanisms.rolling.rolling_robot import RobotMasses as RobotMasses
 from cayley.mechanisms.rolling.rolling_robot import RollingRobot as RollingRobot
 from cayley.mechanisms.rolling.steered_path import SteeredPath as SteeredPath

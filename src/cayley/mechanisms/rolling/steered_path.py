@@ -75,7 +75,7 @@ class SteeredPath:
         """x, y and heading (..., 3) after a distance driven [m]."""
         distance, piece = self._located(distance)
         within = np.sign(self._lengths[piece]) * (distance - self._starts[piece])
-        return _along(self._corners[piece], self.curvatures[piece], within)
+        return arc_pose(self._corners[piece], self.curvatures[piece], within)
 
     def steering(self, distance: ArrayLike) -> Array:
         """The angle of the steered wheel (...) after a distance driven; at a joint that of the piece before it."""
@@ -118,7 +118,7 @@ class SteeredPath:
         """The poses at the start, between pieces and at the end."""
         poses = [np.asarray(self.start)]
         for length, curvature in zip(self._lengths, self.curvatures, strict=True):
-            poses.append(_along(poses[-1], curvature, length))
+            poses.append(arc_pose(poses[-1], curvature, length))
         return np.array(poses)
 
     def _located(self, distance: ArrayLike) -> tuple[Array, Array]:
@@ -217,7 +217,7 @@ class SteeredProgram:
                 60 * x * (1 - x) * (1 - 2 * x) / duration**2)
 
 
-def _along(pose: Array, curvature: Array, s: Array) -> Array:
+def arc_pose(pose: Array, curvature: Array, s: Array) -> Array:
     """The pose after an arc of length s that starts at a pose."""
     half = curvature * s / 2
     chord = s * np.sinc(half / np.pi)
