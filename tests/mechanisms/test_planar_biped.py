@@ -293,3 +293,93 @@ def test_an_impact_keeps_the_balance_of_momenta_and_loses_what_the_closed_form_s
     after, impulse = BIPED.impact(upright, fall, [1.0, 0.0])  # everything is above the foot: all energy is lost
     np.testing.assert_allclose(after, 0, atol=1e-13)
     np.testing.assert_allclose(impulse, [0, 138.0, 0, 0], atol=1e-11)
+
+
+# Contacts that come and go
+
+
+@pytest.fixture(scope="module")
+def walker():
+    return UNEQUAL.system()
+
+
+@pytest.fixture(scope="module")
+def on_both_feet():
+    """A start at rest on both feet, and the torques that share the load there."""
+    q, qd = standing(UNEQUAL, np.array([0.0, -0.3, 0.1, 0.2, 0.4]), np.zeros(5))
+    q[6] = np.arccos((q[1] - 0.4 * np.cos(q[5])) / 0.48)
+    feet = UNEQUAL.feet(q)
+    assert np.abs(feet[[1, 3]]).max() < 1e-14
+    torques = UNEQUAL.double_support_with_least_torques(q, qd, np.zeros(4))[1]
+    return {"q": q, "qd": qd, "places": feet, "foot1": "ground", "foot2": "ground"}, torques
+
+
+def test_steps_in_time_and_in_compiled_batches(walker):
+    q = np.array([[0.0, 0.95, 0.05, 0.2, 0.1, -0.2, -0.3], [0.0, 0.93, 0.0, 0.3, 0.0, -0.4, -0.5]])
+    qd = np.array([[0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.3, 0.1, 0.0, -0.5, 0.0, 0.5, 0.0]])
+    start = {"q": q, "qd": qd, "places": np.zeros(4), "foot1": "air", "foot2": "air"}
+    rolled = walker.rollout()(start, step=1e-3, steps=300)
+    assert rolled.finished and np.abs(rolled.energy_drift).max() < 1e-5
+    for k in range(2):
+        one = {**start, "q": q[k], "qd": qd[k]}
+        run = walker.simulate(one, until=0.3)
+        assert [each.name for each in rolled[k].happened] == [each.name for each in run.happened]
+        assert len(run.happened) >= 2 and any("touch-down" in each.name for each in run.happened)
+        np.testing.assert_allclose([each.t for each in rolled[k].happened], [each.t for each in run.happened],
+                                   atol=1e-6)
+        np.testing.assert_allclose(rolled[k].end["q"], run.end["q"], atol=1e-6)
+        trace = rolled[k]
+        feet_qd = np.einsum("tij,tj->ti", UNEQUAL.feet_jacobian(trace["q"]), trace["qd"])
+        for foot in range(2):
+            on = np.asarray(trace[f"foot{foot + 1}"]) == 1
+            rows = slice(2 * foot, 2 * foot + 2)
+            assert on.any() and np.abs(trace["feet"][on, 2 * foot + 1]).max() < 1e-12
+            assert np.abs(feet_qd[on, rows]).max() < 1e-12
+            assert (trace["reactions"][on, 2 * foot + 1] > -1e-9).all()
+            assert (trace["feet"][~on, 2 * foot + 1] > -1e-9).all()
+
+
+@pytest.mark.parametrize("standing_feet", [("ground", "air"), ("air", "ground"), ("ground", "ground")])
+def test_reactions_are_the_multipliers_of_lagrange(walker, lagrange, on_both_feet, standing_feet):
+    start, torques = on_both_feet
+    q, qd = start["q"], start["qd"]
+    begun = walker.simulate({**start, "foot1": standing_feet[0], "foot2": standing_feet[1]}, times=[0.0, 1e-4],
+                            inputs={"tau": torques})
+    rows = [row for row in range(4) if standing_feet[row // 2] == "ground"]
+    with mpmath.workdps(50):
+        H, bias, J, drift = lagrange(q, qd)
+        size = 7 + len(rows)
+        left = mpmath.zeros(size)
+        left[:7, :7] = H
+        for k, row in enumerate(rows):
+            for i in range(7):
+                left[i, 7 + k] = -J[row, i]
+                left[7 + k, i] = J[row, i]
+        Q = mpmath.matrix(UNEQUAL.forces(q, torques, np.zeros(4)).tolist())
+        exact = doubles(mpmath.lu_solve(left, mpmath.matrix([*(Q - bias), *[-drift[row] for row in rows]])))
+    np.testing.assert_allclose(begun["reactions"][0, rows], exact[7:], rtol=1e-10, atol=1e-9)
+
+
+def test_legs_that_push_take_off_and_fly(walker, on_both_feet):
+    start, torques = on_both_feet
+    ramp = np.array([568.0, 290.0, 337.0, 466.0])
+    run = walker.simulate(start, until=0.2, inputs={"tau": lambda t, *x: torques + ramp * t}, rtol=1e-10, atol=1e-11)
+    assert run.finished
+    assert [each.name for each in run.happened] == ["take-off of foot1", "take-off of foot2"]
+    assert run["feet"][:, [1, 3]].min() > -1e-12
+    flies = run.t > run.happened[1].t + 1e-9
+    assert (run["reactions"][~flies][:, [1, 3]] > -1e-8).all() and (run["reactions"][flies] == 0).all()
+    momentum = np.einsum("tij,tj->ti", UNEQUAL.inertia_matrix(run["q"]), run["qd"])[flies]
+    np.testing.assert_allclose(momentum[:, 0], momentum[0, 0], atol=1e-7)
+    np.testing.assert_allclose(np.diff(momentum[:, 1]), -UNEQUAL.mass * 9.7 * np.diff(run.t[flies]), atol=1e-7)
+
+
+def test_what_would_slide_or_be_pulled_is_said(walker, on_both_feet):
+    start, torques = on_both_feet
+    ramp = np.array([50.0, -53.0, 256.0, 42.0])
+    run = walker.simulate(start, until=0.2, inputs={"tau": lambda t, *x: torques + ramp * t})
+    assert run.status == "singular" and "foot2 would have to slide" in run.message
+    with pytest.raises(GeometryError, match="ground that would have to pull"):
+        walker.simulate(start, until=0.1, inputs={"tau": [0.0, 900.0, 0.0, 0.0]})
+    with pytest.raises(GeometryError, match="feet that stand"):
+        walker.simulate({**start, "places": start["places"] + 0.1}, until=0.1)

@@ -27,11 +27,13 @@ class Contacts(NamedTuple):
     def held(self, f: Array, rates: Array) -> tuple[Array, Array]:
         """a (7) and R (4) of H a = f + J^T R with J a = rates for feet on the ground, R = 0 for those in the air."""
         J = self.on[:, None] * self.J
-        columns = [ldl_solve(self.H, column) for column in (f, *J)]
-        yielding = np.stack(columns[1:], axis=1)
+        # from the shanks to the hip no zero of H is filled
+        columns = ldl_solve(self.H[::-1, ::-1], np.concatenate([f[:, None], J.T], axis=1)[::-1])[::-1]
+        free = columns[:, 0]
+        yielding = columns[:, 1:]
         softness = J @ yielding + np.diag(np.ones(4)) * (1.0 - self.on)
-        R = ldl_solve(softness, self.on * (rates - self.J @ columns[0]))
-        return columns[0] + yielding @ R, R
+        R = ldl_solve(softness, self.on * (rates - self.J @ free))
+        return free + yielding @ R, R
 
 
 def impact(biped: PlanarBiped, q: Array, qd: Array, on: Array) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, ModelError, SingularityError
 from cayley.mechanisms.arguments import batch_of
 from cayley.mechanisms.walking import biped_equations as equations
-from cayley.mechanisms.walking import contacts, leg_programs
+from cayley.mechanisms.walking import contact_modes, contacts, leg_programs
 from cayley.mechanisms.walking.biped_tree import biped_tree
 from cayley.mechanisms.walking.programmed_gait import Legs, programmed_gait
 from cayley.model.tree import Tree
@@ -270,6 +270,13 @@ class PlanarBiped:
         self._check_legs()
         return kernel("(7),(7),(2)->(7),(4)", name="impact", inputs=("q", "qd", "on"))(
             lambda q, qd, on: contacts.impact(self, q, qd, np.stack([on[0], on[0], on[1], on[1]])))
+
+    def system(self) -> System:
+        """The biped in time under torques `tau`: state q, qd and the `places` (4) of the feet that stand, modes `foot1`
+        and `foot2`, "air" or "ground", which touch-downs and take-offs switch, outputs q, qd, feet and reactions. Feet
+        do not slide: where one would have to, the motion ends, and says so; see `contact_modes`."""
+        self._check_legs()
+        return contact_modes.walking_system(self)
 
     # The same by the general tools
 
