@@ -13,6 +13,7 @@ from cayley.compiler.graph import RULES, Graph
 from cayley.compiler.kernel import kernel
 from cayley.compiler.operations import MARKS
 from cayley.compiler.program import Program, Variable, rebuild, variable
+from cayley.compiler.schedule import fused_products
 from cayley.compiler.simplify import factored, simplify
 from cayley.errors import UnsupportedError
 from compiler.digits import DIGITS, MP, evaluate, in_floats
@@ -375,6 +376,16 @@ def same(first, second, names, seed=0):
     values = dict(zip(names, np.random.default_rng(seed).uniform(0.3, 1.7, len(names)), strict=True))
     a, b = evaluate(first.results, values), evaluate(second.results, values)
     return all(abs(x - y) <= MP.mpf("1e-50") * (1 + abs(x)) for x, y in zip(a, b, strict=True))
+
+
+def test_a_product_that_is_added_to_itself_is_no_part_of_a_fused_sum():
+    graph = Graph()
+    x, y, z = (graph.input(name) for name in "xyz")
+    product = graph.node("multiply", x, y)
+    twice = graph.node("add", product, product)
+    assert fused_products(program([graph.node("multiply", twice, z)], *"xyz")) == {}
+    once = graph.node("add", product, z)
+    assert fused_products(program([graph.node("multiply", once, z)], *"xyz")) == {once.index: product.index}
 
 
 FACTORED = {  # what is written, multiplications and additions before and after

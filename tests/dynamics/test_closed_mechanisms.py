@@ -449,3 +449,12 @@ def test_dry_friction_holds_a_closed_mechanism_of_one_freedom_as_long_as_all_its
     with pytest.raises(UnsupportedError, match=r"dry friction.*simulate"):
         cy.load("five_bar").with_friction("left crank", coulomb=1.0).including("friction").forward_dynamics(
             np.zeros(4), np.zeros(4), np.zeros(4))
+
+
+def test_a_state_whose_numbers_are_beyond_the_precision_is_said_so_and_nan_in_a_batch():
+    bar = cy.load("four_bar")
+    q, tau = np.zeros(3), np.zeros(3)
+    qd = bar.consistent_velocity(q, [1e200, 0.0, 0.0])
+    with pytest.raises(SingularityError, match=r"the equations of four_bar have no answer in this precision"):
+        bar.forward_dynamics(q, qd, tau)
+    assert np.isnan(bar.forward_dynamics(np.stack([q, q]), qd, tau)).all()

@@ -12,7 +12,7 @@ from cayley.mechanisms.parallel import StewartPlatform
 from cayley.model.constraint_kinds import Coupling, KnifeEdge, PrescribedMotion
 from cayley.model.joint_kinds import Cylindrical, Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop, Mimic
-from kinematics.machines import SLIDES, four_bar, rings, shift, stewart, stewart_guess
+from kinematics.machines import SLIDES, four_bar, rings, shift, slider_crank, stewart, stewart_guess
 
 
 def near(arm, q, count, size, seed=0):
@@ -290,3 +290,19 @@ def test_joints_whose_velocities_are_kept_are_named_as_inputs_are():
         bar.consistent_velocity(np.zeros(3), np.zeros(3), keep=["crnk"])
     with pytest.raises(ConventionError, match=r"list of names of joints: \['crank'\], not 'crank'"):
         bar.consistent_velocity(np.zeros(3), np.zeros(3), keep="crank")
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-4, 1e3, 1e4])
+def test_machines_of_micrometres_and_of_kilometres_are_closed_as_those_of_metres_are(size):
+    engine = slider_crank(0.1 * size, 0.35 * size, 0.02 * size)
+    q = engine.close([0.7, -0.9, 0.0]).configuration
+    slide = 0.1 * np.cos(0.7) + np.sqrt(0.35**2 - (0.1 * np.sin(0.7) - 0.02)**2)
+    held = engine.close(q, fixed={"crank": 0.7})
+    assert engine.mobility == 1 and held.status == "closed"
+    np.testing.assert_allclose(abs(held.configuration[2]), slide * size, rtol=1e-6)
+    joints = [Joint("crank", "base", "a", Revolute()), Joint("ball", "a", "b", Spherical(), shift(0.3 * size)),
+              Joint("rocker", "base", "c", Revolute((1.0, 0.0, 0.0)), shift(0.9 * size, 0.2 * size))]
+    frames = [Frame("end", "b", shift(0.9 * size)), Frame("top", "c", shift(0.0, 0.6 * size))]
+    spatial = cy.Mechanism.of("RSSR", [Body("base"), *[Body(name) for name in "abc"]], joints, frames=frames,
+                              loops=[Loop("second ball", "end", "top", Spherical())])
+    assert spatial.mobility == 2  # the rod turns about itself

@@ -68,7 +68,7 @@ def fused_products(program: Program) -> dict[int, int]:
     """For each sum that is computed as a fused multiply-add, the index of the product in it.
 
     A product is absorbed only if every one of its uses can absorb it, so that it need not be computed by itself, and
-    only into sums whose last bit is not seen.
+    only into sums whose last bit is not seen; a sum of a product and the same product needs it by itself.
     """
     if program.is_strict:
         return {}
@@ -81,7 +81,8 @@ def fused_products(program: Program) -> dict[int, int]:
     results = {node.index for node in program.results}
     absorbed: dict[int, int] = {}
     for product, sums in users.items():
-        free = all(s.op in ("add", "subtract") and s.index not in absorbed and s.index not in seen for s in sums)
+        free = all(s.op in ("add", "subtract") and s.args[0] is not s.args[1] and s.index not in absorbed
+                   and s.index not in seen for s in sums)
         if free and product not in results and len(sums) <= 2:
             absorbed.update((s.index, product) for s in sums)
     return absorbed

@@ -6,13 +6,14 @@ there.
     e       the twist log(P^-1 X) that is left open, and the residuals of the other constraints
 To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the
 loop. The steps are those of Levenberg and Marquardt with a damping of |e|^2, which closes overconstrained loops (a
-planar four-bar in space) as well. The mobility is the number of independent velocities with J (qd, sd) = 0, at
-configurations that have nothing special about them.
+planar four-bar in space) as well. Where they do not lead there, lengths are measured by the size of the machine instead
+of metres. The mobility is the number of independent velocities with J (qd, sd) = 0, at configurations that have nothing
+special about them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -41,7 +42,7 @@ _INDEPENDENT = 1e-8  # singular values below this part of the largest are of vel
 _STARTS = 8
 _MOST_STARTS = 64  # while links that lie upon each other are all that was found
 _NEIGHBOURS = 2
-_BESIDE = 0.05  # how far neighbours of a closed configuration are looked for [rad, m]
+_BESIDE = 0.05  # how far neighbours of a closed configuration are looked for [rad, m or sizes of the machine]
 _MOVED = 1e-6  # a neighbour that is nearer is the configuration itself: it cannot move
 _CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [m, rad] away from a guess that leads nowhere
 _STEPS = 100
@@ -65,17 +66,20 @@ def closed_carefully(tree: Tree, guess: Array, moving: Array, t: float | None = 
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
     """
-    loops = kept(tree, "closing of loops", lambda: _Loops(tree))
-    chance = np.random.default_rng(0)
-    start = loops.start(guess, t)
-    own = np.ones(loops.velocities - tree.nv, dtype=bool)
-    free = np.concatenate([moving, own])
-    found = [loops.closed_from(start, free)]
-    for size in _CHANCES:
+    found: list[Careful] = []
+    for loops in _Loops.each(tree):
+        start = loops.start(guess, t)
+        free = np.concatenate([moving, np.ones(loops.velocities - tree.nv, dtype=bool)])
+        found.append(loops.closed_from(start, free))
         if found[-1].closed:
             return found[-1]
-        other = loops.closed_from(loops.moved(start, size * chance.normal(size=loops.velocities) * free), free)
-        found.append(other._replace(by_chance=True))
+    chance = np.random.default_rng(0)
+    loops, _ = _Loops.each(tree)
+    for size in _CHANCES:
+        step = size * chance.normal(size=loops.velocities) * free
+        found.append(loops.closed_from(loops.moved(start, step), free)._replace(by_chance=True))
+        if found[-1].closed:
+            return found[-1]
     return min(found, key=lambda closure: closure.residual)
 
 
@@ -97,11 +101,14 @@ def closed_samples(tree: Tree) -> list[ClosedSample]:
 
 
 def _closed_samples(tree: Tree) -> list[ClosedSample]:
-    loops = kept(tree, "closing of loops", lambda: _Loops(tree))
-    further = _guesses(tree)
-    found = [(loops.closed_from(loops.start(guess, t)), t) for guess, t in islice(further, 1 + _STARTS)]
-    closed = [(closure, t) for closure, t in found if closure.closed]
-    if not closed:
+    found: list[tuple[Careful, float | None]] = []
+    for loops in _Loops.each(tree):
+        further = _guesses(tree, loops.measures)
+        found += [(loops.closed_from(loops.start(guess, t)), t) for guess, t in islice(further, 1 + _STARTS)]
+        closed = [(closure, t) for closure, t in found if closure.closed]
+        if closed:
+            break
+    else:
         nearest, when = min(found, key=lambda each: each[0].residual)
         names = ", ".join(constraint.name for constraint in constraints_of(tree))
         left = _said_open(tree, nearest.configuration, *([] if when is None else [when]))
@@ -153,19 +160,23 @@ def _said_open(tree: Tree, q: Array, *time: float) -> str:
 def _sampled(loops: _Loops, closure: Careful, t: float | None, random: np.random.Generator) -> ClosedSample:
     start = loops.start(closure.configuration, t)
     time = () if t is None else (t,)
-    steps = _BESIDE * random.normal(size=(_NEIGHBOURS, loops.velocities))
+    steps = _BESIDE * loops.lengths * random.normal(size=(_NEIGHBOURS, loops.velocities))
     found = [loops.closed_from(loops.moved(start, step)) for step in steps]
     beside = [each for each in found if each.closed]
-    moves = [np.abs(each.configuration - closure.configuration).max(initial=0.0) > _MOVED for each in beside]
+    moves = [np.abs((each.configuration - closure.configuration) / loops.measures).max(initial=0.0) > _MOVED
+             for each in beside]
     if beside and not any(moves):
         return ClosedSample((closure,), 0, time)
     return ClosedSample((closure, *beside), min(int(each.independent) for each in (closure, *beside)), time)
 
 
-def _guesses(tree: Tree) -> Iterator[tuple[Array, float | None]]:
-    """Configurations, and times of constraints that depend on it: the first is 0."""
+def _guesses(tree: Tree, measures: Array) -> Iterator[tuple[Array, float | None]]:
+    """Configurations, those coordinates that have no limits in the `measures` (nq) of the machine, and times of
+    constraints that depend on it: the first is 0."""
     times = [0.0, *np.random.default_rng(2).uniform(size=_MOST_STARTS)]
-    guesses = [tree.neutral, *random_configuration(tree.spanning_tree(), _MOST_STARTS, seed=0)]
+    random = random_configuration(tree.spanning_tree(), _MOST_STARTS, seed=0)
+    bounded = np.isfinite(tree.lower) & np.isfinite(tree.upper)
+    guesses = [tree.neutral, *np.where(bounded, random, random * measures)]
     yield from zip(guesses, times if tree.is_timed else [None] * len(times), strict=True)
 
 
@@ -179,6 +190,18 @@ class _Loops:
     and the time after them if a constraint depends on it."""
 
     tree: Tree
+    size: float = 1.0
+    """How many metres are worth a radian."""
+
+    @staticmethod
+    def each(tree: Tree) -> Iterator[_Loops]:
+        """Lengths in metres, and then in the median distance of joints and frames from their bodies, so that a machine
+        a thousand times as large is closed as well."""
+        yield kept(tree, "closing of loops", lambda: _Loops(tree))
+        poses = [*[joint.placement for joint in tree.joints], *[frame.pose for frame in tree.frames]]
+        away = [float(np.linalg.norm(pose[:3, 3])) for pose in poses]
+        size = float(np.median([distance for distance in away if distance > 0.0] or [1.0]))
+        yield kept(tree, "closing of loops in its size", lambda: _Loops(tree, size))
 
     def start(self, guess: Array, t: float | None) -> Array:
         """x at a configuration, with the joints that close loops at their zero."""
@@ -195,6 +218,26 @@ class _Loops:
     def velocities(self) -> int:
         return self.motions[-1][2].stop
 
+    @cached_property
+    def lengths(self) -> Array:
+        """What a unit of each velocity is measured in: the size of the machine for slides, a radian for turns."""
+        return self._measured(unit for motion, _, _ in self.motions for unit in motion.velocity_units)
+
+    @cached_property
+    def measures(self) -> Array:
+        """The same of each coordinate of the tree."""
+        return self._measured(unit for joint in self.tree.joints for unit in joint.motion.coordinate_units)
+
+    def _measured(self, units: Iterable[str]) -> Array:
+        return np.where(np.array(list(units)) == "m", self.size, 1.0)
+
+    @cached_property
+    def _weights(self) -> Array:
+        """What each row counts for in a step."""
+        across = 1.0 / self.size
+        others = [across if each.frames else 1.0 for each in self._others for _ in each.row_names]
+        return np.array([*[across, across, across, 1.0, 1.0, 1.0] * len(self.tree.loops), *others])
+
     def closed_from(self, x: Array, moving: Array | bool = True) -> Careful:
         """First the joints of the loops take up what they can, then all velocities that are moving."""
         own = np.arange(self.velocities) >= self.tree.nv
@@ -204,7 +247,8 @@ class _Loops:
         if not np.isfinite(J).all():
             return Careful(False, x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
         left = float(np.linalg.norm(e))
-        return Careful(left <= _enough(reach), x[:self.tree.nq], left, iterations, self.velocities - rank_of(J),
+        rank = rank_of(J * self._weights[:, None] * self.lengths)
+        return Careful(left <= _enough(reach), x[:self.tree.nq], left, iterations, self.velocities - rank,
                        by_chance=False)
 
     def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
@@ -213,11 +257,12 @@ class _Loops:
             e, J, reach = self._opening(x)
             if np.linalg.norm(e) <= _enough(reach) or not np.isfinite(J).all():  # where a constraint has no normal
                 return x, iterations
-            e = e[self._positions]
-            J = J[self._positions]
+            e = (e * self._weights)[self._positions]
+            J = (J * self._weights[:, None] * self.lengths)[self._positions]
             damping = np.sqrt(min(float(e @ e), 1.0)) * np.eye(self.velocities)
             rows = np.concatenate([J * moving, damping])
-            step = -np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
+            found = np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
+            step = -self.lengths * found
             shorter = self._shortened(x, step, float(e @ e))
             if shorter is None:
                 return x, iterations
@@ -228,7 +273,7 @@ class _Loops:
         """The step, halved until it closes something that is worth it; None if nothing does."""
         for part in (1.0, 0.5, 0.25, 0.125, 0.0625):
             moved = self.moved(x, part * step)
-            opening = self._opening(moved)[0]
+            opening = self._opening(moved)[0] * self._weights
             if opening @ opening < (1 - 1e-4 * part) * square:
                 return moved
         return None
@@ -243,7 +288,8 @@ class _Loops:
         rows = 6 * len(self.tree.loops) + sum(len(constraint.row_names) for constraint in self._others)
         size = self.motions[-1][1].stop + self.tree.is_timed
         signature = f"({size})->({rows}),({rows},{self.velocities}),({len(self._frames)})"
-        return kernel(signature, name="opening_of_loops", outputs=("e", "J", "reach"))(self._opening_text)
+        return kept(self.tree, "opening of loops", lambda: kernel(
+            signature, name="opening_of_loops", outputs=("e", "J", "reach"))(self._opening_text))
 
     @cached_property
     def _positions(self) -> Array:

@@ -325,5 +325,15 @@ def _check_rank(tree: Tree, structure: ConstraintStructure, A: Array) -> None:
 
 
 def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:
-    return explanation_of_constraints(tree, structure, structure.independent if method == "projection" else None,
-                                      free_masses=method not in _WITHOUT_MASS)
+    explained = explanation_of_constraints(tree, structure, structure.independent if method == "projection" else None,
+                                           free_masses=method not in _WITHOUT_MASS)
+
+    def explain(*state: Array) -> None:
+        explained(*state)
+        if all(np.isfinite(given).all() for given in state):
+            raise SingularityError(
+                f"the equations of {tree.name} have no answer in this precision at this state: masses, lengths, "
+                "velocities or forces are too large, or of too different sizes. Another formulation, `.using(...)`, "
+                "may have one")
+
+    return explain
