@@ -13,7 +13,7 @@ from cayley.control.global_linearisation import OutputLinearisation, ResolvedAcc
 from cayley.control.tracking import simulate_law
 from cayley.dynamics.cartesian.model import operational_space_kernel
 from cayley.dynamics.forward import maximal_coordinates
-from cayley.errors import ModelError, UnreachableError, UnsupportedError
+from cayley.errors import ConventionError, ModelError, UnreachableError, UnsupportedError
 from cayley.kinematics.closing import close
 from cayley.kinematics.redundancy import manipulability_gradient, projected_rates
 from cayley.model.constraint_kinds import Rod
@@ -196,11 +196,19 @@ def test_independent_velocities_are_those_of_the_actuated_joints(name: str) -> N
     assert {structure.velocities[k] for k in structure.independent} == set(machine.actuated_joints)
 
 
-def test_what_joins_a_body_with_itself_and_a_rod_without_a_length_are_refused():
-    bar = cy.load("four_bar")
-    beside = bar.with_frame("beside", "coupler")
-    for one in (Loop("pin", "beside", "end of coupler", Revolute()), Rod("strut", "beside", "coupler", 0.1)):
-        with pytest.raises(ModelError, match=f"{one.name}' of bar joins 'beside' and .* both on body 'coupler'"):
-            cy.Mechanism.of("bar", bar.bodies, bar.joints, frames=beside.frames, constraints=[one])
+def test_a_rod_whose_length_is_no_number_is_refused():
     with pytest.raises(ModelError, match=r"the rod 'strut' has the length '0\.1'"):
         Rod("strut", "beside", "coupler", "0.1")
+
+
+def test_singularity_names_the_function_for_mechanisms_with_constraints():
+    bar = cy.load("four_bar")
+    with pytest.raises(UnsupportedError, match="`actuation_singularity` is for mechanisms with constraints"):
+        bar.singularity(np.zeros(3), "tool", task=(1, 0, 0, 0, 0, 0), axes="world")
+
+
+def test_what_is_no_event_is_refused():
+    bar = cy.load("four_bar")
+    for wrong in ({"low": lambda t, q, qd: q[0] + 0.1}, [lambda t, q, qd: q[0] + 0.1]):
+        with pytest.raises(ConventionError, match=r"an event is cayley\.simulation\.Event\(name, function\)"):
+            bar.simulate(np.zeros(3), np.zeros(3), until=0.1, events=wrong)

@@ -430,7 +430,8 @@ class Mechanism:
         return configurations.with_mimic_joints(self.tree, q)
 
     def check_configuration(self, q: ArrayLike, *, limits: bool = True) -> None:
-        """Raise if `q` (..., nq) is no configuration of this mechanism, or, with `limits`, outside them."""
+        """Raise if `q` (..., nq) is no configuration of the joints of this mechanism, or, with `limits`, outside them.
+        Whether its constraints are kept there, `constraint_residual` says."""
         configurations.check_configuration(self.tree, q, limits=limits)
 
     @made_once

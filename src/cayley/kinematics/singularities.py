@@ -24,6 +24,7 @@ from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.uniform_units import velocity_units
 from cayley.kinematics.world_jacobian import axes_in_root
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 Class = Literal["regular", "boundary", "interior"]
@@ -76,6 +77,7 @@ def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence
                 the joint limits unless `limits` is False. A search cannot prove that there is no solution: an analytic
                 one can
     """
+    check_independent(tree, "`singularity` (`actuation_singularity` is for mechanisms with constraints)", frame)
     q = np.asarray(q, dtype=np.float64)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     way = list(velocity_units(tree, frame))

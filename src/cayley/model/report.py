@@ -243,11 +243,11 @@ def _findings(tree: Tree) -> Iterator[Finding]:
                         [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
                         "joint {} has a negative friction", "joints {} have a negative friction")
     yield from _grouped("loops", [loop.name for loop in tree.loops],
-                        "loop {} is closed: what is for independent joints refuses it",
-                        "loops {} are closed: what is for independent joints refuses them")
+                        "loop {} ties joints together: what cannot keep it closed refuses the mechanism",
+                        "loops {} tie joints together: what cannot keep them closed refuses the mechanism")
     yield from _grouped("constraints", [each.name for each in tree.constraints],
-                        "constraint {} ties joints together: what is for independent joints refuses it",
-                        "constraints {} tie joints together: what is for independent joints refuses them")
+                        "constraint {} ties joints together: what cannot keep it refuses the mechanism",
+                        "constraints {} tie joints together: what cannot keep them refuses the mechanism")
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
 

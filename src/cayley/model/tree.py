@@ -412,13 +412,9 @@ def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], fra
 
 
 def check_constraint(tree: Tree, constraint: Constraint) -> None:
-    """Raise if a constraint joins a body with itself, names what does not exist, or joints without a coordinate of
-    their own."""
-    held = [tree.frame(frame).body for frame in constraint.frames]
-    if len(held) > 1 and len(set(held)) == 1:
-        ends = " and ".join(map(repr, constraint.frames))
-        raise ModelError(f"the {constraint.word} {constraint.name!r} of {tree.name} joins {ends}, which are both on "
-                         f"body {held[0]!r}: join frames of different bodies")
+    """Raise if a constraint names what does not exist, or joints without a coordinate of their own."""
+    for frame in constraint.frames:
+        tree.frame(frame)
     for name in constraint.coordinates:
         try:
             tree.coordinate(name)

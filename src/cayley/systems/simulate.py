@@ -24,6 +24,7 @@ from cayley.systems.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
+from cayley.wording import shown
 
 METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
 
@@ -70,6 +71,9 @@ def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[
             f"tolerances and the longest step must be positive; given were rtol = {rtol}, atol = {atol}, max_step = "
             f"{max_step}")
     watched = (events,) if isinstance(events, Event) else tuple(events)
+    for event in watched:
+        if not isinstance(event, Event):
+            raise ConventionError(f"an event is cayley.simulation.Event(name, function), not {shown(event)}")
     run = Run(system, RunningKernels(system, parameters), driving, held, watched, instants, end, max_events,
               max_evaluations,
               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
