@@ -7,11 +7,13 @@ mechanism with wheels is such a system: `nonholonomic_model(tree)`.
 """
 
 from cayley.dynamics.nonholonomic.accessibility import Accessibility, accessibility, accessibility_of_frame
+from cayley.dynamics.nonholonomic.integrable_part import LevelFunction, LevelFunctions, level_functions
 from cayley.dynamics.nonholonomic.model import nonholonomic_model
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame, completed_frame
 from cayley.dynamics.nonholonomic.program_constraints import program_control
 from cayley.dynamics.nonholonomic.system import NonholonomicSystem, nonholonomic_system
 
 __all__ = [
-    "Accessibility", "MovingFrame", "NonholonomicSystem", "accessibility", "accessibility_of_frame", "completed_frame",
-    "nonholonomic_model", "nonholonomic_system", "program_control"]
+    "Accessibility", "LevelFunction", "LevelFunctions", "MovingFrame", "NonholonomicSystem", "accessibility",
+    "accessibility_of_frame", "completed_frame", "level_functions", "nonholonomic_model", "nonholonomic_system",
+    "program_control"]

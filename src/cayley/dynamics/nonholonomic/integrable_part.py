@@ -1,0 +1,182 @@
+"""The level functions of what is integrable in constraints on velocities: h(q) = c, whatever the motion.
+
+    h = sum ck phik(q),   grad h . x = 0 for every direction x that the constraints allow
+is linear in c. The phik are products of coordinates, of their sines and cosines; integrating factors and combinations
+of rows need not be known, for only the directions are used. How many there are at all, in products or not, is what
+brackets leave. Source: Mladenova (215), (216).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.dynamics.nonholonomic.accessibility import accessibility_of_frame
+from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
+from cayley.errors import ModelError
+from cayley.wording import shown
+
+_ZERO = 1e-9  # beside the largest
+_TRUE = 1e-7  # slopes along a motion below this part of the gradient are rounding
+_SPREAD = 0.7  # of the configurations looked at
+
+Product = tuple[int, ...]  # of factors by their places: coordinates, then sines, then cosines
+
+
+@dataclass(frozen=True)
+class LevelFunction:
+    """A function of coordinates that every motion keeps."""
+
+    names: tuple[str, ...]
+    terms: tuple[tuple[float, Product], ...]
+
+    def __call__(self, q: ArrayLike) -> Array:
+        """Its values (...) at configurations (..., n)."""
+        factors = _factors(np.asarray(q, dtype=float))
+        return np.sum([c * np.prod(factors[..., list(product)], axis=-1) for c, product in self.terms], axis=0)
+
+    def __str__(self) -> str:
+        words = [*self.names, *[f"sin({name})" for name in self.names], *[f"cos({name})" for name in self.names]]
+        text = " + ".join(("" if c == 1 else f"{c:.6g}*") + "*".join(words[k] for k in product)
+                          for c, product in self.terms)
+        return text.replace("+ -1*", "- ").replace("+ -", "- ")
+
+
+@dataclass(frozen=True)
+class LevelFunctions:
+    """Independent level functions, and how many combinations of the constraints are integrable."""
+
+    functions: tuple[LevelFunction, ...]
+    integrable: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a function for each; otherwise those left are no sums of such products."""
+        return len(self.functions) == self.integrable
+
+
+def level_functions(frame: MovingFrame, at: ArrayLike, *, names: Sequence[str] = (), degree: int = 2) -> LevelFunctions:
+    """The level functions of a frame's constraints, sought near a configuration (n) among products of up to `degree`
+    factors.
+
+    >>> from cayley.dynamics.nonholonomic.moving_frame import completed_frame
+    >>> circle = completed_frame(lambda q: [[q[0], q[1], 0.0]], at=[1.0, 0.5, 0.0])
+    >>> found = level_functions(circle, [1.0, 0.5, 0.0], names=["x", "y", "z"])
+    >>> [str(h) for h in found.functions], found.integrable
+    (['x*x + y*y'], 1)
+    """
+    near = np.asarray(at, dtype=float)
+    if near.ndim != 1 or not np.isfinite(near).all():
+        raise ModelError(f"level functions are sought near a configuration of n numbers, not {shown(at)}")
+    if degree < 1:
+        raise ModelError(f"level functions have products of at least one factor, not {degree}")
+    n = len(near)
+    known = tuple(names) or tuple(f"q{k + 1}" for k in range(n))
+    if len(known) != n:
+        raise ModelError(f"level functions of {n} coordinates need {n} names, not {len(known)}")
+    integrable = accessibility_of_frame(frame, _samples(near, 3, seed=0)).integrable
+    found: list[LevelFunction] = []
+    for highest in range(1, degree + 1):
+        for kinds in (1, 3):  # coordinates alone, then sines and cosines as well: fewer products are better conditioned
+            if len(found) < integrable:
+                tried = _sought(frame, near, known, _products(n, kinds, highest))
+                found = _independent([*found, *[h for h in tried if _kept(frame, near, h)]], near)
+    return LevelFunctions(tuple(found), integrable)
+
+
+def _samples(near: Array, count: int, seed: int) -> Array:
+    """Configurations (count, n) that have nothing special about them."""
+    return near + _SPREAD * np.maximum(1.0, np.abs(near)) * np.random.default_rng(seed).normal(size=(count, len(near)))
+
+
+def _products(n: int, kinds: int, degree: int) -> list[Product]:
+    """Of up to `degree` factors; without squares of cosines, which those of sines say."""
+    found = [p for size in range(1, degree + 1) for p in combinations_with_replacement(range(kinds * n), size)]
+    return [p for p in found if not any(k >= 2 * n and p.count(k) > 1 for k in p)]
+
+
+def _slopes(frame: MovingFrame, products: list[Product], samples: Array) -> Array:
+    """How products change along the directions allowed (equations, k)."""
+    equations = []
+    for q in samples:
+        rows = np.asarray(frame.matrix(q), dtype=float)[len(q) - frame.count(q):]
+        if np.isfinite(rows).all():  # elsewhere the constraints are not defined
+            allowed = np.linalg.svd(rows)[2][len(rows):]
+            equations.append(allowed @ _gradients(q, products).T)
+    if not equations:
+        raise ModelError("the constraints are not finite near the configuration given")
+    return np.concatenate(equations)
+
+
+def _sought(frame: MovingFrame, near: Array, names: tuple[str, ...], products: list[Product]) -> list[LevelFunction]:
+    directions = max(len(near) - frame.count(near), 1)
+    samples = _samples(near, 3 * len(products) // directions + 20, seed=1)
+    slopes = _slopes(frame, products, samples)
+    scales = np.linalg.norm([_gradients(q, products) for q in samples], axis=(0, 2))
+    _, sizes, combinations = np.linalg.svd(slopes / scales)
+    rank = np.count_nonzero(sizes > _ZERO * sizes.max(initial=0.0))
+    return [LevelFunction(names, tuple((float(c), products[k]) for k, c in enumerate(row) if c))
+            for row in _echelon(combinations[rank:] / scales * scales.max())]
+
+
+def _kept(frame: MovingFrame, near: Array, function: LevelFunction) -> bool:
+    """Whether motions keep a function where it was not sought as well."""
+    products = [product for _, product in function.terms]
+    coefficients = np.array([c for c, _ in function.terms])
+    samples = _samples(near, 20, seed=2)
+    slopes = _slopes(frame, products, samples) @ coefficients
+    whole = [np.linalg.norm(coefficients @ _gradients(q, products)) for q in samples]
+    return float(np.abs(slopes).max(initial=0.0)) <= _TRUE * float(np.median(whole))
+
+
+def _factors(q: Array) -> Array:
+    return np.concatenate([q, np.sin(q), np.cos(q)], axis=-1)
+
+
+def _gradients(q: Array, products: list[Product]) -> Array:
+    """Of products (k, n)."""
+    n = len(q)
+    factors = _factors(q)
+    slopes = np.concatenate([np.ones(n), np.cos(q), -np.sin(q)])
+    gradients = np.zeros((len(products), n))
+    for row, product in zip(gradients, products, strict=True):
+        for place, factor in enumerate(product):
+            rest = [*product[:place], *product[place + 1:]]
+            row[factor % n] += slopes[factor] * np.prod(factors[rest])
+    return gradients
+
+
+def _echelon(rows: Array) -> Array:
+    """The same space by rows that begin with 1, so that they read as formulas."""
+    rows = rows.copy()
+    done = 0
+    for column in range(rows.shape[1]):
+        if done == len(rows):
+            break
+        pivot = done + int(np.abs(rows[done:, column]).argmax())
+        if abs(rows[pivot, column]) > 1e-6:
+            rows[[done, pivot]] = rows[[pivot, done]]
+            rows[done] /= rows[done, column]
+            others = np.arange(len(rows)) != done
+            rows[others] -= np.outer(rows[others, column], rows[done])
+            done += 1
+    rounded = np.round(rows, 9)
+    return np.where(np.abs(rounded) < 1e-8, 0.0, rounded)
+
+
+def _independent(functions: list[LevelFunction], near: Array) -> list[LevelFunction]:
+    """Those whose gradients are not combinations of those before."""
+    q = near + _SPREAD * np.random.default_rng(99).normal(size=len(near))
+    kept: list[LevelFunction] = []
+    gradients: list[Array] = []
+    for function in functions:
+        coefficients = [c for c, _ in function.terms]
+        gradient = coefficients @ _gradients(q, [product for _, product in function.terms])
+        if np.linalg.matrix_rank(np.array([*gradients, gradient]), tol=1e-6) > len(kept):
+            kept.append(function)
+            gradients.append(gradient)
+    return kept
