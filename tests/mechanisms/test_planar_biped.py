@@ -323,6 +323,7 @@ def test_steps_in_time_and_in_compiled_batches(walker):
     for k in range(2):
         one = {**start, "q": q[k], "qd": qd[k]}
         run = walker.simulate(one, until=0.3)
+        assert np.abs(run.energy_drift).max() < 1e-6  # what an impact takes is booked as work
         assert [each.name for each in rolled[k].happened] == [each.name for each in run.happened]
         assert len(run.happened) >= 2 and any("touch-down" in each.name for each in run.happened)
         np.testing.assert_allclose([each.t for each in rolled[k].happened], [each.t for each in run.happened],

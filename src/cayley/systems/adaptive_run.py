@@ -184,7 +184,7 @@ class Run:
                 self._occurred(what.name, "transition")
                 after = self.kernels.jumped(what, self.t, self._vector(x), self.driving.at(self.t, x))
                 self.modes = after[self._smooth:]
-                self._jump(self._blocks(after[:self._smooth]))
+                self._jump(self._blocks(after[:self._smooth]), x)
                 self._look_for_storm(what.name)
         else:
             changed, released, end = self.held.act(what, x, self._reaction(self.t, self.y))
@@ -308,13 +308,14 @@ class Run:
     def _reaction(self, t: float, y: Array) -> Array:
         return self._slope(t, y)[self._smooth + 1:]
 
-    def _jump(self, x: Blocks) -> None:
-        """Another state here and now. The energy that comes or goes is booked as work."""
+    def _jump(self, x: Blocks, left: Blocks | None = None) -> None:
+        """Another state here and now. The energy that comes or goes is booked as work; `left` is the state before, on
+        the constraints of the modes before."""
         work = self.y[self._smooth]
         if self.system.energy is not None:
             inputs = self.driving.at(self.t, x)
             before, after = (self.kernels.energy(self.t, self._vector(state), inputs)
-                             for state in (self._parts(self.y), x))
+                             for state in (left or self._parts(self.y), x))
             work = work + after - before
         self.y = self._joined(x, work)
         if self.kept and self.kept[-1][0] == self.t:
