@@ -22,7 +22,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family
 from cayley.compiler.made_once import kept, made_once
 from cayley.compiler.typing import Array, ArrayLike, FrameName
-from cayley.errors import UnreachableError, UnsupportedError
+from cayley.errors import TraceError, UnreachableError, UnsupportedError
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
@@ -101,6 +101,11 @@ def catalogue() -> tuple[str, ...]:
     (True, True)
     """
     return tuple(catalogue_names())
+
+
+class WantsTreeError(TraceError, AttributeError):
+    """A function that takes a tree was given a mechanism."""
+
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -1302,6 +1307,6 @@ class Mechanism:
         def __getattr__(self, name: str) -> NoReturn:
             """What only its tree has is asked by a function that was given a mechanism in place of a tree."""
             if hasattr(Tree, name):
-                raise AttributeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
+                raise WantsTreeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
             advice = "" if name.startswith("_") else did_you_mean(name, dir(type(self)))
             raise AttributeError(f"a mechanism has no {name!r}{advice}")
