@@ -7,6 +7,8 @@ from scipy.integrate import solve_ivp
 import cayley as cy
 from cayley.dynamics.mechanics.constrained import null_space
 from cayley.errors import GeometryError
+from cayley.model.joint_kinds import Prismatic, Revolute
+from cayley.model.parts import Body, Frame, Joint, Loop
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +84,24 @@ def test_a_system_starts_on_its_constraints_under_any_name(bar):
         system.rollout()({"angles": start["q"] + 0.1, "rates": start["qd"]}, step=1e-3, steps=1)
     with pytest.raises(GeometryError, match="'the rate of pin' is"):
         bar.system().simulate({"q": start["q"], "qd": [1.0, 0.0, 0.0]}, until=0.1)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-4, 1e4])
+def test_a_slider_crank_of_any_size_moves_as_that_of_a_metre_does(size):
+    def ended(size):
+        inertia = 1e3 * size**5 * 0.01 * np.eye(3)
+        bodies = [Body("base"), *[Body(name, 1e3 * size**3, [0.1 * size, 0.02 * size, 0.0], inertia) for name in "abc"]]
+        places = np.broadcast_to(np.eye(4), (3, 4, 4)).copy()
+        places[:, :2, 3] = np.array([[0.1, 0.0], [0.0, 0.02], [0.35, 0.0]]) * size
+        joints = [Joint("crank", "base", "a", Revolute()), Joint("rod", "a", "b", Revolute(), places[0]),
+                  Joint("slider", "base", "c", Prismatic((1.0, 0.0, 0.0)), places[1])]
+        engine = cy.Mechanism.of("engine", bodies, joints, frames=[Frame("end", "b", places[2])],
+                                 gravity=(1.0, -9.0, 0.0), loops=[Loop("pin", "end", "c", Revolute())])
+        q = engine.close([0.7, -0.9, 0.4 * size], fixed=["crank"]).configuration
+        speed = np.sqrt(10 / size)
+        qd = engine.consistent_velocity(q, [speed, 0.0, 0.0], keep=["crank"])
+        run = engine.rollout()(q, qd, step=5e-3 / speed, steps=1000, every=1000)
+        assert run.status == "finished"
+        return run.q[-1] / [1.0, 1.0, size]
+
+    np.testing.assert_allclose(ended(size), ended(1.0), rtol=1e-6)

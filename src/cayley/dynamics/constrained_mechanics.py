@@ -36,7 +36,9 @@ from cayley.dynamics.mechanics.constrained import multipliers
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.kinematics import constraints
+from cayley.kinematics.closing_search import machine_size
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
+from cayley.kinematics.following_step import lengths
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.turned_loops import Held, turned_loops
 from cayley.model.tree import Tree
@@ -111,10 +113,11 @@ class ConstrainedMechanics(TreeMechanics):
 
     def _solved_rows(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None) -> Array:
         if self.structure.rank > _MANY:
-            return saddle(M, A, self._damping(self._weight)).solve_undamped(forces, rates)
+            damping = self._damping(self._weight * machine_size(self._whole)**2)
+            return saddle(M, A, damping).solve_undamped(forces, rates)
 
         def of_rows(S: Array, rest: Array) -> Array:
-            light = [S[k][k] / (row @ row) for k, row in enumerate(A)]
+            light = [S[k][k] / (row @ row) for k, row in enumerate(A * self._lengths)]
             factors = factored(S, [one * size * size for one, size in zip(light, self._sizes, strict=True)],
                                self.structure.rank, _LEAST_FOR_ACCELERATIONS)
             left = factors.reduced(rest)
@@ -215,10 +218,11 @@ class ConstrainedMechanics(TreeMechanics):
                 A = held.A
                 factors = self._factored(A)
             step = factors.solved(_only(trusted, factors.reduced(held.residual)))
-            q = Configurations(self.tree).step(q, -(A.T @ step))
+            q = Configurations(self.tree).step(q, -(self._lengths**2 * (A.T @ step)))
             held = self._held(q, qd)
         for _ in range(2 if small else 1):
-            qd = qd - A.T @ factors.solved(_only(trusted, factors.reduced(self._held(q, qd).rates)))
+            change = factors.solved(_only(trusted, factors.reduced(self._held(q, qd).rates)))
+            qd = qd - self._lengths**2 * (A.T @ change)
         return q, qd
 
     def _projected_sparsely(self, q: Array, qd: Array) -> tuple[Array, Array]:
@@ -226,7 +230,7 @@ class ConstrainedMechanics(TreeMechanics):
         constraints nearer, as beside a configuration where they depend on each other, is not made.
         """
         at_first = self._held(q, qd)
-        nearest = saddle(np.eye(self.tree.nv), at_first.A, self._damping(1.0)).least_change
+        nearest = saddle(np.diag(self._lengths**-2.0), at_first.A, self._damping(1.0)).least_change
         moved = self._displaced(q, -nearest(at_first.residual))
         held = self._held(moved, qd)
         nearer = held.residual @ held.residual <= at_first.residual @ at_first.residual / 4 + _CLOSED * _CLOSED
@@ -242,6 +246,7 @@ class ConstrainedMechanics(TreeMechanics):
         return [_DAMPING * size * size / mass for size in self._sizes]
 
     def _factored(self, A: Array) -> Semidefinite:
+        A = A * self._lengths
         return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _LEAST)
 
     def _trusted(self, factors: Semidefinite, phi: Array, light: Sequence[Any] | None = None) -> list[Any]:
@@ -253,10 +258,15 @@ class ConstrainedMechanics(TreeMechanics):
         return [np.abs(y) * size * inverse <= _TRUSTED for y, size, inverse in each]
 
     @cached_property
+    def _lengths(self) -> Array:
+        """What a unit of each velocity (nv) is measured in: the size of the machine for slides, a radian for turns."""
+        return lengths(self._whole, machine_size(self._whole))
+
+    @cached_property
     def _sizes(self) -> list[float]:
         """The lengths of the rows at ordinary configurations; those of a point are as long along all axes."""
         groups = [(row.constraint, "point" if row.holds in "xyz" else row.holds) for row in self.structure.rows]
-        squares = np.mean([each.A**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
+        squares = np.mean([(each.A * self._lengths)**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
         return [float(np.sqrt(max(squares[[k for k, other in enumerate(groups) if other == groups[row]]])))
                 for row in self._rows]
 
