@@ -178,7 +178,6 @@ def driven(*disturbance):
     return program, run
 
 
-@pytest.mark.spec("S0-65")
 def test_the_platform_drives_to_the_hand_over_pose():
     machine = carrier()
     assert machine.mobility == 8
@@ -190,7 +189,6 @@ def test_the_platform_drives_to_the_hand_over_pose():
     np.testing.assert_allclose(run.q[:there, 5:], np.broadcast_to(HOME, run.q[:there, 5:].shape), atol=1e-6)
 
 
-@pytest.mark.spec("S0-65")
 def test_then_the_tool_turns_about_one_axis_to_its_goal():
     machine = carrier()
     program, run = driven()
@@ -208,7 +206,6 @@ def test_then_the_tool_turns_about_one_axis_to_its_goal():
     np.testing.assert_allclose(tool[-1], ends[1], atol=1e-6)
 
 
-@pytest.mark.spec("S0-65")
 def test_a_disturbed_arm_returns_to_its_program_while_the_platform_keeps_its_path():
     program, run = driven(0.1, -0.1, 0.05, 0.0, 0.1, -0.1)
     np.testing.assert_allclose(run.q[:, :3], program.pose(run.t), atol=1e-5)
@@ -216,7 +213,6 @@ def test_a_disturbed_arm_returns_to_its_program_while_the_platform_keeps_its_pat
     assert np.abs(run.q[0, 5:] - HOME).max() > 0.09
 
 
-@pytest.mark.spec("S0-65")
 def test_the_drives_do_all_the_work():
     """The floor does none: what the drives give is the gain of energy."""
     machine = carrier()
