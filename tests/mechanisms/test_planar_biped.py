@@ -157,7 +157,6 @@ def test_general_tools_give_the_same_with_and_without_feet_on_the_ground(lagrang
 # Legs that move by a program
 
 
-@pytest.mark.spec("S0-67")
 def test_single_support_of_the_specification():
     q, qd = standing(BIPED, np.array([0.1, *LEGS]), np.array([0.0, *SWINGING]))
     qdd, torques, reactions = BIPED.first_support(q, qd, np.zeros(4))
@@ -180,7 +179,6 @@ def test_single_support_of_the_specification():
     np.testing.assert_allclose(mirrored[2], reactions[[2, 3, 0, 1]], atol=1e-11)
 
 
-@pytest.mark.spec("S0-67")
 def test_momenta_in_flight():
     q = np.array([0.0, 1.0, 0.1, *LEGS])
     qd = np.array([0.5, 1.0, 0.3, *SWINGING])
@@ -205,7 +203,6 @@ def test_momenta_do_not_change_at_all_in_the_equations_of_flight():
         np.testing.assert_allclose(Q, UNEQUAL.forces(q, torques, reactions), atol=1e-11)
 
 
-@pytest.mark.spec("S0-67")
 def test_double_support_needs_two_relations():
     q, qd = standing(BIPED, np.array([0.1, 0.3, 0.1, -0.3, -0.35]), np.zeros(5))
     legs = np.array([0.5, -0.4, 0.3, -0.2])
@@ -230,7 +227,6 @@ def test_double_support_needs_two_relations():
     np.testing.assert_allclose(torques @ free[1:5], 0, atol=1e-10)  # no way to share the load lowers them
 
 
-@pytest.mark.spec("S0-67")
 def test_a_foot_takes_off_where_its_normal_force_ends():
     """Legs that pull up ever faster lift the foot; from there on the momentum is that of a flight."""
     def crouch(t):
