@@ -511,7 +511,7 @@ def grow(random, length, values):
 
 
 @settings(max_examples=400)
-@given(SEEDS, st.integers(4, 40))
+@given(SEEDS, st.integers(20, 40))
 def check_random_expressions(seed, length):
     random = Random(seed)
     values = {name: random.uniform(-1.5, 1.5) for name in "wxyz"}

@@ -377,7 +377,7 @@ def test_what_is_no_parameter_is_said(robot, words, message):
         cy.load(robot).inverse_dynamics.with_parameters(*words)
 
 
-def test_singular_values_are_explained_and_loops_refused():
+def test_singular_values_are_explained():
     tree = cy.load("s1_f2")
     made = tree.forward_dynamics.with_parameters(*INERTIAL)
     q, qd, tau = state(tree)
@@ -389,5 +389,13 @@ def test_singular_values_are_explained_and_loops_refused():
         made(q, qd, tau, -made.parameters.nominal)
     with pytest.raises(UnsupportedError, match="kinds of the joints alone"):
         tree.integrate.with_parameters("mass")
-    with pytest.raises(UnsupportedError, match="mimics"):
-        _ = cy.load("panda_hand").inverse_dynamics
+
+
+def test_mimic_joints_follow_with_any_masses():
+    hand = cy.load("panda_hand")
+    made = hand.inverse_dynamics.with_parameters("mass")
+    q, qdd = hand.with_mimic_joints(np.full(9, 0.02)), np.linspace(1.0, 2.0, 9)
+    qdd[8] = qdd[7]
+    masses = 1.5 * made.parameters.nominal
+    heavy = hand.spanning_tree().inverse_dynamics.with_parameters("mass")(q, 0.0 * qdd, qdd, masses)
+    np.testing.assert_allclose(made(q, 0.0 * qdd, qdd, masses), [*heavy[:7], heavy[7] + heavy[8], 0.0], atol=1e-12)
