@@ -259,8 +259,10 @@ class ConstrainedMechanics(TreeMechanics):
 
     @cached_property
     def _lengths(self) -> Array:
-        """What a unit of each velocity (nv) is measured in: the size of the machine for slides, a radian for turns."""
-        return lengths(self._whole, machine_size(self._whole))
+        """What a unit of each velocity (nv) is measured in: the size of the machine for slides, to the nearest power of
+        ten, which for machines of some metres costs nothing; a radian for turns.
+        """
+        return lengths(self._whole, 10.0**round(np.log10(machine_size(self._whole))))
 
     @cached_property
     def _sizes(self) -> list[float]:

@@ -129,8 +129,9 @@ class Rollout:
         """
         given = given_inputs(self.system, inputs or {}, self.inputs, self._changing, steps)
         own = given_parameters(self.system, parameters or {}, self.parameters)
-        self._check_constraints(self.system.layout.given(x), given, own, start)
-        rolled = self.run(self.system.layout.given(x), given, own, step=step, steps=steps, every=every, start=start,
+        blocks = self.system.layout.given(x)
+        self._check_constraints(blocks, given, own, start)
+        rolled = self.run(blocks, given, own, step=step, steps=steps, every=every, start=start,
                           threads=threads, progress=progress)
         return self._result(rolled, step, every)
 
