@@ -31,7 +31,7 @@ from timing import Contestant, OtherPrograms, race
 
 MARKERS = "<!-- closed loops: begin (written by make bench) -->", "<!-- closed loops: end -->"
 STEP = 1e-3
-TRAJECTORIES = 1024
+TRAJECTORIES = 256
 LOOP_STATES = 200
 OPEN = 0.03  # what the guesses of configurations are off in each coordinate
 SOFT = 0.02  # of the largest acceleration: what MuJoCo's constraints give way

@@ -20,7 +20,7 @@ from cayley.compiler.schedule import fused_products, schedule
 from cayley.compiler.single_precision import in_precision
 from cayley.compiler.vector_assembly import Assembly, Lanes, Value
 
-LONGEST_FUNCTION = 6000
+LONGEST_FUNCTION = 8000
 """Operations up to which a program is one function."""
 LONGEST_PART = 500
 """Operations of each function of a longer one: what takes a compiler's back end least time and loses none in the run.
