@@ -201,6 +201,11 @@ def test_a_rod_whose_length_is_no_number_is_refused():
         Rod("strut", "beside", "coupler", "0.1")
 
 
+def test_a_constraint_between_frames_of_one_body_is_refused():
+    with pytest.raises(ModelError, match=r"loop 'ring' joins 'tip of b' and 'b', which are both on body 'b'"):
+        four_bar().tree.with_constraints([Loop("ring", "tip of b", "b", Revolute())])
+
+
 def test_singularity_names_the_function_for_mechanisms_with_constraints():
     bar = cy.load("four_bar")
     with pytest.raises(UnsupportedError, match="`actuation_singularity` is for mechanisms with constraints"):

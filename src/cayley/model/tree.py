@@ -412,9 +412,13 @@ def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], fra
 
 
 def check_constraint(tree: Tree, constraint: Constraint) -> None:
-    """Raise if a constraint names what does not exist, or joints without a coordinate of their own."""
-    for frame in constraint.frames:
-        tree.frame(frame)
+    """Raise if a constraint names what does not exist, two frames of one body, or joints without a coordinate of their
+    own."""
+    bodies = [tree.frame(frame).body for frame in constraint.frames]
+    if len(set(bodies)) < len(bodies):
+        raise ModelError(
+            f"the {constraint.word} {constraint.name!r} joins {' and '.join(map(repr, constraint.frames))}, which are "
+            f"both on body {bodies[0]!r}: nothing moves between them. Name a frame of another body")
     for name in constraint.coordinates:
         try:
             tree.coordinate(name)
