@@ -35,6 +35,7 @@ from cayley.wording import did_you_mean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
     from cayley.dynamics.equations import EquationsOfMotion
@@ -1260,6 +1261,15 @@ class Mechanism:
         """
         from cayley.drawing import stick_figure
         return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
+
+    def animate(self, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
+                frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+                size: tuple[float, float] | None = None) -> Path:
+        """Write a motion as a moving picture (.gif): the run of a simulation, a planned motion, or a pair (times,
+        configurations); see `cayley.drawing.animate`. A page that plays it in 3-D is `cayley.studio.write_motion`.
+        """
+        from cayley.drawing import animate
+        return animate(self.tree, motion, path, speed=speed, frames=frames, trail=trail, ground=ground, size=size)
 
     def workspace(self, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
                   relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0),

@@ -9,6 +9,7 @@ import pytest
 
 import cayley as cy
 from cayley.kinematics.forward import body_poses
+from cayley.studio import write_motion
 from cayley.studio.report import Page
 from model.random_trees import random_configuration
 from studio.browser import Browser, NoBrowser, chromium
@@ -244,3 +245,16 @@ def test_rods_are_drawn(browser, closed_pages):
         const a = place(at[s.body], s.point), b = place(at[s.child], s.end);
         return Math.hypot(...a.map((x, k) => x - b[k])); })""")
     np.testing.assert_allclose(rods, np.full(6, 0.85), atol=1e-5)
+
+
+def test_a_motion_is_played_as_it_was_given(browser, tmp_path):
+    robot = cy.load("two_wheel_robot")
+    ends = np.zeros((2, robot.nq))
+    ends[1, :3] = 1.0, -0.5, 0.8
+    browser.open(write_motion(robot, ([0.0, 2.0], ends), tmp_path), width=1000)
+    browser.evaluate("report.show(0.5)")
+    np.testing.assert_allclose(browser.evaluate("report.view.q"), 0.25 * ends[1], atol=1e-6)
+    before = picture(browser)
+    browser.evaluate("report.show(2.0)")
+    assert picture(browser) != before and browser.problems == []
+    np.testing.assert_allclose(browser.evaluate("report.view.q"), ends[1], atol=1e-6)

@@ -1,4 +1,4 @@
-"""Pictures of mechanisms with Matplotlib: stick figures, workspaces, manipulability maps, ellipsoids.
+"""Pictures of mechanisms with Matplotlib: stick figures, moving pictures, workspaces, manipulability maps, ellipsoids.
 
 Matplotlib is loaded when the first of these names is used, not before.
 """
@@ -7,15 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cayley.drawing.animations import animate
     from cayley.drawing.ellipsoids import draw_ellipsoids
     from cayley.drawing.manipulability_maps import ManipulabilityMap, manipulability_map
     from cayley.drawing.stick_figures import stick_figure
     from cayley.drawing.workspaces import Workspace, workspace
 
-__all__ = ["ManipulabilityMap", "Workspace", "draw_ellipsoids", "manipulability_map", "stick_figure", "workspace"]
+__all__ = [
+    "ManipulabilityMap", "Workspace", "animate", "draw_ellipsoids", "manipulability_map", "stick_figure", "workspace"]
 
 _MODULES = {
-    "stick_figure": "stick_figures", "workspace": "workspaces", "Workspace": "workspaces",
+    "stick_figure": "stick_figures", "animate": "animations", "workspace": "workspaces", "Workspace": "workspaces",
     "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps",
     "draw_ellipsoids": "ellipsoids"}
 

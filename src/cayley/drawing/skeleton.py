@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.drawing.chassis import chassis_plates
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.closing import close
@@ -78,6 +79,12 @@ class Skeleton:
     lines: tuple[LinkLine, ...]
     slides: tuple[SlideLine, ...]
 
+    @cached_property
+    def plates(self) -> dict[int, Array]:
+        """The outlines (k, 3) of chassis, by the numbers of their bodies."""
+        return {body: self.poses[body].p + corners @ self.poses[body].R.T
+                for body, corners in chassis_plates(self.tree).items()}
+
     @property
     def paths(self) -> list[Array]:
         """The points of each line."""
@@ -86,7 +93,8 @@ class Skeleton:
     @cached_property
     def points(self) -> Array:
         """All points of the lines, and the root's origin unless the mechanism floats, (n, 3)."""
-        return np.concatenate([*self.paths, np.stack([pose.p for pose in self.poses[1 if floats(self.tree) else 0:]])])
+        origins = np.stack([pose.p for pose in self.poses[1 if floats(self.tree) else 0:]])
+        return np.concatenate([*self.paths, *self.plates.values(), origins])
 
     @cached_property
     def size(self) -> float:
@@ -98,7 +106,7 @@ class Skeleton:
         found = []
         for number, joint in enumerate(self.tree.joints):
             mark = joint.motion.mark
-            if mark is not None:
+            if mark is not None and not (mark.on_child and number + 1 in self.plates):
                 child = self.poses[number + 1]
                 parent = self.poses[self.tree.parents[number]]
                 before = parent.then(Pose.of(joint.placement))
@@ -139,6 +147,7 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
     lines = []
     slides = []
     carrying = _carrying(tree)
+    plates = chassis_plates(tree)
     for number, joint in enumerate(tree.joints):
         body = tree.parents[number]
         if joint.motion.free:
@@ -146,7 +155,7 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         start = poses[body].then(Pose.of(joint.placement))
         end = poses[body].then(joint_pose(tree, number, q))
         path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
-        if path_length(path) > _SAME:
+        if path_length(path) > _SAME and not (body == 0 and number + 1 in plates):
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
         if np.linalg.norm(end.p
                           - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):

@@ -55,6 +55,18 @@ def box(center: Array, axis: Array, half_width: float, half_length: float) -> Po
     return [*_wall(low, high), low[::-1], high]
 
 
+def plate(corners: Array, piece: float) -> Polygons:
+    """A flat surface within an outline (k, 3), in meshes no longer than `piece`, about."""
+    around = np.roll(corners, -1, axis=0)
+    counts = np.maximum(1, np.ceil(np.linalg.norm(around - corners, axis=1) / piece).astype(int))
+    edge = np.concatenate([a + np.linspace(0, 1, count, endpoint=False)[:, None] * (b - a)
+                           for a, b, count in zip(corners, around, counts, strict=True)])
+    edge = np.concatenate([edge, edge[:1]])
+    middle = corners.mean(axis=0)
+    rings = max(2, int(np.ceil(np.linalg.norm(corners - middle, axis=1).max() / piece)) + 1)
+    return quads(middle + np.linspace(0, 1, rings)[:, None, None] * (edge - middle))
+
+
 def sphere(center: Array, radius: float, sides: int = _SIDES) -> Polygons:
     return ellipsoid(center, np.eye(3) * radius, sides)
 

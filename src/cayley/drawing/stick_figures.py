@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 COLORS = {"turn": BLUE, "slide": ORANGE, "screw": PURPLE, "ball": GREEN}
 SLIDE = "#b9a58f"
+PLATE = "#c3ccd6"
 _MANY_ENDS = 6  # with more, no end is named unless asked for
 
 
@@ -141,8 +142,10 @@ def _draw_solid(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
     """All configurations as one collection, sorted by depth."""
     polygons: solids.Polygons = []
     colors = []
-    for parts, fade in zip(without_repetitions(figures), fades(len(figures)), strict=True):
-        for color, part in _solids(*parts, largest_mark(figures[-1].tree) * figures[-1].size):
+    for figure, parts, fade in zip(figures, without_repetitions(figures), fades(len(figures)), strict=True):
+        size = largest_mark(figures[-1].tree) * figures[-1].size
+        plates = [(PLATE, solids.plate(corners, size)) for corners in figure.plates.values()]
+        for color, part in [*plates, *_solids(*parts, size)]:
             polygons += part
             colors.append(solids.shaded(part, color, fade))
     if polygons:

@@ -1,7 +1,8 @@
 """A mechanism as a page: one self-contained HTML file with the robot in 3-D, its tables, pictures, equations, counts
-and a fall.
+and a fall; or with a motion that it plays.
 """
 
+from cayley.studio.motion_page import write_motion
 from cayley.studio.report import write_report
 
-__all__ = ["write_report"]
+__all__ = ["write_motion", "write_report"]

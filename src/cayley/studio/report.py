@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
@@ -54,7 +54,7 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
     ('scara.html', True)
     """
     arm = arm_or_name if isinstance(arm_or_name, Mechanism) else load(arm_or_name)
-    place = _place(Path(path), arm.name)
+    place = page_place(Path(path), arm.name)
     page = Page(arm)
     screen = Console(stderr=True)
     hidden = not (progress and screen.is_terminal)
@@ -68,7 +68,7 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
     return place
 
 
-def _place(path: Path, name: str) -> Path:
+def page_place(path: Path, name: str) -> Path:
     """The file to write, checked before any work is done."""
     if path.is_dir():
         path = path / f"{''.join(letter if letter.isalnum() or letter in '-_.' else '_' for letter in name)}.html"
@@ -204,17 +204,14 @@ class Page:
             sections = [*sections, Section("dynamics", "Dynamics", why)]
         source = f"Source of the model: {Path(self.arm.source).name}. " if self.arm.source else ""
         parts = {
-            "name": escape(self.arm.name), "version": cayley.__version__, "date": date.today().isoformat(),
-            "source": escape(source), "style": _file("report.css"), "viewer": _file("viewer.js") + _file("loops.js"),
-            "page": _file("page.js"), "scene": embedded(scene(self.arm.tree, reach=self.reach)),
+            "source": escape(source), "scene": embedded(scene(self.arm.tree, reach=self.reach)),
             "fall": embedded(self._fall_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
-            "facts": "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-                             for name, value in self.facts), "links": "".join(f'<a href="#{one.place}">{one.title}</a>'
+            "facts": facts_html(self.facts), "links": "".join(f'<a href="#{one.place}">{one.title}</a>'
                                                                               for one in sections),
             "sections": "".join(f'<section id="{one.place}"><h2>{one.title}</h2>{one.body}</section>'
                                 for one in sections)}
-        return Template(_file("report.html")).substitute(parts)
+        return page_html(self.arm.name, parts)
 
     def _fall_data(self) -> dict[str, Any] | None:
         if self.motion is None or len(self.motion.trajectory) < 2:
@@ -235,7 +232,18 @@ class Page:
         ended = "" if found.finished else f" It ends early: {found.message}."
         words = (f"{self.motion.start} Its motors are off and nothing rubs. Joints bounce from their limits.{ended} In "
                  f"{found.t[-1]:.3g} s the energy drifts by {drift:.1g} J, {drift / scale:.1g} of what is exchanged.")
-        return Template(_file("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
+        return Template(template("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
+
+
+def page_html(name: str, parts: dict[str, str]) -> str:
+    """A page about a mechanism of parts that differ, with all that pages have in common."""
+    return Template(template("report.html")).substitute(
+        name=escape(name), version=cayley.__version__, date=date.today().isoformat(), style=template("report.css"),
+        viewer=template("viewer.js") + template("loops.js"), page=template("page.js"), **parts)
+
+
+def facts_html(facts: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
 
 
 def embedded(data: object) -> str:
@@ -251,5 +259,5 @@ def _six(values: Array) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
-def _file(name: str) -> str:
+def template(name: str) -> str:
     return (files("cayley.studio") / "templates" / name).read_text(encoding="utf-8")

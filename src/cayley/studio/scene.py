@@ -15,6 +15,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import round_number
 from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, skeleton, stands_on_legs
+from cayley.drawing.solids import plate
 from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
 from cayley.model.joint_kinds import Motion
@@ -29,6 +30,7 @@ _BASE = 2.0  # depth of the base's foot below the root's origin, beside the size
 # of the eye, seen from the robot [rad]
 _AZIMUTH = -0.95
 _ELEVATION = 0.36
+_PASSED = 40  # configurations of a way that are looked at
 
 
 def main_frame(tree: Tree) -> str:
@@ -48,10 +50,12 @@ def _remoteness(tree: Tree, body: int) -> tuple[int, float]:
     return sum(joint.motion.nv for joint in path), round(sum(lengths), 9)
 
 
-def scene(tree: Tree, *, reach: Array | None = None) -> dict[str, Any]:
-    """The mechanism at rest, and all that moves it. `reach` (n, 3): points of its workspace, in the root's frame."""
-    rest = resting(tree)
+def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -> dict[str, Any]:
+    """The mechanism at rest, and all that moves it. `reach` (n, 3): points of its workspace, in the root's frame;
+    `way` (k, nq): configurations under which there is a floor, too."""
+    rest = resting(tree) if way is None else way[0]
     figure = skeleton(tree, rest)
+    passed = [skeleton(tree, q).points for q in way[::max(1, len(way) // _PASSED)]] if way is not None else []
     mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
     led = any(constraint.timed for constraint in tree.constraints)
     closed = closing(tree, rest) if keeps_closed(tree) and not led else None
@@ -59,7 +63,8 @@ def scene(tree: Tree, *, reach: Array | None = None) -> dict[str, Any]:
     return {
         "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
         "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
-        "mark": mark, "floor": _floor(figure, mark), "reach": [] if reach is None else _rounded(reach),
+        "mark": mark, "floor": _floor(figure, mark, np.concatenate([figure.points, *passed])),
+        "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
         "sliders": _sliders(tree, rest, [] if led else _moved_alone(tree, closed)), "closing": closed,
         "mimic_joints": [] if closed else _mimic_joints(tree), **_camera(figure)}
 
@@ -137,7 +142,7 @@ def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:
 
 def _base(figure: Skeleton, size: float) -> list[dict[str, Any]]:
     """A plate below the root of what stands on it."""
-    if stands_on_legs(figure.tree) or view_of(figure.tree).flat:
+    if stands_on_legs(figure.tree) or figure.plates or view_of(figure.tree).flat:
         return []
     return [{
         "body": 0, "shape": "base", "center": [0.0, 0.0, -(_BASE - 0.3) * size], "axis": [0.0, 0.0, 1.0], "size": size}]
@@ -190,11 +195,18 @@ def _mimic_joints(tree: Tree) -> list[dict[str, Any]]:
             for joint, place in zip(tree.joints, tree.q_slices, strict=True) if joint.mimic is not None]
 
 
-def _floor(figure: Skeleton, size: float) -> dict[str, Any]:
-    """A grid below the robot: under its base, or under its feet; `size` is that of a joint's mark."""
-    points = figure.points
-    height = float(points[:, 2].min()) if stands_on_legs(figure.tree) else float(min(-_BASE * size, points[:, 2].min()))
-    step = round_number(figure.size / 4)
+def _plates(figure: Skeleton, size: float) -> list[dict[str, Any]]:
+    return [{"body": body, "faces": [_seen_from(figure.poses[body], face) for face in plate(corners, 3 * size)]}
+            for body, corners in figure.plates.items()]
+
+
+def _floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
+    """A grid below the robot, wherever it gets to (n, 3): under its base, its feet or its wheels; `size` is that of a
+    joint's mark."""
+    base = 0.0 if figure.plates else _BASE * size
+    height = float(points[:, 2].min()) if stands_on_legs(figure.tree) else float(min(-base, points[:, 2].min()))
+    size = float(np.ptp(points, axis=0).max()) or figure.size
+    step = round_number(size / 4)
     middle = step * np.round(0.5 * (points.min(axis=0) + points.max(axis=0))[:2] / step)
     reach = step * 4
     ticks = np.arange(-4, 5) * step

@@ -100,6 +100,7 @@
     follow(q);
     scrub.value = report.time;
     find("time").textContent = `${report.time.toFixed(2)} s`;
+    if (!cursor) return; // a motion that was given, without its energies
     const x = fall.left + (fall.right - fall.left) * report.time / length;
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
@@ -127,4 +128,5 @@
   });
   Object.assign(scrub, { min: 0, max: length, step: fall.step / 2, value: 0 });
   scrub.addEventListener("input", () => { pause(); show(+scrub.value); });
+  if (!cursor) show(0);
 })();

@@ -113,6 +113,7 @@ const Robot = (() => {
   function solids(scene) {
     const faces = [];
     const add = (body, color, list) => list.forEach(corners => faces.push({ body, color, corners }));
+    for (const plate of scene.plates) add(plate.body, "aside", [...plate.faces, ...plate.faces.map(c => c.slice().reverse())]);
     for (const mark of scene.marks) add(mark.body, COLORS[mark.shape] || "joint", joint(mark));
     for (const link of scene.links) {
       const radius = link.carries ? scene.rod : 0.55 * scene.rod, color = link.carries ? "link" : "aside";

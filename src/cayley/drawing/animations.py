@@ -1,0 +1,119 @@
+"""A motion as a moving picture: the stick figure, drawn from picture to picture on axes that stay, as a GIF."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from PIL import Image
+
+from cayley.compiler.typing import Array
+from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
+from cayley.drawing.played import MotionLike, played
+from cayley.drawing.skeleton import skeleton, stands_on_legs
+from cayley.drawing.stick_figures import shown_frames, stick_figure, triad_ends
+from cayley.drawing.views import View, view_of
+from cayley.errors import ConventionError, ModelError
+from cayley.model.parts import Frame
+from cayley.model.tree import Tree
+from cayley.wording import shown
+
+_RATE = 20  # pictures a second; a GIF counts hundredths of a second
+_DPI = 100
+_MARGIN = 24  # pixels around what is drawn
+
+
+def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
+            frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+            size: tuple[float, float] | None = None) -> Path:
+    """Write a motion as a GIF: the run of a simulation, a planned motion, or a pair (times, configurations).
+
+    speed     how many times as fast as it is, 2 for twice as fast
+    frames    frames to draw as triads, as in `stick_figure`; `trail`: the ways of their origins until now
+    size      of the picture [inches of 100 points]
+
+    A page that plays it in 3-D is `cayley.studio.write_motion`. Returns the path.
+
+    >>> import tempfile
+    >>> from cayley.model.catalogue import load_robot
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     animate(load_robot("planar2r"), ([0.0, 0.1], [[0.0, 0.0], [0.3, 0.5]]), f"{folder}/move.gif").name
+    'move.gif'
+    """
+    place = Path(path)
+    if place.suffix.lower() != ".gif":
+        raise ConventionError(f"a motion is drawn as a .gif, and {place.name!r} is none: for a page that plays it in "
+                              "3-D there is cayley.studio.write_motion")
+    if not (np.isfinite(speed) and speed > 0):
+        raise ModelError(f"the speed of a moving picture is positive, not {shown(speed)}")
+    if not place.absolute().parent.is_dir():
+        raise ModelError(f"there is no folder {place.parent}: make it first, or write the picture elsewhere")
+    pictures = list(_pictures(tree, motion, speed, frames, trail, ground, size))
+    pictures[0].save(place, save_all=True, append_images=pictures[1:], duration=round(1000 / _RATE), loop=0,
+                     disposal=1)
+    return place
+
+
+def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequence[str], trail: bool, ground: bool,
+              size: tuple[float, float] | None) -> Iterator[Image.Image]:
+    times, way = played(tree, motion, speed / _RATE)
+    view = view_of(tree)
+    followed = shown_frames(tree, frames)
+    figures = [skeleton(tree, q) for q in way]
+    largest = max(figure.size for figure in figures)
+    origins = {frame.name: np.stack([figure.frame_pose(frame).p for figure in figures]) for frame in followed}
+    tips = [triad_ends(figure.frame_pose(frame), largest) for figure in figures for frame in followed]
+    room = np.concatenate([*[figure.points for figure in figures], *tips])
+    ax = new_axes(view, size)
+    try:
+        if ground and not view.flat:
+            low = min(figure.points[:, 2].min() for figure in figures)
+            room = np.concatenate([room, draw_floor(ax, room, float(low) if stands_on_legs(tree) else 0.0)])
+        fit(ax, view(room), first=True)
+        box = _kept_still(ax, view(room))
+        label = ax.figure.text(0.02, 1 - (box[3] - 8) / ax.figure.bbox.height, "", fontsize=9, color=INK)
+        fixed = set(ax.get_children())
+        for k, (time, q) in enumerate(zip(times, way, strict=True)):
+            stick_figure(tree, q, frames=frames, labels=False, ground=ground and view.flat, ax=ax)
+            if trail:
+                _draw_ways(ax, view, tree, followed, origins, k)
+            label.set_text(f"{time:.2f} s")
+            yield _image(ax, box)
+            for artist in set(ax.get_children()) - fixed:
+                artist.remove()
+    finally:
+        plt.close(ax.figure)
+
+
+def _draw_ways(ax: Canvas, view: View, tree: Tree, frames: Sequence[Frame], origins: dict[str, Array],
+               last: int) -> None:
+    for frame in frames:
+        if frame.body != tree.bodies[0].name:
+            ax.plot(*view(origins[frame.name][:last + 1]).T, color=INK, lw=0.9, ls=(0, (4, 2)), zorder=10)
+
+
+def _kept_still(ax: Canvas, room: Array) -> tuple[int, int, int, int]:
+    """Keep axes as they are from now on; and the part of the picture, in pixels from its left top, that is drawn on."""
+    figure = ax.figure
+    figure.set_dpi(_DPI)
+    figure.canvas.draw()
+    figure.set_layout_engine("none")
+    width = round(figure.bbox.width)
+    height = round(figure.bbox.height)
+    if ax.name != "3d":
+        ax.set(xlim=ax.get_xlim(), ylim=ax.get_ylim(), adjustable="box")
+        return 0, 0, width, height
+    seen = on_screen(ax, room)[:, 1]
+    bottom = max(0, int(seen.min()) - _MARGIN)
+    for text in ax.texts:
+        text.set_transform(figure.transFigure)
+        text.set_position((0.98, (bottom + 8) / height))
+    return 0, max(0, height - int(seen.max()) - _MARGIN), width, height - bottom
+
+
+def _image(ax: Canvas, box: tuple[int, int, int, int]) -> Image.Image:
+    ax.figure.canvas.draw()
+    return Image.fromarray(np.asarray(ax.figure.canvas.buffer_rgba())).convert("RGB").crop(box).quantize(128)

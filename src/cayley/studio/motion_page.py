@@ -1,0 +1,36 @@
+"""`write_motion`: a motion on one self-contained page, played in 3-D, for any browser, without a network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from cayley.drawing.played import MotionLike, played
+from cayley.mechanism import Mechanism
+from cayley.studio.report import embedded, facts_html, page_html, page_place, template
+from cayley.studio.scene import scene
+
+_STEP = 0.02  # s between configurations; the page goes on evenly between them
+_DIGITS = 6
+
+
+def write_motion(arm: Mechanism, motion: MotionLike, path: str | os.PathLike[str]) -> Path:
+    """Write the page of a motion, and return where it is: the run of a simulation, a planned motion, or a pair (times,
+    configurations). `path` is the file, or a folder in which it is to be `<name>.html`.
+
+    >>> import tempfile
+    >>> from cayley.mechanism import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_motion(load("scara"), ([0.0, 1.0], np.eye(2, 4)), folder).name
+    'scara.html'
+    """
+    place = page_place(Path(path), arm.name)
+    times, way = played(arm.tree, motion, _STEP)
+    data = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
+    facts = [("from", f"{times[0]:.4g} s"), ("to", f"{times[-1]:.4g} s")]
+    parts = {"source": "", "scene": embedded(scene(arm.tree, way=way)), "fall": embedded(data), "reach": "",
+             "player": template("motion.html"), "facts": facts_html(facts), "links": "", "sections": ""}
+    place.write_text(page_html(arm.name, parts), encoding="utf-8")
+    return place
