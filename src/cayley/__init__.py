@@ -22,10 +22,10 @@ reports, for one state or a batch of states:
 `System` is anything with a state, inputs and outputs, a motor or a controller, and `connect` joins systems, mechanisms
 among them, by the names of their ports.
 
-Packages: `cy.control` (motors, laws), `cy.mechanisms` (parallel machines, linkages), `cy.systems`, `cy.simulation`,
-`cy.geometry` (rotations, motions, inertia). To be imported by name: `cayley.model` (bodies, joints, files),
-`cayley.kinematics`, `cayley.dynamics` (methods, identification), `cayley.drawing`, `cayley.studio` (`write_report`: a
-robot as an HTML page).
+Packages: `cy.control` (motors, laws), `cy.mechanisms` (parallel machines, linkages), `cy.planning` (motions in time),
+`cy.systems`, `cy.simulation`, `cy.geometry` (rotations, motions, inertia). To be imported by name: `cayley.model`
+(bodies, joints, files), `cayley.kinematics`, `cayley.dynamics` (methods, identification), `cayley.drawing`,
+`cayley.studio` (`write_report`: a robot as an HTML page).
 """
 
 from importlib import import_module
@@ -42,6 +42,7 @@ from cayley.errors import (
     ConventionError,
     GeometryError,
     ModelError,
+    PlanningError,
     SignatureError,
     SingularityError,
     TraceError,
@@ -51,7 +52,7 @@ from cayley.errors import (
 )
 
 if TYPE_CHECKING:
-    from cayley import control, geometry, mechanisms, simulation, systems
+    from cayley import control, geometry, mechanisms, planning, simulation, systems
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
@@ -70,6 +71,7 @@ __all__ = [
     "Mechanism",
     "ModelError",
     "Operations",
+    "PlanningError",
     "SignatureError",
     "SingularityError",
     "System",
@@ -88,12 +90,13 @@ __all__ = [
     "load",
     "mechanisms",
     "newton",
+    "planning",
     "simulation",
     "systems",
     "where", ]
 
 
-_PACKAGES = ("control", "geometry", "mechanisms", "simulation", "systems")
+_PACKAGES = ("control", "geometry", "mechanisms", "planning", "simulation", "systems")
 
 
 def __dir__() -> list[str]:

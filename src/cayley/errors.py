@@ -33,6 +33,10 @@ class UnreachableError(CayleyError, ValueError):
     """The asked pose cannot be reached."""
 
 
+class PlanningError(CayleyError, ValueError):
+    """A motion cannot be as it was asked for: times that do not increase, a jump, a time that is not of it."""
+
+
 class UnsupportedError(CayleyError, TypeError):
     """The request is meaningful, but not something that Cayley does."""
 

@@ -1,0 +1,263 @@
+"""`Motion`: where something is at any time of an interval, and how fast it moves, in whatever way that is known.
+
+A kind of motion is a frozen dataclass, one file, with one text: `_text(t)` gives the position and its first three
+derivatives at one time of the interval, scalar-agnostic, so that it is compiled, and becomes part of other kernels.
+Everything else follows here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.graph import Node
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import PlanningError, SignatureError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from cayley.systems.system import System
+
+Derivatives = tuple[Array, Array, Array, Array]
+"""Position (..., nq), velocity, acceleration and jerk (..., nv)."""
+
+ROUNDING = 1e-12  # of the times: what is so little outside is at the end itself
+_REST = 1e-9  # of the greatest velocity
+_POSITIONS = 1e-9  # of motions that go on from one another
+
+
+class MotionState(NamedTuple):
+    """Configuration (..., nq), velocity (..., nv) and acceleration (..., nv): `arm.inverse_dynamics(*move(t))`."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+class Motion(ABC):
+    """A motion from `start` to `end` [s] of nq coordinates with nv velocities.
+
+    `move(t)` is the `MotionState` at a time or at an array of times, `move.jerk(t)` the third derivative. A time may be
+    a symbol of a traced function: the motion becomes part of its kernel. Coordinates of an orientation are a unit
+    quaternion, whose velocity is the angular velocity in body axes, as of spherical and floating joints; `attitudes`
+    says where in q they begin.
+
+    Outside the interval a motion that begins or ends at rest stays where it is; for any other it is an error to ask,
+    and NaN in a kernel. A time within rounding of an end is that end.
+    """
+
+    if TYPE_CHECKING:  # fields of some kinds, properties of others
+
+        @property
+        def start(self) -> float:
+            """When it begins [s]."""
+
+        @property
+        def end(self) -> float:
+            """When it ends [s]."""
+
+        @property
+        def breaks(self) -> Array:
+            """The times (k) between which it is smooth, the ends among them."""
+
+        @property
+        def nq(self) -> int:
+            """How many coordinates."""
+
+    @property
+    def nv(self) -> int:
+        """How many velocities."""
+        return self.nq - len(self.attitudes)
+
+    @property
+    def attitudes(self) -> tuple[int, ...]:
+        """Where in q each unit quaternion begins."""
+        return ()
+
+    @abstractmethod
+    def _text(self, t: Scalar) -> Derivatives:
+        """The derivatives at one time of the interval, for all kinds of numbers."""
+
+    def _values(self, t: Array) -> Derivatives:
+        """The derivatives at times of the interval, floats: compiled."""
+        return self._kernel(t)
+
+    @cached_property
+    def _kernel(self) -> Kernel[Derivatives]:
+        return kernel(f"()->({self.nq}),({self.nv}),({self.nv}),({self.nv})", name="motion", inputs=["t"],
+                      outputs=["q", "qd", "qdd", "qddd"])(self._text)
+
+    # At times
+
+    @property
+    def duration(self) -> float:
+        return self.end - self.start
+
+    def __call__(self, t: ArrayLike) -> MotionState:
+        return MotionState(*self.derivatives(t)[:3])
+
+    def position(self, t: ArrayLike) -> Array:
+        return self.derivatives(t)[0]
+
+    def velocity(self, t: ArrayLike) -> Array:
+        return self.derivatives(t)[1]
+
+    def acceleration(self, t: ArrayLike) -> Array:
+        return self.derivatives(t)[2]
+
+    def jerk(self, t: ArrayLike) -> Array:
+        """The third derivative (..., nv); at a break of it, that of what follows."""
+        return self.derivatives(t)[3]
+
+    def derivatives(self, t: ArrayLike) -> Derivatives:
+        """Position, velocity, acceleration and jerk at a time, an array of times, or a symbol."""
+        if isinstance(t, Node):
+            return self._traced(t)
+        if isinstance(t, np.ndarray) and t.dtype == object:
+            parts = [self._traced(one) for one in t.flat]
+            return tuple(np.stack(part).reshape(*t.shape, -1) for part in zip(*parts, strict=True))  # type: ignore[return-value]
+        if type(t) is float and self.start <= t <= self.end:
+            return self._values(np.asarray(t))
+        times = np.asarray(t, dtype=float)
+        inside = np.clip(times, self.start, self.end)
+        found = self._values(inside)
+        if (inside == times).all():
+            return found
+        return self._with_rest(found, times, inside)
+
+    def _with_rest(self, found: Derivatives, times: Array, inside: Array) -> Derivatives:
+        """At rest before the start and after the end, or an error that says which time is not of this motion."""
+        outside = np.abs(times - inside) > ROUNDING * max(abs(self.start), abs(self.end), self.duration)
+        for is_at_rest, asked in zip(self.rests, (outside & (times < inside), outside & (times > inside)), strict=True):
+            if not is_at_rest and asked.any():
+                raise PlanningError(f"t = {times[asked][0]:g} is not of this motion, which is in [{self.start:g}, "
+                                    f"{self.end:g}] and does not rest at that end: ask for other times, or let it come "
+                                    "to rest")
+        q, *rates = found
+        return (q, *[np.where(outside[..., None], 0.0, rate) for rate in rates])  # type: ignore[return-value]
+
+    def _traced(self, t: Node) -> Derivatives:
+        before = t < self.start
+        after = t > self.end
+        q, *rates = self._text(where(before, self.start, where(after, self.end, t)))
+        beyond = [0.0 if at_rest else np.nan for at_rest in self.rests]
+        held = [where(before, beyond[0], where(after, beyond[1], rate)) for rate in rates]
+        return (q + where(before, beyond[0], where(after, beyond[1], 0.0)), *held)
+
+    @cached_property
+    def rests(self) -> tuple[bool, bool]:
+        """Whether it begins and whether it ends without velocity."""
+        speeds = np.abs(self._values(np.linspace(self.start, self.end, 33))[1]).max(axis=-1, initial=0.0)
+        most = _REST * speeds.max()
+        return bool(speeds[0] <= most), bool(speeds[-1] <= most)
+
+    @property
+    def continuity(self) -> int:
+        """How many derivatives are continuous, at most 3: 0, positions; 1, velocities; 2, accelerations."""
+        inner = self.breaks[1:-1]
+        if not len(inner):
+            return 3
+        left = self._values(np.nextafter(inner, self.start))
+        right = self._values(inner)
+        ends = zip(left[1:], right[1:], strict=True)
+        jumps = [np.abs(a - b).max() <= 1e-7 * (1.0 + np.abs(b).max()) for a, b in ends]
+        return [*jumps, False].index(False)
+
+    # Other motions
+
+    def shifted(self, start: float) -> Motion:
+        """The same motion, beginning at another time."""
+        return self._retimed(1.0, float(start))
+
+    def scaled(self, *, duration: float) -> Motion:
+        """The same path in another time, from the same start: velocities are as much smaller as it takes longer."""
+        if not 0 < duration < np.inf:
+            raise PlanningError(f"a motion takes a time > 0; asked was for {duration:g} s")
+        return self._retimed(self.duration / duration, self.start)
+
+    def reversed(self) -> Motion:
+        """The same path from its end to its start, in the same interval."""
+        return self._retimed(-1.0, self.start)
+
+    def during(self, start: float, end: float) -> Motion:
+        """The part of it between two times."""
+        if not self.start <= start < end <= self.end:
+            raise PlanningError(f"[{start:g}, {end:g}] is no part of the motion in [{self.start:g}, {self.end:g}]")
+        from cayley.planning.composed import Composed
+        from cayley.planning.polynomials import line
+        return Composed(self, line(start, end, start, end))
+
+    def then(self, *others: Motion) -> Motion:
+        """This motion and then others, each begun when the one before ends; each must begin where that one is."""
+        from cayley.planning.sequence import in_sequence
+        return in_sequence([self, *others])
+
+    def blended(self, other: Motion, duration: float) -> Motion:
+        """This motion and then another, with the corner between them rounded: for half of the duration before and after
+        it they are replaced by polynomials of degree five that meet position, velocity and acceleration of both.
+        """
+        from cayley.planning.sequence import blended
+        return blended(self, other, duration)
+
+    def _retimed(self, rate: float, start: float) -> Motion:
+        """At this rate from the start on; backwards if it is negative."""
+        from cayley.planning.composed import Composed
+        from cayley.planning.polynomials import line
+        ends = (self.start, self.end) if rate > 0 else (self.end, self.start)
+        return Composed(self, line(start, start + self.duration / abs(rate), *ends))
+
+    def check_follows(self, other: Motion, place: int = 1) -> None:
+        """Raise unless the other motion begins where this one ends."""
+        if (self.nq, self.attitudes) != (other.nq, other.attitudes):
+            raise SignatureError(f"motion {place} has {other.nq} coordinates, the one before it {self.nq}: motions in "
+                                 "sequence are of the same joints")
+        here = self._values(np.asarray(self.end))[0]
+        there = other._values(np.asarray(other.start))[0]
+        for first in self.attitudes:  # a quaternion and its negative are one rotation
+            place_of = slice(first, first + 4)
+            if here[place_of] @ there[place_of] < 0:
+                there = there.copy()
+                there[place_of] *= -1.0
+        gap = np.abs(there - here)
+        if gap.max(initial=0.0) > _POSITIONS * (1.0 + np.abs(here).max(initial=0.0)):
+            worst = int(gap.argmax())
+            raise PlanningError(f"motion {place} begins at {there[worst]:g} in coordinate {worst}, where the one "
+                                f"before it ends at {here[worst]:g}: let it begin there, or put a motion between them")
+
+    # For people and programs
+
+    def sampled(self, step: float) -> tuple[Array, MotionState]:
+        """The times (k), evenly spaced from start to end, at most `step` [s] apart, and the states there."""
+        if not step > 0:
+            raise PlanningError(f"samples are a time > 0 apart, not {step:g}")
+        t = np.linspace(self.start, self.end, int(np.ceil(self.duration / step * (1.0 - ROUNDING))) + 1)
+        return t, self(t)
+
+    def system(self, name: str = "target") -> System:
+        """A system without state whose outputs are the motion in time: `target`, `target_qd`, `target_qdd`, to be
+        connected with a law. Another name renames them all.
+        """
+        from cayley.systems.system import System
+        names = (name, f"{name}_qd", f"{name}_qdd")
+        shapes = ((self.nq,), (self.nv,), (self.nv,))
+        return System(name, outputs=dict(zip(names, shapes, strict=True)), timed=True,
+                      output=lambda t, x, u, p: dict(zip(names, self(t), strict=True)))
+
+    def plot(self, names: Sequence[str] | None = None) -> Figure:
+        """Position, velocity, acceleration and jerk in time, one line a coordinate; `names` are of the coordinates."""
+        from cayley.planning.motion_plot import plot
+        return plot(self, names)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to a .npz file, from which `load_motion` makes it again, to the last bit."""
+        from cayley.planning.motion_file import save
+        return save(self, path)

@@ -1,0 +1,82 @@
+"""Motions on disk: one .npz with the arrays, and a JSON text that says what they are. No pickles: a file is data only.
+
+A kind is written by its fields: numbers, arrays, other motions, tuples of motions.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cayley.errors import CayleyError, PlanningError, UnsupportedError
+from cayley.planning.motion import Motion
+
+FORMAT = "cayley motion 1"
+_KINDS = {
+    "Polynomials": "cayley.planning.polynomials", "Composed": "cayley.planning.composed",
+    "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together"}
+
+
+def save(motion: Motion, path: str | Path) -> Path:
+    """Write the file, whole or not at all; the suffix .npz is added if it is missing."""
+    target = Path(path)
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+    arrays: dict[str, Any] = {}
+    described = {"format": FORMAT, "motion": _described(motion, arrays)}
+    temporary = target.with_name(target.name + ".part")
+    try:
+        with temporary.open("wb") as stream:
+            np.savez_compressed(stream, about=np.array(json.dumps(described)), **arrays)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target
+
+
+def load_motion(path: str | Path) -> Motion:
+    """The motion that `Motion.save` has written."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            about = json.loads(str(found["about"]))
+            if about["format"] != FORMAT:
+                raise PlanningError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
+            made = _made(about["motion"], {name: found[name] for name in found.files})
+    except (FileNotFoundError, CayleyError):
+        raise
+    except Exception as error:  # whatever NumPy, zipfile and its decompressors raise for a damaged file
+        said = f"{type(error).__name__}, {error}" if str(error) else type(error).__name__
+        raise PlanningError(f"{path} is no file of a motion, or is damaged: {said}") from error
+    if not isinstance(made, Motion):
+        raise PlanningError(f"{path} is no file of a motion")
+    return made
+
+
+def _described(value: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN401 (a field of a motion, as JSON)
+    if isinstance(value, Motion):
+        kind = type(value).__name__
+        if kind not in _KINDS:
+            raise UnsupportedError(f"a {kind} is not data, and cannot be saved: save a spline through samples of it")
+        return {"kind": kind, **{part.name: _described(getattr(value, part.name), arrays) for part in fields(value)}}  # type: ignore[arg-type]
+    if isinstance(value, tuple):
+        return [_described(part, arrays) for part in value]
+    if isinstance(value, np.ndarray):
+        name = f"array{len(arrays)}"
+        arrays[name] = value
+        return {"array": name}
+    return value
+
+
+def _made(value: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN401 (of JSON, the field of a motion)
+    if isinstance(value, list):
+        return tuple(_made(part, arrays) for part in value)
+    if isinstance(value, dict) and "array" in value:
+        return arrays[value["array"]]
+    if isinstance(value, dict):
+        kind = getattr(import_module(_KINDS[value["kind"]]), value["kind"])
+        return kind(**{name: _made(part, arrays) for name, part in value.items() if name != "kind"})
+    return value

@@ -1,0 +1,86 @@
+"""Motions in pieces: one formula, with other numbers between each two breaks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_right
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.lookup import interval, lookup
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import PlanningError, SignatureError
+from cayley.planning.motion import Derivatives, Motion
+
+
+class InPieces(Motion):
+    """A motion whose kind has a kernel for one piece: `_piece(tau, *numbers)` gives the derivatives at a time tau
+    [s] after its beginning. `_tables` are the numbers of all pieces, (pieces, ...) each. Numbers are inputs of that
+    kernel, so that a new motion compiles nothing; in kernels of others they are tables.
+    """
+
+    @property
+    def start(self) -> float:
+        return float(self.breaks[0])
+
+    @property
+    def end(self) -> float:
+        return float(self.breaks[-1])
+
+    @property
+    @abstractmethod
+    def _piece(self) -> Kernel[Derivatives]:
+        """The kernel of one piece."""
+
+    @property
+    @abstractmethod
+    def _tables(self) -> tuple[Array, ...]:
+        """The numbers of the pieces."""
+
+    @cached_property
+    def _times(self) -> list[float]:
+        return self.breaks.tolist()
+
+    def _values(self, t: Array) -> Derivatives:
+        if t.ndim == 0:
+            now = float(t)
+            place = min(max(bisect_right(self._times, now) - 1, 0), len(self._times) - 2)
+            return self._piece(np.asarray(now - self._times[place]), *[table[place] for table in self._tables])
+        places = np.clip(np.searchsorted(self.breaks, t, side="right") - 1, 0, len(self.breaks) - 2)
+        return self._piece(t - self.breaks[places], *[table[places] for table in self._tables])
+
+    def _text(self, t: Scalar) -> Derivatives:
+        if len(self.breaks) == 2:
+            return self._piece(t - self.breaks[0], *[table[0] for table in self._tables])
+        place = interval(self.breaks, t)
+        rows = [_row(table, place) for table in self._tables]
+        return self._piece(t - lookup(self.breaks)(place), *rows)
+
+
+def _row(table: Array, place: Scalar) -> Array:
+    """The numbers of a piece; those that are the same in all are constants."""
+    flat = table.reshape(len(table), -1)
+    is_one = (flat == flat[0]).all(axis=0)
+    changing = lookup(flat[:, ~is_one])
+    width = float((~is_one).sum())
+    changed = iter(range(flat.shape[1]))
+    row = [flat[0, k] if one else changing(place * width + float(next(changed))) for k, one in enumerate(is_one)]
+    return np.stack(row).reshape(table.shape[1:])
+
+
+def checked_breaks(times: ArrayLike, what: str = "the times") -> Array:
+    """Increasing finite times (k), two or more, or an error that says which are not."""
+    t = np.array(times, dtype=float)
+    if t.ndim != 1 or len(t) < 2:
+        raise SignatureError(f"{what} are two numbers or more, (k); given was the shape {t.shape}")
+    if not np.isfinite(t).all():
+        raise PlanningError(f"{what} are finite numbers; {what} [{int((~np.isfinite(t)).argmax())}] is not")
+    steps = np.diff(t)
+    if not (steps > 0).all():
+        first = int((~(steps > 0)).argmax())
+        raise PlanningError(f"{what} increase; {first} and {first + 1} are {t[first]:g} and {t[first + 1]:g}: leave "
+                            "one of two that are equal out, or move it")
+    t.flags.writeable = False
+    return t

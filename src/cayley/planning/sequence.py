@@ -1,0 +1,107 @@
+"""One motion after another, and the rounding of the corners between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Listed
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import PlanningError, UnsupportedError
+from cayley.planning.motion import Derivatives, Motion
+from cayley.planning.polynomials import Polynomials
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence(Motion):
+    """Motions of the same joints, each beginning when and where the one before it ends. `in_sequence` makes one."""
+
+    parts: tuple[Motion, ...]
+
+    @property
+    def start(self) -> float:
+        return self.parts[0].start
+
+    @property
+    def end(self) -> float:
+        return self.parts[-1].end
+
+    @property
+    def nq(self) -> int:
+        return self.parts[0].nq
+
+    @property
+    def attitudes(self) -> tuple[int, ...]:
+        return self.parts[0].attitudes
+
+    @property
+    def breaks(self) -> Array:
+        return np.unique(np.concatenate([part.breaks for part in self.parts]))
+
+    @cached_property
+    def _joints(self) -> Array:
+        return np.array([part.start for part in self.parts[1:]])
+
+    def _text(self, t: Scalar) -> Derivatives:
+        found = self.parts[0]._text(np.minimum(t, self.parts[0].end))
+        for part in self.parts[1:]:
+            later = part._text(np.minimum(np.maximum(t, part.start), part.end))
+            found = tuple(where(t < part.start, a, b) for a, b in zip(found, later, strict=True))
+        return found
+
+    def _values(self, t: Array) -> Derivatives:
+        places = np.searchsorted(self._joints, t, side="right")
+        if t.ndim == 0:
+            return self.parts[int(places)]._values(t)
+        found = [np.full((*t.shape, size), np.nan) for size in (self.nq, self.nv, self.nv, self.nv)]
+        for place in np.unique(places):
+            chosen = places == place
+            for whole, own in zip(found, self.parts[place]._values(t[chosen]), strict=True):
+                whole[chosen] = own
+        return tuple(found)  # type: ignore[return-value]
+
+
+def in_sequence(motions: Listed[Motion]) -> Motion:
+    """The motions one after another, from the start of the first; polynomials are put together as polynomials."""
+    parts = [motions[0]]
+    for place, motion in enumerate(motions[1:], 1):
+        parts[-1].check_follows(motion, place)
+        parts.append(motion.shifted(parts[-1].end))
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, Sequence) else (part,))]
+    polynomials = [part for part in flat if isinstance(part, Polynomials)]
+    if len(polynomials) < len(flat):
+        return Sequence(tuple(flat))
+    degree = max(part.degree for part in polynomials)
+    breaks = [polynomials[0].breaks, *[part.breaks[1:] for part in polynomials[1:]]]
+    return Polynomials(np.concatenate(breaks), np.concatenate([p.raised(degree).coefficients for p in polynomials]))
+
+
+def blended(first: Motion, second: Motion, duration: float) -> Motion:
+    """See `Motion.blended`."""
+    first.check_follows(second)
+    if first.attitudes:
+        raise UnsupportedError("motions with orientations are not blended: give the poses to pass to `pose_spline`")
+    half = 0.5 * duration
+    longest = 2.0 * min(first.duration, second.duration)
+    if not 0 < duration < longest:
+        raise PlanningError(f"half of the corner is of each motion, which take {first.duration:g} and "
+                            f"{second.duration:g} s: give a duration > 0 and < {longest:g} s, not {duration:g}")
+    before = first.during(first.start, first.end - half)
+    after = second.during(second.start + half, second.end)
+    corner = quintic(duration, before(before.end), after(after.start))
+    return in_sequence([before, corner, after])
+
+
+def quintic(duration: float, begin: tuple[Array, Array, Array], end: tuple[Array, Array, Array]) -> Polynomials:
+    """The polynomials of degree five in [0, duration] with position, velocity and acceleration at both ends."""
+    q0, v0, a0 = (np.asarray(x, dtype=float) for x in begin)
+    h = duration
+    d = end[0] - (q0 + h * v0 + 0.5 * h**2 * a0)
+    dv = h * (end[1] - (v0 + h * a0))
+    da = h**2 * (end[2] - a0)
+    c = [q0, v0, 0.5 * a0, (10 * d - 4 * dv + 0.5 * da) / h**3, (-15 * d + 7 * dv - da) / h**4,
+         (6 * d - 3 * dv + 0.5 * da) / h**5]
+    return Polynomials([0.0, h], [c])
