@@ -10,26 +10,24 @@ the bracket is [x, y] = Dy x - Dx y - N(x) y, N being how small changes of a mot
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.compiler.derivative import slope_along
-from cayley.compiler.interpret import NUMPY, interpret
 from cayley.compiler.made_once import kept
-from cayley.compiler.signature import Signature
 from cayley.compiler.symbols import wrapped
-from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import UnsupportedError
+from cayley.geometry.vector_fields.fields import Fields
+from cayley.geometry.vector_fields.involutive_closure import growth
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-7  # singular values below this part of the largest are zero
+
 
 @dataclass(frozen=True)
 class Accessibility:
@@ -62,41 +60,6 @@ class Accessibility:
         return f"brackets reach {self.reached} of {self.velocities - self.positions} dimensions (growth {steps}){held}"
 
 
-Bracket = tuple[int, int]  # of two fields, by their places
-
-
-@dataclass(frozen=True, eq=False)
-class _Fields:
-    """Fields of velocities on configurations (nq): the directions allowed (nv, m), and brackets of those before.
-    `rate` is how configurations move by velocities, `turning` how changes of a motion turn with it.
-    """
-
-    nq: int
-    nv: int
-    allowed: Callable[[Array], Array]
-    count: int
-    rate: Callable[[Array, Array], Array]
-    turning: Callable[[Array], Array]
-
-    def values(self, brackets: list[Bracket], samples: Array) -> Array:
-        """The fields as columns (samples, nv, m + brackets)."""
-        def text(q: Array) -> Array:
-            fields = list(np.transpose(self.allowed(q)))
-            for first, second in brackets:
-                fields.append(self._bracket(q, fields[first], fields[second]))
-            return np.stack(fields, axis=1)
-
-        signature = Signature.parse(f"({self.nq})->({self.nv},{self.count + len(brackets)})")
-        program = trace(text, signature, {}, name="fields", inputs=["q"])
-        return np.asarray(interpret(program, NUMPY, samples)[0])  # once: compiling would take longer
-
-    def _bracket(self, q: Array, x: Array, y: Array) -> Array:
-        return self._along(y, q, x) - self._along(x, q, y) - self.turning(x) @ y
-
-    def _along(self, values: Array, q: Array, velocity: Array) -> Array:
-        return slope_along(values, q, self.rate(q, velocity))
-
-
 def accessibility(tree: Tree) -> Accessibility:
     """The accessibility of a mechanism with constraints, at configurations that are not special; found once.
 
@@ -124,9 +87,9 @@ def _of_tree(tree: Tree) -> Accessibility:
         return _kernel_basis(wrapped(constraints.jacobian(tree, q)[rows]), pivots)
 
     samples = np.array([each.q for each in generic])
-    fields = _Fields(tree.nq, tree.nv, basis, structure.mobility, manifold.rate, manifold.perturbation_rate)
+    fields = Fields(tree.nq, tree.nv, basis, structure.mobility, manifold.rate, manifold.perturbation_rate)
     held = int(constraints.hold_positions(tree)[rows].sum())
-    return Accessibility(tree.nv, _growth(fields, samples, tree.nv - held), held)
+    return Accessibility(tree.nv, growth(fields, samples, tree.nv - held, _INDEPENDENT), held)
 
 
 def _pivots(A: Array) -> list[tuple[int, int]]:
@@ -166,45 +129,6 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     m = n - frame.count(at[0])
     best = max(at, key=lambda q: np.linalg.svd(np.asarray(frame.matrix(q), dtype=float), compute_uv=False).min())
     pivots = _pivots(np.asarray(frame.matrix(best), dtype=float)[m:])
-    fields = _Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], pivots), m, lambda q, v: v,
-                     lambda v: np.zeros((n, n)))
-    return Accessibility(n, _growth(fields, at, n), 0)
+    fields = Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], pivots), m)
+    return Accessibility(n, growth(fields, at, n, _INDEPENDENT), 0)
 
-
-def _growth(fields: _Fields, samples: Array, most: int) -> tuple[int, ...]:
-    basis: list[Bracket] = []  # what is kept of brackets, after the directions themselves
-    newest = range(fields.count)
-    ranks = [fields.count]
-    while newest and ranks[-1] < most:
-        tried = [(x, z) for x in range(fields.count) for z in newest if z > x]
-        new = _new(fields, basis, tried, samples)
-        newest = range(fields.count + len(basis), fields.count + len(basis) + len(new))
-        basis += new
-        if new:
-            ranks.append(fields.count + len(basis))
-    return tuple(ranks)
-
-
-def _new(fields: _Fields, basis: list[Bracket], tried: list[Bracket], samples: Array) -> list[Bracket]:
-    """Those of the tried brackets that add to the rank, where it is largest."""
-    if not tried:
-        return []
-    values = fields.values([*basis, *tried], samples)
-    values = values[np.isfinite(values).all(axis=(-2, -1))]
-    ranks = [_rank(each) for each in values]
-    known = fields.count + len(basis)
-    if not ranks or max(ranks) == known:
-        return []
-    at = values[int(np.argmax(ranks))]
-    chosen = list(range(known))
-    for k in range(known, at.shape[1]):
-        if _rank(at[:, [*chosen, k]]) > len(chosen):
-            chosen.append(k)
-    return [tried[k - known] for k in chosen[known:]]
-
-
-def _rank(columns: Array) -> int:
-    sizes = np.linalg.norm(columns, axis=0)
-    seen = columns[:, sizes > _INDEPENDENT] / sizes[sizes > _INDEPENDENT]
-    values = np.linalg.svd(seen, compute_uv=False)
-    return int(np.count_nonzero(values > _INDEPENDENT * values.max(initial=0.0)))

@@ -1,0 +1,15 @@
+"""The names of `cayley.geometry.vector_fields`: what a user imports from it, and where each is written."""
+
+from cayley.geometry.vector_fields.brackets import iterated_bracket as iterated_bracket
+from cayley.geometry.vector_fields.brackets import lie_bracket as lie_bracket
+from cayley.geometry.vector_fields.brackets import lie_derivative as lie_derivative
+from cayley.geometry.vector_fields.brackets import vector_field as vector_field
+from cayley.geometry.vector_fields.distributions import Involutivity as Involutivity
+from cayley.geometry.vector_fields.distributions import involutivity as involutivity
+from cayley.geometry.vector_fields.distributions import rank as rank
+from cayley.geometry.vector_fields.feedback_linearity import Linearisability as Linearisability
+from cayley.geometry.vector_fields.feedback_linearity import linearisability as linearisability
+from cayley.geometry.vector_fields.generated_algebra import ControllabilityAlgebra as ControllabilityAlgebra
+from cayley.geometry.vector_fields.generated_algebra import controllability_algebra as controllability_algebra
+from cayley.geometry.vector_fields.lie_groups import LieGroup as LieGroup
+from cayley.geometry.vector_fields.lie_groups import structure_constants as structure_constants
