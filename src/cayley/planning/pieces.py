@@ -49,7 +49,7 @@ class InPieces(Motion):
             place = min(max(bisect_right(self._times, now) - 1, 0), len(self._times) - 2)
             return self._piece(np.asarray(now - self._times[place]), *[table[place] for table in self._tables])
         places = np.clip(np.searchsorted(self.breaks, t, side="right") - 1, 0, len(self.breaks) - 2)
-        return self._piece(t - self.breaks[places], *[table[places] for table in self._tables])
+        return self._piece(t - self.breaks[places], *[table.take(places, axis=0) for table in self._tables])
 
     def _text(self, t: Scalar) -> Derivatives:
         if len(self.breaks) == 2:
@@ -72,7 +72,7 @@ def _row(table: Array, place: Scalar) -> Array:
 
 def checked_breaks(times: ArrayLike, what: str = "the times") -> Array:
     """Increasing finite times (k), two or more, or an error that says which are not."""
-    t = np.array(times, dtype=float)
+    t = np.array(times, dtype=float, order="C")
     if t.ndim != 1 or len(t) < 2:
         raise SignatureError(f"{what} are two numbers or more, (k); given was the shape {t.shape}")
     if not np.isfinite(t).all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -13,7 +14,11 @@ from cayley.planning.motion import Derivatives, Motion
 from cayley.planning.pieces import InPieces, checked_breaks
 
 
-@kernel("(),(k,n)->(n),(n),(n),(n)", outputs=("q", "qd", "qdd", "qddd"))
+@cache
+def _kernel(terms: int, n: int) -> Kernel[Derivatives]:
+    return kernel(f"(),({terms},{n})->({n}),({n}),({n}),({n})", outputs=("q", "qd", "qdd", "qddd"))(polynomial)
+
+
 def polynomial(tau: Scalar, coefficients: Array) -> Derivatives:
     """A polynomial and its first three derivatives, by Horner's rule; the coefficients begin with the constant."""
     zero = 0.0 * coefficients[0]
@@ -42,7 +47,7 @@ class Polynomials(InPieces):
 
     def __post_init__(self) -> None:
         breaks = checked_breaks(self.breaks, "the breaks")
-        c = np.array(self.coefficients, dtype=float)
+        c = np.array(self.coefficients, dtype=float, order="C")
         if c.ndim != 3 or len(c) != len(breaks) - 1 or 0 in c.shape:
             raise SignatureError(f"{len(breaks)} breaks take the coefficients ({len(breaks) - 1}, degree + 1, n); "
                                  f"given was the shape {c.shape}")
@@ -63,7 +68,7 @@ class Polynomials(InPieces):
 
     @property
     def _piece(self) -> Kernel[Derivatives]:
-        return polynomial
+        return _kernel(*self.coefficients.shape[1:])
 
     @property
     def _tables(self) -> tuple[Array, ...]:

@@ -1,0 +1,187 @@
+"""Cubic splines: the tridiagonal system of their second derivatives, for every way to end.
+
+Between the knots x_k, x_{k+1}, h_k apart, the spline is A_k u^3 + B_k u^2 + C_k u + D_k with u = x - x_k and
+    A_k = (s''_{k+1} - s''_k)/(6 h_k)    B_k = s''_k/2    C_k = ds_k/h_k - h_k (s''_{k+1} + 2 s''_k)/6    D_k = s_k
+and its slope is continuous if
+    h_{k-1} s''_{k-1} + 2 (h_{k-1} + h_k) s''_k + h_k s''_{k+1} = 6 (ds_k/h_k - ds_{k-1}/h_{k-1}).
+Source: Ruggiu 5.5 (5.7)-(5.13), C_k corrected as in spec E-24.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError, PlanningError, SignatureError
+from cayley.planning.pieces import checked_breaks
+from cayley.planning.polynomials import Polynomials
+
+End: TypeAlias = Literal["natural", "clamped", "not-a-knot"]
+_ENDS = ("natural", "clamped", "not-a-knot")
+_CLOSED = 1e-9  # relative: how well a periodic spline must come back
+
+
+def cubic_spline(times: ArrayLike, points: ArrayLike, ends: End | Literal["periodic"] | tuple[End, End] = "natural", *,
+                 velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> Polynomials:
+    """The motion through points (k, n) at times (k), with continuous accelerations.
+
+    `ends`: "natural" (no acceleration), "clamped" (the `velocities` at both ends are given, at rest if not),
+    "not-a-knot" (no jump of jerk at the second and the last but one knot), "periodic" (it comes back to its first
+    point, and goes on as it began), or one word for each end. A natural end is not at rest, and a clamped one has an
+    acceleration: `rest_to_rest_spline` has neither.
+
+    >>> move = cubic_spline([0.0, 1.0, 2.5, 3.0, 4.5], [[0.0], [0.5], [2.0], [1.5], [1.0]])
+    >>> move([0.5, 2.0, 3.7]).q[:, 0]
+    array([0.14045699, 1.8389088 , 1.05482119])
+    """
+    x, y = checked_points(times, points)
+    return _pieces(x, y, second_derivatives(x, y, ends, velocities=velocities))
+
+
+def second_derivatives(times: ArrayLike, points: ArrayLike,
+                       ends: End | Literal["periodic"] | tuple[End, End] = "natural", *,
+                       velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> Array:
+    """The second derivatives s'' (k, n) at the knots, of which a cubic spline is made.
+
+    >>> second_derivatives([0.0, 1.0, 2.5, 3.0, 4.5], [[0.0], [0.5], [2.0], [1.5], [1.0]])[:, 0]
+    array([ 0.        ,  1.75268817, -3.84229391,  1.48028674,  0.        ])
+    """
+    x, y = checked_points(times, points)
+    if ends == "periodic":
+        return _periodic(x, y)
+    kinds = (ends, ends) if isinstance(ends, str) else tuple(ends)
+    if len(kinds) != 2 or any(kind not in _ENDS for kind in kinds):
+        raise ConventionError(f"a spline ends {', '.join(_ENDS)}, one word or one for each end, or is periodic; not "
+                              f"{ends!r}")
+    if "not-a-knot" in kinds and len(x) < 4:
+        return _few(x, y, kinds, velocities)
+    h = np.diff(x)
+    slopes = np.diff(y, axis=0) / h[:, None]
+    bands = np.zeros((5, len(x)))  # row 2 is the diagonal, rows above it to its right
+    right = np.zeros_like(y)
+    bands[1, 2:] = h[1:]
+    bands[2, 1:-1] = 2.0 * (h[:-1] + h[1:])
+    bands[3, :-2] = h[:-1]
+    right[1:-1] = 6.0 * np.diff(slopes, axis=0)
+    first, last = (np.asarray(velocity, dtype=float) for velocity in velocities)
+    _first_row(bands, right, kinds[0], h, slopes, first)
+    _first_row(bands[::-1, ::-1], right[::-1], kinds[1], h[::-1], -slopes[::-1], -last)
+    return solve_banded((2, 2), bands, right)
+
+
+def rest_to_rest_spline(times: ArrayLike, points: ArrayLike, *,
+                        extra: tuple[float, float] | None = None) -> Polynomials:
+    """The cubic spline through points (k, n) at times (k) without velocity and acceleration at both ends.
+
+    Four conditions are two too many for a spline with these knots: it has two more, at the times `extra`, in the middle
+    of the first and of the last interval if not said (of a single one, at its thirds), where it is wherever it then
+    comes to be.
+
+    >>> move = rest_to_rest_spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.5]])
+    >>> bool(max(abs(move([0.0, 3.0]).qd).max(), abs(move([0.0, 3.0]).qdd).max()) < 1e-13)
+    True
+    """
+    x, y = checked_points(times, points)
+    if extra is None:
+        extra = ((2 * x[0] + x[1]) / 3, (x[0] + 2 * x[1]) / 3) if len(x) == 2 else (
+            0.5 * (x[0] + x[1]), 0.5 * (x[-2] + x[-1]))
+    if not x[0] < extra[0] < extra[1] < x[-1] or np.isin(extra, x).any():
+        raise PlanningError(f"the extra knots are two times between {x[0]:g} and {x[-1]:g} s that are not knots "
+                            f"already, in order; given were {extra[0]:g} and {extra[1]:g}")
+    knots = np.sort([*x, *extra])
+    free = np.searchsorted(knots, extra)
+    rows = np.zeros((len(knots), y.shape[1] + 2))  # the given points, and one at either extra knot
+    rows[~np.isin(np.arange(len(knots)), free), :-2] = y
+    rows[free, [-2, -1]] = 1.0
+    ends = _pieces(knots, rows, second_derivatives(knots, rows)).velocity(knots[[0, -1]])
+    rows[free, :-2] = np.linalg.solve(ends[:, -2:], -ends[:, :-2])
+    whole = np.ascontiguousarray(rows[:, :-2])
+    return _pieces(knots, whole, second_derivatives(knots, whole))
+
+
+def checked_points(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
+    """Increasing times (k) and finite points (k, n), or an error that says what is wrong."""
+    x = checked_breaks(times)
+    y = np.array(points, dtype=float)
+    y = y[:, None] if y.ndim == 1 else y
+    if y.ndim != 2 or len(y) != len(x):
+        raise SignatureError(f"{len(x)} times take points of the shape ({len(x)}, n), one row a time; given was "
+                             f"{np.shape(points)}")
+    if not np.isfinite(y).all():
+        raise PlanningError(f"point {int((~np.isfinite(y)).any(axis=1).argmax())} is not finite")
+    return x, y
+
+
+def _pieces(x: Array, y: Array, second: Array) -> Polynomials:
+    h = np.diff(x)[:, None]
+    A = np.diff(second, axis=0) / (6.0 * h)
+    B = second[:-1] / 2.0
+    C = np.diff(y, axis=0) / h - h * (second[1:] + 2.0 * second[:-1]) / 6.0
+    return Polynomials(x, np.stack([y[:-1], C, B, A], axis=1))
+
+
+def _first_row(bands: Array, right: Array, kind: str, h: Array, slopes: Array, velocity: Array) -> None:
+    """The row of the first knot; of the last one, for everything seen from there."""
+    if kind == "natural":
+        bands[2, 0] = 1.0
+    elif kind == "clamped":
+        bands[2, 0] = 2.0 * h[0]
+        bands[1, 1] = h[0]
+        right[0] = 6.0 * (slopes[0] - velocity)
+    else:
+        bands[2, 0] = -h[1]
+        bands[1, 1] = h[0] + h[1]
+        bands[0, 2] = -h[0]
+
+
+def _few(x: Array, y: Array, kinds: tuple[str, ...], velocities: tuple[ArrayLike, ArrayLike]) -> Array:
+    """With a single inner knot that is none there is one polynomial: of the least degree that the ends allow."""
+    conditions = [(x[k], 0, y[k]) for k in range(len(x))]
+    for place, kind in zip((0, -1), kinds, strict=True):
+        if kind != "not-a-knot":
+            value = np.zeros(y.shape[1]) if kind == "natural" else np.broadcast_to(velocities[place], y.shape[1:])
+            conditions.append((x[place], 2 if kind == "natural" else 1, value))
+    from cayley.planning.conditions import coefficients_of
+    c = np.zeros((4, y.shape[1]))
+    found = coefficients_of(conditions, x[:1])[0]
+    c[:len(found)] = found
+    return 2.0 * c[2] + 6.0 * c[3] * (x - x[0])[:, None]
+
+
+def _periodic(x: Array, y: Array) -> Array:
+    """Where the last knot is the first: the cyclic system, as a tridiagonal one and a correction of rank one."""
+    apart = np.abs(y[-1] - y[0])
+    if apart.max(initial=0.0) > _CLOSED * (1.0 + np.abs(y).max(initial=0.0)):
+        worst = int(apart.argmax())
+        raise PlanningError(f"a periodic spline comes back to its first point; coordinate {worst} begins at "
+                            f"{y[0, worst]:g} and ends at {y[-1, worst]:g}")
+    h = np.diff(x)
+    before = np.roll(h, 1)
+    slopes = np.diff(y, axis=0) / h[:, None]
+    right = 6.0 * (slopes - np.roll(slopes, 1, axis=0))
+    if len(h) < 3:  # a knot is its own neighbour, or that on both sides
+        matrix = np.zeros((len(h), len(h)))
+        for k in range(len(h)):
+            for other, share in ((k - 1, before[k]), (k, 2.0 * (before[k] + h[k])), ((k + 1) % len(h), h[k])):
+                matrix[k, other] += share
+        second = np.linalg.solve(matrix, right)
+        return np.concatenate([second, second[:1]])
+    corner = h[-1]
+    diagonal = 2.0 * (before + h)
+    gamma = -diagonal[0]
+    bands = np.zeros((3, len(h)))
+    bands[0, 1:] = h[:-1]
+    bands[1] = diagonal
+    bands[2, :-1] = h[:-1]
+    bands[1, 0] -= gamma
+    bands[1, -1] -= corner**2 / gamma
+    u = np.zeros((len(h), 1))
+    u[0] = gamma
+    u[-1] = corner
+    both = solve_banded((1, 1), bands, np.concatenate([right, u], axis=1))
+    share = (both[0] + corner / gamma * both[-1])
+    second = both[:, :-1] - both[:, -1:] * (share[:-1] / (1.0 + share[-1]))
+    return np.concatenate([second, second[:1]])
