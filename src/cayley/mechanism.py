@@ -28,7 +28,8 @@ from cayley.model import configurations
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.formats import format_of, format_to_write
-from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.parts import Body, Frame, Friction, Joint, Loop
+from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Follower, Tree
 from cayley.wording import did_you_mean
 
@@ -255,6 +256,11 @@ class Mechanism:
         return self.tree.mimic_joints
 
     @property
+    def motors(self) -> dict[int, int]:
+        """By the numbers of joints, those of the joints that are their motors, where drives are included as parts."""
+        return self.tree.motors
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         """The joints that move, in the order of their coordinates."""
         return self.tree.joint_names
@@ -333,6 +339,18 @@ class Mechanism:
         """
         return Mechanism(self.tree.with_friction(joint, viscous=viscous, coulomb=coulomb))
 
+    def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
+                   inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
+                   tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
+                   spring: Spring | None = None, friction: Friction | None = None) -> Mechanism:
+        """The same mechanism with another drive of one joint, elastic if it has a `stiffness` [N m/rad, N/m] (and a
+        `damping`), or a `spring` of any kind in `cayley.model.spring_kinds`; the rest says what the rotor is, see
+        `cayley.model.rotor.Rotor`. Dynamics have it `including("elastic drives")`.
+        """
+        return Mechanism(self.tree.with_drive(joint, stiffness=stiffness, damping=damping, gear=gear, inertia=inertia,
+                                              mass=mass, center=center, tensor=tensor, carrier=carrier, place=place,
+                                              spring=spring, friction=friction))
+
     def with_missing_masses(self, mass: float) -> Mechanism:
         """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:
         0 for dummy links.
@@ -352,8 +370,20 @@ class Mechanism:
         return Mechanism(with_missing_masses(self.tree, mass))
 
     def including(self, *terms: str) -> Mechanism:
-        """The same mechanism with parts of its drives in all its dynamics, and no others: "armature" (the
-        inertia of their rotors behind the gears) and "friction".
+        """The same mechanism with parts of its drives in all its dynamics, and no others:
+
+        "armature"                the inertia of rotors behind their gears, of drives that are rigid
+        "friction"                that of the joints
+        "springs"                 those of the joints, with their motors held at zero
+        "elastic drives"          motors that drive joints through springs: q is followed by the motors' angles, and
+                                  rotors that are known as bodies have all their inertia forces
+        "reduced elastic drives"  the same, with rotors whose energy is that of their own spin
+        "geared drives"           rotors of rigid drives, known as bodies, that turn with their joints
+
+        >>> arm = load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3)
+        >>> soft = arm.including("elastic drives")
+        >>> soft.joint_names, soft.actuated_joints
+        (('joint1', 'joint2', 'joint1 motor'), ('joint1 motor', 'joint2'))
         """
         return Mechanism(self.tree.including(*terms))
 
@@ -378,13 +408,14 @@ class Mechanism:
 
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
         """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a
-        comment in the file.
+        comment in the file. Files hold the mechanism with its drives as data; what is included is said of it again.
 
         >>> load("planar2r").save("arm.stl")
         Traceback (most recent call last):
         cayley.errors.UnsupportedError: a mechanism is written as .urdf, .xml, .mjcf or .toml, not as '.stl'
         """
-        Path(path).write_text(format_to_write(path).write(self.tree, leave_out=leave_out), encoding="utf-8")
+        text = format_to_write(path).write(self.tree.without_motors(), leave_out=leave_out)
+        Path(path).write_text(text, encoding="utf-8")
 
     def report(self) -> Report:
         """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.

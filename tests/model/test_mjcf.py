@@ -224,7 +224,7 @@ def test_straight_joint_equality_is_a_follower():
 
 
 @pytest.mark.parametrize(("bodies", "more", "words"), [
-    ('<body><joint name="j" stiffness="3"/><geom/></body>', "", "the spring of joint 'j' is left out"),
+    ('<body><joint name="j" type="ball" stiffness="3"/><geom/></body>', "", "the spring of joint 'j' is left out"),
     ('<body><joint name="j" type="ball" limited="true" range="0 1"/><geom/></body>', "",
      "the range of the ball joint 'j'"),
     ('<body><joint name="j" actuatorfrcrange="-1 2"/><geom/></body>', "",

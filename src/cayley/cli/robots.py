@@ -115,7 +115,8 @@ def described(arm: Mechanism) -> dict[str, Any]:
         "name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": j.motion.keys.get("axis"),
         "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,
         "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous,
-        "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected,
+        "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected, "gear": j.rotor.gear,
+        "spring": {"kind": j.spring.word} | j.spring.keys if j.spring else None,
         "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
     return {**_summary(arm.tree), "mobility": _mobility(arm.tree), "actuated": arm.actuated_joints,

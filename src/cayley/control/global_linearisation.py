@@ -79,7 +79,7 @@ def _needed_forces(tree: Tree) -> Text:
     """The text `(q, qd, wanted)` of the forces that accelerate the joints, or those that lead the others, as wanted."""
     if not tree.is_constrained:
         links = minimal_links(tree)
-        return lambda q, qd, wanted: inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, qd, wanted)
+        return lambda q, qd, wanted: inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, q, qd, wanted)
     check_untimed(tree)
     structure = constraint_structure(tree)
     driven = tree.actuated_velocities

@@ -15,13 +15,14 @@ from cayley.dynamics import closed_form
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links import energies
 from cayley.dynamics.rigid_links.drives import (
-    friction_forces,
+    passive_forces,
     rotor_coriolis_matrix,
     rotor_inertias,
     rotor_velocity_forces,
 )
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
@@ -34,10 +35,10 @@ def bias_forces_kernel(tree: Tree) -> MechanismKernel:
 
     def text(q: Array, qd: Array) -> Array:
         return (inverse_dynamics(links, q, qd, np.zeros(tree.nv)) + rotor_velocity_forces(tree, qd)
-                + friction_forces(tree, qd))
+                + passive_forces(tree, q, qd))
 
     return sized_kernel(tree, "(q),(v)->(v)", text, "bias_forces", unit="tau",
-                        sentence="Nonlinear effects: Coriolis, centrifugal, gravity and friction forces.")
+                        sentence="Nonlinear effects: Coriolis, centrifugal, gravity, friction and spring forces.")
 
 
 @of_a_mechanism
@@ -80,8 +81,8 @@ def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
 def potential_energy_kernel(tree: Tree) -> MechanismKernel:
     """`potential_energy(q)` (...)."""
     links = _links_of_state(tree)
-    return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q), "potential_energy",
-                        sentence="The potential energy of gravity.", unit="J")
+    return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q) + spring_energy(tree, q),
+                        "potential_energy", sentence="The potential energy of gravity, and of springs.", unit="J")
 
 
 @of_a_mechanism

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
 
 
 class Pose(NamedTuple):
@@ -44,3 +44,14 @@ class Pose(NamedTuple):
 
 
 HERE = Pose(np.eye(3), np.zeros(3))
+
+
+def frame_with_z(axis: ArrayLike, x: ArrayLike | None = None) -> Array:
+    """A rotation (3, 3) whose z axis is a unit vector, and whose x axis is as near as possible to a direction."""
+    z = np.asarray(axis, dtype=float)
+    towards = np.eye(3)[0] if x is None else np.asarray(x, dtype=float)
+    if np.linalg.norm(np.cross(z, towards)) < 1e-6 * np.linalg.norm(towards):
+        towards = np.eye(3)[int(np.argmin(np.abs(z)))]
+    across = towards - (towards @ z) * z
+    across = across / np.linalg.norm(across)
+    return np.stack([across, np.cross(z, across), z], axis=1)

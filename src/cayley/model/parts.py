@@ -15,10 +15,13 @@ from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.geometry.rotations.matrix import rotation_defect
 from cayley.model.constraint_kinds import Loop
+from cayley.model.finite import LARGEST, check_finite
+from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion, check_motion
+from cayley.model.rotor import Rotor
+from cayley.model.spring_kinds import Spring
 from cayley.wording import shown
 
-LARGEST = 1e30  # nothing in a robot has this size in SI units
 NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
 _ROUNDING = 1e-15  # entries of a pose this near to 0, and of its rotation to 1, are that
@@ -51,13 +54,6 @@ class Immutable:
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
-
-
-def _check_finite(part: Friction | Rotor | Mimic, what: str) -> None:
-    for name, value in vars(part).items():
-        if isinstance(value, (int, float)) and not -LARGEST <= value <= LARGEST:
-            raise ModelError(
-                f"the {name} of a {what} is {shown(value)}: it must be a finite number that is not absurdly large")
 
 
 def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
@@ -151,40 +147,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Friction:
-    """Joint friction: -(viscous v + coulomb sign v) [N m s, N m, or N s/m, N]; at rest any force up to coulomb, against
-    the motion that would begin."""
-
-    viscous: float = 0.0
-    coulomb: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check_finite(self, "friction")
-
-
-@dataclass(frozen=True)
-class Rotor:
-    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint
-    (gear ratio).
-
-    The joint feels the armature, or reflected inertia, inertia * gear^2.
-    """
-
-    inertia: float = 0.0
-    gear: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_finite(self, "rotor")
-        if not is_symbolic(self.inertia) and self.inertia < 0:
-            raise ModelError(f"the inertia of a rotor is {self.inertia}: it cannot be negative")
-
-    @property
-    def reflected(self) -> float:
-        """The inertia that the joint feels."""
-        return self.inertia * self.gear**2
-
-
-@dataclass(frozen=True)
 class Mimic:
     """A mimic joint, one that follows another: its coordinate is multiplier q + offset."""
 
@@ -193,7 +155,7 @@ class Mimic:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_finite(self, "coupling")
+        check_finite(self, "coupling")
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,11 +171,20 @@ class Joint(Immutable):
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
     mimic: Mimic | None = None
+    spring: Spring | None = None  # between the gear of its motor and the joint; None where the drive is rigid
 
     def __post_init__(self) -> None:
         check_motion(self.motion, f"joint {self.name!r}")
         object.__setattr__(self, "placement", frozen_pose(self.placement, f"the placement of joint {self.name!r}"))
         object.__setattr__(self, "limits", self._full_limits())
+        if self.rotor.place is not None:
+            frozen_pose(self.rotor.place, f"the place of the rotor of joint {self.name!r}")
+        elif self.rotor.carrier not in (None, self.parent):
+            raise ModelError(f"the rotor of joint {self.name!r} is carried by {self.rotor.carrier!r}, which is not the "
+                             "joint's parent: say its place there")
+        if self.spring is not None and self.motion.screw is None:
+            raise ModelError(f"joint {self.name!r} is {self.motion.word} and has a spring: only joints of one "
+                             "coordinate about or along an axis have elastic drives")
 
     def _full_limits(self) -> Limits:
         """One entry for each coordinate or velocity, infinite where nothing was said."""

@@ -17,10 +17,21 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, frozen
+from cayley.model.motors import ELASTIC, GEARED, REDUCED, has_motor, motor_name, motor_parts
+from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, Rotor, frozen
+from cayley.model.spring_kinds import LinearSpring, Spring
 from cayley.wording import commands_terminal, did_you_mean, shown
 
 GRAVITY = (0.0, 0.0, -9.81)
+TERMS = {
+    "armature": "the inertia of rotors",
+    "friction": "that of the joints",
+    "springs": "those of the joints, with their motors held at zero",
+    ELASTIC: "motors that drive through springs, with their angles as coordinates",
+    REDUCED: "the same with rotors that only spin",
+    GEARED: "rotors as bodies that turn with their joints",
+}
+_NEEDED = {ELASTIC: "a spring", REDUCED: "a spring", GEARED: "a rotor with a mass and no spring"}
 
 
 class Follower(NamedTuple):
@@ -31,6 +42,13 @@ class Follower(NamedTuple):
     leader: int
     multiplier: float
     offset: float
+
+
+class _Added(NamedTuple):
+    """The names of bodies and joints that motors have added, each with the joint that it drives."""
+
+    bodies: dict[str, str]
+    joints: dict[str, str]
 
 
 class Coordinate(NamedTuple):
@@ -54,7 +72,7 @@ class Tree(Immutable):
     loops: tuple[Loop, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
-    included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction"
+    included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction", ...
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
     actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
 
@@ -100,6 +118,9 @@ class Tree(Immutable):
                     constraints=constraints)
         for frame in frames:
             made.body_number(frame.body)
+        for joint in joints:
+            if joint.rotor.carrier is not None:
+                made.body_number(joint.rotor.carrier)
         for constraint in (*loops, *constraints):
             check_constraint(made, constraint)
         _check_followers(name, {joint.name: joint for joint in joints})
@@ -329,11 +350,92 @@ class Tree(Immutable):
         changed = self.joints[self.joint_number(joint)]
         return self.with_joints(replace(changed, friction=Friction(viscous=viscous, coulomb=coulomb)))
 
+    def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
+                   inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
+                   tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
+                   spring: Spring | None = None, friction: Friction | None = None) -> Tree:
+        """The same mechanism with another drive of one joint; see `Mechanism.with_drive`."""
+        if spring is not None and (stiffness is not None or damping):
+            raise ModelError(f"the drive of joint {joint!r} is given a spring, and a stiffness or a damping: give one")
+        rotor = Rotor(inertia, gear, mass, center, tensor, carrier, place,  # type: ignore[arg-type]  # made tuples
+                      friction or Friction())
+        behind = spring if stiffness is None else LinearSpring(stiffness, damping)
+        return self.with_joints(replace(self.joints[self.joint_number(joint)], rotor=rotor, spring=behind))
+
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
-        """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included."""
-        return Tree.of(self.name, bodies, joints, frames=self.frames, gravity=self.gravity, loops=self.loops,
-                       constraints=self.constraints, actuated=self.actuated, source=self.source,
-                       notes=self.notes).including(*self.included)
+        """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors
+        are made anew from what the joints say of them.
+        """
+        added = self._motor_parts
+        bare = self.without_motors()
+        made = Tree.of(self.name, [body for body in bodies if body.name not in added.bodies],
+                       [joint for joint in joints if joint.name not in added.joints],
+                       frames=bare.frames, gravity=self.gravity, loops=bare.loops, constraints=bare.constraints,
+                       actuated=bare.actuated, source=self.source, notes=self.notes).including(*self.included)
+        return made if bare is self else replace(made, frames=self.frames, loops=self.loops,
+                                                 constraints=self.constraints)
+
+    def without_motors(self) -> Tree:
+        """The same mechanism without the motors that elastic and geared drives add to it, and nothing included; what
+        hangs on their rotors is left out.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> soft = load_robot("planar2r").with_drive("joint1", stiffness=100.0, inertia=0.1).including("elastic drives")
+        >>> soft.nv, soft.without_motors().nv
+        (3, 2)
+        """
+        added = self._motor_parts
+        if not added.joints:
+            return self
+        actuated = tuple(added.joints.get(name, name) for name in self.actuated_joints)
+        bare = replace(
+            self, bodies=tuple(body for body in self.bodies if body.name not in added.bodies),
+            joints=tuple(joint for joint in self.joints if joint.name not in added.joints), included=frozenset(),
+            frames=tuple(frame for frame in self.frames if frame.body not in added.bodies), actuated=None)
+        by_name = {*bare.frame_names, *bare.joint_names}
+        bare = replace(bare, loops=tuple(each for each in self.loops if by_name.issuperset(each.frames)),
+                       constraints=tuple(each for each in self.constraints
+                                         if by_name.issuperset((*each.frames, *each.coordinates))))
+        return bare if set(actuated) == set(bare.actuated_joints) else replace(bare, actuated=actuated)
+
+    @cached_property
+    def motors(self) -> dict[int, int]:
+        """By the numbers of joints, those of the motors that drive them through a spring or a gear, where they are
+        parts of the mechanism: joints themselves, after all others.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> arm = load_robot("planar2r").with_drive("joint2", stiffness=100.0, inertia=0.1, gear=10.0)
+        >>> arm.including("elastic drives").motors, arm.motors
+        ({1: 2}, {})
+        """
+        return {number: self._joint_numbers[motor_name(joint.name)] for number, joint in enumerate(self.joints)
+                if has_motor(joint, self.included) and motor_name(joint.name) in self._joint_numbers}
+
+    @cached_property
+    def _motor_parts(self) -> _Added:
+        """The names of what motors have added: bodies, and joints with the joints that they drive."""
+        bodies: dict[str, str] = {}
+        joints: dict[str, str] = {}
+        for number in self.motors:
+            driven = self.joints[number]
+            parts = motor_parts(driven, self.included)
+            bodies |= {body.name: driven.name for body in parts.bodies}
+            joints |= {joint.name: driven.name for joint in parts.joints}
+        return _Added(bodies, joints)
+
+    def _with_motors(self) -> Tree:
+        """With the motors of what is included: behind all other joints, so that q is (q, motor angles)."""
+        driven = [joint for joint in self.joints if has_motor(joint, self.included)]
+        if not driven:
+            wanted = ", ".join(sorted({ELASTIC, REDUCED, GEARED} & self.included))
+            raise ModelError(f"{self.name} has no {wanted}: no joint has {_NEEDED[wanted]}; `with_drive` gives it one")
+        parts = [motor_parts(joint, self.included) for joint in driven]
+        bodies = (*self.bodies, *[body for each in parts for body in each.bodies])
+        joints = (*self.joints, *[joint for each in parts for joint in each.joints])
+        _check_names(self.name, bodies, joints, ())
+        moved = {joint.name: motor_name(joint.name) for joint in driven}
+        return replace(self, bodies=bodies, joints=joints,
+                       actuated=tuple(moved.get(name, name) for name in self.actuated_joints))
 
     def with_constraints(self, loops: Iterable[Loop], constraints: Iterable[Constraint] = ()) -> Tree:
         """The same mechanism with these loops and other constraints in the place of its own."""
@@ -357,14 +459,17 @@ class Tree(Immutable):
                        joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Tree:
-        """The same mechanism with parts of its drives in all its dynamics, and no others: "armature" (the
-        inertia of their rotors behind the gears) and "friction".
+        """The same mechanism with parts of its drives in all its dynamics, and no others; see
+        `Mechanism.including`.
         """
-        unknown = set(terms) - {"armature", "friction"}
+        unknown = set(terms) - set(TERMS)
         if unknown:
-            raise ModelError("dynamics can include 'armature' (the inertia of rotors) and 'friction', not "
-                             f"{', '.join(map(repr, sorted(unknown)))}")
-        return replace(self, included=frozenset(terms))
+            known = ", ".join(f"{term!r} ({words})" for term, words in TERMS.items())
+            raise ModelError(f"dynamics can include {known}, not {', '.join(map(repr, sorted(unknown)))}")
+        if {ELASTIC, REDUCED} <= set(terms):
+            raise ModelError(f"dynamics include {ELASTIC!r} or {REDUCED!r}, not both")
+        made = replace(self.without_motors(), included=frozenset(terms))
+        return made._with_motors() if {ELASTIC, REDUCED, GEARED} & set(terms) else made
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the data, and not what was made of them."""

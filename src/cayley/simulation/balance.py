@@ -19,6 +19,7 @@ from cayley.dynamics.rigid_links.energies import (
     total_mass,
 )
 from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
@@ -36,7 +37,7 @@ class Balance(NamedTuple):
 def balance_kernel(tree: Tree) -> Kernel:
     """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum.
 
-    The energy of included rotors counts.
+    The energy of included rotors and springs counts.
     """
     return kept(tree, "balance", lambda: _balance_kernel(tree))
 
@@ -48,7 +49,8 @@ def _balance_kernel(tree: Tree) -> Kernel:
     def text(q: Array, qd: Array) -> tuple[Any, Any, Any]:
         about_center = centroidal_momentum(links, q, qd) if total_mass(links) else np.zeros(6)
         kinetic = kinetic_energy(links, q, qd) + (rotors * qd) @ qd / 2
-        return kinetic, potential_energy(links, q) + 0.0 * q.sum(), about_center + 0.0 * q.sum()
+        potential = potential_energy(links, q) + spring_energy(tree, q)
+        return kinetic, potential + 0.0 * q.sum(), about_center + 0.0 * q.sum()
 
     return sized_kernel(tree, "(q),(v)->(),(),(6)", text, "balance")
 

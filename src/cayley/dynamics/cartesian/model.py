@@ -29,7 +29,7 @@ from cayley.dynamics.forward.singular_inertia import check_definite, explanation
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.batched_matrices import regularity, solved, times, transposed
-from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
@@ -184,7 +184,7 @@ def _joint_model_text(coordinates: CartesianCoordinates) -> Text:
     rotors = np.diag(rotor_inertias(tree))
 
     def text(q: Array, qd: Array) -> JointModel:
-        C = velocity_forces(links, q, qd) + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd)
+        C = velocity_forces(links, q, qd) + rotor_velocity_forces(tree, qd) + passive_forces(tree, q, qd)
         return JointModel(inertia_matrix(links, q) + rotors, C, gravity_forces(links, q), coordinates.jacobian(q),
                           coordinates.jacobian_rate(q, qd) @ qd)
 

@@ -16,8 +16,9 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.equations.readable_sums import leading_sign
 from cayley.dynamics.equations.symbolic_links import Parameter, Scalars
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum
-from cayley.dynamics.rigid_links.links import ROOT, Links, frame_with_z
+from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.errors import UnsupportedError
+from cayley.geometry.pose import frame_with_z
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
 from cayley.model.elementary_motions import elementary_motions

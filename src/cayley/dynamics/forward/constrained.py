@@ -36,7 +36,7 @@ from cayley.dynamics.mechanics.constrained import (
 )
 from cayley.dynamics.rigid_links.drives import (
     coulomb_frictions,
-    friction_forces,
+    passive_forces,
     rotor_inertias,
     rotor_velocity_forces,
     rubbing,
@@ -187,7 +187,7 @@ def equations_text(tree: Tree, structure: ConstraintStructure,
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         acting = external.at_links(links, free, q, loads) if loads else {}
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
-        f = tau - bias - rotor_velocity_forces(free, qd) - friction_forces(free, qd)
+        f = tau - bias - rotor_velocity_forces(free, qd) - passive_forces(free, q, qd)
         A = constraints.jacobian(tree, q, *t)
         drift = constraints.drift(tree, q, qd, *t)
         for loop in turned:

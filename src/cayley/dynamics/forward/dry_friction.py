@@ -22,8 +22,9 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rubbing, viscous_frictions
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rubbing, viscous_frictions
 from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.springs import spring_forces
 from cayley.model.tree import Tree
 
 _MOST_ROUNDS = 8
@@ -53,11 +54,11 @@ def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any]
     """
     coulomb = coulomb_frictions(tree)
     if not rubbing(coulomb).any():
-        return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - friction_forces(tree, qd), **external)
+        return lambda q, qd, tau, **external: forward_dynamics(q, qd, tau - passive_forces(tree, q, qd), **external)
 
     def text(q: Array, qd: Array, tau: Array, **external: Any) -> Array:  # noqa: ANN401 (handed on)
         acting = {name: value for name, value in external.items() if name != "rotors"}
-        forces = tau - viscous_frictions(tree) * qd
+        forces = tau - viscous_frictions(tree) * qd - spring_forces(tree, q, qd)
         M = inertia_matrix(links, q) + np.diag(np.zeros(tree.nv) + rotors)
         pull = forces - inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
         friction, going = resistance(M, pull, coulomb, qd)

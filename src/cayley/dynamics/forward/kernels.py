@@ -17,7 +17,7 @@ from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation, why_singular
 from cayley.dynamics.inverse.external_loads import ExternalLoads
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -72,7 +72,7 @@ class ForwardDynamics(KernelWithMethods):
         reason = why_singular(tree, q)
         if reason is not None:
             raise SingularityError(reason)
-        forces = tau - rotor_velocity_forces(tree, qd) - friction_forces(tree, qd)
+        forces = tau - rotor_velocity_forces(tree, qd) - passive_forces(tree, q, qd)
         return conjugate_gradients.solve(links_of(tree), q, qd, forces, rotors=rotor_inertias(tree), guess=guess,
                                          tolerance=tolerance, most_iterations=most_iterations)
 

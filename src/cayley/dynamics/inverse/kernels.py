@@ -99,7 +99,7 @@ def _with_loads(tree: Tree, external: ExternalLoads, drives: Drives | None) -> M
 
     def text(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
         acting = external.at_links(links, free, q, more)
-        needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, qd, qdd)
+        needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, q, qd, qdd)
         return needed if drives is None else drives.forces(tree, q, needed, *more[len(external.names):]).tau
 
     described(tree, text, _SENTENCE, " ".join(filter(None, [external.words, _words(tree, drives)])))
@@ -115,7 +115,7 @@ def _by_method(tree: Tree, method: str, drives: Drives | None, kind: type[Made])
     text = METHODS[method].text(free, "inverse_dynamics")
 
     def inverse_dynamics(q: Array, qd: Array, qdd: Array, *t: Scalar) -> Array:
-        needed = text(q, qd, qdd) + drive_forces(free, qd, qdd)
+        needed = text(q, qd, qdd) + drive_forces(free, q, qd, qdd)
         return needed if drives is None else drives.forces(tree, q, needed, *t).tau
 
     described(tree, inverse_dynamics, _SENTENCE, " ".join([f"Method: {method}.", _words(tree, drives)]).strip())

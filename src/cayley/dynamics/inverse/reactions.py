@@ -88,7 +88,7 @@ def _kernel(tree: Tree, external: ExternalLoads, drives: Drives | None, determin
         moved = movements(links, q, qd, qdd, acting["base"])
         forces = np.zeros(0)
         if drives is not None:
-            needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, qd, qdd)
+            needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, q, qd, qdd)
             forces = _spread(drives, drives.forces(tree, q, needed, *t, turned=False).lam)
         return known + _wrenches(tree, links, (q, *t), forces,
                                  lambda loads: joint_loads(links, q, moved, [*acting["loads"], *loads]))

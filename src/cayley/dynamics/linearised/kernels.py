@@ -18,10 +18,11 @@ from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
-from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_slopes, viscous_frictions
+from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_slopes, viscous_frictions
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.springs import spring_matrices
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -139,8 +140,8 @@ def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
 
 
 def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array, Array, Array], Sensitivities]:
-    """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors and the viscous friction that the mechanism
-    includes.
+    """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors, the viscous friction and the springs that the
+    mechanism includes.
 
     Coulomb friction jumps where a velocity is zero, and has no derivative there; elsewhere it adds nothing.
     """
@@ -150,7 +151,9 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array
 
     def text(q: Array, qd: Array, qdd: Array) -> Sensitivities:
         D, V, P = links_alone(q, qd, qdd)
-        return Sensitivities(D + rotors, V + rotor_velocity_slopes(tree, qd) + viscous, P)
+        springs = spring_matrices(tree, q, qd)
+        return Sensitivities(D + rotors, V + rotor_velocity_slopes(tree, qd) + viscous + springs.damping,
+                             P + springs.stiffness)
 
     return text
 
@@ -188,9 +191,10 @@ def forward_derivatives_text(tree: Tree,
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv), **({"asked": "DV"} if chooses else {}))
         M = D + rotors
         V = V + rotor_velocity_slopes(tree, qd)
-        qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - friction_forces(tree, qd))
+        qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - passive_forces(tree, q, qd))
         P = links_alone(q, qd, qdd, **({"asked": "P"} if chooses else {})).P
-        return ForwardDerivatives(qdd, *_solved(M, -P, -(V + viscous)))
+        springs = spring_matrices(tree, q, qd)
+        return ForwardDerivatives(qdd, *_solved(M, -(P + springs.stiffness), -(V + viscous + springs.damping)))
 
     return text
 

@@ -10,8 +10,9 @@ from cayley.dynamics.mechanics.lagrange import lagrange_system
 from cayley.dynamics.nonholonomic.moving_frame import Forms, MovingFrame
 from cayley.dynamics.nonholonomic.system import NonholonomicSystem
 from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, friction_forces, rotor_inertias
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.springs import spring_energy, stored_spring_forces
 from cayley.errors import UnsupportedError
 from cayley.kinematics import constraints
 from cayley.kinematics.actuation import actuation
@@ -45,8 +46,9 @@ def nonholonomic_model(tree: Tree, pseudo_velocities: Forms | None = None) -> No
     rows = list(structure.leading)
     mechanics = lagrange_system(
         lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd,
-        lambda q: energies.potential_energy(links, q),
-        forces=lambda q, qd: -friction_forces(free, qd) * np.ones(tree.nv), name=tree.name)
+        lambda q: energies.potential_energy(links, q) + spring_energy(free, q),
+        forces=lambda q, qd: (stored_spring_forces(free, q) - passive_forces(free, q, qd)) * np.ones(tree.nv),
+        name=tree.name)
 
     def held(q: Array) -> Array:
         return constraints.jacobian(tree, q)[rows]

@@ -24,12 +24,13 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_ma
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias, rotor_velocity_forces
+from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.energies import kinetic_energy, lagrangian, potential_energy
 from cayley.dynamics.rigid_links.inertial_parameters import inertia_vector_from_moments, tree_with_inertia_vectors
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.springs import spring_energy, stored_spring_forces
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
@@ -91,11 +92,11 @@ class TreeMechanics:
         links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
         acting = ExternalLoads(self.wrenches, self.axes).at_links(links, tree, q, more[:len(self.wrenches)])
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, qd)
-        return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - friction_forces(tree, qd) - bias
+        return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - passive_forces(tree, q, qd) - bias
 
     def power(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
-        """The power [W] of joint forces, friction and wrenches: what changes the energy."""
-        power = qd @ (tau - friction_forces(self.tree, qd))
+        """The power [W] of joint forces, friction, dampers and wrenches: what changes the energy."""
+        power = qd @ (tau - passive_forces(self.tree, q, qd) + stored_spring_forces(self.tree, q))
         for frame, wrench in zip(self.wrenches, more, strict=False):
             power = power + wrench @ twist(self.tree, q, qd, frame, axes=self.axes)
         return power
@@ -119,7 +120,7 @@ class TreeMechanics:
 
     def generalized_forces(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """The joint forces (nv) that do the power of all forces but gravity."""
-        forces = tau - friction_forces(self.tree, qd)
+        forces = tau - passive_forces(self.tree, q, qd)
         for frame, wrench in zip(self.wrenches, more, strict=False):
             forces = forces + general_jacobian(self.tree, q, frame, axes=self.axes).T @ wrench
         return forces
@@ -167,9 +168,10 @@ class TreeMechanics:
         return minimal_links(self.tree)
 
     def energy(self, q: Array, qd: Array, *more: Array) -> Scalar:
-        """Kinetic and potential energy [J], with that of included rotors."""
+        """Kinetic and potential energy [J], with that of included rotors and springs."""
         links = links_of(self._tree_with(more[len(self.wrenches):])) if self.inertias else self._links
-        return (kinetic_energy(links, q, qd) + (rotor_inertias(self.tree) * qd) @ qd / 2 + potential_energy(links, q))
+        return (kinetic_energy(links, q, qd) + (rotor_inertias(self.tree) * qd) @ qd / 2 + potential_energy(links, q)
+                + spring_energy(self.tree, q))
 
     @cached_property
     def _plain(self) -> Callable[..., Array]:

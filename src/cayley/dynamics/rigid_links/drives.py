@@ -1,5 +1,5 @@
-"""What the drives of the joints add to the links: the inertia of rotors behind gears, and friction. Mechanisms include
-it on request:
+"""What the drives of the joints add to the links: the inertia of rotors behind gears, friction, and springs. Mechanisms
+include it on request:
 
     real = arm.including("armature", "friction")
 """
@@ -16,19 +16,21 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.samples import is_present, is_symbolic, samples
 from cayley.compiler.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.rigid_links.springs import spring_forces
 from cayley.model.joint_kinds import Motion
+from cayley.model.motors import GEARED
 from cayley.model.tree import Tree
 
 
-def drive_forces(tree: Tree, qd: Array, qdd: Array) -> Array:
-    """Forces (nv) that the included drives need by themselves at the velocity `qd` and the acceleration `qdd`.
+def drive_forces(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """Forces (nv) that the included drives need by themselves at the state (`q`, `qd`) and the acceleration `qdd`.
 
     A joint at rest that is to accelerate has its dry friction against the motion that begins; one that stays needs
     nothing by itself, though any force up to its dry friction would leave it there.
     """
     coulomb = coulomb_frictions(tree)
     beginning = where(rubbing(coulomb), coulomb * where(qd == 0, np.sign(qdd), 0.0), 0.0)
-    return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + friction_forces(tree, qd) + beginning
+    return rotor_inertias(tree) * qdd + rotor_velocity_forces(tree, qd) + passive_forces(tree, q, qd) + beginning
 
 
 def rotor_inertias(tree: Tree) -> Array:
@@ -57,6 +59,11 @@ def rotor_velocity_slopes(tree: Tree, qd: Array) -> Array:
     if not _turning_rotors(tree):
         return C
     return C + np.stack([rotor_coriolis_matrix(tree, unit) @ qd for unit in np.eye(tree.nv)], axis=1)
+
+
+def passive_forces(tree: Tree, q: Array, qd: Array) -> Array:
+    """The forces (nv) that overcome friction and hold springs, as far as they are included."""
+    return friction_forces(tree, qd) + spring_forces(tree, q, qd)
 
 
 def friction_forces(tree: Tree, qd: Array) -> Array:
@@ -93,8 +100,13 @@ def without_dry_friction(tree: Tree) -> Tree:
 
 
 def _reflected(tree: Tree) -> list[Scalar]:
-    """Of each joint the inertia that it feels of its rotor, zero if rotors are not included."""
-    return [joint.rotor.reflected if "armature" in tree.included else 0.0 for joint in tree.joints]
+    """Of each joint the inertia that it feels of its rotor: of a motor that of its spin, if it is not a body's; of
+    others that behind their gears, if rotors are included and are not parts of the mechanism.
+    """
+    motors = set(tree.motors.values())
+    rigid = "armature" in tree.included or GEARED in tree.included
+    return [joint.rotor.reflected if number in motors or (rigid and number not in tree.motors) else 0.0
+            for number, joint in enumerate(tree.joints)]
 
 
 def _turning_rotors(tree: Tree) -> list[tuple[slice, float, Motion]]:

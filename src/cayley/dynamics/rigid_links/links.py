@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.samples import is_symbolic
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
-from cayley.geometry.pose import Pose
+from cayley.geometry.pose import Pose, frame_with_z
 from cayley.model.constraints import check_independent
 from cayley.model.elementary_motions import ROOT as ROOT
 from cayley.model.elementary_motions import elementary_motions
@@ -209,17 +209,6 @@ def links_of(tree: Tree) -> Links:
     check_has_masses(tree)
     plain = _plain_links(tree)
     return plain.reframed([_axis_to_z(link.motion) for link in plain.links])
-
-
-def frame_with_z(axis: ArrayLike, x: ArrayLike | None = None) -> Array:
-    """A rotation (3, 3) whose z axis is a unit vector, and whose x axis is as near as possible to a direction."""
-    z = np.asarray(axis, dtype=float)
-    towards = np.eye(3)[0] if x is None else np.asarray(x, dtype=float)
-    if np.linalg.norm(np.cross(z, towards)) < 1e-6 * np.linalg.norm(towards):
-        towards = np.eye(3)[int(np.argmin(np.abs(z)))]
-    across = towards - (towards @ z) * z
-    across = across / np.linalg.norm(across)
-    return np.stack([across, np.cross(z, across), z], axis=1)
 
 
 def _plain_links(tree: Tree) -> Links:

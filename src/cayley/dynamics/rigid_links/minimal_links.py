@@ -29,9 +29,9 @@ import numpy as np
 
 from cayley.compiler.samples import cleared, is_present, is_symbolic, nominal, samples
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.rigid_links.links import ROOT, Link, Links, frame_with_z, links_of
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.moments import Moments
-from cayley.geometry.pose import Pose
+from cayley.geometry.pose import Pose, frame_with_z
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 

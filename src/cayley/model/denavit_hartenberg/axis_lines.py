@@ -26,6 +26,7 @@ from cayley.model.chains import chain_to
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable, Kind, check_convention, dh_frames
 from cayley.model.joint_kinds import plane_across
 from cayley.model.parts import Friction, Limits, Rotor, frozen, frozen_pose
+from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
 
 PairKind = Literal["skew", "intersecting", "parallel", "antiparallel", "coincident", "anticoincident"]
@@ -51,6 +52,7 @@ class AxisLine:
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
+    spring: Spring | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -339,7 +341,7 @@ def _assignment(lines: Sequence[AxisLine], z: Sequence[Array], normals: Sequence
         frames = np.stack([_frame(normals[i].x, z[i], normals[i].start) for i in range(n + 1)])
     rows = tuple(
         DHRow(theta[i], d[i], a[i + shift], alpha[i + shift], line.kind, line.joint, line.body, line.limits,
-              line.friction, line.rotor) for i, line in enumerate(lines))
+              line.friction, line.rotor, line.spring) for i, line in enumerate(lines))
     table = DHTable(rows, convention, frames[0], None if tool is None else relative_pose.unchecked(frames[n], tool))
     return FrameAssignment(table, frames, pairs, _residual(table, frames, lines))
 
@@ -378,7 +380,8 @@ def _residual(table: DHTable, frames: Array, lines: Sequence[AxisLine]) -> float
 def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...]:
     """The axes of the revolute and prismatic joints on the way to a frame, at zero, in the root's frame.
 
-    Joints of other kinds have no axis line, or not one alone; they are refused by name.
+    Joints of other kinds have no axis line, or not one alone; they are refused by name. Of rotors the spin is kept, as
+    the frames of a table, in which their places would be, are not those of the bodies here.
     """
     lines = []
     chain = chain_to(tree, frame)
@@ -392,5 +395,5 @@ def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...
         kind: Kind = "revolute" if screw.turn else "prismatic"
         lines.append(
             AxisLine(home[:3, 3], home[:3, :3] @ np.asarray(screw.axis), kind, joint.name, joint.child, joint.limits,
-                     joint.friction, joint.rotor))
+                     joint.friction, joint.rotor.spin_alone, joint.spring))
     return tuple(lines)

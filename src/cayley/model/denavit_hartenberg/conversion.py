@@ -78,7 +78,8 @@ def _joints(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Joint]:
     names = [root.name, *[body.name for body in bodies]]
     return [
         Joint(row.joint or f"joint{i + 1}", names[i], names[i + 1],
-              Revolute() if row.kind == "revolute" else Prismatic(), steps[i], row.limits, row.friction, row.rotor)
+              Revolute() if row.kind == "revolute" else Prismatic(), steps[i], row.limits, row.friction, row.rotor,
+              spring=row.spring)
         for i, row in enumerate(table.rows)]
 
 

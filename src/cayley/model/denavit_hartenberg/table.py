@@ -24,6 +24,7 @@ from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
+from cayley.model.spring_kinds import Spring
 from cayley.wording import shown
 
 Convention = Literal["standard", "modified"]
@@ -106,6 +107,7 @@ class DHRow:
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     rotor: Rotor = field(default_factory=Rotor)
+    spring: Spring | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

@@ -30,6 +30,7 @@ from cayley.model.formats.mjcf_gate import checked_mjcf
 from cayley.model.formats.xml_elements import Element, source_of
 from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Rotor
+from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import Tree
 from cayley.wording import printable
 
@@ -174,7 +175,15 @@ class _Reading:
         self.joints.append(Joint(
             self.joint_names[joint], parent, child, motion, np.eye(4) if motion.free else place @ zero,
             self._limits(joint), Friction(float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])),
-            Rotor(float(model.dof_armature[dof])), self.equalities.mimics.get(joint)))
+            Rotor(float(model.dof_armature[dof])), self.equalities.mimics.get(joint), self._spring(joint)))
+
+    def _spring(self, joint: int) -> LinearSpring | None:
+        """The spring of a hinge or slide, relaxed at MuJoCo's springref, which is one of the joint's coordinate."""
+        model = self.model
+        if not model.jnt_stiffness[joint] or model.jnt_type[joint] not in (SLIDE, HINGE):
+            return None
+        return LinearSpring(float(model.jnt_stiffness[joint]), 0.0,
+                            float(model.qpos_spring[model.jnt_qposadr[joint]]))
 
     def _motion(self, joint: int) -> tuple[Motion, Array]:
         """What the joint lets the body do, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
@@ -235,7 +244,8 @@ class _Reading:
 
 
 def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str]:
-    springs = [name for name, stiffness in zip(joint_names, model.jnt_stiffness, strict=True) if stiffness]
+    springs = [name for name, stiffness, kind in zip(joint_names, model.jnt_stiffness, model.jnt_type, strict=True)
+               if stiffness and kind not in (SLIDE, HINGE)]
     if springs:
         names = ", ".join(map(repr, springs))
         yield f"the springs of joints {names} are left out" if springs[

@@ -19,7 +19,8 @@ from cayley.model.formats.format import check_holds
 from cayley.model.formats.mjcf_equality_text import EqualityText
 from cayley.model.formats.xml_elements import quoted
 from cayley.model.joint_kinds.motion import Axis
-from cayley.model.parts import Body, Frame, Joint
+from cayley.model.parts import Body, Frame, Friction, Joint
+from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import Tree
 
 _ROUNDING = 1e-12  # of the largest principal moment: so much may be missing from a possible inertia
@@ -102,6 +103,18 @@ def _lost(tree: Tree) -> Iterator[str]:
         whole = joint.motion.attitude is not None
         if whole and (np.isfinite([*limits.lower, *limits.upper]).any() or np.isfinite(limits.effort).any()):
             yield f"the limits of joint {joint.name!r}, which is {joint.motion.word}"
+        yield from _lost_spring(joint)
+
+
+def _lost_spring(joint: Joint) -> Iterator[str]:
+    """MJCF has linear springs, and dampers of joints that are not theirs."""
+    if isinstance(joint.spring, LinearSpring):
+        if joint.spring.damping:
+            yield f"the damping of the spring of joint {joint.name!r}"
+    elif joint.spring is not None:
+        yield f"the {joint.spring.word} spring of joint {joint.name!r}"
+    if joint.rotor.friction != Friction():
+        yield f"the friction of the motor of joint {joint.name!r}"
 
 
 def _too_light(tree: Tree) -> Iterator[str]:
@@ -198,12 +211,18 @@ def _sites(sites: Sequence[Frame], body: Body) -> Iterator[str]:
 def _joints(tree: Tree, joint: Joint) -> Iterator[str]:
     more = "".join(f' {key}="{float(value)!r}"'
                    for key, value in (("damping", joint.friction.viscous), ("frictionloss", joint.friction.coulomb),
-                                      ("armature", joint.rotor.reflected)) if value)
+                                      ("armature", joint.rotor.reflected), *_spring(joint)) if value)
     parts = _parts(tree, joint)
     for k, (kind, axis) in enumerate(parts):
         name = joint.name if len(parts) == 1 else f"{joint.name}/{k + 1}"
         shown = "" if axis is None else f' axis="{_words(axis)}"{_range(joint, k)}'
         yield f'<joint name={quoted(name)} type="{kind}"{shown}{more}/>'
+
+
+def _spring(joint: Joint) -> Iterator[tuple[str, float]]:
+    if isinstance(joint.spring, LinearSpring):
+        yield "stiffness", joint.spring.stiffness
+        yield "springref", joint.spring.rest
 
 
 def _motors(tree: Tree, joint: Joint) -> Iterator[str]:

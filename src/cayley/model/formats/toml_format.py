@@ -30,7 +30,11 @@
     axis = [0, 0, 1]                        # unit vector in the joint's frame
     limits = { lower = -1, upper = 1, velocity = 2, effort = 50 }
     friction = { viscous = 0.1, coulomb = 0.2 }
-    rotor = { inertia = 1e-4, gear = 100 }  # or reflected = inertia gear^2, the inertia that the joint feels
+    rotor = { inertia = 1e-4, gear = 100 }  # or reflected = inertia gear^2, the inertia that the joint feels; as a body
+                                            # also mass, center, inertia = [xx, yy, zz] about it, carrier (a body), and
+                                            # position, rpy of its frame there, whose z is its axis; friction
+    spring = { kind = "linear", stiffness = 1e4, damping = 2 }  # behind the gear, with rest; hardening (cubic),
+                                            # backlash (cubic, backlash), law (of q, qd, qm, qmd: law = "50*(qm - q)")
     mimic = { joint = "other", multiplier = 2, offset = 0 }
 
     [[frames]]                              # name, body, and position, rotation as above
@@ -88,7 +92,7 @@ Instead of, or besides, bodies and joints a table [dh] gives a serial arm by Den
     rows = [
         { theta = 0, d = 0.4, a = 0, alpha = "pi/2", kind = "revolute", mass = 2, center = [0, 0, 0.1], inertia = [0.1,
         0.1, 0.1] },
-    # also joint, body (names), limits, friction, rotor; all but the four numbers may be left out
+    # also joint, body (names), limits, friction, rotor, spring; all but the four numbers may be left out
     ]                                     
 
 Unknown keys are refused. Errors name the file, the line and the key.
@@ -116,6 +120,8 @@ from cayley.model.formats.toml_section import Section, document
 from cayley.model.formats.toml_text import KEYS_IN_LOOPS, dump_toml
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
+from cayley.model.spring_kinds import KINDS as SPRING_KINDS
+from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Tree, check_constraint
 
 Made = TypeVar("Made")
@@ -233,7 +239,8 @@ def _frame(section: Section) -> Frame:
 def _joint(section: Section) -> Joint:
     motion = _motion(section)
     return _made(section, Joint, section.word("name"), section.word("parent"), section.word("child"), motion,
-                 _pose(section), _limits(section, motion), _friction(section), _rotor(section), _mimic(section))
+                 _pose(section), _limits(section, motion), _friction(section), _rotor(section), _mimic(section),
+                 _spring(section))
 
 
 def _motion(section: Section, keys: Mapping[str, str] = _NO_OTHER_KEYS) -> Motion:
@@ -298,15 +305,30 @@ def _rotor(section: Section) -> Rotor:
     if rotor is None:
         return Rotor()
     gear = rotor.number("gear", 1.0)
-    inertia = rotor.number("inertia", 0.0)
+    tensor = _inertia(rotor) if isinstance(rotor.get("inertia"), list) else None
+    inertia = rotor.number("inertia", 0.0) if tensor is None else 0.0
     if rotor.has("reflected"):
         if rotor.has("inertia"):
             rotor.fail("reflected and inertia both give the rotor's inertia: write one of them", "reflected")
         if gear == 0.0:
             rotor.fail("a gear of 0 reflects nothing", "gear")
         inertia = rotor.number("reflected") / gear**2
-    rotor.finish()
-    return Rotor(inertia, gear)
+    mass = rotor.number("mass") if rotor.has("mass") else None
+    center = rotor.numbers("center", 3, (0.0, 0.0, 0.0))
+    carrier = rotor.word("carrier") if rotor.has("carrier") else None
+    pose = _pose(rotor)
+    place = pose if any(map(rotor.has, ("position", "rpy", "quaternion", "rotation"))) else None
+    return _made(rotor, Rotor, inertia, gear, mass, center, tensor, carrier, place, _friction(rotor))
+
+
+def _spring(section: Section) -> Spring | None:
+    spring = section.section("spring")
+    if spring is None:
+        return None
+    kind = SPRING_KINDS[spring.choice("kind", tuple(SPRING_KINDS), "linear")]
+    values = [_READERS[entry.metadata["form"]](spring, entry.name, entry.default)
+              for entry in fields(kind) if "form" in entry.metadata]  # type: ignore[arg-type]
+    return _made(spring, kind, *values)
 
 
 def _mimic(section: Section) -> Mimic | None:
@@ -375,6 +397,6 @@ def _row(section: Section) -> DHRow:
     row = DHRow(section.number("theta", 0.0, angle=True), section.number("d", 0.0), section.number("a", 0.0),
                 section.number("alpha", 0.0, angle=True), kind, section.word("joint", ""), section.word("body", ""))
     row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), friction=_friction(section),
-                  rotor=_rotor(section))
+                  rotor=_rotor(section), spring=_spring(section))
     section.finish()
     return row

@@ -14,6 +14,7 @@ from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Joint, Rotor
+from cayley.model.spring_kinds import KINDS as SPRING_KINDS
 from cayley.model.tree import Tree
 
 KEYS_IN_LOOPS = {"second": "second_axis"}  # of a universal joint, since the second frame has that name there
@@ -73,11 +74,33 @@ def _joint_out(joint: Joint) -> dict[str, Any]:
         key: values[0] if len(values) == 1 else values
         for key, values in asdict(joint.limits).items() if np.isfinite(values).any()}
     friction = {key: value for key, value in asdict(joint.friction).items() if value}
-    rotor = asdict(joint.rotor) if joint.rotor != Rotor() else None
     return {
         "name": joint.name, **_motion_out(joint.motion), "parent": joint.parent, "child": joint.child,
-        **_pose_out(joint.placement), "limits": limits or None, "friction": friction or None, "rotor": rotor,
+        **_pose_out(joint.placement), "limits": limits or None, "friction": friction or None,
+        "rotor": _rotor_out(joint.rotor) or None, "spring": _spring_out(joint),
         "mimic": None if joint.mimic is None else asdict(joint.mimic)}
+
+
+def _rotor_out(rotor: Rotor) -> dict[str, Any]:
+    if rotor == Rotor():
+        return {}
+    inertia = rotor.inertia if rotor.tensor is None else rotor.tensor
+    more = {"mass": rotor.mass, "center": rotor.center if any(rotor.center) else None, "carrier": rotor.carrier,
+            **({} if rotor.place is None else {"position": [row[3] for row in rotor.place[:3]],
+                                               "rotation": [row[:3] for row in rotor.place[:3]]}),
+            "friction": {key: value for key, value in asdict(rotor.friction).items() if value} or None}
+    return {"inertia": inertia, "gear": rotor.gear} | {key: value for key, value in more.items() if value is not None}
+
+
+def _spring_out(joint: Joint) -> dict[str, Any] | None:
+    spring = joint.spring
+    if spring is None:
+        return None
+    if SPRING_KINDS.get(spring.word) is not type(spring):
+        raise UnsupportedError(
+            f"the spring of joint {joint.name!r} is of the kind {type(spring).__name__}, which is not in "
+            "`cayley.model.spring_kinds.KINDS`: no file of it could be read")
+    return {"kind": spring.word} | spring.keys
 
 
 def _constraint_out(constraint: Constraint) -> dict[str, Any]:

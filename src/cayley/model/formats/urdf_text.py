@@ -76,6 +76,8 @@ def _lost(tree: Tree) -> Iterator[str]:
     for joint in tree.joints:
         if joint.rotor != Rotor():
             yield f"the rotor of joint {joint.name!r}"
+        if joint.spring is not None:
+            yield f"the spring of joint {joint.name!r}"
         ends = (joint.limits.lower, joint.limits.upper)
         unsaid = ends if joint.motion.endless else (*ends, joint.limits.velocity, joint.limits.effort)
         said = joint.motion.nq == 1 and not joint.motion.endless

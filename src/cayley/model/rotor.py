@@ -1,0 +1,110 @@
+"""The rotor of a motor: its spin, its gear and, as far as they are known, its body and its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cayley.compiler.samples import is_symbolic
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError
+from cayley.geometry.batch import tolerance_of
+from cayley.model.finite import LARGEST, check_finite
+from cayley.model.friction import Friction
+from cayley.wording import shown
+
+Rows = tuple[tuple[float, ...], ...]
+_AGREES = 1e-9  # of a spin inertia that is given twice
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """The rotor of a joint's motor: its inertia about its own axis [kg m^2] and the turns it makes for one of the joint
+    (gear ratio), negative if it turns the other way; of a prismatic joint radians for one metre.
+
+    The joint feels the armature, or reflected inertia, inertia * gear^2. Of a rotor that is known as a body there is
+    more: its `mass` [kg], the `center` of mass (3) and the `tensor` (3, 3) of inertia about it in its own frame, whose
+    z is its axis; the body that is its `carrier`, the parent of the joint if none is named; and the `place` (4, 4) of
+    its frame in that body's, with the motor at zero: the joint's, z along the joint's axis, if nothing is said. Of one
+    without a `mass` only the spin is known.
+
+    >>> Rotor(1e-4, gear=100.0).reflected
+    1.0
+    >>> Rotor(gear=50.0, mass=0.5, tensor=np.diag([1e-4, 1e-4, 2e-4])).inertia
+    0.0002
+    """
+
+    inertia: float = 0.0
+    gear: float = 1.0
+    mass: float | None = None
+    center: tuple[float, ...] = (0.0, 0.0, 0.0)
+    tensor: Rows | None = None
+    carrier: str | None = None
+    place: Rows | None = None
+    friction: Friction = field(default_factory=Friction)  # of its own bearings, at the motor
+
+    def __post_init__(self) -> None:
+        check_finite(self, "rotor")
+        if not is_symbolic(self.inertia) and self.inertia < 0:
+            raise ModelError(f"the inertia of a rotor is {self.inertia}: it cannot be negative")
+        if self.mass is not None and not self.mass >= 0:
+            raise ModelError(f"the mass of a rotor is {shown(self.mass)}: it cannot be negative")
+        object.__setattr__(self, "center", _numbers(self.center, (3,), "center"))
+        for key, size in (("tensor", 3), ("place", 4)):
+            if getattr(self, key) is not None:
+                object.__setattr__(self, key, _numbers(getattr(self, key), (size, size), key))
+        if self.mass is None and (self.tensor is not None or any(self.center)):
+            raise ModelError("a rotor has a centre of mass or a tensor of inertia, but no mass: give it one, 0 if that "
+                             "is negligible")
+        if self.tensor is not None:
+            self._check_tensor()
+
+    def _check_tensor(self) -> None:
+        """The tensor says the inertia about the axis; where both are given they must agree."""
+        tensor = np.asarray(self.tensor)
+        if np.abs(tensor - tensor.T).max() > tolerance_of(tensor) * np.abs(tensor).max():
+            raise ModelError(f"the tensor of inertia of a rotor is not symmetric: {tensor.tolist()}")
+        spin = float(tensor[2, 2]) + self._offset
+        if self.inertia and abs(self.inertia - spin) > _AGREES * spin:
+            raise ModelError(f"the inertia of a rotor about its axis is {self.inertia}, but its tensor and its centre "
+                             f"make it {spin}: leave out the first")
+        object.__setattr__(self, "inertia", spin)
+
+    @property
+    def _offset(self) -> float:
+        """What a centre beside the axis adds to the inertia about it."""
+        return (self.mass or 0.0) * (self.center[0]**2 + self.center[1]**2)
+
+    @property
+    def reflected(self) -> float:
+        """The inertia that the joint feels."""
+        return self.inertia * self.gear**2
+
+    @property
+    def is_body(self) -> bool:
+        """Whether it is known as a body, and not by its spin alone."""
+        return self.mass is not None
+
+    @property
+    def spin_alone(self) -> Rotor:
+        """What of it is not that of a body in a place."""
+        return Rotor(self.inertia, self.gear, friction=self.friction)
+
+    @property
+    def central_inertia(self) -> Array:
+        """The tensor (3, 3) about the centre of mass; where it was not given, that of the spin alone."""
+        if self.tensor is not None:
+            return np.asarray(self.tensor)
+        return np.diag([0.0, 0.0, self.inertia - self._offset])
+
+
+def _numbers(values: ArrayLike, shape: tuple[int, ...], what: str) -> tuple[float, ...] | Rows:
+    """Numbers as tuples, in tuples for a matrix, so that rotors can be compared."""
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"the {what} of a rotor must be numbers of shape {shape}, not {shown(values)}") from error
+    if array.shape != shape or not (np.abs(array) <= LARGEST).all():
+        raise ModelError(f"the {what} of a rotor must be finite numbers of shape {shape}, not {shown(values)}")
+    return tuple(tuple(row) for row in array.tolist()) if len(shape) == 2 else tuple(array.tolist())

@@ -1,0 +1,22 @@
+"""The kinds of springs of elastic drives: what is between the gear of a motor and the joint that it drives.
+
+Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
+of a kind. `spring` says what a new one must say.
+"""
+
+from __future__ import annotations
+
+from cayley.model.spring_kinds.backlash import BacklashSpring
+from cayley.model.spring_kinds.hardening import HardeningSpring
+from cayley.model.spring_kinds.law import SpringLaw
+from cayley.model.spring_kinds.linear import LinearSpring
+from cayley.model.spring_kinds.spring import Spring
+
+KINDS: dict[str, type[Spring]] = {
+    "linear": LinearSpring,
+    "hardening": HardeningSpring,
+    "backlash": BacklashSpring,
+    "law": SpringLaw,
+}
+
+__all__ = ["KINDS", "BacklashSpring", "HardeningSpring", "LinearSpring", "Spring", "SpringLaw"]

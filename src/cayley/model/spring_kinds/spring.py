@@ -1,0 +1,138 @@
+"""What a kind of spring says of itself: the contract of all kinds.
+
+A spring is between a joint, at q, and the output of the gear that drives it, at theta = qm / gear with the motor at qm.
+It turns (or pushes) the joint with P, and the gear's output with -P, so that the motor feels -P / gear. The text is
+scalar-agnostic: it runs on floats and on symbols.
+Source: spec S0-49 (269), S0-69, errata E-45: P / gear at the motor, which follows from virtual work.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple
+
+from cayley.compiler.samples import is_symbolic
+from cayley.compiler.typing import Scalar
+from cayley.errors import ModelError, UnsupportedError
+from cayley.model.finite import LARGEST
+from cayley.wording import shown
+
+NUMBER = {"form": "number"}  # metadata of fields that are kept in files: a number, which must be said,
+OPTIONAL = {"form": "number or default"}  # one that need not be said
+
+
+class SpringState(NamedTuple):
+    """The joint's coordinate and velocity, and those of the gear's output: theta = qm / gear and its rate."""
+
+    q: Scalar
+    qd: Scalar
+    theta: Scalar
+    thetad: Scalar
+
+
+class SpringSlopes(NamedTuple):
+    """The derivatives of P by the numbers of a `SpringState`, in their order."""
+
+    by_q: Scalar
+    by_qd: Scalar
+    by_theta: Scalar
+    by_thetad: Scalar
+
+
+class Spring(ABC):
+    """A spring and damper between gear and joint; the kinds are made from it."""
+
+    word: ClassVar[str] = ""
+
+    @abstractmethod
+    def torque(self, at: SpringState) -> Scalar:
+        """P [N m, N], upon the joint, and -P upon the gear's output."""
+
+    @abstractmethod
+    def energy(self, at: SpringState) -> Scalar:
+        """What is stored in it [J]; the power of P that does not come from it is lost, or from elsewhere."""
+
+    @abstractmethod
+    def stored_torque(self, at: SpringState) -> Scalar:
+        """The part of P that comes from the stored energy."""
+
+    @abstractmethod
+    def slopes(self, at: SpringState) -> SpringSlopes:
+        """The derivatives of P."""
+
+    @property
+    def stiffness_at_rest(self) -> Scalar:
+        """-dP/dq where it is relaxed [N m/rad, N/m]."""
+        return -self.slopes(SpringState(0.0, 0.0, 0.0, 0.0)).by_q
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """Its fields as they are in files, without those that have their defaults."""
+        found = {entry.name: getattr(self, entry.name) for entry in fields(self)  # type: ignore[arg-type]
+                 if "form" in entry.metadata and getattr(self, entry.name) != entry.default}
+        for key, value in found.items():
+            if callable(value):
+                raise UnsupportedError(f"{key} of a spring is a function in Python, which no file can hold: write it "
+                                       "as a formula")
+        return found
+
+
+@dataclass(frozen=True)
+class DeflectedSpring(Spring):
+    """A spring with P = f(deflection) + damping times its rate, of deflection = theta - (q - rest): relaxed where the
+    joint is at `rest` with its motor at zero."""
+
+    stiffness: Scalar = field(metadata=NUMBER)  # [N m/rad, N/m]
+    damping: Scalar = field(default=0.0, metadata=OPTIONAL)  # [N m s/rad, N s/m]
+    rest: Scalar = field(default=0.0, metadata=OPTIONAL)  # [rad, m]
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if is_symbolic(value):
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
+                raise ModelError(f"the {entry.name} of a {self.word} spring is {shown(value)}: it must be a finite "
+                                 "number that is not absurdly large")
+            if value < 0 and entry.name != "rest":
+                raise ModelError(f"the {entry.name} of a {self.word} spring is {value}: it cannot be negative")
+            object.__setattr__(self, entry.name, float(value))
+        if not is_symbolic(self.stiffness) and self.stiffness == 0.0:
+            raise ModelError(f"the stiffness of a {self.word} spring is 0: a motor behind it would not drive its joint")
+
+    @abstractmethod
+    def pull(self, deflection: Scalar) -> Scalar:
+        """P of a deflection that does not change."""
+
+    @abstractmethod
+    def pull_slope(self, deflection: Scalar) -> Scalar:
+        """Its derivative: the stiffness there."""
+
+    @abstractmethod
+    def stored(self, deflection: Scalar) -> Scalar:
+        """The energy of a deflection, whose derivative is the pull."""
+
+    def damping_at(self, deflection: Scalar) -> Scalar:
+        """The damping of a deflection."""
+        return self.damping
+
+    def deflection(self, at: SpringState) -> Scalar:
+        """How far the gear's output is ahead of the joint."""
+        return at.theta - at.q + self.rest
+
+    def torque(self, at: SpringState) -> Scalar:
+        deflection = self.deflection(at)
+        return self.pull(deflection) + self.damping_at(deflection) * (at.thetad - at.qd)
+
+    def energy(self, at: SpringState) -> Scalar:
+        return self.stored(self.deflection(at))
+
+    def stored_torque(self, at: SpringState) -> Scalar:
+        return self.pull(self.deflection(at))
+
+    def slopes(self, at: SpringState) -> SpringSlopes:
+        deflection = self.deflection(at)
+        stiffness = self.pull_slope(deflection)
+        damping = self.damping_at(deflection)
+        return SpringSlopes(-stiffness, -damping, stiffness, damping)

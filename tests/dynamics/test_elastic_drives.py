@@ -1,0 +1,83 @@
+"""Elastic drives: arms with rotors and springs against Pinocchio, closed forms and worked examples."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import cayley as cy
+from cayley.errors import ModelError
+from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques
+
+
+@pytest.fixture(scope="module", params=["RPRR", "PRP"])
+def arm(request):
+    return spatial_arm(request.param)
+
+
+@pytest.fixture(scope="module")
+def soft(arm):
+    return arm.including("elastic drives")
+
+
+def states(mechanism, size=20, seed=1):
+    return np.random.default_rng(seed).normal(size=(3, size, mechanism.nv))
+
+
+def test_inverse_dynamics_is_that_of_a_tree_of_links_and_rotors_with_springs_between(arm, soft):
+    model = pinocchio_arm(arm)
+    data = model.createData()
+    q, qd, qdd = states(soft)
+    expected = np.array([pin.rnea(model, data, *state) for state in zip(q, qd, qdd, strict=True)])
+    found = soft.inverse_dynamics(q, qd, qdd)
+    assert np.abs(found - expected - spring_torques(arm, q, qd)).max() < 1e-11 * np.abs(found).max()
+
+
+def test_forward_dynamics_is_the_inverse_of_inverse_dynamics_by_every_method(soft):
+    q, qd, qdd = states(soft)
+    tau = soft.inverse_dynamics(q, qd, qdd)
+    for method in ("composite-bodies", "articulated-bodies"):
+        found = soft.forward_dynamics.using(method)(q, qd, tau)
+        assert np.abs(found - qdd).max() < 1e-10
+
+
+def test_derivatives_are_those_of_differences(soft):
+    q, qd, qdd = (state[0] for state in states(soft))
+    found = soft.linearize(q, qd, qdd)
+    h = 1e-6
+    P = [(soft.inverse_dynamics(q + h * e, qd, qdd) - soft.inverse_dynamics(q - h * e, qd, qdd)) / (2 * h)
+         for e in np.eye(soft.nv)]
+    V = [(soft.inverse_dynamics(q, qd + h * e, qdd) - soft.inverse_dynamics(q, qd - h * e, qdd)) / (2 * h)
+         for e in np.eye(soft.nv)]
+    np.testing.assert_allclose(found.P, np.transpose(P), atol=1e-6 * np.abs(found.P).max())
+    np.testing.assert_allclose(found.V, np.transpose(V), atol=1e-6 * np.abs(found.V).max())
+    tau = soft.inverse_dynamics(q, qd, qdd)
+    forward = soft.forward_derivatives(q, qd, tau)
+    np.testing.assert_allclose(found.D @ forward.by_q, -found.P, atol=1e-8 * np.abs(found.P).max())
+
+
+def test_the_planar_arm_of_the_worked_example():
+    """WE-13: link and rotor torques, without the springs'."""
+    soft = planar_arm().including("elastic drives")
+    q = np.array([0.3, 0.5, 0.35, 0.6])
+    qd = np.array([1.0, -0.5, 2.0, 1.0])
+    tau = soft.inverse_dynamics(q, qd, [0.4, 0.7, -1.0, 3.0]) - spring_torques(planar_arm(), q, qd)
+    np.testing.assert_allclose(tau, [33.766749268, 4.973090829, -0.01, 0.068], atol=1e-9)
+
+
+def test_drives_of_either_model_are_taken_out_again():
+    arm = planar_arm()
+    soft = arm.including("elastic drives")
+    assert soft.joint_names == ("joint1", "joint2", "joint1 motor", "joint2 motor")
+    assert soft.actuated_joints == ("joint1 motor", "joint2 motor")
+    assert arm.including("reduced elastic drives").including("armature").joint_names == arm.joint_names
+    assert soft.including().actuated_joints == arm.actuated_joints
+    stiffer = soft.with_drive("joint1", stiffness=300.0, inertia=0.1, gear=2.0)
+    assert stiffer.joints[0].spring.stiffness == 300.0
+    assert stiffer.inertia_matrix(np.zeros(4))[2, 2] == 0.1
+
+
+def test_what_has_no_spring_is_refused_by_name():
+    with pytest.raises(ModelError, match="panda has no elastic drives"):
+        cy.load("panda").including("elastic drives")
+    with pytest.raises(ModelError, match="gear of joint 'joint1' is 0"):
+        planar_arm().with_drive("joint1", stiffness=1.0, gear=0.0).including("elastic drives")
