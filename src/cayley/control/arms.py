@@ -1,0 +1,49 @@
+"""What laws are made for: a mechanism, or its tree."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.model.tree import Tree
+from cayley.wording import shown
+
+
+class HasTree(Protocol):
+    """A mechanism."""
+
+    @property
+    def tree(self) -> Tree: ...
+
+
+def tree_of(arm: Tree | HasTree) -> Tree:
+    """The tree of a mechanism; a tree stays what it is."""
+    return arm if isinstance(arm, Tree) else arm.tree
+
+
+def gains_of(values: ArrayLike, count: int, name: str) -> Array:
+    """Gains (count), given one by one or as one for all."""
+    given = np.asarray(values, dtype=float)
+    if given.shape not in ((), (count,)) or not np.isfinite(given).all():
+        raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")
+    return np.array(np.broadcast_to(given, (count,)))
+
+
+def check_single_coordinates(tree: Tree, what: str) -> None:
+    """Refuse a mechanism with joints that move in another way than by one coordinate, which is an angle or a length."""
+    for joint in tree.joints:
+        if joint.motion.nv and (joint.motion.nv, joint.motion.nq) != (1, 1):
+            raise UnsupportedError(f"{what} is for joints of one coordinate each; joint {joint.name!r} of {tree.name} "
+                                   f"is {joint.motion.word}, with {joint.motion.nv} velocities")
+
+
+def check_rigid_drives(tree: Tree, what: str) -> None:
+    """Refuse a mechanism whose motors drive through springs: `what` would take them for rigid."""
+    soft = [tree.joints[number].name for number in tree.motors if tree.joints[number].spring is not None]
+    if soft:
+        raise UnsupportedError(
+            f"{what} would take the springs of {tree.name} for rigid, but joint {soft[0]!r} is driven through one: "
+            "`cayley.control.FeedbackLinearisation` knows them, and `including(\"armature\")` is the arm without them")
