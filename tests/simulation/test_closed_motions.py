@@ -18,7 +18,7 @@ from cayley.simulation import Event, Trajectory
 from dynamics.test_closed_mechanisms import specified_slider_crank, stewart, stewart_guess
 from kinematics.test_closure import bennett
 
-FIXED_STEPS = ("rk4", "semi-implicit-euler", "lie-midpoint", "variational")
+FIXED_STEPS = ("rk4", "semi-implicit-euler", "lie-midpoint", "gauss", "variational")
 
 
 def shift(x=0.0, y=0.0, z=0.0):

@@ -46,7 +46,8 @@ def rubbing(name, *coulomb, **more):
 @pytest.mark.spec("S1-72")
 @pytest.mark.parametrize("method", ADAPTIVE)
 def test_a_sliding_block_stops_where_its_energy_is_spent_and_stays(method):
-    found = simulate(block(), [0.0], [1.0], until=2.0, method=method)
+    longest = 0.1 if method == "gauss" else np.inf  # which makes steps of one length
+    found = simulate(block(), [0.0], [1.0], until=2.0, method=method, max_step=longest)
     assert found.finished and [(o.name, o.action) for o in found.happened] == [("slide", "stick")]
     assert abs(found.happened[0].t - 0.5) < 1e-8 and abs(found.q[-1, 0] - 0.25) < 1e-8
     later = found.t > found.happened[0].t

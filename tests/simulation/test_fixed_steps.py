@@ -16,7 +16,8 @@ from cayley.simulation import rollout, simulate
 from cayley.simulation.fixed_steps import METHODS
 from simulation.mechanisms import floating_arm, free_body, pendulum, random_state, top
 
-ORDERS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2, "variational": 2}
+QUICK = tuple(method for method in METHODS if method != "gauss")  # which is compiled for long with floating bodies
+ORDERS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2, "implicit-midpoint": 2, "gauss": 4, "variational": 2}
 
 
 def error(tree, method, step, exact, q, qd, span):
@@ -34,7 +35,7 @@ def test_errors_shrink_with_the_step_as_the_order_says(make, method):
     q, qd = random_state(tree, 1)
     span = 0.4
     exact = simulate(tree, q, qd, times=[0.0, span], rtol=1e-13, atol=1e-14)
-    steps = np.array([0.02, 0.01, 0.005, 0.0025]) / (1 if method == "rk4" else 4)
+    steps = np.array([0.02, 0.01, 0.005, 0.0025]) / {"rk4": 1, "gauss": 1.5}.get(method, 4)
     errors = [error(tree, method, h, exact, q, qd, span) for h in steps]
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert abs(slope - ORDERS[method]) < 0.12
@@ -132,13 +133,13 @@ def test_the_variational_method_keeps_the_spin_of_a_heavy_top():
     assert np.ptp(found.qd[:, 2]) < 1e-9
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", QUICK)
 def test_a_floating_arm_keeps_its_momentum_and_balances_its_work(method):
     tree = floating_arm((0.0, 0.0, -9.81))
     q, qd = random_state(tree, 6)
     tau = np.array([0, 0, 0, 0, 0, 0, 0.3, -0.2, 0.4, 1.0])
     found = rollout(tree, method=method)(q, qd, tau, step=2.5e-4, steps=2000, every=100)
-    allowed = {"rk4": 1e-11, "semi-implicit-euler": 5e-3, "lie-midpoint": 1e-6, "variational": 1e-6}[method]
+    allowed = {"rk4": 1e-11, "gauss": 1e-11, "semi-implicit-euler": 5e-3}.get(method, 1e-6)
     assert np.abs(found.momentum_drift).max() < allowed * np.abs(found.momentum).max()
     assert np.abs(found.energy_drift).max() < allowed * np.abs(found.kinetic).max()
     assert np.abs(found.work).max() > 0.1
@@ -147,7 +148,7 @@ def test_a_floating_arm_keeps_its_momentum_and_balances_its_work(method):
 def test_attitudes_stay_of_length_one():
     tree = floating_arm()
     q, qd = random_state(tree, 7)
-    for method in METHODS:
+    for method in QUICK:
         found = rollout(tree, method=method)(q, 5 * qd, step=1e-3, steps=3000, every=100)
         for own in (slice(3, 7), slice(7, 11)):
             assert np.abs(np.linalg.norm(found.q[:, own], axis=1) - 1).max() < 1e-12

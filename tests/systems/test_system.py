@@ -15,7 +15,7 @@ from cayley.systems import UNIT_QUATERNION, Block, Port, System
 from cayley.systems.events import Event
 from systems.plants import G, free_body, linear, motor, pendulum
 
-METHODS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2}
+METHODS = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2, "implicit-midpoint": 2, "gauss": 4}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,7 +9,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.systems import Block, System, Transition
 from systems.plants import G, ball
 
-METHODS = ["rk4", "semi-implicit-euler", "lie-midpoint"]
+METHODS = ["rk4", "semi-implicit-euler", "lie-midpoint", "gauss"]
 
 
 def impacts(height, e, until):
@@ -66,7 +66,7 @@ def test_impacts_keep_the_order_of_a_method(method):
         assert end.log.count == len(exact.happened) == 2
         errors.append(max(abs(end.end.height - exact.end.height), np.abs(end.log.times[:2] - [
             o.t for o in exact.happened]).max()))
-    order = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2}[method]
+    order = {"rk4": 4, "semi-implicit-euler": 1, "lie-midpoint": 2, "gauss": 4}[method]
     assert np.log2(errors[0] / errors[2]) / 2 > order - 0.3
 
 

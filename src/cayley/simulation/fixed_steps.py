@@ -3,6 +3,9 @@
     rk4                   explicit, order 4: the most accurate for its price, over times that are not long
     semi-implicit-euler   explicit, order 1: the cheapest step
     lie-midpoint          implicit, symmetric, order 2: keeps the energy of single free bodies exactly
+    implicit-midpoint     implicit, symmetric, order 2, solved by Newton's method: stiff springs cost no step size
+                          and no energy
+    gauss                 the same of order 4
     variational           implicit, symplectic, symmetric, order 2: keeps momenta exactly, and energy without drift: for
                           long times
 """

@@ -54,8 +54,8 @@ def with_dry_friction(method: FixedStep, mechanics: TreeMechanics, coulomb: Arra
 def _frozen(stage: Stage, mechanics: TreeMechanics, coulomb: Array, going: Array) -> Stage:
     flow = stage.flow
     held = HeldMechanics(mechanics.tree, mechanics.wrenches, mechanics.axes, mechanics.inertias, going)
-    return stage._replace(flow=HeldFlow(flow.system, flow.t, flow.p, lambda x: _with_friction(
-        flow.inputs(x), coulomb * going), held))
+    return stage._replace(flow=HeldFlow(flow.system, flow.t, flow.p, lambda t, x: _with_friction(
+        flow.driven(t, x), coulomb * going), held))
 
 
 def _settled(stage: Stage, point: Point, mechanics: TreeMechanics, coulomb: Array, going: Array,

@@ -167,7 +167,8 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
             changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
     """Compile rollouts of a mechanism; call the result on states.
 
-    `method`: "rk4", "semi-implicit-euler", "lie-midpoint" or "variational"; see `fixed_steps`. `controller`: a kernel
+    `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss" or "variational"; see
+    `fixed_steps`. `controller`: a kernel
     whose inputs t, q and qd are the state and whose others are parameters of the rollout, or a scalar-agnostic function
     of (t, q, qd); it is compiled into the loop. `control`: "sampled", evaluated at the start of each step and held, as
     a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`: frames at which

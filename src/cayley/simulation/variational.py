@@ -207,7 +207,7 @@ def _start(points: Array, layout: Layout) -> Array:
     return np.concatenate([qd, qd, q], axis=-1)
 
 
-def variational(mechanics: TreeMechanics, iterations: int) -> FixedStep:
+def variational(mechanics: TreeMechanics, iterations: int = 6) -> FixedStep:
     """The method for a mechanism; `closing` is the last look at the midpoint."""
     if isinstance(mechanics, ConstrainedMechanics) and mechanics.holds_velocities:
         raise UnsupportedError(f"{mechanics.tree.name} has constraints on velocities: its steps do not follow from an "

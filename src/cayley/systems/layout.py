@@ -6,7 +6,7 @@ those of batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -72,6 +72,11 @@ class Layout:
         """The blocks that have a velocity, and which it is."""
         return {name: block.velocity for name, block in self.blocks.items() if block.velocity is not None}
 
+    @property
+    def unmoved(self) -> list[str]:
+        """The blocks that are no positions: those without a velocity."""
+        return [name for name, block in self.blocks.items() if block.velocity is None]
+
     def state(self, x: Array) -> State:
         """The blocks of a vector (..., size), or of its smooth part where there are no modes."""
         values: dict[str, Any] = {}
@@ -93,11 +98,12 @@ class Layout:
         parts = [as_vector(x[name]) for name in self.blocks]
         return joined([*parts, *([as_vector(x[name]) for name in self.modes] if modes else [])])
 
-    def tangents(self, d: Array) -> dict[str, Array]:
-        """The tangents of the blocks in a vector (freedoms)."""
-        ends = np.cumsum([0, *[prod(block.tangent) for block in self.blocks.values()]]).tolist()
-        return {name: d[a] if block.tangent == () else d[a:b].reshape(block.tangent)
-                for (name, block), a, b in zip(self.blocks.items(), ends[:-1], ends[1:], strict=True)}
+    def tangents(self, d: Array, names: Sequence[str] | None = None) -> dict[str, Array]:
+        """The tangents of the blocks, or of some, in a vector (freedoms)."""
+        shapes = {name: self.blocks[name].tangent for name in (self.blocks if names is None else names)}
+        ends = np.cumsum([0, *[prod(shape) for shape in shapes.values()]]).tolist()
+        return {name: d[a] if shape == () else d[a:b].reshape(shape)
+                for (name, shape), a, b in zip(shapes.items(), ends[:-1], ends[1:], strict=True)}
 
     # How the blocks move: tangents by the names of their blocks
 

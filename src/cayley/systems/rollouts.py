@@ -330,17 +330,16 @@ class Rollout:
         return stage
 
     def _driven(self, given: dict[str, Any], point: Point, row: Record,
-                length: Scalar) -> tuple[Callable[[State], Record], Array | None]:
-        """What gives the inputs at a state, and those that are held for the next stage."""
+                length: Scalar) -> tuple[Callable[[Scalar, State], Record], Array | None]:
+        """What gives the inputs at a time and a state, and those that are held for the next stage."""
         fixed = {n: given[f"u.{n}"] for n in self.inputs if n in self.system.inputs}
         feed = self._feed
         if feed is None:
-            return (lambda x: self.system.input_record(fixed)), None
+            return (lambda t, x: self.system.input_record(fixed)), None
         parameters = {n: given[f"u.{n}"] for n in feed.parameters}
         t = given.get("t", 0.0)
         if not feed.sampled:
-            now = t + row.time * length
-            return (lambda x: self.system.input_record(fixed | feed.text(now, x, parameters))), None
+            return (lambda t, x: self.system.input_record(fixed | feed.text(t, x, parameters))), None
         found = feed.text(t, point.x, parameters)
         held = np.concatenate([found[n] for n in feed.drives])
         if self._holds:
@@ -350,7 +349,7 @@ class Rollout:
             for n in feed.drives:
                 found[n] = held[start:start + self.system.ports[n].size]
                 start += self.system.ports[n].size
-        return (lambda x: self.system.input_record(fixed | found)), held
+        return (lambda t, x: self.system.input_record(fixed | found)), held
 
 
 def _on(rollout: Rollout, backend: str) -> Rollout:

@@ -17,6 +17,7 @@ from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
 from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
+from cayley.systems.gauss_solver import Gauss
 from cayley.systems.holding import Nothing
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
@@ -27,6 +28,7 @@ from cayley.systems.trajectory import SystemTrajectory
 from cayley.wording import shown
 
 METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
+METHODS["gauss"] = Gauss
 
 
 def simulate(system: System, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None,

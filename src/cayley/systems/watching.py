@@ -133,7 +133,7 @@ class Watching:
     @cached_property
     def _at_start(self) -> Kernel:
         def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, Array]:
-            flow = Flow(self.system, t, p, lambda _: u)
+            flow = Flow(self.system, t, p, lambda *_: u)
             values, slopes = self.guards.values_and_slopes(flow, x)
             return values, side_of(values, slopes, values == 0.0)
         return text_kernel(self.system, text, [(len(self.guards),), (len(self.guards),)], "guards")

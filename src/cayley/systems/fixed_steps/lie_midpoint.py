@@ -63,7 +63,7 @@ def _start(points: Array, layout: Layout) -> Array:
                           axis=-1)
 
 
-def lie_midpoint(iterations: int) -> FixedStep:
+def lie_midpoint(iterations: int = 6) -> FixedStep:
     stages = range(iterations)
     table = Table(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages], time=[0.5] * iterations)
     return FixedStep(2, table, _start, _stage)

@@ -3,14 +3,19 @@
     rk4                   explicit, order 4: the most accurate for its price, over times that are not long
     semi-implicit-euler   explicit, order 1: the cheapest step
     lie-midpoint          implicit, symmetric, order 2: keeps the energy of single free bodies exactly
+    implicit-midpoint     implicit, symmetric, order 2, solved by Newton's method: stiff springs cost no step size
+                          and no energy
+    gauss                 the same of order 4
 A system may have others of its own, as mechanisms have a variational one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from cayley.errors import ConventionError
+from cayley.systems.fixed_steps.gauss import MIDPOINT, TWO_NODES, gauss
 from cayley.systems.fixed_steps.lie_midpoint import lie_midpoint
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.runge_kutta import RK4
@@ -18,12 +23,12 @@ from cayley.systems.fixed_steps.semi_implicit_euler import SEMI_IMPLICIT_EULER
 from cayley.wording import did_you_mean
 
 EXPLICIT = {"rk4": RK4, "semi-implicit-euler": SEMI_IMPLICIT_EULER}
-IMPLICIT: dict[str, Callable[[int], FixedStep]] = {"lie-midpoint": lie_midpoint}
-ITERATIONS = 6
+IMPLICIT: dict[str, Callable[..., FixedStep]] = {
+    "lie-midpoint": lie_midpoint, "implicit-midpoint": partial(gauss, MIDPOINT), "gauss": partial(gauss, TWO_NODES)}
 
 
 def fixed_step(name: str, iterations: int | None = None,
-               own: Mapping[str, Callable[[int], FixedStep]] | None = None) -> FixedStep:
+               own: Mapping[str, Callable[..., FixedStep]] | None = None) -> FixedStep:
     """A method by its name, with the `iterations` of an implicit one; a system's `own` are implicit.
 
     >>> fixed_step("rk4").order
@@ -37,4 +42,6 @@ def fixed_step(name: str, iterations: int | None = None,
     if iterations is not None and (name in EXPLICIT or iterations < 1):
         raise ConventionError(
             f"iterations, at least one, are an option of the methods {', '.join(implicit)}, not of {name!r}")
-    return EXPLICIT[name] if name in EXPLICIT else implicit[name](iterations or ITERATIONS)
+    if name in EXPLICIT:
+        return EXPLICIT[name]
+    return implicit[name]() if iterations is None else implicit[name](iterations)

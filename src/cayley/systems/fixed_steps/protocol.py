@@ -7,9 +7,9 @@ Between stages a method carries what it needs, and the point it started from sta
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -39,16 +39,24 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Flow:
-    """A system in a stage: the time, the parameters, and what gives the inputs at a state."""
+    """A system in a stage: the time, the parameters, and what gives the inputs at a time and a state."""
 
     system: System
     t: Scalar
     p: Record
-    inputs: Callable[[State], Record]
+    driven: Callable[[Scalar, State], Record]
 
     @property
     def layout(self) -> Layout:
         return self.system.layout
+
+    def later(self, seconds: Scalar) -> Self:
+        """The same at a later time."""
+        return replace(self, t=self.t + seconds)
+
+    def inputs(self, x: State) -> Record:
+        """The inputs at a state, now."""
+        return self.driven(self.t, x)
 
     def tangents(self, x: State, u: Record) -> dict[str, Array]:
         """The derivative of each block."""
