@@ -19,7 +19,8 @@ from cayley.planning.motion import Motion
 FORMAT = "cayley motion 1"
 _KINDS = {
     "Polynomials": "cayley.planning.polynomials", "Composed": "cayley.planning.composed",
-    "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together"}
+    "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together",
+    "Cycloid": "cayley.planning.cycloid"}
 
 
 def save(motion: Motion, path: str | Path) -> Path:

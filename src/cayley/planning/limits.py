@@ -1,0 +1,150 @@
+"""What a motion may ask of the joints: velocity, acceleration, jerk and force, and where they are said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, FieldArray
+from cayley.errors import PlanningError, SignatureError, UnsupportedError
+from cayley.model.constraints import check_independent
+from cayley.model.coordinate_labels import velocity_labels
+
+if TYPE_CHECKING:
+    from cayley.model.tree import Tree
+
+KINDS = ("velocity", "acceleration", "jerk", "effort")
+
+
+class Machine(Protocol):
+    """What has joints and forces at them: a `Mechanism`."""
+
+    @property
+    def tree(self) -> Tree: ...
+
+    @property
+    def inverse_dynamics(self) -> Callable[..., Array]: ...
+
+    @property
+    def jacobian(self) -> Callable[..., Array]: ...
+
+    @property
+    def jacobian_rate(self) -> Callable[..., Array]: ...
+
+
+class Duration(NamedTuple):
+    """The least time of a motion [s], the joint that does not allow a shorter one, and which of its limits that is."""
+
+    seconds: float
+    joint: str
+    limit: str
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """The greatest velocity, acceleration and jerk of each joint (n) [rad/s or m/s, ...], to both sides, and the
+    greatest force or torque, `effort` [N or N m], which needs the `machine` whose dynamics say it. A number is for all
+    joints; infinity, which all are unless said, is no limit; a joint with a limit of zero must stand still.
+
+    >>> MotionLimits(velocity=[2.0, 1.0], acceleration=10.0).resized(2).acceleration
+    array([10., 10.])
+    """
+
+    velocity: FieldArray = np.inf
+    acceleration: FieldArray = np.inf
+    jerk: FieldArray = np.inf
+    effort: FieldArray = np.inf
+    names: Sequence[str] = ()
+    machine: Machine | None = None
+
+    def __post_init__(self) -> None:
+        sizes = set()
+        for kind in KINDS:
+            values = np.array(getattr(self, kind), dtype=float)
+            if values.ndim > 1:
+                raise SignatureError(f"the limits of {kind} are a number or one for each joint, (n); given was the "
+                                     f"shape {values.shape}")
+            wrong = np.atleast_1d(~(values >= 0.0))
+            if wrong.any():
+                joint = int(wrong.argmax())
+                raise PlanningError(f"the limit of {kind} of joint {self._name(joint)} is "
+                                    f"{np.atleast_1d(values)[joint]:g}: limits are to both sides, and not negative")
+            sizes |= set(values.shape)
+            values.flags.writeable = False
+            object.__setattr__(self, kind, values)
+        sizes |= {len(self.names)} if self.names else set()
+        if len(sizes) > 1:
+            raise SignatureError(f"limits of {', '.join(map(str, sorted(sizes)))} joints do not fit together")
+        if np.isfinite(self.effort).any() and self.machine is None:
+            raise PlanningError("limits of effort need the machine whose dynamics say the efforts: "
+                                "MotionLimits.of(arm, ...)")
+
+    @staticmethod
+    def of(machine: Machine, *, velocity: ArrayLike | None = None, acceleration: ArrayLike = np.inf,
+           jerk: ArrayLike = np.inf, effort: ArrayLike | None = None) -> MotionLimits:
+        """The limits of the joints of a machine: velocities and efforts are those of its description unless others are
+        given (infinity: none), accelerations and jerks are said here, as no description has them.
+
+        >>> import cayley as cy
+        >>> MotionLimits.of(cy.load("panda"), acceleration=10.0).velocity[:2]
+        array([2.175, 2.175])
+        """
+        tree = machine.tree
+        check_independent(tree, "a motion of the joints")
+        turning = [joint.name for joint in tree.joints if joint.motion.nq != joint.motion.nv]
+        if turning:
+            raise UnsupportedError(f"joint {turning[0]!r} has an orientation among its coordinates: its way from one "
+                                   "to another is a curve of rotations, not of numbers")
+        said = {kind: [x for joint in tree.joints for x in getattr(joint.limits, kind)]
+                for kind in ("velocity", "effort")}
+        return MotionLimits(said["velocity"] if velocity is None else velocity, acceleration, jerk,
+                            said["effort"] if effort is None else effort,
+                            tuple(name for name, _ in velocity_labels(tree)), machine).resized(tree.nv)
+
+    def resized(self, n: int) -> MotionLimits:
+        """The same limits as arrays of n joints."""
+        if all(getattr(self, kind).shape == (n,) for kind in KINDS):
+            return self
+        if any(getattr(self, kind).shape not in ((), (n,)) for kind in KINDS) or len(self.names) not in (0, n):
+            raise SignatureError(f"the limits are not those of {n} joints")
+        velocity, acceleration, jerk, effort = (np.broadcast_to(getattr(self, kind), (n,)) for kind in KINDS)
+        return MotionLimits(velocity, acceleration, jerk, effort, self.names, self.machine)
+
+    def name(self, joint: int) -> str:
+        """What a joint is called, by its number from 0."""
+        return self.names[joint] if self.names else f"number {joint + 1}"
+
+    def _name(self, joint: int) -> str:
+        return repr(self.names[joint]) if joint < len(self.names) else f"number {joint + 1}"
+
+    @cached_property
+    def has_efforts(self) -> bool:
+        return bool(np.isfinite(self.effort).any())
+
+    def check_can_move(self, moves: Array) -> None:
+        """Raise if a joint that moves, by truth values (n), has a limit of zero."""
+        for kind in KINDS[:3]:
+            stuck = moves & (getattr(self, kind) == 0.0)
+            if stuck.any():
+                raise PlanningError(f"joint {self._name(int(stuck.argmax()))} moves, but its limit of {kind} is 0: "
+                                    "raise the limit, or let the joint stay where it is")
+
+    def forces(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """The forces of the machine."""
+        if self.machine is None:
+            raise PlanningError("these limits have no machine: MotionLimits.of(arm, ...)")
+        return self.machine.inverse_dynamics(q, qd, qdd)
+
+
+def checked_configuration(value: ArrayLike, what: str, n: int | None = None) -> Array:
+    """Finite numbers (n), or an error that says which are not."""
+    q = np.array(value, dtype=float)
+    if q.ndim != 1 or q.size == 0 or (n is not None and len(q) != n):
+        raise SignatureError(f"{what} is ({'n' if n is None else n}); given was the shape {q.shape}")
+    if not np.isfinite(q).all():
+        raise PlanningError(f"{what} [{int((~np.isfinite(q)).argmax())}] is not a finite number")
+    return q
