@@ -1,0 +1,93 @@
+"""A mechanism as an open network of bodies, and back.
+
+The inner terminal of a body is at the origin of its frame; there is an outer one for every joint that it carries, and
+one for every frame that is to be open. The zero of a joint is where its two frames coincide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.errors import ModelError, UnsupportedError
+from cayley.mechanisms.networks.instant import Attachment, Convention
+from cayley.mechanisms.networks.joint_layer import NetworkJoint
+from cayley.mechanisms.networks.open_network import OpenNetwork
+from cayley.mechanisms.networks.rigid_body import RigidBody
+from cayley.model.constraints import check_independent
+from cayley.model.masses import check_has_masses
+from cayley.model.parts import Body, Frame, Joint
+from cayley.model.tree import Tree
+
+
+def network_of(tree: Tree, open_at: Sequence[str] = (), convention: Convention = "relative") -> OpenNetwork:
+    """A mechanism as a network, open at named frames; without a name, at its frame `tool`, if it has one.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> network_of(load_robot("puma560"))
+    <network puma560: 6 bodies, open at tool>
+    """
+    check_independent(tree, "an open network")
+    check_has_masses(tree)
+    if tree.included:
+        raise UnsupportedError(
+            f"the network of {tree.name} has no {' or '.join(sorted(tree.included))}, which its dynamics include: take "
+            "the mechanism without it")
+    if not tree.joints:
+        raise ModelError(f"{tree.name} has no joints: nothing of it is a component")
+    names = tuple(open_at) or tuple(frame.name for frame in tree.frames if frame.name == "tool")
+    frames = [tree.frame(name) for name in names]
+    tips = {frame.name: Attachment(tree.body_number(frame.body) - 1, f"T {frame.name}") for frame in frames}
+    grounded = [name for name, tip in tips.items() if tip.body < 0]
+    if grounded:
+        raise ModelError(f"frame {grounded[0]!r} of {tree.name} is on the reference itself: it is no port")
+    bodies = tuple(_rigid_body(tree, number, frames) for number in range(1, len(tree.bodies)))
+    joints = tuple(NetworkJoint(joint.motion, np.asarray(joint.placement)[:3, :3]) for joint in tree.joints)
+    attachments = tuple(Attachment(parent - 1, f"A {joint.name}")
+                        for joint, parent in zip(tree.joints, tree.parents, strict=True))
+    grounded_at = {attached.port: np.asarray(joint.placement)[:3, 3]
+                   for joint, attached in zip(tree.joints, attachments, strict=True) if attached.body < 0}
+    return OpenNetwork(tree.name, bodies, joints, attachments, tips, tree.gravity, convention, grounded_at)
+
+
+def _rigid_body(tree: Tree, number: int, frames: Sequence[Frame]) -> RigidBody:
+    body = tree.bodies[number]
+    center = np.asarray(body.center)
+    ports = {"B": -center}
+    ports |= {f"A {joint.name}": np.asarray(joint.placement)[:3, 3] - center
+              for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == number}
+    ports |= {f"T {frame.name}": np.asarray(frame.pose)[:3, 3] - center for frame in frames if frame.body == body.name}
+    return RigidBody(body.name.replace(".", "_"), 0.0 if body.mass is None else body.mass, body.inertia, ports)
+
+
+def tree_of(network: OpenNetwork) -> Tree:
+    """A network as a mechanism: the frame of a body is at its inner terminal, in its axes; open terminals are frames.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> tree_of(network_of(load_robot("puma560")))
+    <puma560: 7 bodies, 6 joints, nq = 6, nv = 6>
+    """
+    names = ["reference", *[body.name for body in network.bodies]]
+    moving = [Body(body.name, body.mass, -body.point("B"), body.inertia) for body in network.bodies]
+    joints = []
+    for j, (joint, attached) in enumerate(zip(network.joints, network.attachments, strict=True)):
+        placement = np.eye(4)
+        placement[:3, :3] = joint.axes
+        placement[:3, 3] = _carrying_point(network, attached)
+        joints.append(Joint(f"joint{j + 1}", names[attached.body + 1], names[j + 1], joint.motion, placement))
+    frames = []
+    for name, tip in network.open.items():
+        pose = np.eye(4)
+        pose[:3, 3] = network.bodies[tip.body].point(tip.port) - network.bodies[tip.body].point("B")
+        frames.append(Frame(name, names[tip.body + 1], pose))
+    return Tree.of(network.name, [Body("reference"), *moving], joints, frames=frames, gravity=network.gravity)
+
+
+def _carrying_point(network: OpenNetwork, attached: Attachment) -> Array:
+    """Where a joint is on what carries it, from the inner terminal of that or on the reference (3)."""
+    if attached.body < 0:
+        return np.asarray(network.reference.get(attached.port, np.zeros(3)))
+    carrying = network.bodies[attached.body]
+    return carrying.point(attached.port) - carrying.point("B")

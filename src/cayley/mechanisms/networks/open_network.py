@@ -1,0 +1,261 @@
+"""Bodies joined without loops, as one component: a port a joint and the open terminals, in all the readings of its
+terminal equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.linear import ldl_solve
+from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
+from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.errors import ModelError
+from cayley.kinematics.redundancy import RateSolutions
+from cayley.mechanisms.networks.instant import Attachment, Convention, Instant, instant
+from cayley.mechanisms.networks.joint_layer import (
+    JointMap,
+    NetworkJoint,
+    Reduced,
+    body_motions,
+    joint_map,
+    reduced,
+)
+from cayley.mechanisms.networks.least_motion import least_motion
+from cayley.mechanisms.networks.open_equations import OpenEquations, open_equations
+from cayley.mechanisms.networks.power_audit import PowerBalance, power_received, power_stored
+from cayley.mechanisms.networks.recursion import inward, outward
+from cayley.mechanisms.networks.rigid_body import ActivePart, RigidBody
+from cayley.model.tree import Tree
+from cayley.systems.ports import Block, Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+class TerminalMatrices(NamedTuple):
+    """y = P x' + Q x - tip^T y_e + u, with P and Q (6m, 6m); x_G = S x, with S (6m, 6m); x_e = tip x, tip (6e, 6m).
+    """
+
+    P: Array
+    Q: Array
+    S: Array
+    tip: Array
+    u: Array
+
+
+class JointMotion(NamedTuple):
+    """Across variables of the joints, x (6m), and their rates."""
+
+    x: Array
+    xd: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OpenNetwork:
+    """Bodies with an inner terminal `B` each, joined to terminals of others (`attachments`, -1 for the reference), and
+    the terminals that are open, by name. Joint j moves body j.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = OpenNetwork.of(load_robot("s1_f2"))
+    >>> arm
+    <network s1_f2: 2 bodies, open at tool>
+    >>> arm.inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], np.zeros((1, 6))).round(6)
+    array([15.2001 ,  2.87612])
+    """
+
+    name: str
+    bodies: tuple[RigidBody, ...]
+    joints: tuple[NetworkJoint, ...]
+    attachments: tuple[Attachment, ...]
+    open: Mapping[str, Attachment]
+    gravity: FieldArray
+    convention: Convention = "relative"
+    reference: Mapping[str, ArrayLike] = field(default_factory=dict)  # where on the reference its ports are, (3) each
+
+    def __post_init__(self) -> None:
+        if not self.bodies:
+            raise ModelError(f"the network {self.name} has no bodies")
+        for j, attached in enumerate(self.attachments):
+            if not -1 <= attached.body < j:
+                raise ModelError(f"body {self.bodies[j].name!r} of {self.name} is joined to body number "
+                                 f"{attached.body}: the body that carries it stands before it")
+            if attached.body >= 0:
+                self.bodies[attached.body].point(attached.port)
+            self.bodies[j].point("B")
+        for tip in self.open.values():
+            self.bodies[tip.body].point(tip.port)
+
+    def __repr__(self) -> str:
+        return f"<network {self.name}: {len(self.bodies)} bodies, open at {', '.join(self.open) or 'nothing'}>"
+
+    @staticmethod
+    def chain(name: str, bodies: Sequence[RigidBody], joints: Sequence[NetworkJoint], *,
+              gravity: Sequence[float] = (0.0, 0.0, -9.81), convention: Convention = "relative") -> OpenNetwork:
+        """Bodies in a row, each from `B` to `A`, open at the outer terminal of the last one."""
+        attachments = tuple(Attachment(j - 1, "A") for j in range(len(bodies)))
+        return OpenNetwork(name, tuple(bodies), tuple(joints), attachments, {"tip": Attachment(len(bodies) - 1, "A")},
+                           np.asarray(gravity), convention)
+
+    @staticmethod
+    def of(tree: Tree, open_at: Sequence[str] = (), convention: Convention = "relative") -> OpenNetwork:
+        """A mechanism as a network, open at named frames; see `cayley.mechanisms.networks.bridge`."""
+        from cayley.mechanisms.networks.bridge import network_of
+        return network_of(tree, open_at, convention)
+
+    def tree(self) -> Tree:
+        """The network as a mechanism."""
+        from cayley.mechanisms.networks.bridge import tree_of
+        return tree_of(self)
+
+    # Sizes
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(joint.motion.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(joint.motion.nv for joint in self.joints)
+
+    @property
+    def size(self) -> int:
+        """The number of bodies, m."""
+        return len(self.bodies)
+
+    # Texts, for one state
+
+    def instant(self, q: Array, qd: Array) -> Instant:
+        """The network at a state, in inertial axes."""
+        own_q, own_qd = self._each(q, qd)
+        motions = body_motions(self._parents, self.joints, own_q, own_qd)
+        return instant(self.bodies, self.attachments, motions, tuple(self.open.values()), self.gravity, self.convention)
+
+    def joint_map(self, q: Array, qd: Array) -> JointMap:
+        """N (6m, nv) with x = N qd, and its rate."""
+        own_q, own_qd = self._each(q, qd)
+        motions = body_motions(self._parents, self.joints, own_q, own_qd)
+        return joint_map(self._parents, self.joints, own_q, own_qd, motions, self.convention)
+
+    def joint_motion(self, q: Array, qd: Array, qdd: Array) -> JointMotion:
+        """x (6m) and its rate."""
+        N, Nd = self.joint_map(q, qd)
+        return JointMotion(N @ qd, N @ qdd + Nd @ qd)
+
+    # Kernels
+
+    @cached_property
+    def terminal_equations(self) -> Kernel[TerminalMatrices]:
+        """`terminal_equations(q, qd)`: P and Q (6m, 6m), S (6m, 6m), tip (6e, 6m) and u (6m). (20), (21)."""
+        size = 6 * self.size
+
+        def terminal_equations(q: Array, qd: Array) -> TerminalMatrices:
+            W, S, tip, u = self.equations(q, qd)
+            return TerminalMatrices(W.P, W.Q, S, tip, u)
+
+        square = f"({size},{size})"
+        return kernel(f"({self.nq}),({self.nv})->{square},{square},{square},({6 * len(self.open)},{size}),({size})",
+                      inputs=("q", "qd"))(terminal_equations)
+
+    def equations(self, q: Array, qd: Array) -> OpenEquations:
+        """The terminal equations at a state."""
+        return open_equations(self.instant(q, qd))
+
+    @cached_property
+    def reduced(self) -> Kernel[Reduced]:
+        """`reduced(q, qd)`: M (nv, nv), h (nv), gravity (nv), jacobian (6e, nv), of tau = M qdd + h + gravity -
+        jacobian^T y_e."""
+        n = self.nv
+        return kernel(f"({self.nq}),({n})->({n},{n}),({n}),({n}),({6 * len(self.open)},{n})", inputs=("q", "qd"),
+                      name="reduced")(self._reduced)
+
+    @cached_property
+    def wrenches(self) -> Kernel:
+        """`wrenches(q, qd, qdd, loads)`: y (m, 6), on each body at its inner terminal, in inertial axes, from body to
+        body; loads (e, 6) act at the open terminals. (40), (41)."""
+        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.size},6)",
+                      inputs=("q", "qd", "qdd", "loads"), name="wrenches")(self._wrenches)
+
+    @cached_property
+    def inverse_dynamics(self) -> Kernel:
+        """`inverse_dynamics(q, qd, qdd, loads)`: the forces of the joints (nv), N^T y."""
+        def inverse_dynamics(q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
+            return self.joint_map(q, qd).N.T @ self._wrenches(q, qd, qdd, loads).reshape(-1)
+
+        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
+                      inputs=("q", "qd", "qdd", "loads"))(inverse_dynamics)
+
+    @cached_property
+    def forward_dynamics(self) -> Kernel:
+        """`forward_dynamics(q, qd, tau, loads)`: the accelerations (nv) that the terminal equations leave."""
+        def forward_dynamics(q: Array, qd: Array, tau: Array, loads: Array) -> Array:
+            M, h, gravity, jacobian = self._reduced(q, qd)
+            return ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1))
+
+        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
+                      inputs=("q", "qd", "tau", "loads"))(forward_dynamics)
+
+    @cached_property
+    def tip_motion(self) -> Kernel:
+        """`tip_motion(q, qd)`: across variables (e, 6) of the open terminals, whatever their loads. (35), (36)."""
+        def tip_motion(q: Array, qd: Array) -> Array:
+            network = self.instant(q, qd)
+            x = list(np.reshape(self.joint_map(q, qd).N @ qd, (-1, 6)))
+            motion = outward(network, x, [np.zeros(6)] * self.size)
+            return np.stack([motion.at(tip.body, tip.arm)[0] for tip in network.open])
+
+        return kernel(f"({self.nq}),({self.nv})->({len(self.open)},6)", inputs=("q", "qd"))(tip_motion)
+
+    def joint_rates(self, q: ArrayLike, x: ArrayLike, *, rows: Sequence[int] | None = None,
+                    weight: ArrayLike | None = None) -> RateSolutions:
+        """The least velocities of the joints with which the open terminals have the across variables x (6e), or
+        those of its `rows`. (2.3)."""
+        jacobian = self.reduced(np.asarray(q, dtype=float), np.zeros(self.nv))[3]
+        return least_motion(jacobian if rows is None else jacobian[list(rows)], x, weight)
+
+    def power_balance(self, q: Array, qd: Array, qdd: Array, loads: Array) -> PowerBalance:
+        """What the joints and loads put into the network at a state, and what it stores."""
+        network = self.instant(q, qd)
+        x, xd = (list(np.reshape(each, (-1, 6))) for each in self.joint_motion(q, qd, qdd))
+        motion = outward(network, x, xd)
+        tips = [motion.at(terminal.body, terminal.arm)[0] for terminal in network.open]
+        received = power_received([*x, *tips], [*inward(network, motion, list(loads)), *list(loads)])
+        active = [ActivePart(network.W(j), network.u(j)) for j in range(network.size)]
+        return PowerBalance(received, sum(map(power_stored, active, motion.x, motion.xd)))
+
+    def system(self) -> System:
+        """The network as a system: state `q`, `qd`; inputs `tau`, and the `loads` (e, 6) at its open terminals."""
+        place = Block((self.nq,), manifold=Configurations(self.tree()), velocity="qd")
+        inputs = {"tau": Port((self.nv,), default=0.0)}
+        if self.open:
+            inputs["loads"] = Port((len(self.open), 6), default=0.0)
+
+        def acceleration(t: Scalar, x: Record, u: Record, p: Record) -> Array:
+            return self.forward_dynamics(x.q, x.qd, u.tau, u["loads"] if self.open else np.zeros((0, 6)))
+
+        return System(self.name, state={"q": place, "qd": Block((self.nv,))}, inputs=inputs, derivative=acceleration)
+
+    # How
+
+    @property
+    def _parents(self) -> list[int]:
+        return [attached.body for attached in self.attachments]
+
+    def _each(self, q: Array, qd: Array) -> tuple[list[Array], list[Array]]:
+        places = np.cumsum([0, *[joint.motion.nq for joint in self.joints]])
+        rates = np.cumsum([0, *[joint.motion.nv for joint in self.joints]])
+        return ([q[start:end] for start, end in pairwise(places)],
+                [qd[start:end] for start, end in pairwise(rates)])
+
+    def _reduced(self, q: Array, qd: Array) -> Reduced:
+        return reduced(self.equations(q, qd), self.joint_map(q, qd), qd)
+
+    def _wrenches(self, q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
+        network = self.instant(q, qd)
+        x, xd = self.joint_motion(q, qd, qdd)
+        motion = outward(network, list(np.reshape(x, (-1, 6))), list(np.reshape(xd, (-1, 6))))
+        return np.stack(inward(network, motion, list(loads)))

@@ -1,0 +1,143 @@
+"""The graph of a network: circuits, cut-sets, and which drivers leave a problem that can be solved."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from cayley.errors import ModelError
+from cayley.mechanisms.networks.formulation import chain_graph, formulation
+from cayley.mechanisms.networks.system_graph import Edge, EdgeKind, SystemGraph
+
+
+def drivers(m):
+    return [str(j + 1) for j in range(m + 1)] + [f"{j + 1}'" for j in range(m)]
+
+
+def spanning_trees(graph, across):
+    """By trying all: trees with every across driver, no through driver, and two of the three edges of each body."""
+    A = graph.incidence
+    columns = {edge.name: k for k, edge in enumerate(graph.edges)}
+    bodies = sorted({edge.body for edge in graph.of_kind(EdgeKind.TERMINAL)})
+    terminals = graph.of_kind(EdgeKind.TERMINAL)
+    pairs = [list(combinations([edge.name for edge in terminals if edge.body == body], 2)) for body in bodies]
+    found = []
+
+    def go(chosen, rest):
+        if not rest:
+            tree = [*chosen, *across]
+            if len(tree) == len(A) and round(abs(np.linalg.det(A[:, [columns[name] for name in tree]]))) == 1:
+                found.append(set(tree))
+            return
+        for pair in rest[0]:
+            go([*chosen, *pair], rest[1:])
+
+    go([], pairs)
+    return found
+
+
+@pytest.mark.spec("S4-09")
+def test_circuits_and_cut_sets_of_two_bodies():
+    """W4-02, (8) and (9): with the mass centres driven, and the same F for through variables."""
+    graph = chain_graph(2, ["1'", "2'"])
+    tree = ["a1", "a2", "b1", "b2", "1'", "2'"]
+    assert set(formulation(graph).tree) == set(tree)
+    F = graph.circuit_matrix(tree)
+    x = dict(zip(tree, np.random.default_rng(0).normal(size=6), strict=True))
+    chords = dict(zip(graph.chords(tree), F.T @ list(x.values()), strict=True))
+    assert chords == pytest.approx({"g1": x["1'"], "g2": x["2'"], "1": x["b1"], "2": x["b2"] - x["a1"], "3": x["a2"]})
+    y = dict(zip(graph.chords(tree), np.random.default_rng(1).normal(size=5), strict=True))
+    through = dict(zip(tree, -F @ list(y.values()), strict=True))
+    assert through == pytest.approx({"a1": y["2"], "a2": -y["3"], "b1": -y["1"], "b2": -y["2"], "1'": -y["g1"],
+                                     "2'": -y["g2"]})
+    A = graph.incidence  # Kirchhoff's own form: the through variables at every node add up to nothing
+    every = {**through, **y}
+    assert np.abs(A @ [every[edge.name] for edge in graph.edges]).max() < 1e-15
+
+
+@pytest.mark.spec("S4-10")
+@pytest.mark.parametrize(("m", "count"), [(1, 3), (2, 8), (3, 21), (4, 55)])
+def test_assignments_of_drivers_that_can_be_solved(m, count):
+    """W4-02: as many as the source's condition allows, one tree each, and no other is found by trying all trees."""
+    solvable = []
+    for number in range(len(drivers(m)) + 1):
+        for across in combinations(drivers(m), number):
+            found = formulation(chain_graph(m, across))
+            if m < 4:
+                trees = spanning_trees(chain_graph(m, across), across)
+                assert len(trees) == found.solvable and (not trees or trees[0] == set(found.tree))
+            if found.solvable:
+                solvable.append(set(across))
+                assert found.verdict == "algebraic" and found.states == () and len(across) == m
+                left_out = {edge.name for edge in chain_graph(m, ()).of_kind(EdgeKind.TERMINAL)} - set(found.tree)
+                assert set(found.forms.values()) == left_out and len(found.forms) == m
+            else:
+                assert found.why
+    assert len(solvable) == count
+    if m == 2:
+        eight = [{"1'", "2'"}, {"3", "1'"}, {"2", "2'"}, {"2", "1'"}, {"2", "3"}, {"1", "2'"}, {"1", "3"}, {"1", "2"}]
+        assert sorted(map(sorted, solvable)) == sorted(map(sorted, eight))
+
+
+@pytest.mark.spec("S4-10")
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_the_three_cases_of_the_source(m):
+    """(i) with the tip as a through driver (E4-08), (ii) joints moved, (iii) all but the first joint, and the tip."""
+    joints = [str(j) for j in range(1, m + 1)]
+    cases = {"g": [f"{j}'" for j in range(1, m + 1)], "b": joints, "a": [str(j) for j in range(2, m + 2)]}
+    for outside, across in cases.items():
+        found = formulation(chain_graph(m, across))
+        assert found.forms == {f"body {j}": f"{outside}{j}" for j in range(1, m + 1)}
+    printed = formulation(chain_graph(m, [*cases["g"], str(m + 1)]))  # the printed case (i): the tip is moved as well
+    assert not printed.solvable and f"'{m + 1}'" in printed.why and f"body 'body {m}'" in printed.why
+
+
+@pytest.mark.spec("S4-35")
+@pytest.mark.parametrize(("m", "count"), [(1, 4), (2, 14), (3, 48)])
+def test_with_active_parts_of_their_own_forward_dynamics_can_be_solved(m, count):
+    """E4-26: all through drivers leave the motion of every body as a state; each across driver takes one of them."""
+    verdicts = []
+    for number in range(len(drivers(m)) + 1):
+        for across in combinations(drivers(m), number):
+            found = formulation(chain_graph(m, across, active_parts=True))
+            verdicts.append(found.verdict)
+            if found.solvable:
+                assert len(found.states) == m - number
+                assert (found.verdict == "algebraic") == (number == m)
+    assert sum(verdict != "unsolvable" for verdict in verdicts) == count
+    free = formulation(chain_graph(m, (), active_parts=True))
+    assert free.verdict == "differential" and len(free.states) == m
+    assert not formulation(chain_graph(m, ())).solvable
+
+
+@pytest.mark.spec("S4-09", "S4-10")
+def test_what_makes_a_graph_unsolvable_is_named():
+    bar = [Edge(f"{end}", end.upper(), "O", EdgeKind.TERMINAL, "bar") for end in "abg"]
+
+    def why(*more):
+        return formulation(SystemGraph((*bar, *more))).why
+
+    assert why(Edge("one", "A", "O", EdgeKind.ACROSS), Edge("two", "A", "O", EdgeKind.ACROSS)) == (
+        "the across drivers 'one', 'two' make a circuit: one of them is given by the others")
+    assert "nothing joins 'X', 'Y'" in why(Edge("far", "X", "Y", EdgeKind.THROUGH))
+    assert "only the through drivers 'pull' reach 'X'" in why(Edge("pull", "X", "A", EdgeKind.THROUGH))
+    assert "motion of body 'bar' is given more than once, by 'first', 'second'" in why(
+        Edge("first", "A", "O", EdgeKind.ACROSS), Edge("second", "B", "O", EdgeKind.ACROSS))
+    assert "the motion of 1 more terminal must be given" in why(Edge("pull", "A", "O", EdgeKind.THROUGH))
+    parallel = (Edge("move", "A", "O", EdgeKind.ACROSS), Edge("pull", "A", "O", EdgeKind.THROUGH),
+                Edge("push", "A", "O", EdgeKind.THROUGH))
+    assert formulation(SystemGraph((*bar, *parallel))).forms == {"bar": "a"}  # parallel edges are no fault
+    with pytest.raises(ModelError, match="two edges are named 'a'"):
+        SystemGraph((*bar, bar[0]))
+    with pytest.raises(ModelError, match="edge 'short' joins a terminal to itself"):
+        SystemGraph((*bar, Edge("short", "A", "A", EdgeKind.ACROSS)))
+    with pytest.raises(ModelError, match="no spanning tree"):
+        SystemGraph((*bar, *parallel)).circuit_matrix(["a", "b", "move"])
+    with pytest.raises(ModelError, match="there is no edge 'c'"):
+        SystemGraph(tuple(bar)).circuit_matrix(["a", "b", "c"])
+
+
+def test_thirty_bodies():
+    across = [str(j + 1) for j in range(30)]
+    found = formulation(chain_graph(30, across))
+    assert found.verdict == "algebraic" and set(found.forms.values()) == {f"b{j + 1}" for j in range(30)}
