@@ -22,18 +22,21 @@ if TYPE_CHECKING:
     from cayley.mechanisms.linkages.slider_crank import SliderCrank
 
 DOWN = (0.0, -9.81, 0.0)
+AT_ORIGIN = place()
 
 
-def four_bar_tree(linkage: FourBar, masses: Masses | None, gravity: ArrayLike) -> Tree:
-    """Joints "crank" (theta), "coupler" (psi - theta), "rocker" (phi)."""
+def four_bar_tree(linkage: FourBar, masses: Masses | None, gravity: ArrayLike, base: Array = AT_ORIGIN,
+                  tool: Array | None = None) -> Tree:
+    """Joints "crank" (theta), "coupler" (psi - theta), "rocker" (phi); the ground link lies along the x axis of the
+    pose `base`, and `tool` is the pose of that frame on the coupler."""
     bodies = [Body("base"), rod("crank", linkage.crank, masses), rod("coupler", linkage.coupler, masses),
               rod("rocker", linkage.rocker, masses)]
     check_masses(masses, names_of(bodies))
-    joints = [Joint("crank", "base", "crank", Revolute()),
+    joints = [Joint("crank", "base", "crank", Revolute(), base),
               Joint("coupler", "crank", "coupler", Revolute(), place(linkage.crank)),
-              Joint("rocker", "base", "rocker", Revolute(), place(linkage.ground))]
+              Joint("rocker", "base", "rocker", Revolute(), base @ place(linkage.ground))]
     frames = [Frame("end of coupler", "coupler", place(linkage.coupler)),
-              Frame("end of rocker", "rocker", place(linkage.rocker))]
+              Frame("end of rocker", "rocker", place(linkage.rocker)), *_tool_on("coupler", tool)]
     return Tree.of("four-bar", bodies, joints, frames=frames, gravity=gravity,
                    loops=[Loop("pin", "end of coupler", "end of rocker", Revolute())], actuated=["crank"])
 
@@ -45,17 +48,24 @@ def four_bar_configuration(theta: ArrayLike, angles: ArrayLike) -> Array:
     return np.stack(np.broadcast_arrays(crank, psi - crank, phi), axis=-1)
 
 
-def slider_crank_tree(machine: SliderCrank, masses: Masses | None, gravity: ArrayLike) -> Tree:
-    """Joints "crank" (theta), "rod" (gamma + pi - theta), "slider" (x)."""
+def _tool_on(body: str, tool: Array | None) -> list[Frame]:
+    return [] if tool is None else [Frame("tool", body, tool)]
+
+
+def slider_crank_tree(machine: SliderCrank, masses: Masses | None, gravity: ArrayLike, base: Array = AT_ORIGIN,
+                      tool: Array | None = None) -> Tree:
+    """Joints "crank" (theta), "rod" (gamma + pi - theta), "slider" (x); the slider moves along the x axis of the pose
+    `base`, and `tool` is the pose of that frame on the rod."""
     slider = mass_of("slider", masses)
     bodies = [Body("base"), rod("crank", machine.crank, masses), rod("rod", machine.rod, masses),
               Body("slider", slider)]
     check_masses(masses, names_of(bodies))
-    joints = [Joint("crank", "base", "crank", Revolute()),
+    joints = [Joint("crank", "base", "crank", Revolute(), base),
               Joint("rod", "crank", "rod", Revolute(), place(machine.crank)),
-              Joint("slider", "base", "slider", Prismatic((1.0, 0.0, 0.0)), place(0.0, machine.offset))]
-    return Tree.of("slider-crank", bodies, joints, frames=[Frame("end of rod", "rod", place(machine.rod))],
-                   gravity=gravity, loops=[Loop("pin", "end of rod", "slider", Revolute())], actuated=["crank"])
+              Joint("slider", "base", "slider", Prismatic((1.0, 0.0, 0.0)), base @ place(0.0, machine.offset))]
+    frames = [Frame("end of rod", "rod", place(machine.rod)), *_tool_on("rod", tool)]
+    return Tree.of("slider-crank", bodies, joints, frames=frames, gravity=gravity,
+                   loops=[Loop("pin", "end of rod", "slider", Revolute())], actuated=["crank"])
 
 
 def slider_crank_configuration(theta: ArrayLike, posture: ArrayLike) -> Array:

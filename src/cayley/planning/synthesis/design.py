@@ -1,0 +1,238 @@
+"""A four-bar as synthesis finds it: by its parameters, with the pairs it is for.
+
+Its lengths may be negative (the link then stands at the angle plus pi) or infinite: with k2 = 0 the input link and the
+coupler, with k3 = 0 the output link and the coupler have their pin at infinity, and it is a slot in that link. It is
+feasible if every link is shorter than the others together. Source: Ruggiu 4.6.1, 4.6.2, corrected as in spec E-19,
+E-20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.mechanisms.linkages.four_bar import FourBar
+from cayley.mechanisms.linkages.slotted_lever import SlottedLever
+from cayley.mechanisms.linkages.trees import DOWN
+from cayley.mechanisms.rods import Masses
+from cayley.model.tree import Tree
+from cayley.planning.synthesis.defects import Defects, defects_of
+from cayley.planning.synthesis.freudenstein import (
+    input_output_residual,
+    output_angles,
+    signed_lengths,
+)
+
+_ZERO = 1e-12  # of the largest parameter
+
+
+@dataclass(frozen=True, eq=False)
+class StructuralError:
+    """What a linkage does at the inputs (m): the output nearest to the prescribed one, and the difference [rad].
+
+    `modes` (m) is the assembly mode, -1 where it cannot be assembled; there `generated` and `error` are NaN.
+    """
+
+    inputs: Array
+    prescribed: Array
+    generated: Array
+    error: Array
+    modes: Array
+
+    @property
+    def unassembled(self) -> tuple[int, ...]:
+        """The inputs, counted from 0, at which the linkage cannot be assembled."""
+        return tuple(map(int, np.flatnonzero(self.modes < 0)))
+
+    @property
+    def largest(self) -> float:
+        """The largest error [rad]; NaN if some input cannot be assembled."""
+        return float(np.abs(self.error).max())
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean square [rad]; NaN if some input cannot be assembled."""
+        return float(np.sqrt(np.mean(self.error**2)))
+
+    @property
+    def status(self) -> str:
+        """"assembled", or at which inputs it is not."""
+        at = ", ".join(f"{self.inputs[k]:.6g}" for k in self.unassembled)
+        return f"cannot be assembled at the inputs {at} rad" if at else "assembled"
+
+
+@dataclass(frozen=True, eq=False)
+class FourBarDesign:
+    """A four-bar by its `parameters` k (3) and its `ground` [m], for the pairs `inputs` and `outputs` (m) [rad];
+    `condition` is that of the synthesis matrix: large where the pairs hardly determine the linkage.
+    """
+
+    parameters: Array
+    ground: float
+    inputs: Array
+    outputs: Array
+    condition: float
+
+    @property
+    def kind(self) -> str:
+        """"RRRR"; "PRRR" for k2 = 0, a slot in the input link; "RRRP" for k3 = 0, a slot in the output link; "PRRP" for
+        both, when input and output turn alike."""
+        zero = np.abs(self.parameters[1:]) <= _ZERO * max(1.0, float(np.abs(self.parameters).max()))
+        return ("P" if zero[0] else "R") + "RR" + ("P" if zero[1] else "R")
+
+    @cached_property
+    def signed_lengths(self) -> Array:
+        """(4) of ground, input link, coupler, output link [m]: negative, infinite (a slot), or NaN for a coupler whose
+        square would be negative."""
+        k = self.parameters * [1.0, self.kind[0] == "R", self.kind[3] == "R"]
+        with np.errstate(divide="ignore"):
+            ends = self.ground / np.abs(k[1:]) * np.where(k[1:] < 0, -1.0, 1.0)
+        coupler = signed_lengths.unchecked(k, self.ground)[2] if self.kind == "RRRR" else np.inf
+        return np.array([self.ground, ends[0], coupler, ends[1]])
+
+    @property
+    def input_shift(self) -> float:
+        """What the input link's own angle is ahead of psi: pi if its length is negative, else 0."""
+        return np.pi if self.signed_lengths[1] < 0 else 0.0
+
+    @property
+    def output_shift(self) -> float:
+        """What the output link's own angle is ahead of phi: pi if its length is negative, else 0."""
+        return np.pi if self.signed_lengths[3] < 0 else 0.0
+
+    @property
+    def infeasible(self) -> str:
+        """Why there is no such linkage, in words; nothing if there is one."""
+        k = self.parameters
+        if self.kind != "RRRR":
+            reach = 1.0 + abs(k[2] if self.kind == "PRRR" else k[1] if self.kind == "RRRP" else 0.0)
+            return "" if abs(k[0]) < reach else f"the slot is never met: |k1| = {abs(k[0]):.6g} is not below {reach:.6g}"
+        lengths = np.abs(self.signed_lengths)
+        if not lengths[2] > 0:
+            square = self.ground**2 * (1 + 1 / k[1]**2 + 1 / k[2]**2 - 2 * k[0] / (k[1] * k[2]))
+            return f"the coupler has no length: its square would be {square:.6g} m^2"
+        longest = int(np.argmax(lengths))
+        if 2 * lengths[longest] < lengths.sum():
+            return ""
+        name = ("ground", "input link", "coupler", "output link")[longest]
+        return f"its {name} of {lengths[longest]:.6g} m is not shorter than the others together"
+
+    @property
+    def feasible(self) -> bool:
+        return not self.infeasible
+
+    @cached_property
+    def linkage(self) -> FourBar | SlottedLever:
+        """The linkage with positive lengths; where a signed length is negative, its link is at the angle plus pi."""
+        if self.infeasible:
+            raise UnreachableError(f"the linkage cannot be built: {self.infeasible}; change a pair, or the choice of "
+                                   "precision points")
+        if self.kind == "PRRP":
+            raise UnsupportedError(
+                f"with k2 = k3 = 0 input and output turn alike, {np.degrees(np.arccos(self.parameters[0])):.6g} degrees "
+                "apart: that is no linkage of four bars but a coupling")
+        lengths = np.abs(self.signed_lengths)
+        if self.kind == "RRRR":
+            return FourBar(crank=lengths[1], coupler=lengths[2], rocker=lengths[3], ground=lengths[0])
+        slotted_input = self.kind == "PRRR"
+        crank = 3 if slotted_input else 1
+        return SlottedLever(crank=lengths[crank], ground=self.ground,
+                            offset=float(self.parameters[0] * self.signed_lengths[crank]),
+                            slot_on="input" if slotted_input else "output")
+
+    @property
+    def linkage_class(self) -> str:
+        """What turns round: the class of the four-bar by Grashof, "slotted lever", or "infeasible"."""
+        if self.infeasible or self.kind == "PRRP":
+            return "infeasible" if self.infeasible else "coupling"
+        return self.linkage.kind if isinstance(self.linkage, FourBar) else "slotted lever"
+
+    # How well it does what it is for
+
+    @property
+    def design_errors(self) -> Array:
+        """T k - b (m), what the equations of the pairs leave."""
+        return input_output_residual(self.parameters, self.inputs, self.outputs)
+
+    @property
+    def design_error(self) -> float:
+        """The root of the mean square of the design errors. It does not say how far the output is off, nor whether the
+        linkage can be assembled: `structural_error` does."""
+        return float(np.sqrt(np.mean(self.design_errors**2)))
+
+    def output_angles(self, psi: ArrayLike) -> Array:
+        """phi (..., 2) in both assembly modes; NaN where it cannot be assembled."""
+        return output_angles.unchecked(self.parameters, psi)
+
+    def structural_error(self, psi: ArrayLike | None = None, phi: ArrayLike | None = None) -> StructuralError:
+        """How far the outputs are from those of the pairs, or from others (m) at inputs (m), in the assembly mode that
+        is nearest at each."""
+        if (psi is None) != (phi is None):
+            raise SignatureError("the structural error at other inputs needs the outputs wanted there, as many")
+        inputs, wanted = (np.broadcast_arrays(*[np.atleast_1d(np.asarray(x, dtype=float)) for x in (psi, phi)])
+                          if psi is not None else (self.inputs, self.outputs))
+        both = self.output_angles(inputs)
+        off = both - wanted[:, None]
+        off = np.arctan2(np.sin(off), np.cos(off))
+        stands = np.isfinite(off).all(axis=1)
+        near = np.argmin(np.where(stands[:, None], np.abs(off), 0.0), axis=1)
+        rows = np.arange(len(wanted))
+        return StructuralError(inputs, wanted, both[rows, near], off[rows, near], np.where(stands, near, -1))
+
+    def defects(self) -> Defects:
+        """Whether one motion of the input leads through all pairs, in their order."""
+        if not isinstance(self.linkage, FourBar):
+            modes = self.structural_error().modes
+            return Defects(tuple(map(int, np.flatnonzero(modes < 0))),
+                           tuple(map(int, np.flatnonzero((modes >= 0) & (modes != modes[0])))), (), True)
+        return defects_of(self.linkage, self.inputs + self.input_shift, self._linkage_modes())
+
+    def _linkage_modes(self) -> Array:
+        """The assembly modes of `linkage` at the pairs, whose order is another where lengths are negative."""
+        found = self.structural_error()
+        stands = found.modes >= 0
+        both = self.linkage.position.unchecked(self.inputs + self.input_shift)[..., 1]
+        off = both - (found.generated + self.output_shift)[:, None]
+        return np.where(stands, np.argmin(np.where(stands[:, None], 1 - np.cos(off), 0.0), axis=1), -1)
+
+    def transmission_angles(self, psi: ArrayLike | None = None) -> Array:
+        """The angle (...) between coupler and output link [rad] in [0, pi] at the pairs, or at inputs; the same in both
+        modes, good near pi/2. The output of a slotted lever is driven at right angles to the slot."""
+        inputs = self.inputs if psi is None else np.asarray(psi, dtype=float)
+        if isinstance(self.linkage, FourBar):
+            theta = inputs + self.input_shift
+            return self.linkage.transmission_angle(self.linkage.position.unchecked(theta)[..., 0, :])
+        phi = self.output_angles(inputs)[..., 0]
+        if self.kind == "PRRR":  # the block pushes along e(psi) at the crank's pin
+            return np.arccos(np.clip(np.abs(np.cos(phi - inputs)), 0.0, 1.0))
+        arm = self.linkage.configuration(inputs + self.input_shift, phi)[..., 2]
+        return np.arctan2(np.abs(arm), np.abs(self.linkage.offset))
+
+    # The machine
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
+        """The linkage as a tree with a loop, for `cy.Mechanism`; masses [kg] by the names of the links."""
+        return self.linkage.tree(masses=masses, gravity=gravity)
+
+    def configuration(self, psi: ArrayLike, mode: int = 0) -> Array:
+        """The coordinates (..., 3) of `tree` at inputs (...), in the assembly mode 0 or 1 of `output_angles`."""
+        inputs = np.asarray(psi, dtype=float)
+        phi = output_angles(self.parameters, inputs)[..., mode] + self.output_shift
+        theta = inputs + self.input_shift
+        if isinstance(self.linkage, SlottedLever):
+            return self.linkage.configuration(theta, phi)
+        four = self.linkage
+        along = four.ground + four.rocker * np.cos(phi) - four.crank * np.cos(theta)
+        coupler = np.arctan2(four.rocker * np.sin(phi) - four.crank * np.sin(theta), along)
+        return four.configuration(theta, np.stack([coupler, phi], axis=-1))
+
+    def __str__(self) -> str:
+        names = ("ground", "input link", "coupler", "output link")
+        lengths: Sequence[str] = [f"{name} {length:.6g} m" for name, length in
+                                  zip(names, self.signed_lengths, strict=True)]
+        return f"{self.kind}, {self.linkage_class}: {', '.join(lengths)}"
