@@ -3,6 +3,7 @@
 from cayley.mechanisms.linkages.five_bar import FiveBar as FiveBar
 from cayley.mechanisms.linkages.four_bar import FourBar as FourBar
 from cayley.mechanisms.linkages.slider_crank import SliderCrank as SliderCrank
+from cayley.mechanisms.linkages.slotted_lever import SlottedLever as SlottedLever
 from cayley.mechanisms.parallel.actuation import actuation as actuation
 from cayley.mechanisms.parallel.delta import TranslationalDelta as TranslationalDelta
 from cayley.mechanisms.parallel.planar_3rrr import Planar3RRR as Planar3RRR

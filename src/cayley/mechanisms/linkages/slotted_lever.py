@@ -57,14 +57,19 @@ class SlottedLever:
         joints = [Joint(crank, "base", "crank", Revolute(), place(at[crank])),
                   Joint(self.slot_on, "base", "lever", Revolute(), place(at[self.slot_on])),
                   Joint("block", "lever", "block", Prismatic((0.0, 1.0, 0.0)), place(self.offset))]
-        joints.sort(key=lambda joint: ("input", "output", "block").index(joint.name))
+        joints.sort(key=lambda joint: joint.name != "input")
         return Tree.of("slotted lever", bodies, joints, frames=[Frame("pin", "crank", place(self.crank))],
                        gravity=gravity, loops=[Loop("pin", "pin", "block", Revolute())], actuated=["input"])
 
-    def configuration(self, psi: ArrayLike, phi: ArrayLike) -> Array:
-        """The coordinates (..., 3) of `tree`, input, output and block, of angles (...) that close it."""
+    def along_slot(self, psi: ArrayLike, phi: ArrayLike) -> Array:
+        """How far (...) [m] the block is along the slot, from its point nearest to the lever's pivot."""
         inputs, outputs = np.broadcast_arrays(np.asarray(psi, dtype=float), np.asarray(phi, dtype=float))
-        pin, lever, apart = ((outputs, inputs, self.ground) if self.slot_on == "input"
-                             else (inputs, outputs, -self.ground))
-        across = self.crank * np.sin(pin - lever) - apart * np.sin(lever)
-        return np.stack([inputs, outputs, across], axis=-1)
+        if self.slot_on == "input":
+            return self.crank * np.sin(outputs - inputs) - self.ground * np.sin(inputs)
+        return self.crank * np.sin(inputs - outputs) + self.ground * np.sin(outputs)
+
+    def configuration(self, psi: ArrayLike, phi: ArrayLike) -> Array:
+        """The coordinates (..., 3) of `tree`, in the order of its joints, of angles (...) that close it."""
+        block = self.along_slot(psi, phi)
+        parts = (psi, block, phi) if self.slot_on == "input" else (psi, phi, block)  # the block is behind its lever
+        return np.stack(np.broadcast_arrays(*[np.asarray(part, dtype=float) for part in parts]), axis=-1)

@@ -36,7 +36,8 @@ class Defects:
 
         said = [f"{positions(self.unassembled)} cannot be assembled"] if self.unassembled else []
         said += [f"{positions(self.branch)} in the other assembly mode (branch defect)"] if self.branch else []
-        said += [f"{positions(self.circuit)} beyond a dead centre of the input (circuit defect)"] if self.circuit else []
+        if self.circuit:
+            said.append(f"{positions(self.circuit)} beyond a dead centre of the input (circuit defect)")
         said += [] if self.in_order else ["the input meets the positions in another order (order defect)"]
         return "; ".join(said) or "none"
 
@@ -68,9 +69,17 @@ def crank_arcs(linkage: FourBar) -> Array:
     ends = np.sort(linkage.dead_centres().crank)
     if not len(ends):
         return np.empty((0, 2))
-    starts = np.stack([ends, np.roll(ends, -1)], axis=1)
-    starts[-1, 1] += 2 * np.pi
-    return starts[np.isfinite(linkage.position.unchecked(starts.mean(axis=1))).all(axis=(1, 2))]
+    arcs = np.stack([ends, np.roll(ends, -1)], axis=1)
+    arcs[-1, 1] += 2 * np.pi
+    middle = arcs.mean(axis=1)
+    reach = np.hypot(linkage.crank * np.cos(middle) - linkage.ground, linkage.crank * np.sin(middle))
+    return arcs[(reach > abs(linkage.coupler - linkage.rocker)) & (reach < linkage.coupler + linkage.rocker)]
+
+
+def assembly_mode(coupler: ArrayLike, rocker: ArrayLike) -> Array:
+    """The assembly mode (...), as `FourBar.position` counts them, of angles (...) of coupler and rocker; -1 for NaN."""
+    bend = np.sin(np.asarray(coupler, dtype=float) - np.asarray(rocker, dtype=float))
+    return np.where(np.isnan(bend), -1, np.where(bend > 0, 0, 1))
 
 
 def _arc_of(arcs: Array, angle: float) -> int:

@@ -21,12 +21,14 @@ from cayley.mechanisms.linkages.slotted_lever import SlottedLever
 from cayley.mechanisms.linkages.trees import DOWN
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
-from cayley.planning.synthesis.defects import Defects, defects_of
+from cayley.planning.synthesis.defects import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.freudenstein import (
     input_output_residual,
     output_angles,
     signed_lengths,
 )
+
+Linkage = FourBar | SlottedLever
 
 _ZERO = 1e-12  # of the largest parameter
 
@@ -111,7 +113,8 @@ class FourBarDesign:
         k = self.parameters
         if self.kind != "RRRR":
             reach = 1.0 + abs(k[2] if self.kind == "PRRR" else k[1] if self.kind == "RRRP" else 0.0)
-            return "" if abs(k[0]) < reach else f"the slot is never met: |k1| = {abs(k[0]):.6g} is not below {reach:.6g}"
+            missed = f"the slot is never met: |k1| = {abs(k[0]):.6g} is not below {reach:.6g}"
+            return "" if abs(k[0]) < reach else missed
         lengths = np.abs(self.signed_lengths)
         if not lengths[2] > 0:
             square = self.ground**2 * (1 + 1 / k[1]**2 + 1 / k[2]**2 - 2 * k[0] / (k[1] * k[2]))
@@ -127,15 +130,15 @@ class FourBarDesign:
         return not self.infeasible
 
     @cached_property
-    def linkage(self) -> FourBar | SlottedLever:
+    def linkage(self) -> Linkage:
         """The linkage with positive lengths; where a signed length is negative, its link is at the angle plus pi."""
         if self.infeasible:
             raise UnreachableError(f"the linkage cannot be built: {self.infeasible}; change a pair, or the choice of "
                                    "precision points")
         if self.kind == "PRRP":
             raise UnsupportedError(
-                f"with k2 = k3 = 0 input and output turn alike, {np.degrees(np.arccos(self.parameters[0])):.6g} degrees "
-                "apart: that is no linkage of four bars but a coupling")
+                f"with k2 = k3 = 0 input and output turn alike, {np.arccos(self.parameters[0]):.6g} rad apart: that is "
+                "no linkage of four bars but a coupling")
         lengths = np.abs(self.signed_lengths)
         if self.kind == "RRRR":
             return FourBar(crank=lengths[1], coupler=lengths[2], rocker=lengths[3], ground=lengths[0])
@@ -186,32 +189,27 @@ class FourBarDesign:
 
     def defects(self) -> Defects:
         """Whether one motion of the input leads through all pairs, in their order."""
-        if not isinstance(self.linkage, FourBar):
-            modes = self.structural_error().modes
-            return Defects(tuple(map(int, np.flatnonzero(modes < 0))),
-                           tuple(map(int, np.flatnonzero((modes >= 0) & (modes != modes[0])))), (), True)
-        return defects_of(self.linkage, self.inputs + self.input_shift, self._linkage_modes())
-
-    def _linkage_modes(self) -> Array:
-        """The assembly modes of `linkage` at the pairs, whose order is another where lengths are negative."""
         found = self.structural_error()
-        stands = found.modes >= 0
-        both = self.linkage.position.unchecked(self.inputs + self.input_shift)[..., 1]
-        off = both - (found.generated + self.output_shift)[:, None]
-        return np.where(stands, np.argmin(np.where(stands[:, None], 1 - np.cos(off), 0.0), axis=1), -1)
+        if isinstance(self.linkage, FourBar):
+            q = self._coordinates(self.inputs, found.generated)
+            return defects_of(self.linkage, q[:, 0], assembly_mode(q[:, 0] + q[:, 1], q[:, 2]))
+        first = found.modes[found.modes >= 0][:1]
+        other = np.flatnonzero((found.modes >= 0) & (found.modes != first)) if len(first) else ()
+        return Defects(found.unassembled, tuple(map(int, other)), (), True)
 
     def transmission_angles(self, psi: ArrayLike | None = None) -> Array:
         """The angle (...) between coupler and output link [rad] in [0, pi] at the pairs, or at inputs; the same in both
-        modes, good near pi/2. The output of a slotted lever is driven at right angles to the slot."""
+        modes, good near pi/2; NaN where it cannot be assembled. In a slotted lever the pin pushes at right angles to
+        the slot, and the angle is that to the line from the output's pivot."""
         inputs = self.inputs if psi is None else np.asarray(psi, dtype=float)
-        if isinstance(self.linkage, FourBar):
-            theta = inputs + self.input_shift
-            return self.linkage.transmission_angle(self.linkage.position.unchecked(theta)[..., 0, :])
         phi = self.output_angles(inputs)[..., 0]
-        if self.kind == "PRRR":  # the block pushes along e(psi) at the crank's pin
-            return np.arccos(np.clip(np.abs(np.cos(phi - inputs)), 0.0, 1.0))
-        arm = self.linkage.configuration(inputs + self.input_shift, phi)[..., 2]
-        return np.arctan2(np.abs(arm), np.abs(self.linkage.offset))
+        if isinstance(self.linkage, FourBar):
+            q = self._coordinates(inputs, phi)
+            return self.linkage.transmission_angle(np.stack([q[..., 0] + q[..., 1], q[..., 2]], axis=-1))
+        if self.linkage.slot_on == "input":
+            off = phi + self.output_shift - inputs
+            return np.abs(np.arctan2(np.sin(off), np.cos(off)))
+        return np.abs(np.arctan2(self.linkage.along_slot(inputs + self.input_shift, phi), self.linkage.offset))
 
     # The machine
 
@@ -222,14 +220,18 @@ class FourBarDesign:
     def configuration(self, psi: ArrayLike, mode: int = 0) -> Array:
         """The coordinates (..., 3) of `tree` at inputs (...), in the assembly mode 0 or 1 of `output_angles`."""
         inputs = np.asarray(psi, dtype=float)
-        phi = output_angles(self.parameters, inputs)[..., mode] + self.output_shift
-        theta = inputs + self.input_shift
+        return self._coordinates(inputs, output_angles(self.parameters, inputs)[..., mode])
+
+    def _coordinates(self, psi: Array, phi: Array) -> Array:
+        """Those of `tree` for angles that close it."""
+        theta = psi + self.input_shift
+        out = phi + self.output_shift
         if isinstance(self.linkage, SlottedLever):
-            return self.linkage.configuration(theta, phi)
+            return self.linkage.configuration(theta, out)
         four = self.linkage
-        along = four.ground + four.rocker * np.cos(phi) - four.crank * np.cos(theta)
-        coupler = np.arctan2(four.rocker * np.sin(phi) - four.crank * np.sin(theta), along)
-        return four.configuration(theta, np.stack([coupler, phi], axis=-1))
+        along = four.ground + four.rocker * np.cos(out) - four.crank * np.cos(theta)
+        coupler = np.arctan2(four.rocker * np.sin(out) - four.crank * np.sin(theta), along)
+        return four.configuration(theta, np.stack([coupler, out], axis=-1))
 
     def __str__(self) -> str:
         names = ("ground", "input link", "coupler", "output link")

@@ -4,8 +4,8 @@ A point w of the body, at P = p + R(angle) w, stays on a circle or a line, a0 |P
     (|p|^2, 2 p.e, 2 p.n, 2 px, 2 py, 2 cos, 2 sin, 1) . q = 0        e = R (1, 0), n = R (0, 1)
     q = (a0, a0 wx, a0 wy, ax, ay, a.w, ay wx - ax wy, a0 |w|^2 + a3)
 which is linear in q, and q is of that form just if q0 q5 = q1 q3 + q2 q4 and q0 q6 = q1 q4 - q2 q3. That the fixed or
-the moving pivot is on a given line is linear too. Five poses and lines leave three numbers of q, up to a factor, and two
-conics: at most four dyads. A circle of infinite radius, q0 = 0, is a slider on a line: four conditions leave one.
+the moving pivot is on a given line is linear too. Five poses and lines leave three numbers of q, up to a factor, and
+two conics: at most four dyads. A circle of infinite radius, q0 = 0, is a slider on a line: four conditions leave one.
 Sources: Burmester 1888; Ravani and Roth 1983; the linear form is that of Ge, Purwar and Zhao 2012.
 """
 
@@ -92,8 +92,8 @@ def dyads(poses: ArrayLike, *, fixed_on: Sequence[ArrayLike] = (), moving_on: Se
     given = check_poses(poses, 2)
     count = len(given) + len(fixed_on) + len(moving_on)
     if count != 5:
-        raise SignatureError(f"{len(given)} poses and {count - len(given)} lines are {count} conditions: five determine "
-                             "the links; give as many lines for their pivots")
+        raise SignatureError(f"{len(given)} poses and {count - len(given)} lines are {count} conditions: five "
+                             "determine the links; give as many lines for their pivots")
     scale, centre, rows = _scaled_rows(given)
     rows += _line_rows(fixed_on, centre, scale, "fixed")
     rows += _line_rows(moving_on, np.zeros(2), scale, "moving")
@@ -153,14 +153,15 @@ def _scaled_rows(poses: Array) -> tuple[float, Array, list[Array]]:
     for x, y, angle in np.column_stack([(poses[:, :2] - centre) / scale, poses[:, 2]]):
         c = np.cos(angle)
         s = np.sin(angle)
-        rows.append(np.array([x * x + y * y, 2 * (x * c + y * s), 2 * (y * c - x * s), 2 * x, 2 * y, 2 * c, 2 * s, 1.0]))
+        rows.append(np.array([x * x + y * y, 2 * (x * c + y * s), 2 * (y * c - x * s),
+                              2 * x, 2 * y, 2 * c, 2 * s, 1.0]))
     return scale, centre, rows
 
 
 def _line(line: ArrayLike) -> Array:
     values = np.asarray(line, dtype=float)
     if values.shape != (3,) or not np.isfinite(values).all() or not np.any(values[:2]):
-        raise SignatureError(f"a line a x + b y = c is three numbers (a, b, c), a and b not both zero, not {line}")
+        raise SignatureError(f"a line a x + b y = c is three numbers (a, b, c), a and b not both zero, not {values}")
     return values / np.hypot(values[0], values[1])
 
 
@@ -200,10 +201,9 @@ def _on_both_conics(basis: Array) -> list[Array]:
     N = basis @ turn
     C, D = (N.T @ form @ N for form in _FORMS)
     x = np.polynomial.polynomial
-    # each conic as a quadratic in z with polynomials in y (x = 1) as coefficients, lowest first
-    c2, c1, c0 = np.array([C[2, 2]]), 2 * np.array([C[0, 2], C[1, 2]]), np.array([C[0, 0], 2 * C[0, 1], C[1, 1]])
-    d2, d1, d0 = np.array([D[2, 2]]), 2 * np.array([D[0, 2], D[1, 2]]), np.array([D[0, 0], 2 * D[0, 1], D[1, 1]])
-    outer = x.polysub(x.polymul(c2, d0), x.polymul(d2, c0))
+    c0, c1, c2 = _quadratic(C)
+    d0, d1, d2 = _quadratic(D)
+    outer: Array = x.polysub(x.polymul(c2, d0), x.polymul(d2, c0))
     resultant = x.polysub(x.polymul(outer, outer),
                           x.polymul(x.polysub(x.polymul(c2, d1), x.polymul(d2, c1)),
                                     x.polysub(x.polymul(c1, d0), x.polymul(d1, c0))))
@@ -213,13 +213,18 @@ def _on_both_conics(basis: Array) -> list[Array]:
         z = (D[2, 2] * x.polyval(y, c0) - C[2, 2] * x.polyval(y, d0)) / below if abs(below) > 1e-300 else np.nan
         v = np.array([1.0, y, z])
         if np.isfinite(v).all() and np.abs(v.imag).max() < 1e-4 * np.abs(v).max():
-            polished = _polished(N, C, D, v.real / np.linalg.norm(v.real))
+            polished = _polished(C, D, v.real / np.linalg.norm(v.real))
             if polished is not None:
                 found.append(N @ polished)
     return found
 
 
-def _polished(N: Array, C: Array, D: Array, v: Array) -> Array | None:
+def _quadratic(C: Array) -> list[Array]:
+    """A conic in (1, y, z) as a quadratic in z whose coefficients, lowest first, are polynomials in y, lowest first."""
+    return [np.array([C[0, 0], 2 * C[0, 1], C[1, 1]]), 2 * np.array([C[0, 2], C[1, 2]]), np.array([C[2, 2]])]
+
+
+def _polished(C: Array, D: Array, v: Array) -> Array | None:
     """Newton's method on both conics and the unit sphere; nothing if it does not come to rest there."""
     for _ in range(_NEWTON):
         value = np.array([v @ C @ v, v @ D @ v, (v @ v - 1) / 2])

@@ -72,7 +72,7 @@ def _explain(k: ArrayLike, psi: ArrayLike) -> None:
         return
     S = np.hypot(k[1] - np.cos(angle), np.sin(angle))
     C = abs(k[0] - k[2] * np.cos(angle))
-    if S**2 <= _NOWHERE * (1 + k[1]**2) and C <= np.sqrt(_NOWHERE):
+    if _is_nowhere(S * S, k) and _NOWHERE >= C * C:
         raise SingularityError(
             f"at the input {angle:.6g} rad the end of the input link is on the output's pivot: every output angle "
             "closes the linkage")
@@ -96,10 +96,14 @@ def output_angles(k: Array, psi: Scalar) -> Array:
     S = A * A + B * B
     inside = S - C * C
     inside = where(np.abs(inside) <= _ROUNDING * (S + C * C), 0.0, inside)  # where the modes meet, d = 1 is rounded
-    inside = where(S <= _NOWHERE * (1 + k[1] * k[1]), -1.0, inside)
+    inside = where(_is_nowhere(S, k), -1.0, inside)
     middle = np.arctan2(B, A)
     bend = np.arctan2(np.sqrt(inside), -C)
     return np.array([_wrapped(middle - bend), _wrapped(middle + bend)])
+
+
+def _is_nowhere(S: Scalar, k: Array) -> Scalar:
+    return _NOWHERE * (1 + k[1] * k[1]) >= S
 
 
 def _wrapped(angle: Scalar) -> Scalar:

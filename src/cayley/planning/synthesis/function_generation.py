@@ -1,5 +1,5 @@
-"""Four-bars whose output turns as prescribed with the input: exact for three pairs of angles, by least squares for more,
-families for fewer.
+"""Four-bars whose output turns as prescribed with the input: exact for three pairs of angles, by least squares for
+more, families for fewer.
 
     T k = b      one row (1, cos(phi), -cos(psi)) and one entry cos(phi - psi) for each pair
 With three pairs k = H / Delta, Delta = det T (corrected as in spec E-17, E-18), or by factors QR, as for more. Fewer

@@ -25,7 +25,7 @@ from cayley.mechanisms.linkages.slider_crank import SliderCrank
 from cayley.mechanisms.linkages.trees import DOWN, four_bar_tree, slider_crank_tree
 from cayley.mechanisms.rods import Masses, place
 from cayley.model.tree import Tree
-from cayley.planning.synthesis.defects import Defects, defects_of
+from cayley.planning.synthesis.defects import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.dyads import Dyad, body_points, check_poses, dyads
 
 _SAME = 1e-9
@@ -37,16 +37,28 @@ class GuidingLinkage:
 
     base            (4, 4) the crank's pivot, x along the ground link or along the slider's way
     tool            (4, 4) the body in the axes of the coupler or rod, whose x points from the crank to the other end
-    crank_angles    (n) of the crank at the poses, to the x axis of the base; modes (n) the assembly modes there
+    configurations  (n, 3) at the poses, of the coordinates of `tree`; the first is the crank's angle
     """
 
     linkage: FourBar | SliderCrank
     base: Array
     tool: Array
     poses: Array
-    crank_angles: Array
-    modes: Array
+    configurations: Array
     links: tuple[Dyad, Dyad]
+
+    @property
+    def crank_angles(self) -> Array:
+        """(n) of the crank at the poses, to the x axis of the base."""
+        return self.configurations[:, 0]
+
+    @cached_property
+    def modes(self) -> Array:
+        """The assembly modes (n) at the poses, as `position` of the linkage counts them."""
+        rod = self.configurations[:, 0] + self.configurations[:, 1]
+        if isinstance(self.linkage, FourBar):
+            return assembly_mode(rod, self.configurations[:, 2])
+        return np.where(np.cos(rod) > 0, 0, 1)
 
     @cached_property
     def defects(self) -> Defects:
@@ -55,8 +67,8 @@ class GuidingLinkage:
             return defects_of(self.linkage, self.crank_angles, self.modes)
         other = tuple(map(int, np.flatnonzero(self.modes != self.modes[0])))
         turned = np.unwrap(self.crank_angles)
-        there = np.linspace(turned.min(), turned.max(), 361)
-        passes = bool(np.isfinite(self.linkage.position.unchecked(there)).all())
+        heights = self.linkage.crank * np.sin(np.linspace(turned.min(), turned.max(), 361)) - self.linkage.offset
+        passes = bool((np.abs(heights) <= self.linkage.rod).all())
         forth = np.mod(np.diff(self.crank_angles), 2 * np.pi).sum()
         back = np.mod(-np.diff(self.crank_angles), 2 * np.pi).sum()
         return Defects((), other, () if passes else tuple(range(1, len(self.poses))),
@@ -66,11 +78,10 @@ class GuidingLinkage:
     def worst_transmission(self) -> float:
         """The smallest angle [rad] between the lines of coupler and rocker, or of rod and the slider's normal, at the
         poses; at most pi/2."""
-        configurations = self.configuration(self.crank_angles)
+        rod = self.configurations[:, 0] + self.configurations[:, 1]
         if isinstance(self.linkage, FourBar):
-            angle = configurations[:, 0] + configurations[:, 1] - configurations[:, 2]
-            return float(np.arcsin(np.abs(np.sin(angle))).min())
-        return float(np.arcsin(np.abs(np.cos(configurations[:, 0] + configurations[:, 1]))).min())
+            return float(np.arcsin(np.abs(np.sin(rod - self.configurations[:, 2]))).min())
+        return float(np.arcsin(np.abs(np.cos(rod))).min())
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
         """The linkage where it stands, with the frame "tool" for the body, for `cy.Mechanism`."""
@@ -80,16 +91,13 @@ class GuidingLinkage:
 
     def configuration(self, theta: ArrayLike, mode: int | None = None) -> Array:
         """The coordinates (..., 3) of `tree` at angles (...) of the crank, in the assembly mode of the first pose or in
-        that given; at the poses' own angles, in theirs."""
-        crank = np.asarray(theta, dtype=float)
-        both = self.linkage.position(crank)
-        modes = self.modes if mode is None and crank is self.crank_angles else (self.modes[0] if mode is None else mode)
-        chosen = np.take_along_axis(both, np.broadcast_to(modes, crank.shape)[..., None, None], axis=-2)[..., 0, :]
-        return self.linkage.configuration(crank, chosen)
+        that given."""
+        chosen = int(self.modes[0]) if mode is None else mode
+        return self.linkage.configuration(theta, self.linkage.position(theta)[..., chosen, :])
 
-    def body_poses(self, theta: ArrayLike, mode: int | None = None) -> Array:
-        """Where the body is, x, y and angle (..., 3), at angles (...) of the crank."""
-        q = self.configuration(theta, mode)
+    def body_poses(self, q: ArrayLike) -> Array:
+        """Where the body is, x, y and angle (..., 3), at configurations (..., 3)."""
+        q = np.asarray(q, dtype=float)
         turn = np.arctan2(self.base[1, 0], self.base[0, 0])
         crank = turn + q[..., 0]
         rod = crank + q[..., 1]
@@ -111,7 +119,7 @@ def body_guidance(poses: ArrayLike, links: Sequence[Dyad] | None = None) -> tupl
     >>> theta = np.linspace(0.3, 1.9, 5)
     >>> known = np.column_stack([linkage.coupler_point(theta, [0.2, 0.1])[:, 1], linkage.position(theta)[:, 1, 0]])
     >>> found = body_guidance(known)
-    >>> sorted(str(each.defects) for each in found)[-1], bool(np.abs(found[0].body_poses(found[0].crank_angles)
+    >>> sorted(str(each.defects) for each in found)[-1], bool(np.abs(found[0].body_poses(found[0].configurations)
     ...                                                             - known)[:, :2].max() < 1e-9)
     ('position...', True)
     """
@@ -152,29 +160,29 @@ def guiding_linkage(poses: Array, crank: Dyad, other: Dyad) -> GuidingLinkage | 
     tilt = float(np.arctan2(apart[1], apart[0]))
     theta = np.arctan2(ends[:, 1] - crank.fixed[1], ends[:, 0] - crank.fixed[0]) - turn
     theta = np.arctan2(np.sin(theta), np.cos(theta))
+    rods = poses[:, 2] + tilt - turn
+    others = body_points(poses, other.moving)
     if other.fixed is not None:
         machine: FourBar | SliderCrank = FourBar(crank=crank.length, coupler=coupler, rocker=other.length,
                                                  ground=float(np.hypot(*ground)))
-        wanted = poses[:, 2] + tilt - turn
-        both = machine.position.unchecked(theta)[..., 0]
+        last = np.arctan2(others[:, 1] - other.fixed[1], others[:, 0] - other.fixed[0]) - turn
+        last = np.arctan2(np.sin(last), np.cos(last))
     else:
-        offset = float(ground[0] * (other.point - crank.fixed)[1] - ground[1] * (other.point - crank.fixed)[0])
-        machine = SliderCrank(crank=crank.length, rod=coupler, offset=offset)
-        wanted = poses[:, 2] + tilt - turn + np.pi
-        both = machine.position.unchecked(theta)[..., 0]
-    off = 1 - np.cos(both - wanted[:, None])
-    modes = np.argmin(np.where(np.isfinite(off), off, np.inf), axis=1)
-    modes = np.where(np.isfinite(off).any(axis=1), modes, -1)
-    away = -np.array([np.cos(tilt) * crank.moving[0] + np.sin(tilt) * crank.moving[1],
-                      np.cos(tilt) * crank.moving[1] - np.sin(tilt) * crank.moving[0]])
-    return GuidingLinkage(machine, place(*crank.fixed, turn=turn), place(*away, turn=-tilt), poses, theta, modes,
-                          (crank, other))
+        away = other.point - crank.fixed
+        machine = SliderCrank(crank=crank.length, rod=coupler, offset=float(ground[0] * away[1] - ground[1] * away[0]))
+        last = (others - crank.fixed) @ ground
+    bend = rods - theta
+    q = np.stack([theta, np.arctan2(np.sin(bend), np.cos(bend)), last], axis=-1)
+    x, y = crank.moving
+    tool = place(-np.cos(tilt) * x - np.sin(tilt) * y, np.sin(tilt) * x - np.cos(tilt) * y, turn=-tilt)
+    return GuidingLinkage(machine, place(*crank.fixed, turn=turn), tool, poses, q, (crank, other))
 
 
 def path_generator(points: ArrayLike, crank_angles: ArrayLike, *, crank_pivot_on: Sequence[ArrayLike] = (),
                    rocker_pivot_on: Sequence[ArrayLike] = ()) -> tuple[GuidingLinkage, ...]:
     """Four-bars whose coupler brings a point to `points` (n, 2) [m] while the crank turns by `crank_angles` (n) [rad],
-    from any beginning: for five points all, for fewer with as many lines (a, b, c), a x + b y = c, for each fixed pivot.
+    from any beginning: for five points all; for fewer, with lines (a, b, c), a x + b y = c, for each fixed pivot, five
+    conditions in all.
 
     >>> linkage = FourBar(crank=0.12, coupler=0.41, rocker=0.29, ground=0.37)
     >>> theta = np.linspace(0.3, 3.9, 5)

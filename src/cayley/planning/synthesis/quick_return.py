@@ -19,8 +19,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnreachableError
 from cayley.mechanisms.linkages.four_bar import FourBar
 from cayley.mechanisms.linkages.slider_crank import SliderCrank
-from cayley.mechanisms.linkages.slotted_lever import SlottedLever
-from cayley.planning.synthesis.design import FourBarDesign
+from cayley.planning.synthesis.design import FourBarDesign, Linkage
 from cayley.planning.synthesis.freudenstein import check_ground, freudenstein_parameters, synthesis_equations
 
 _SAME = 1e-12
@@ -38,14 +37,15 @@ def crank_advance(time_ratio: float) -> float:
     return float(np.pi * (time_ratio - 1) / (time_ratio + 1))
 
 
-def time_ratio_of(linkage: FourBar) -> float:
+def time_ratio_of(linkage: Linkage) -> float:
     """How much longer the rocker of a crank-rocker takes one way than the other, while its crank turns evenly.
 
     >>> float(round(time_ratio_of(FourBar(crank=0.1, coupler=0.25, rocker=0.3, ground=0.3)), 6))
     1.267114
     """
-    if linkage.kind != "crank-rocker":
-        raise UnreachableError(f"a {linkage.kind} has no time ratio: only the rocker of a crank-rocker swings between "
+    if not isinstance(linkage, FourBar) or linkage.kind != "crank-rocker":
+        kind = linkage.kind if isinstance(linkage, FourBar) else "slotted lever"
+        raise UnreachableError(f"a {kind} has no time ratio here: only the rocker of a crank-rocker swings between "
                                "dead centres while the crank turns round")
     one, other = _dead_centre_cranks(linkage)
     way = np.mod(other - one, 2 * np.pi)
@@ -54,17 +54,17 @@ def time_ratio_of(linkage: FourBar) -> float:
 
 def _dead_centre_cranks(linkage: FourBar) -> tuple[float, float]:
     """Angles of the crank, stretched and folded, in the first assembly mode."""
-    a, b, c, d = linkage.crank, linkage.coupler, linkage.rocker, linkage.ground
+    a, b, c, d = (linkage.crank, linkage.coupler, linkage.rocker, linkage.ground)
     found = [float(np.arccos((d * d + r * r - c * c) / (2 * d * r))) for r in (b + a, b - a)]
     return found[0], found[1] + np.pi
 
 
 def quick_return(first: float, second: float, time_ratio: float, *, ground: float = 1.0) -> tuple[FourBarDesign, ...]:
-    """The crank-rockers whose output link is at the angles `first` and `second` [rad] to the ground in its dead centres;
-    one or two, or an error that says why there is none.
+    """The crank-rockers whose output link is at the angles `first` and `second` [rad] to the ground in its dead
+    centres; one or two, or an error that says why there is none.
 
-    Their pairs are the dead centres, at which crank and coupler are in line. The rocker takes `time_ratio` times as long
-    one way as the other while the crank turns evenly.
+    Their pairs are the dead centres, at which crank and coupler are in line. The rocker takes `time_ratio` times as
+    long one way as the other while the crank turns evenly.
 
     >>> machine, = quick_return(np.radians(60.0), np.radians(100.0), 1.2, ground=0.5)
     >>> print(machine)
@@ -108,7 +108,7 @@ def _pivot_distances(ends: Array, alpha: float) -> list[float]:
 
 def _crank_rocker(ends: Array, distance: float, ground: float) -> tuple[FourBarDesign | None, str]:
     """The design with the rocker of length 1 at a distance of the pivots, or why it is none."""
-    seen = ends + [distance, 0.0]
+    seen = ends + np.array([distance, 0.0])
     reach = np.linalg.norm(seen, axis=1)
     sides = seen[:, 0] * ends[:, 1] - seen[:, 1] * ends[:, 0]  # coupler x rocker
     crank = abs(reach[1] - reach[0]) / 2
@@ -119,7 +119,8 @@ def _crank_rocker(ends: Array, distance: float, ground: float) -> tuple[FourBarD
     linkage = FourBar(crank=crank, coupler=float(reach.sum() / 2), rocker=1.0, ground=distance)
     if linkage.kind != "crank-rocker":
         return None, f"it would be a {linkage.kind}, whose crank does not turn round"
-    psi = np.arctan2(seen[:, 1], seen[:, 0]) + np.where(reach < reach.max(), np.pi, 0.0)  # folded, the crank points back
+    folded = np.where(reach < reach.max(), np.pi, 0.0)  # the crank points back
+    psi = np.arctan2(seen[:, 1], seen[:, 0]) + folded
     phi = np.arctan2(ends[:, 1], ends[:, 0])
     k = freudenstein_parameters([distance, crank, reach.sum() / 2, 1.0])
     return FourBarDesign(k, ground, psi, phi, float(np.linalg.cond(synthesis_equations(psi, phi).matrix))), ""
@@ -149,7 +150,7 @@ def best_quick_return(swing: float, time_ratio: float, *, ground: float = 1.0) -
     if values[near] < 0:
         raise UnreachableError(
             f"no crank-rocker swings by {np.degrees(swing):.6g} degrees with the time ratio {time_ratio:.6g}: ask for "
-            "less of one of them")
+            "a smaller one")
     step = starts[1] - starts[0]
     found = minimize_scalar(lambda first: -quality(first), bounds=(starts[near] - step, starts[near] + step),
                             method="bounded", options={"xatol": 1e-10})
@@ -158,10 +159,12 @@ def best_quick_return(swing: float, time_ratio: float, *, ground: float = 1.0) -
                key=lambda machine: worst_transmission(machine.linkage))
 
 
-def worst_transmission(linkage: FourBar) -> float:
+def worst_transmission(linkage: Linkage) -> float:
     """The smallest angle [rad] between the lines of coupler and rocker over a turn of the crank: in line with the
     ground, one way or the other."""
-    a, b, c, d = linkage.crank, linkage.coupler, linkage.rocker, linkage.ground
+    if not isinstance(linkage, FourBar):
+        raise UnreachableError("the smallest transmission angle over a turn is that of a four-bar")
+    a, b, c, d = (linkage.crank, linkage.coupler, linkage.rocker, linkage.ground)
     cosines = [(b * b + c * c - e * e) / (2 * b * c) for e in (d - a, d + a)]
     return float(min(np.arccos(min(abs(x), 1.0)) for x in cosines))
 
@@ -185,8 +188,8 @@ def quick_return_slider(stroke: float, time_ratio: float, offset: float) -> Slid
     room = stroke * np.cos(alpha) - height * np.sin(alpha)
     if not (alpha > 0 and offset != 0 and room > 0):
         bound = f"between 0 and {stroke / np.tan(alpha):.6g} m" if 0 < alpha < np.pi / 2 else "of no length"
-        raise UnreachableError(f"no slider-crank has the time ratio {time_ratio:.6g}, the stroke {stroke:.6g} m and the "
-                               f"offset {height:.6g} m: for the two first it would be {bound}")
+        raise UnreachableError(f"no slider-crank has the time ratio {time_ratio:.6g}, the stroke {stroke:.6g} m and "
+                               f"the offset {height:.6g} m: for the two first it would be {bound}")
     x = (np.sqrt(stroke**2 + 4 * height * room / np.sin(alpha)) - stroke) / 2
     near = float(np.hypot(x, height))
     far = float(np.hypot(x + stroke, height))
@@ -197,8 +200,8 @@ def slotted_quick_return(time_ratio: float, *, ground: float = 1.0) -> FourBarDe
     """The crank and slotted lever with a time ratio: the limit k1 = k3 = 0, in which the swing of the lever is alpha.
 
     >>> machine = slotted_quick_return(2.0, ground=0.3)
-    >>> machine.kind, isinstance(machine.linkage, SlottedLever), float(round(machine.linkage.crank, 9))
-    ('RRRP', True, 0.15)
+    >>> machine.kind, float(round(machine.linkage.crank, 9)), np.degrees(np.diff(machine.outputs)).round(9)
+    ('RRRP', 0.15, array([60.]))
     """
     alpha = crank_advance(time_ratio)
     if alpha == 0:

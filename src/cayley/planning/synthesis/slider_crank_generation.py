@@ -98,7 +98,7 @@ def slider_crank_generator(psi: ArrayLike, x: ArrayLike) -> SliderCrankDesign:
     scale = np.linalg.norm(T, axis=0)
     s = np.linalg.svd(T / np.where(scale > 0, scale, 1.0), compute_uv=False)
     if s[-1] <= _RANK * s[0]:
-        raise SingularityError(f"the {len(inputs)} pairs do not determine a slider-crank: their equations depend on each "
-                               "other; change a pair")
+        raise SingularityError(f"the {len(inputs)} pairs do not determine a slider-crank: their equations depend on "
+                               "each other; change a pair")
     Q, R = np.linalg.qr(T / scale)
     return SliderCrankDesign(np.linalg.solve(R, Q.T @ outputs**2) / scale, inputs, outputs, float(s[0] / s[-1]))

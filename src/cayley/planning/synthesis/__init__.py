@@ -1,0 +1,1 @@
+"""Synthesis of linkages: their lengths from what they are to do."""
