@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
+    from cayley.dynamics.elastic_joints import MotorMotion
     from cayley.dynamics.equations import EquationsOfMotion
     from cayley.dynamics.equations.closed_mechanisms import Formulation
     from cayley.dynamics.forward.kernels import ForwardDynamics
@@ -986,6 +987,20 @@ class Mechanism:
         """
         from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
         return inverse_dynamics_kernel(self.tree)
+
+    @made_once
+    def motor_motion(self) -> Kernel[MotorMotion]:
+        """`motor_motion(q, qd, qdd, jerk, snap)`: of an arm with elastic drives, `q`, `qd`, `qdd` with its motors, and
+        the forces `tau` of its drives, along a motion (..., n) of its joints that is known up to its fourth derivative;
+        by derivatives of the reduced model, in which rotors only spin.
+
+        >>> arm = load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3)
+        >>> needed = arm.including("elastic drives").motor_motion([0.3, -0.7], *np.zeros((4, 2)))
+        >>> needed.q.round(4), needed.tau.round(4)
+        (array([ 0.3   , -0.7   , 15.7213]), array([0.    , 2.7107, 0.2885]))
+        """
+        from cayley.dynamics.elastic_joints import motor_motion_kernel
+        return motor_motion_kernel(self.tree)
 
     @made_once
     def forward_dynamics(self) -> ForwardDynamics:

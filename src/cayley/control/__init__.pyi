@@ -1,6 +1,7 @@
 """The names of `cayley.control`: what a user imports from it, and where each is written."""
 
 from cayley.control.computed_torque_law import computed_torque as computed_torque
+from cayley.control.feedback_linearisation import FeedbackLinearisation as FeedbackLinearisation
 from cayley.control.flexible_link import FlexibleLink as FlexibleLink
 from cayley.control.global_linearisation import OutputLinearisation as OutputLinearisation
 from cayley.control.global_linearisation import ResolvedAcceleration as ResolvedAcceleration

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cayley.compiler.samples import is_present
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Scalar
+from cayley.errors import UnsupportedError
 from cayley.model.spring_kinds.hardening import HardeningSpring
 from cayley.model.spring_kinds.spring import OPTIONAL
 
@@ -29,6 +31,12 @@ class BacklashSpring(HardeningSpring):
     def pull_slope(self, deflection: Scalar) -> Scalar:
         return where(self._touches(deflection), super().pull_slope(self._beyond(deflection)), 0.0)
 
+    def deflection_that_pulls(self, pull: Scalar) -> Scalar:
+        if is_present(self.backlash):
+            raise UnsupportedError("a spring with backlash may be anywhere in its play while it pulls nothing: its "
+                                   "deflection does not follow from its torque")
+        return super().deflection_that_pulls(pull)
+
     def stored(self, deflection: Scalar) -> Scalar:
         return super().stored(self._beyond(deflection))
 
@@ -40,4 +48,4 @@ class BacklashSpring(HardeningSpring):
         return where(deflection > half, deflection - half, where(deflection < -half, deflection + half, 0.0))
 
     def _touches(self, deflection: Scalar) -> Scalar:
-        return abs(deflection) > self.backlash / 2
+        return abs(deflection) >= self.backlash / 2

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from cayley.compiler.samples import is_present
 from cayley.compiler.typing import Scalar
 from cayley.model.spring_kinds.spring import OPTIONAL, DeflectedSpring
 
@@ -24,6 +27,13 @@ class HardeningSpring(DeflectedSpring):
 
     def pull_slope(self, deflection: Scalar) -> Scalar:
         return self.stiffness + 3.0 * self.cubic * deflection * deflection
+
+    def deflection_that_pulls(self, pull: Scalar) -> Scalar:
+        """The real root of k d + c d^3 = P, d = 2 sqrt(k/3c) sinh(asinh(1.5 P/k sqrt(3c/k))/3)."""
+        if not is_present(self.cubic):
+            return pull / self.stiffness
+        scale = np.sqrt(3.0 * self.cubic / self.stiffness)
+        return 2.0 / scale * np.sinh(np.arcsinh(1.5 * scale * pull / self.stiffness) / 3.0)
 
     def stored(self, deflection: Scalar) -> Scalar:
         square = deflection * deflection

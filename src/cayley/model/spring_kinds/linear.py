@@ -25,5 +25,8 @@ class LinearSpring(DeflectedSpring):
     def pull_slope(self, deflection: Scalar) -> Scalar:
         return self.stiffness
 
+    def deflection_that_pulls(self, pull: Scalar) -> Scalar:
+        return pull / self.stiffness
+
     def stored(self, deflection: Scalar) -> Scalar:
         return self.stiffness * deflection * deflection / 2

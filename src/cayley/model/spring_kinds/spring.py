@@ -61,6 +61,11 @@ class Spring(ABC):
     def slopes(self, at: SpringState) -> SpringSlopes:
         """The derivatives of P."""
 
+    def theta_that_pulls(self, q: Scalar, torque: Scalar) -> Scalar:
+        """Where the gear's output is when P is a given torque at the joint's q. `UnsupportedError`: it does not follow.
+        """
+        raise UnsupportedError(f"the deflection of a {self.word} spring does not follow from its torque")
+
     @property
     def stiffness_at_rest(self) -> Scalar:
         """-dP/dq where it is relaxed [N m/rad, N/m]."""
@@ -112,6 +117,16 @@ class DeflectedSpring(Spring):
     @abstractmethod
     def stored(self, deflection: Scalar) -> Scalar:
         """The energy of a deflection, whose derivative is the pull."""
+
+    @abstractmethod
+    def deflection_that_pulls(self, pull: Scalar) -> Scalar:
+        """The deflection of a pull, the inverse of `pull`."""
+
+    def theta_that_pulls(self, q: Scalar, torque: Scalar) -> Scalar:
+        if is_symbolic(self.damping) or self.damping:
+            raise UnsupportedError(f"a {self.word} spring has a damper beside it: its deflection does not follow from "
+                                   "its torque alone")
+        return q - self.rest + self.deflection_that_pulls(torque)
 
     def damping_at(self, deflection: Scalar) -> Scalar:
         """The damping of a deflection."""

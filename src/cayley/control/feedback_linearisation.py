@@ -1,0 +1,201 @@
+"""Feedback linearisation of arms with elastic drives: under it each joint is a chain of four integrators.
+
+    y1 = q,  y2 = q',  y3 = q'' = M^-1 (P - h),  y4 = q''' = M^-1 (P' - (M q'' + h)' without q''')
+    tau = the forces of the motors along the motion (q, q', y3, y4, v)        then  q'''' = v
+P are the pulls of the springs, h has gravity in it, and the forces for a wished snap v are those of inverse dynamics,
+by one text. The outer loop places the poles of the chains. A joint without a spring becomes a chain of four as well, by
+two integrators before its force, which are the state of the law: what it does would otherwise jerk the elastic ones.
+It is the law for the reduced model, of rotors that only spin: what they feel because their carriers turn is left to the
+outer loop. Sources: Mladenova 7.4.2 (294)-(304), with gravity as in spec E-50 (R-54); De Luca 1998 for mixed drives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.c_source import CSource
+from cayley.compiler.derivative import independent, slope_along
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import symbols
+from cayley.compiler.typing import Array, ArrayLike, Text
+from cayley.control.arms import HasTree, tree_of
+from cayley.control.integrator_chains import chain_gains
+from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
+from cayley.dynamics.elastic_joints.motor_motion import MotorMotion, motor_motion_kernel, motor_motion_text
+from cayley.dynamics.forward.regular_inertia import guarded
+from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.kinematics.kernel_words import described
+from cayley.model.tree import Tree
+from cayley.systems.ports import Block, Port, PortLike
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+_WHAT = "feedback linearisation"
+_SENTENCE = "Feedback linearisation: under this law the joints are chains of four integrators."
+
+
+class Chain(NamedTuple):
+    """The state in which the closed loop is linear: position, velocity, acceleration and jerk of the joints (n)."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackLinearisation:
+    """The law for an arm with elastic drives, with the four `poles` [1/s] of every chain, or (n, 4) of each.
+
+    It is joined with the arm by `cy.connect(arm, law)`; the `target` (n) may move, with its first four derivatives as
+    `target_rates` (4, n). `law.control` is the same as a kernel, `law.c_source("law")` as C.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> for joint in arm.joint_names:
+    ...     arm = arm.with_drive(joint, stiffness=500.0, inertia=1e-4, gear=100.0)
+    >>> soft = arm.including("elastic drives")
+    >>> law = FeedbackLinearisation(soft, poles=[-8.0, -8.0, -8.0, -8.0])
+    >>> start = law.at_rest([0.0, 0.0])
+    >>> loop = cy.connect(soft, law)
+    >>> run = loop.simulate(start, until=3.0, inputs={"target": [0.5, -0.3]})
+    >>> run.end["q"].round(5)
+    array([ 0.5 , -0.3 , 52.72913, -29.42313])
+    """
+
+    of: Tree | HasTree
+    poles: ArrayLike
+
+    def __post_init__(self) -> None:
+        self.gains  # noqa: B018  (what is wrong with the arm or the poles is said at once)
+
+    @cached_property
+    def arm(self) -> ElasticArm:
+        """The equations of links and motors that the law knows."""
+        return elastic_arm(tree_of(self.of), _WHAT)
+
+    @cached_property
+    def gains(self) -> Array:
+        """k0 to k3 of each joint (4, n)."""
+        return chain_gains(self.poles, 4, self.arm.n)
+
+    @cached_property
+    def chain(self) -> Kernel[Chain]:
+        """`chain(q, qd)`: y1 to y4 (..., n) of a state, and, of an arm with rigid joints, of their forces and the rates
+        of these (..., r)."""
+        def chain(q: Array, qd: Array, *forces: Array) -> Chain:
+            return _chain(self.arm, q, qd, *forces)
+
+        return self._kernel(chain, {}, dict.fromkeys(Chain._fields, self.arm.n))  # type: ignore[return-value]
+
+    @cached_property
+    def law(self) -> Kernel:
+        """`law(q, qd, v)`: the forces (..., nv) under which the snap of the joints is v (..., n). Of an arm with rigid
+        joints `law(q, qd, force, force_rate, v)`, and the second rates (..., r) of their forces besides."""
+        def law(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
+            *forces, v = others
+            y = _chain(self.arm, q, qd, *forces)
+            found = motor_motion_text(self.arm, *y, v)
+            return (found.motion.tau, found.rigid) if forces else found.motion.tau
+
+        return self._kernel(law, {"v": f"({self.arm.n})"}, self._results)
+
+    @cached_property
+    def control(self) -> Kernel:
+        """`control(q, qd, target, target_rates)`: the law with its outer loop; of an arm with rigid joints with `force`
+        and `force_rate` after qd."""
+        def control(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
+            *forces, target, rates = others
+            y = _chain(self.arm, q, qd, *forces)
+            wanted = np.stack([target, *rates[:3]])
+            v = rates[3] + np.sum(self.gains * (wanted - np.stack(y)), axis=0)
+            found = motor_motion_text(self.arm, *y, v)
+            return (found.motion.tau, found.rigid) if forces else found.motion.tau
+
+        n = self.arm.n
+        return self._kernel(control, {"target": f"({n})", "target_rates": f"(4,{n})"}, self._results)
+
+    @cached_property
+    def motor_motion(self) -> Kernel[MotorMotion]:
+        """`motor_motion(q, qd, qdd, jerk, snap)` of the joints (..., n): the whole motion and its forces, the inverse
+        of the change of state."""
+        return motor_motion_kernel(self.arm.tree)
+
+    def c_source(self, name: str = "linearising_law") -> CSource:
+        """`control` as C99, one function with its header, for a loop at a fixed rate."""
+        return self.control.c_source(name)
+
+    def at_rest(self, q: ArrayLike) -> dict[str, Array]:
+        """The state of the closed loop at rest with the joints at q (n): springs hold the arm, drives hold springs."""
+        where = np.asarray(q, dtype=float)
+        found = self.motor_motion(where, *np.zeros((4, self.arm.n)))
+        start = {"q": found.q, "qd": found.qd}
+        if self.arm.rigid:
+            start |= {"force": found.tau[self.arm.rigid], "force_rate": np.zeros(len(self.arm.rigid))}
+        return start
+
+    def system(self, name: str = _WHAT) -> System:
+        """The law as a system: inputs `q`, `qd`, `target` (n) and `target_rates` (4, n), zero if nothing drives them;
+        output `tau`; of an arm with rigid joints the state `force` and `force_rate` (r)."""
+        n = self.arm.n
+        size = self.arm.tree.nv
+        r = len(self.arm.rigid)
+        inputs: dict[str, PortLike] = {"q": size, "qd": size, "target": n, "target_rates": Port((4, n), default=0.0)}
+        control: Text = self.control.unchecked
+
+        def found(x: Record, u: Record) -> tuple[Array, Array]:
+            return control(u.q, u.qd, x.force, x.force_rate, u.target, u.target_rates)
+
+        if not r:
+            return System(name, inputs=inputs, outputs={"tau": size},
+                          output=lambda t, x, u, p: control(u.q, u.qd, u.target, u.target_rates))
+        return System(name, inputs=inputs, outputs={"tau": size},
+                      state={"force": Block((r,), velocity="force_rate"), "force_rate": r},
+                      derivative=lambda t, x, u, p: found(x, u)[1], output=lambda t, x, u, p: found(x, u)[0])
+
+    @property
+    def _results(self) -> dict[str, int]:
+        r = len(self.arm.rigid)
+        return {"tau": self.arm.tree.nv} | ({"force_acceleration": r} if r else {})
+
+    def _kernel(self, text: Text, more: dict[str, str], results: dict[str, int]) -> Kernel:
+        """Of the state, with the forces of rigid joints if there are some, and of more inputs; NaN, with a reason,
+        where the links have no acceleration."""
+        tree = self.arm.tree
+        r = len(self.arm.rigid)
+        state = {"q": f"({tree.nq})", "qd": f"({tree.nv})"} | ({"force": f"({r})", "force_rate": f"({r})"} if r else {})
+        inputs = state | more
+        signature = f"{','.join(inputs.values())}->{','.join(f'({size})' for size in results.values())}"
+        described(tree, text, _SENTENCE)
+        return kernel(signature, name=text.__name__, inputs=list(inputs), outputs=list(results),
+                      explain=explanation(tree))(guarded(tree, text, [(size,) for size in results.values()]))
+
+
+def _chain(arm: ElasticArm, q: Array, qd: Array, *forces: Array) -> Chain:
+    """y1 to y4, from the pulls of springs, the forces of rigid joints, and the rates of both."""
+    n = arm.n
+    position = independent(symbols(q[:n]))
+    velocity = independent(symbols(qd[:n]))
+    stiffness = arm.pull_slopes(position, q[n:])
+    springs = arm.pulls(position, q[n:]), stiffness * (qd[n:] / arm.gears - velocity[arm.elastic])
+    given = forces or (np.zeros(0), np.zeros(0))
+    P, rate = (_placed(arm, own, other) for own, other in zip(springs, given, strict=True))
+    M = arm.inertia(position)
+    acceleration = independent(symbols(solve(M, P - arm.forces(position, velocity, np.zeros(n)))))
+    moving = np.concatenate([position, velocity, acceleration])
+    without_jerk = slope_along(arm.forces(position, velocity, acceleration), moving,
+                               np.concatenate([velocity, acceleration, np.zeros(n)]))
+    return Chain(position, velocity, acceleration, solve(M, rate - without_jerk))
+
+
+def _placed(arm: ElasticArm, elastic: Array, rigid: Array) -> Array:
+    """Values (n) of all joints, from those of the elastic and those of the rigid ones."""
+    found = np.empty(arm.n, dtype=object)
+    found[arm.elastic] = elastic
+    found[arm.rigid] = rigid
+    return symbols(found)
