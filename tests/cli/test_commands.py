@@ -194,3 +194,21 @@ def test_what_a_command_cannot_do_with_loops_is_said_in_a_sentence():
     assert "loop 'pin' is closed" in " ".join(failed.stderr.split()) and not failed.stdout
     opening = run("simulate", "five_bar", "--qd", "1 0 0 0", code=1)
     assert "'pin' of five_bar opens" in " ".join(opening.stderr.split())
+
+
+def test_a_linkage_from_pairs_and_from_dead_centres(tmp_path):
+    pairs = [f"{psi}deg:{phi}deg" for psi, phi in zip((40, 60, 80), (70, 80, 95), strict=True)]
+    found = data(run("synthesise", "four-bar", *pairs, "--picture", tmp_path / "bar.png", "--output",
+                     tmp_path / "bar.toml", "--json"))
+    np.testing.assert_allclose(found["parameters"], [1.2468946365, 1.1818457897, 1.0248547668], atol=1e-8)
+    assert found["class"] == "double rocker" and found["defects"] == "none"
+    assert Path(found["picture"]).read_bytes().startswith(b"\x89PNG")
+    machine = cy.load(tmp_path / "bar.toml")
+    assert machine.mobility == 1 and machine.joint_names == ("crank", "coupler", "rocker")
+    shown = call("synthesise", "quick-return", "60deg", "100deg", "--time-ratio", "1.2").stdout
+    assert "crank-rocker" in shown and "error [deg]" in shown and widest(shown) <= 100
+    unassembled = [f"{30 + 15 * i}deg:{60 + 60 * (i / 6) ** 1.5}deg" for i in range(7)]
+    assert "cannot be assembled at the inputs 0.523599 rad" in call("synthesise", "four-bar", *unassembled,
+                                                                   code=1).stderr
+    assert "three or more" in call("synthesise", "four-bar", *pairs[:2], code=1).stderr
+    assert "is not made here" in run("synthesise", "six-bar", "1:2", code=2).stderr
