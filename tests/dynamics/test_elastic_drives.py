@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
+from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors, operators
 from cayley.errors import ModelError
 from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques
 
@@ -81,3 +82,35 @@ def test_what_has_no_spring_is_refused_by_name():
         cy.load("panda").including("elastic drives")
     with pytest.raises(ModelError, match="gear of joint 'joint1' is 0"):
         planar_arm().with_drive("joint1", stiffness=1.0, gear=0.0).including("elastic drives")
+
+
+def test_operators_of_links_and_rotors_give_the_same_by_every_method(soft):
+    q, qd, qdd = states(soft)
+    tau = soft.inverse_dynamics(q, qd, qdd)
+    size = np.abs(tau).max()
+    assert np.abs(soft.inverse_dynamics.using("links-and-rotors")(q, qd, qdd) - tau).max() < 1e-12 * size
+    M = soft.inertia_matrix(q)
+    assert np.abs(soft.inertia_matrix.using("links-and-rotors")(q) - M).max() < 1e-13 * np.abs(M).max()
+    for method in ("links-and-rotors", "composite-links-and-rotors"):
+        assert np.abs(soft.forward_dynamics.using(method)(q, qd, tau) - qdd).max() < 1e-10
+
+
+def test_power_of_forces_and_motions_is_the_same_on_both_sides_of_an_operator(soft):
+    """S0-48: t.V does not change from a body to its carrier, for links and for rotors beside their joints."""
+    rng = np.random.default_rng(3)
+    arm = links_and_rotors(soft.tree)
+    q = rng.normal(size=soft.nq)
+    assert len(arm.rotors) == len(arm.bars)
+    for link in arm.links.links:
+        of = operators(link, q)
+        V, t = rng.normal(size=(2, 6))
+        pose = np.eye(4)
+        pose[:3, :3] = link.rotation(q)
+        pose[:3, 3] = link.offset(q)
+        there = pin.SE3(pose)
+        twist = there.actInv(pin.Motion(V[3:], V[:3]))
+        np.testing.assert_allclose(of.Phi @ V, [*twist.angular, *twist.linear], atol=1e-13)
+        assert abs((of.Phi @ V) @ t - V @ (of.Phi.T @ t)) < 1e-13
+        own = pin.Inertia(link.moments.mass, link.moments.first / link.moments.mass, np.zeros((3, 3)))
+        momentum = own * pin.Motion(V[3:], V[:3])
+        np.testing.assert_allclose((of.M @ V)[3:], momentum.linear, atol=1e-13)

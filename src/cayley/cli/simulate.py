@@ -35,7 +35,8 @@ def simulate(
                "ignore them.")] = "inelastic",
     include: Annotated[str,
                        typer.Option("--include", metavar="PARTS", show_default=False,
-                                    help='Of the drives: "armature", "friction", or "armature,friction".')] = "",
+                                    help='Of the drives: "armature", "friction", "springs", "elastic drives"; '
+                                    "several between commas.")] = "",
     samples: Annotated[int, typer.Option("--samples", min=2, help="How many states are kept, evenly in time.")] = 201,
     method: Annotated[
         str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
@@ -65,7 +66,7 @@ def simulate(
     from cayley.drawing.skeleton import configurations
     arm = load(robot)
     check_moves(arm)
-    arm = arm.including(*include.replace(",", " ").split()) if include else arm
+    arm = arm.including(*_terms(include)) if include else arm
     if not (np.isfinite(time) and time > 0):
         raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
     state = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1], numbers(qd, arm.nv,
@@ -79,6 +80,13 @@ def simulate(
         _print(found, files)
     if not found.finished and found.status not in ("limit", "event"):
         raise typer.Exit(1)
+
+
+def _terms(include: str) -> list[str]:
+    """The words between commas; between spaces if there are none, and it is not one term of two words."""
+    from cayley.model.tree import TERMS
+    parts = include.split(",") if "," in include or include.strip() in TERMS else include.split()
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _limits(word: str) -> str | float:

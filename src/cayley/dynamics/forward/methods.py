@@ -6,6 +6,7 @@ from cayley.compiler.typing import Scalar
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
 from cayley.model.tree import Tree
 
 # velocities in a row, above which articulated bodies take fewer operations (counted for chains of 1 to 30 joints)
@@ -35,6 +36,10 @@ METHODS: dict[str, Method] = {
     "operator-factors": Method(_here("operator_factors"), "Rodriguez & Kreutz 1990: bias, then factors of the inverse"),
     "filter-and-smoother": Method(_here("filter_and_smoother"), "Rodriguez & Kreutz 1990: the bias in the filter"),
     "generalized-links": Method(_here("generalized_links"), "Balafoutis & Patel, Algorithms 6.2 and 5.7"),
+    "links-and-rotors": Method(_here("links_and_rotors"), "Mladenova (272), articulated, with the rotors of drives",
+                               links_and_rotors),
+    "composite-links-and-rotors": Method(_here("composite_links_and_rotors"),
+                                         "Mladenova, section 7.4.1, by the inertia matrix", links_and_rotors),
     "maximal-coordinates": Method(_here("maximal_coordinates"), "free bodies and constraints, with multipliers",
                                   _the_tree_itself), }
 

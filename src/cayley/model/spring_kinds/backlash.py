@@ -18,8 +18,8 @@ class BacklashSpring(HardeningSpring):
     holds the joint within `backlash`, from -backlash/2 to backlash/2. The damper acts while teeth touch; as it is
     linear, they may pull for a moment as they part.
 
-    >>> BacklashSpring(200.0, backlash=0.02).pull(0.05), BacklashSpring(200.0, backlash=0.02).pull(-0.009)
-    (8.0, 0.0)
+    >>> [float(BacklashSpring(200.0, backlash=0.02).pull(d)) for d in (0.05, -0.009, -0.02)]
+    [8.0, 0.0, -2.0]
     """
 
     backlash: Scalar = field(default=0.0, metadata=OPTIONAL)  # the whole play, at the joint [rad, m]

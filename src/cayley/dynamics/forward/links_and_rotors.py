@@ -1,0 +1,56 @@
+"""Forward dynamics of links and of the rotors of their drives: one sweep inwards, one outwards.
+
+The force that moves a link with all that it carries is t = H W + h, with H its articulated inertia. A rotor, or a link
+beyond a joint, with t = X W + x and the force tau upon its own coordinate, hands on to its carrier
+
+    D = E.X E,  X - X E E.X / D,  x + X a + X E (tau - E.(x + X a)) / D
+Operators and their frames are those of `cayley.dynamics.rigid_links.spatial_operators`; a coordinate whose D is not
+positive moves no inertia. Source: Mladenova (272), spec R-50.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.dynamics.inverse.links_and_rotors import outward
+from cayley.dynamics.rigid_links.links import ROOT
+from cayley.dynamics.rigid_links.spatial_operators import LinksAndRotors
+
+
+def forward_dynamics(arm: LinksAndRotors, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0) -> Array:
+    """The accelerations (nv) of joints and motors that the forces `tau` (nv) give, those of springs among them;
+    `rotors` (nv) is inertia that coordinates have besides, of rotors that only spin.
+
+    >>> from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
+    >>> from cayley.model.catalogue import load_robot
+    >>> forward_dynamics(links_and_rotors(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
+    ...                  np.zeros(2)).round(9)
+    array([-11.73425172,  11.94176239])
+    """
+    moved = outward(arm, q, qd)
+    beside = np.zeros(arm.links.nv) + rotors
+    H = [body.M for body in moved.of]
+    h = list(moved.b)
+    steps = {}
+    for k in (*arm.rotors, *reversed(arm.bars)):
+        body = moved.of[k]
+        pushed = h[k] + H[k] @ moved.a[k]
+        HE = H[k] @ body.E
+        D = body.E @ HE + beside[body.column]
+        e = tau[body.column] - body.E @ pushed
+        steps[k] = HE, D, e
+        if body.carrier != ROOT:
+            left = H[k] - np.outer(HE, HE) / D
+            H[body.carrier] = H[body.carrier] + body.Phi.T @ left @ body.Phi
+            h[body.carrier] = h[body.carrier] + body.Phi.T @ (pushed + HE * (e / D))
+    rest = np.concatenate([np.zeros(3), -arm.links.gravity])
+    W = {}
+    qdd = [0.0] * arm.links.nv
+    for k in (*arm.bars, *arm.rotors):
+        body = moved.of[k]
+        HE, D, e = steps[k]
+        before = body.Phi @ (rest if body.carrier == ROOT else W[body.carrier])
+        qdd[body.column] = (e - HE @ before) / D
+        W[k] = before + moved.a[k] + body.E * qdd[body.column]
+    return np.array(qdd)
