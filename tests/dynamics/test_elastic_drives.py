@@ -1,10 +1,19 @@
 """Elastic drives: arms with rotors and springs against Pinocchio, closed forms and worked examples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
+import sympy
 
 import cayley as cy
+from cayley.dynamics.identification import (
+    Measurements,
+    base_parameters,
+    least_squares,
+    structural_base_parameters,
+)
 from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors, operators
 from cayley.errors import ModelError
 from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques
@@ -114,3 +123,39 @@ def test_power_of_forces_and_motions_is_the_same_on_both_sides_of_an_operator(so
         own = pin.Inertia(link.moments.mass, link.moments.first / link.moments.mass, np.zeros((3, 3)))
         momentum = own * pin.Motion(V[3:], V[:3])
         np.testing.assert_allclose((of.M @ V)[3:], momentum.linear, atol=1e-13)
+
+
+def test_stiffness_and_damping_are_identified_with_the_inertias(soft):
+    model = soft.linear_model()
+    q, qd, qdd = states(soft, 400)
+    np.testing.assert_allclose(np.einsum("kij,j->ki", model.regressor(q, qd, qdd), model.values),
+                               soft.inverse_dynamics(q, qd, qdd), atol=1e-10)
+    base = base_parameters(model)
+    assert base.names == structural_base_parameters(model).names
+    found = least_squares(base, Measurements(model, q, qd, qdd, soft.inverse_dynamics(q, qd, qdd)))
+    estimates = dict(zip(base.names, found.base_values, strict=True))
+    for joint in soft.joints:
+        if joint.spring:
+            assert estimates[f"stiffness({joint.name})"] == pytest.approx(joint.spring.stiffness, rel=1e-9)
+            assert estimates[f"damping({joint.name})"] == pytest.approx(joint.spring.damping, abs=1e-7)
+
+
+def test_springs_and_gears_are_parameters(soft):
+    q, qd, qdd = states(soft)
+    forces = soft.inverse_dynamics.with_parameters("spring", "gear")
+    stiffer = soft.with_joints(replace(soft.joints[0], spring=replace(soft.joints[0].spring, stiffness=5e3)))
+    values = forces.parameters.with_values({"joint1.spring.stiffness": 5e3})
+    np.testing.assert_allclose(forces(q, qd, qdd, values), stiffer.inverse_dynamics(q, qd, qdd), rtol=1e-12)
+
+
+def test_equations_have_springs_and_gears_as_letters():
+    soft = planar_arm().with_drive("joint2", stiffness=100.0, damping=2.0, gear=-10.0, inertia=0.1).including(
+        "elastic drives")
+    found = soft.equations(parameters="symbols")
+    assert str(found.F[1]) == "d_2*(qd_2 - qd_4/N_2) + k_2*(q_2 - q_4/N_2)"
+    numbers = soft.equations().substituted()
+    q, qd, qdd = (state[0] for state in states(soft))
+    total = numbers.M * sympy.Matrix(qdd) + numbers.V + numbers.G + numbers.F
+    at = dict(zip((*numbers.q, *numbers.qd), (*q, *qd), strict=True))
+    np.testing.assert_allclose(np.array(total.subs(at), dtype=float)[:, 0], soft.inverse_dynamics(q, qd, qdd),
+                               atol=1e-10)

@@ -62,7 +62,7 @@ def check_numbers(tree, found, seed=0):
     near_to(C, coriolis_matrix(links, q, qd))
     near_to(V, C @ qd)
     near_to(G, gravity_forces(links, q))
-    near(tau, inverse_dynamics(links, q, qd, qdd) + drive_forces(tree, qd, qdd))
+    near(tau, inverse_dynamics(links, q, qd, qdd) + drive_forces(tree, q, qd, qdd))
 
 
 def near_to(found, wanted):

@@ -116,7 +116,7 @@ def described(arm: Mechanism) -> dict[str, Any]:
         "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,
         "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous,
         "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected, "gear": j.rotor.gear,
-        "spring": {"kind": j.spring.word} | j.spring.keys if j.spring else None,
+        "spring": {"kind": j.spring.word} | j.spring.said if j.spring else None,
         "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
     return {**_summary(arm.tree), "mobility": _mobility(arm.tree), "actuated": arm.actuated_joints,

@@ -8,8 +8,10 @@
                                   inertia [kg, kg m, kg m^2]
     joint2.length.x               of the joint's place in its parent's frame; of a named frame on its body [m]
     joint2.turn.x                 of that place about its own axes, x first, on top of what the model says [rad]
-    joint2.armature               what the joint feels of its rotor, inertia gear^2 [kg m^2, kg], if they are included
+    joint2.armature               what the joint feels of its rotor, inertia gear^2 [kg m^2, kg], if they are included;
+                                  of a motor whose rotor only spins, its inertia
     joint2.friction.viscous  .coulomb                                        if friction is included
+    joint2.spring.stiffness  .damping  .rest  .cubic  .backlash, joint2.gear  if elastic drives are included
     gravity.z                     [m/s^2]
 A choice is made in words: `"mass"` is that of every moving body, `"link2.inertia"` are those of one, `"link2"` all of a
 part. What is zero in the model is structure, and stays zero, unless its full name is given.
@@ -29,13 +31,17 @@ from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.model.parts import Body, BodyByMoments, Frame, Friction, Joint, Rotor
+from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 
 _AXES = "xyz"
 _TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
 _MOMENTS = ("m", "ux", "uy", "uz", *[f"J{entry}" for entry in _TENSOR])
-_WORDS = ("mass", "center", "inertia", "moments", "length", "turn", "armature", "friction", "gravity")
+_UNITS = {"stiffness": ("N m/rad", "N/m"), "damping": ("N m s", "N s/m"), "rest": ("rad", "m"),
+          "cubic": ("N m/rad^3", "N/m^3"), "backlash": ("rad", "m")}
+_WORDS = ("mass", "center", "inertia", "moments", "length", "turn", "armature", "friction", "spring", "gear",
+          "gravity")
 
 
 class Parameter(NamedTuple):
@@ -148,10 +154,11 @@ def all_parameters(tree: Tree) -> Iterator[Parameter]:
     for number, body in enumerate(tree.bodies):
         if body.mass is not None and any(tree.joints[k].motion.nv for k in tree.path(number)):
             yield from _of_body(body)
-    for joint in tree.joints:
+    motors = set(tree.motors.values())
+    for number, joint in enumerate(tree.joints):
         yield from _of_place(joint.name, np.asarray(joint.placement))
         if joint.motion.nv:
-            yield from _of_drive(joint, tree.included)
+            yield from _of_drive(joint, tree.included, is_motor=number in motors, has_motor=number in tree.motors)
     for frame in tree.frames:
         yield from _of_place(_frame_part(tree, frame), np.asarray(frame.pose))
     for axis, value in zip(_AXES, tree.gravity, strict=True):
@@ -178,13 +185,18 @@ def _of_place(part: str, placement: Array) -> Iterator[Parameter]:
         yield Parameter(part, "turn", axis, 0.0, "rad")
 
 
-def _of_drive(joint: Joint, included: frozenset[str]) -> Iterator[Parameter]:
+def _of_drive(joint: Joint, included: frozenset[str], *, is_motor: bool, has_motor: bool) -> Iterator[Parameter]:
     turns = not joint.motion.slides
-    if "armature" in included:
+    if is_motor or ("armature" in included and not has_motor):
         yield Parameter(joint.name, "armature", "", joint.rotor.reflected, "kg m^2" if turns else "kg")
     if "friction" in included:
         yield Parameter(joint.name, "friction", "viscous", joint.friction.viscous, "N m s" if turns else "N s/m")
         yield Parameter(joint.name, "friction", "coulomb", joint.friction.coulomb, "N m" if turns else "N")
+    if joint.spring is not None and (has_motor or "springs" in included):
+        for entry in joint.spring.numbers:
+            yield Parameter(joint.name, "spring", entry, float(getattr(joint.spring, entry)), _UNITS[entry][not turns])
+        if has_motor:
+            yield Parameter(joint.name, "gear", "", joint.rotor.gear, "" if turns else "rad/m")
 
 
 def _frame_part(tree: Tree, frame: Frame) -> str:
@@ -197,6 +209,8 @@ def _unknown(tree: Tree, word: str, every: Sequence[Parameter]) -> str:
     if meant:
         return (f"all that {word!r} means in {tree.name} is zero, and so is not an input; to make one of them an input "
                 f"nevertheless, name it: {', '.join(meant[:6])}")
+    if word in ("spring", "gear") or word.endswith((".spring", ".gear")):
+        return f"{tree.name} includes no springs of drives: take `including('elastic drives')` of it"
     if word in ("armature", "friction") or word.endswith((".armature", ".friction")):
         drive = "armature" if word.endswith("armature") else "friction"
         return f"{tree.name} does not include {drive}: take `including({drive!r})` of it"
@@ -241,7 +255,15 @@ def _joint(joint: Joint, given: Mapping[str, Scalar]) -> Joint:
                         given.get(f"{own}.coulomb", joint.friction.coulomb))
     armature = given.get(f"{joint.name}.armature")
     rotor = joint.rotor if armature is None else Rotor(armature, 1.0)
-    return replace(joint, placement=placement, friction=friction, rotor=rotor)
+    if f"{joint.name}.gear" in given:
+        rotor = replace(rotor, gear=given[f"{joint.name}.gear"])
+    return replace(joint, placement=placement, friction=friction, rotor=rotor, spring=_spring(joint, given))
+
+
+def _spring(joint: Joint, given: Mapping[str, Scalar]) -> Spring | None:
+    own = f"{joint.name}.spring."
+    numbers = {name.removeprefix(own): value for name, value in given.items() if name.startswith(own)}
+    return replace(joint.spring, **numbers) if joint.spring is not None and numbers else joint.spring
 
 
 def _frame(frame: Frame, part: str, given: Mapping[str, Scalar]) -> Frame:

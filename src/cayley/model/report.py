@@ -19,6 +19,7 @@ from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.parts import Body, Frame, Joint
+from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
 from cayley.wording import printable
 
@@ -85,12 +86,14 @@ class Report:
     joints: Table
     frames: Table
     loops: Table
+    drives: Table
     warnings: tuple[Finding, ...]
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """Those that are not empty."""
-        return tuple(table for table in (self.bodies, self.joints, self.frames, self.loops) if table.rows)
+        return tuple(table for table in (self.bodies, self.joints, self.drives, self.frames, self.loops)
+                     if table.rows)
 
     def about(self, what: str) -> tuple[str, ...]:
         """The names that the warnings of one kind concern: `report.about("mass missing")`."""
@@ -153,7 +156,8 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
     open_loops = [Finding("loops open", tuple(loop.name
                                               for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
     findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
-    return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), tuple(findings))
+    return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), _drives(tree),
+                  tuple(findings))
 
 
 # Tables
@@ -196,6 +200,28 @@ def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
               for bound in (limits.lower, limits.upper, limits.velocity, limits.effort)]
     return (str(number), joint.name, joint.motion.word, f"{joint.parent} -> {joint.child}",
             _words(joint.motion.keys.get("axis", ())), where, *bounds, *moving, follows)
+
+
+def _drives(tree: Tree) -> Table:
+    """The drives that are elastic, or whose rotors are known as bodies."""
+    rows = tuple(_drive_row(joint) for joint in tree.joints if joint.spring is not None or joint.rotor.is_body)
+    columns = ("joint", "gear", "rotor, about its axis [kg m^2]", "mass [kg]", "carried by", "spring")
+    return Table("Drives", columns, rows)
+
+
+def _drive_row(joint: Joint) -> tuple[str, ...]:
+    rotor = joint.rotor
+    spring = "rigid" if joint.spring is None else ", ".join(
+        [joint.spring.word, *[f"{key} {value if isinstance(value, str) else format(value, '.6g')}"
+                              for key, value in _spring_numbers(joint.spring).items()]])
+    return (joint.name, f"{rotor.gear:.6g}", f"{rotor.inertia:.6g}",
+            "unknown" if rotor.mass is None else f"{rotor.mass:.6g}", rotor.carrier or joint.parent, spring)
+
+
+def _spring_numbers(spring: Spring) -> dict[str, Any]:
+    """What a spring says of itself; functions in Python by their names."""
+    return {key: getattr(value, "__name__", "a function") if callable(value) else value
+            for key, value in spring.said.items()}
 
 
 def _frames(tree: Tree) -> Table:
@@ -268,7 +294,9 @@ def _mass_findings(tree: Tree) -> Iterator[Finding]:
                         "body {} has no mass: it counts as a frame of the body that it is fixed to",
                         "bodies {} have no mass: they count as frames of the bodies that they are fixed to")
     carrying = {parent for joint, parent in zip(tree.joints, tree.parents, strict=True) if joint.motion.nv}
-    tips = [group for group in known if not carrying & set(group) and not any(bodies[k].mass for k in group)]
+    spinning = {motor + 1 for motor in tree.motors.values() if tree.joints[motor].rotor.inertia}
+    tips = [group for group in known if not (carrying | spinning) & set(group)
+            and not any(bodies[k].mass for k in group)]
     yield from _grouped("massless tip", [bodies[group[0]].name for group in tips],
                         "body {} moves, has no mass and carries none: the inertia matrix will be singular",
                         "bodies {} move, have no mass and carry none: the inertia matrix will be singular")

@@ -15,7 +15,13 @@ import sympy
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.equations.constraint_sums import Rows, Ties
-from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
+from cayley.dynamics.equations.parameter_symbols import (
+    PASSIVE,
+    drive_parameters,
+    parameter_symbols,
+    parameter_values,
+    passive,
+)
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
 from cayley.dynamics.equations.result import EquationsOfMotion
 from cayley.dynamics.equations.ring_scalars import coordinate_name, exact_links
@@ -54,7 +60,7 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
     if length > _LONGEST:
         raise TooLong(f"the equations of {tree.name} have {length} terms when they are written out")
     q, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
-    used = _used(exact, ring) | {name for name, p in parameters.items() if p.kind in "bf"} if with_letters else set()
+    used = _used(exact, ring) | {name for name, p in parameters.items() if p.kind in PASSIVE} if with_letters else set()
     symbols = parameter_symbols(parameters[name] for name in parameters if name in used)
     writer = Writer(ring, symbols | dict(zip(map(coordinate_name, range(n)), q, strict=True)),
                     _angles(q, symbols, parameters), decimals=not with_letters,
@@ -66,7 +72,7 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
     written |= {
         "V": [coefficients.forces(i) for i in range(n)],
         "C": [coefficients.entry(i, j) for i in range(n) for j in range(n)]}
-    written |= {"F": friction(drives, symbols, qd)}
+    written |= {"F": passive(tree, drives, symbols, q, qd)}
     if ties:
         written |= _of_constraints(exact.rows, writer, qd)
     return EquationsOfMotion(tree.name, q, qd, qdd, parameter_values(symbols, parameters), written,

@@ -1,6 +1,6 @@
 """The symbols of parameters: axes are named only where a link has more than one number of a kind.
 
-And the parameters of drives.
+And the parameters of drives, with what friction and springs take.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.readable_sums import product, total
 from cayley.dynamics.equations.symbolic_links import Parameter
 from cayley.dynamics.equations.trigonometric_sums import decimal
+from cayley.dynamics.rigid_links.drives import rotor_inertias
+from cayley.dynamics.rigid_links.springs import Tie, ties
+from cayley.errors import UnsupportedError
+from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring
 from cayley.model.tree import Tree
 
 
@@ -36,21 +40,56 @@ def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parame
 
 def drive_parameters(tree: Tree) -> dict[str, Parameter]:
     """The numbers of the drives that are included: J_i of rotors behind their gears, b_i and f_i of viscous and of dry
-    friction.
+    friction, k_i, d_i and h_i, stiffness, damping and cubic stiffness of springs, and N_i, the gears before them.
     """
     found = []
+    rotors = rotor_inertias(tree)
     for joint, columns in zip(tree.joints, tree.v_slices, strict=True):
-        numbers = {"J": joint.rotor.reflected if "armature" in tree.included else 0.0}
+        numbers = {"J": rotors[columns.start]} if joint.motion.nv else {}
         numbers |= {"b": joint.friction.viscous, "f": joint.friction.coulomb} if "friction" in tree.included else {}
         found += [Parameter(kind, str(column + 1), "", value) for column in range(columns.start, columns.stop)
                   for kind, value in numbers.items() if value]
+    for tie in ties(tree):
+        spring = _polynomial(tree, tie)
+        numbers = {"k": spring.stiffness, "d": spring.damping, "h": getattr(spring, "cubic", 0.0)}
+        numbers |= {} if tie.gear in (1.0, -1.0) else {"N": tie.gear}
+        found += [Parameter(kind, str(tie.qd + 1), "", value) for kind, value in numbers.items() if value]
     return {p.name: p for p in found}
 
 
-def friction(drives: Mapping[str, Parameter], symbols: Mapping[str, Any], qd: tuple[Any, ...]) -> list[Any]:
-    """F (nv): b qd + f sign(qd)."""
-    def of(kind: str, k: int, factor: Scalar) -> list[Any]:
-        name = f"{kind}_{k + 1}"
-        return [product(symbols.get(name, sympy.Float(drives[name].value)), factor)] if name in drives else []
+def _polynomial(tree: Tree, tie: Tie) -> LinearSpring | HardeningSpring:
+    """The spring, if its torque is a polynomial of its deflection."""
+    if isinstance(tie.spring, LinearSpring | HardeningSpring) and not isinstance(tie.spring, BacklashSpring):
+        return tie.spring
+    raise UnsupportedError(f"equations of {tree.name} have springs as polynomials of deflections, and it includes "
+                           f"a {tie.spring.word} spring; kernels have it")
 
-    return [total(*of("b", k, v), *of("f", k, sympy.sign(v))) for k, v in enumerate(qd)]
+
+PASSIVE = "bfkdhN"  # the kinds of numbers of friction and springs
+
+
+def passive(tree: Tree, drives: Mapping[str, Parameter], symbols: Mapping[str, Any], q: tuple[Any, ...],
+            qd: tuple[Any, ...]) -> list[Any]:
+    """F (nv): b qd + f sign(qd), and what holds the springs: -P at a joint, P / N at its motor."""
+    def value(kind: str, k: int) -> Scalar:
+        name = f"{kind}_{k + 1}"
+        return symbols.get(name, sympy.Float(drives[name].value)) if name in drives else None
+
+    def of(kind: str, k: int, factor: Scalar) -> list[Any]:
+        return [] if value(kind, k) is None else [product(value(kind, k), factor)]
+
+    found = [[*of("b", k, v), *of("f", k, sympy.sign(v))] for k, v in enumerate(qd)]
+    for tie in ties(tree):
+        k = tie.qd
+        ratio = value("N", k) or sympy.Integer(int(tie.gear))
+        angle = q[tie.q] - (0 if tie.qm is None else q[tie.qm] / ratio) - _exactly(_polynomial(tree, tie).rest)
+        rate = qd[k] - (0 if tie.qmd is None else qd[tie.qmd] / ratio)
+        held = [*of("k", k, angle), *of("h", k, angle**3), *of("d", k, rate)]
+        found[k] += held
+        if tie.qmd is not None:
+            found[tie.qmd] += [-term / ratio for term in held]
+    return [total(*terms) for terms in found]
+
+
+def _exactly(value: float) -> Scalar:
+    return sympy.Float(value) if value else sympy.Integer(0)

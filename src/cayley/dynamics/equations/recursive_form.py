@@ -12,7 +12,7 @@ from cayley.compiler.equations import equations
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, velocity_forces
-from cayley.dynamics.equations.parameter_symbols import drive_parameters, friction, parameter_symbols, parameter_values
+from cayley.dynamics.equations.parameter_symbols import drive_parameters, parameter_symbols, parameter_values, passive
 from cayley.dynamics.equations.result import EquationsOfMotion
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of, symbolic_links
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -62,6 +62,7 @@ def recursive_form(tree: Tree, links: Links, *, with_letters: bool) -> Equations
     found = equations(program, shared=True)
     q = tuple(found.inputs["q"])
     qd = tuple(found.inputs["qd"])
-    written = {name: list(found.outputs[name]) for name in ("M", "C", "V", "G")} | {"F": friction(drives, symbols, qd)}
+    written = {name: list(found.outputs[name]) for name in ("M", "C", "V", "G")} | {
+        "F": passive(tree, drives, symbols, q, qd)}
     return EquationsOfMotion(tree.name, q, qd, tuple(sympy.Symbol(f"qdd_{k + 1}") for k in range(n)),
                              parameter_values(symbols, parameters), written, tuple(found.lines))

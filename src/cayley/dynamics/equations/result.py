@@ -23,7 +23,7 @@ class EquationsOfMotion:
     and of the `intermediates`; `substituted()` has none of these.
 
     SymPy matrices: `M` inertia matrix, `C` matrix of Christoffel's symbols, `V` = C qd, `G` gravity forces, `F`
-    friction, if included.
+    friction and springs, if included.
     """
 
     name: str

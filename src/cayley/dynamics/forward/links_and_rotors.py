@@ -45,7 +45,7 @@ def forward_dynamics(arm: LinksAndRotors, q: Array, qd: Array, tau: Array, *, ro
             H[body.carrier] = H[body.carrier] + body.Phi.T @ left @ body.Phi
             h[body.carrier] = h[body.carrier] + body.Phi.T @ (pushed + HE * (e / D))
     rest = np.concatenate([np.zeros(3), -arm.links.gravity])
-    W = {}
+    W: dict[int, Array] = {}
     qdd = [0.0] * arm.links.nv
     for k in (*arm.bars, *arm.rotors):
         body = moved.of[k]

@@ -51,7 +51,9 @@ class Units(NamedTuple):
         slides = motion.velocity_units == ("m",)
         force = self.length ** (1 if slides else 2) / self.time**2
         inertia = 1.0 if slides else self.length**2
-        return {"rotor": inertia, "viscous": inertia / self.time}.get(word, force)
+        own = self.length if slides else 1.0
+        return {"rotor": inertia, "viscous": inertia / self.time, "damping": inertia / self.time,
+                "stiffness": force / own, "cubic": force / own**3}.get(word, force)
 
     def coordinates(self, links: Links) -> Array:
         """The unit (nq) of each coordinate."""

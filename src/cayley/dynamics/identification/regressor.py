@@ -6,7 +6,8 @@ its ten moments,
 
     f = m a + W u         n = u x a + dual(W J)
 so the recursion inwards can be run on (6, 10) matrices instead of on vectors. Columns of joints may follow: the inertia
-of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (sign v). Of a mechanism with constraints
+of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (sign v), and the numbers of springs in
+which their torque is linear, of those that take part in the dynamics. Of a mechanism with constraints
 tau are the forces of its actuated joints, zero in the others: R^T times what the joints of its tree would need, with
 qd = R qd_a the motions that it can make. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapters 11 and 12.
 """
@@ -25,7 +26,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
-from cayley.errors import ModelError, SignatureError
+from cayley.dynamics.rigid_links.springs import Tie, tied_column, ties
+from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from cayley.model.tree import Tree
@@ -135,7 +137,8 @@ class LinearModel:
 
     @cached_property
     def columns(self) -> tuple[tuple[int, str], ...]:
-        """For each parameter its link and its name there: "m" .. "Jzz", "rotor", "offset", "viscous", "coulomb"."""
+        """For each parameter its link and its name there: "m" .. "Jzz", "rotor", "offset", "viscous", "coulomb",
+        "stiffness", "damping", "cubic"."""
         return tuple((number, word) for number in self.movers for word in self.words(number))
 
     @cached_property
@@ -144,8 +147,26 @@ class LinearModel:
         return carriers(self.links)
 
     def words(self, number: int) -> tuple[str, ...]:
-        """The names of the parameters of one link. Joints with several velocities have no terms of their own."""
-        return (*MOMENT_NAMES, *(self.joint_terms if self._joint(number).motion.nv == 1 else ()))
+        """The names of the parameters of one link. Joints with several velocities have no terms of their own; those
+        with springs have their numbers, and motors whose rotors only spin their inertia.
+        """
+        joint = self._joint(number)
+        if joint.motion.nv != 1:
+            return MOMENT_NAMES
+        tie = self._ties.get(self.links.links[number].columns.start)
+        terms = [word for word in JOINT_TERMS if word in self.joint_terms or (word == "rotor" and self._spins(joint))]
+        if tie is not None:
+            terms = [word for word in terms if word != "rotor"] + list(tie.spring.linear_numbers)
+        return (*MOMENT_NAMES, *terms)
+
+    @cached_property
+    def _ties(self) -> dict[int, Tie]:
+        """The springs that take part, by the places of their joints among the velocities."""
+        return {tie.qd: tie for tie in ties(self.tree)}
+
+    def _spins(self, joint: Joint) -> bool:
+        """Whether it is a motor of whose rotor the spin alone counts."""
+        return self.tree.joint_number(joint.name) in self.tree.motors.values() and joint.rotor.inertia > 0
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -164,7 +185,8 @@ class LinearModel:
             parts.append(moments[:, 10 * place:10 * place + 10])
             own = self.links.links[number].columns
             felt = {"rotor": qdd, "offset": np.ones(self.links.nv), "viscous": qd, "coulomb": sign(qd)}
-            parts += [_alone(felt[word], own, self.links.nv) for word in self.words(number)[10:]]
+            parts += [_alone(felt[word], own, self.links.nv) if word in felt else
+                      tied_column(self._ties[own.start], word, q, qd) for word in self.words(number)[10:]]
         return self._share(q, np.concatenate(parts, axis=1))
 
     @cached_property
@@ -222,7 +244,7 @@ class LinearModel:
             return float(vector_from_moments(self.links.links[number].moments)[MOMENT_NAMES.index(word)])
         return {
             "rotor": joint.rotor.reflected, "offset": 0.0, "viscous": joint.friction.viscous,
-            "coulomb": joint.friction.coulomb}[word]
+            "coulomb": joint.friction.coulomb}[word] if word in JOINT_TERMS else float(getattr(joint.spring, word))
 
     def _body(self, number: int, ten: list[float]) -> Body:
         name = self._owner(number, "m")
@@ -243,7 +265,10 @@ class LinearModel:
                             found.get((number, "coulomb"), joint.friction.coulomb))
         reflected = found.get((number, "rotor"))
         rotor = joint.rotor if reflected is None else _rotor(reflected, joint.rotor.gear)
-        return replace(joint, friction=friction, rotor=rotor)
+        numbers = {word: value for (owner, word), value in found.items() if owner == number
+                   and word not in (*MOMENT_NAMES, *JOINT_TERMS)}
+        spring = replace(joint.spring, **numbers) if joint.spring is not None and numbers else joint.spring
+        return replace(joint, friction=friction, rotor=rotor, spring=spring)
 
 
 def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
@@ -260,6 +285,10 @@ def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
     unknown = [word for word in joint_terms if word not in JOINT_TERMS]
     if unknown:
         raise ModelError(f"joints have no term {unknown[0]!r}; they have {', '.join(JOINT_TERMS)}")
+    for tie in ties(tree):
+        if not tie.spring.linear_numbers:
+            raise UnsupportedError(f"{tree.name} includes a {tie.spring.word} spring, whose torque is not linear in "
+                                   "numbers that could be identified")
     free = tree.spanning_tree()
     known = replace(free, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in free.bodies))
     return LinearModel(tree, links_of(known), tuple(word for word in JOINT_TERMS if word in joint_terms))

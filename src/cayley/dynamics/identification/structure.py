@@ -99,7 +99,9 @@ def _handed_on(model: LinearModel, number: int, bases: list[Array]) -> Hidden:
         basis = basis @ _null_space(outside @ handed @ basis[:10])
         way.append(above)
     terms = [word in model.words(number) for word in JOINT_TERMS]
-    return Hidden(number, above, tuple(way), _restricted(basis, np.concatenate([_MOMENTS[:10], terms])))
+    hidden = _restricted(basis, np.concatenate([_MOMENTS[:10], terms]))
+    never = len(model.words(number)) - hidden.shape[1]  # numbers of springs
+    return Hidden(number, above, tuple(way), np.hstack([hidden, np.zeros((len(hidden), never))]))
 
 
 def moved_in(link: Link) -> Array:

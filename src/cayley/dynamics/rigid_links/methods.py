@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Result
-from cayley.dynamics.rigid_links.links import Links, serial_chain
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
@@ -26,7 +26,7 @@ class Method(NamedTuple):
 
     module: str
     source: str
-    links: Callable[[Tree], Links] = serial_chain
+    links: Callable[[Tree], Any] = serial_chain  # `Links`, or what else the function takes in their place
 
     def text(self, tree: Tree, function: str) -> Callable[..., Any]:
         """The function of this method for a mechanism."""

@@ -92,6 +92,16 @@ def spring_matrices(tree: Tree, q: Array, qd: Array) -> SpringMatrices:
     return SpringMatrices(np.array(stiffness), np.array(damping))
 
 
+def tied_column(tie: Tie, number: str, q: Array, qd: Array) -> Array:
+    """The derivative (nv, 1) of `spring_forces` by one of the numbers in which a spring is linear."""
+    P = tie.spring.torque_by(number, tie.state(q, qd))
+    found: list[Scalar] = [0.0] * len(qd)
+    found[tie.qd] = -P
+    if tie.qmd is not None:
+        found[tie.qmd] = P / tie.gear
+    return np.array(found)[:, None]
+
+
 def _needed(tree: Tree, torque: Callable[[Tie], Scalar]) -> Array:
     found: list[Scalar] = [0.0] * tree.nv
     for tie in ties(tree):

@@ -327,7 +327,7 @@ def _spring(section: Section) -> Spring | None:
         return None
     kind = SPRING_KINDS[spring.choice("kind", tuple(SPRING_KINDS), "linear")]
     values = [_READERS[entry.metadata["form"]](spring, entry.name, entry.default)
-              for entry in fields(kind) if "form" in entry.metadata]  # type: ignore[arg-type]
+              for entry in fields(kind) if "form" in entry.metadata]
     return _made(spring, kind, *values)
 
 

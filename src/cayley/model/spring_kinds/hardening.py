@@ -22,6 +22,10 @@ class HardeningSpring(DeflectedSpring):
     cubic: Scalar = field(default=0.0, metadata=OPTIONAL)  # [N m/rad^3, N/m^3]
     word = "hardening"
 
+    @property
+    def linear_numbers(self) -> tuple[str, ...]:
+        return "stiffness", "damping", "cubic"
+
     def pull(self, deflection: Scalar) -> Scalar:
         return (self.stiffness + self.cubic * deflection * deflection) * deflection
 

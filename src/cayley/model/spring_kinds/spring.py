@@ -9,7 +9,7 @@ Source: spec S0-49 (269), S0-69, errata E-45: P / gear at the motor, which follo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 from cayley.compiler.samples import is_symbolic
@@ -40,6 +40,7 @@ class SpringSlopes(NamedTuple):
     by_thetad: Scalar
 
 
+@dataclass(frozen=True)
 class Spring(ABC):
     """A spring and damper between gear and joint; the kinds are made from it."""
 
@@ -67,20 +68,38 @@ class Spring(ABC):
         raise UnsupportedError(f"the deflection of a {self.word} spring does not follow from its torque")
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Its fields that are numbers."""
+        return ()
+
+    @property
+    def linear_numbers(self) -> tuple[str, ...]:
+        """Which of its fields P is linear in: those that can be identified; empty where there are none."""
+        return ()
+
+    def torque_by(self, number: str, at: SpringState) -> Scalar:
+        """The derivative of P by one of its `linear_numbers`."""
+        raise UnsupportedError(f"a {self.word} spring has no number {number!r} in which its torque is linear")
+
+    @property
     def stiffness_at_rest(self) -> Scalar:
         """-dP/dq where it is relaxed [N m/rad, N/m]."""
         return -self.slopes(SpringState(0.0, 0.0, 0.0, 0.0)).by_q
 
     @property
+    def said(self) -> dict[str, Any]:
+        """Its fields that do not have their defaults."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)
+                if getattr(self, entry.name) != entry.default}
+
+    @property
     def keys(self) -> dict[str, Any]:
         """Its fields as they are in files, without those that have their defaults."""
-        found = {entry.name: getattr(self, entry.name) for entry in fields(self)  # type: ignore[arg-type]
-                 if "form" in entry.metadata and getattr(self, entry.name) != entry.default}
-        for key, value in found.items():
+        for key, value in self.said.items():
             if callable(value):
                 raise UnsupportedError(f"{key} of a spring is a function in Python, which no file can hold: write it "
                                        "as a formula")
-        return found
+        return self.said
 
 
 @dataclass(frozen=True)
@@ -127,6 +146,20 @@ class DeflectedSpring(Spring):
             raise UnsupportedError(f"a {self.word} spring has a damper beside it: its deflection does not follow from "
                                    "its torque alone")
         return q - self.rest + self.deflection_that_pulls(torque)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return tuple(entry.name for entry in fields(self))
+
+    @property
+    def linear_numbers(self) -> tuple[str, ...]:
+        return "stiffness", "damping"
+
+    def torque_by(self, number: str, at: SpringState) -> Scalar:
+        alone = replace(self, **dict.fromkeys(self.linear_numbers, 0.0) | {"stiffness": 1.0})
+        if number == "stiffness":
+            return alone.torque(at)
+        return replace(alone, **{number: 1.0}).torque(at) - alone.torque(at)
 
     def damping_at(self, deflection: Scalar) -> Scalar:
         """The damping of a deflection."""
