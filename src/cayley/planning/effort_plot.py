@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from cayley.planning.effort_profile import EffortProfile
+    from cayley.planning.efforts import EffortProfile
 
 
 def plot(profile: EffortProfile) -> Figure:

@@ -14,9 +14,9 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import PlanningError
 from cayley.planning.cycloid import Cycloid
+from cayley.planning.jerk_limits import Phases, phases_of, polynomials_of
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
-from cayley.planning.rest_to_rest import Phases, phases_of, polynomials_of
 from cayley.wording import did_you_mean
 
 Fitted = Callable[[float, float, float], "Law"]

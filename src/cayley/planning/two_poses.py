@@ -16,7 +16,7 @@ from cayley.kinematics.inverse import inverse_kinematics
 from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
 from cayley.planning.limits import Machine, MotionLimits
 from cayley.planning.motion import Motion
-from cayley.planning.point_to_point import point_to_point
+from cayley.planning.two_points import point_to_point
 
 
 class JointPair(NamedTuple):

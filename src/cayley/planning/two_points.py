@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError
-from cayley.planning.effort_profile import EffortProfile
+from cayley.planning.efforts import EffortProfile
 from cayley.planning.laws import Law, law_named
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.motion import Motion

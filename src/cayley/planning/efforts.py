@@ -89,7 +89,7 @@ def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None
     """The forces of a motion, with the limits of effort that the machine's description has, or others.
 
     >>> import cayley as cy
-    >>> from cayley.planning.point_to_point import point_to_point
+    >>> from cayley.planning.two_points import point_to_point
     >>> arm = cy.load("panda")
     >>> move = point_to_point([0, -0.5, 0, -2, 0, 1.6, 0.8], [1.5, 0.5, 0, -1, 0, 1.6, 0.8], duration=0.4)
     >>> found = effort_profile(arm, move)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cayley.errors import PlanningError
+from cayley.planning.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
 from cayley.planning.limits import MotionLimits
-from cayley.planning.rest_to_rest import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
 
 
 def random_cases(count, seed):

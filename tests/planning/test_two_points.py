@@ -7,13 +7,13 @@ import pytest
 
 import cayley as cy
 from cayley.errors import PlanningError, SignatureError, SingularityError, UnreachableError, UnsupportedError
-from cayley.planning.effort_profile import effort_profile
+from cayley.planning.efforts import effort_profile
 from cayley.planning.end_conditions import between_states, joint_end_state
 from cayley.planning.laws import LAWS
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion_file import load_motion
-from cayley.planning.pick_and_place import joint_pair, pick_and_place
-from cayley.planning.point_to_point import minimum_duration, point_to_point
+from cayley.planning.two_points import minimum_duration, point_to_point
+from cayley.planning.two_poses import joint_pair, pick_and_place
 from cayley.planning.via_points import through_two_points
 
 SMOOTH = ("3-4-5", "4-5-6-7", "cycloidal")
