@@ -21,6 +21,7 @@ from cayley.planning.limits import MotionLimits as MotionLimits
 from cayley.planning.motion import Motion as Motion
 from cayley.planning.motion import MotionState as MotionState
 from cayley.planning.motion_file import load_motion as load_motion
+from cayley.planning.path_timing import time_optimal as time_optimal
 from cayley.planning.polynomials import Polynomials as Polynomials
 from cayley.planning.sequence import Sequence as Sequence
 from cayley.planning.splines import b_spline as b_spline

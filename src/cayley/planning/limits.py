@@ -107,6 +107,15 @@ class MotionLimits:
 
     def resized(self, n: int) -> MotionLimits:
         """The same limits as arrays of n joints."""
+        if n not in self._sized:
+            self._sized[n] = self._made_for(n)
+        return self._sized[n]
+
+    @cached_property
+    def _sized(self) -> dict[int, MotionLimits]:
+        return {}
+
+    def _made_for(self, n: int) -> MotionLimits:
         if all(getattr(self, kind).shape == (n,) for kind in KINDS):
             return self
         if any(getattr(self, kind).shape not in ((), (n,)) for kind in KINDS) or len(self.names) not in (0, n):

@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError
-from cayley.planning.efforts import EffortProfile
+from cayley.planning.allowed_speed import allowed_speed
 from cayley.planning.laws import Law, law_named
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.motion import Motion
@@ -68,7 +68,7 @@ def _within(a: Array, b: Array, name: str, duration: float, limits: MotionLimits
                             f"its limit of {longest.limit} with the {name} law")
     shape = fitted if longest.seconds > 0.0 else law_named(name)
     motion = shape.motion(a, b, duration)
-    if limits.has_efforts and (worst := _efforts(motion, limits).worst).speed < 1.0 - _ROUNDING:
+    if limits.has_efforts and (worst := allowed_speed(motion, limits, ["effort"])).speed < 1.0 - _ROUNDING:
         raise PlanningError(f"{duration:g} s are too short: joint {worst.joint} needs {duration / worst.speed:.9g} s "
                             f"for its limit of effort with the {name} law")
     return motion
@@ -91,18 +91,13 @@ def _fastest(a: Array, b: Array, name: str, limits: MotionLimits) -> tuple[Motio
         longest = Duration(1.0, "", "")  # from which it is made faster or slower
     motion = law.motion(a, b, longest.seconds)
     if limits.has_efforts:
-        worst = _efforts(motion, limits).worst
+        worst = allowed_speed(motion, limits, ["effort"])
         if worst.speed < 1.0 or not longest.joint:
             if not np.isfinite(worst.speed):
                 raise PlanningError("no joint that needs a force has a limit: give limits, or a duration")
             longest = Duration(longest.seconds / worst.speed, worst.joint, "effort")
             motion = law.motion(a, b, longest.seconds)
     return motion, longest
-
-
-def _efforts(motion: Motion, limits: MotionLimits) -> EffortProfile:
-    none = np.zeros(0)
-    return EffortProfile(motion, limits, none, none)
 
 
 def _law(a: Array, b: Array, name: str, limits: MotionLimits) -> Law:

@@ -1,0 +1,88 @@
+"""Ways of the joints without times: curves q(s) through waypoints, smooth where they are passed, and the grids on which
+they are timed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import PlanningError, SignatureError
+from cayley.planning.cubic_splines import cubic_spline
+from cayley.planning.motion import Motion
+from cayley.planning.polynomials import Polynomials
+
+_CORNER = 1e-9
+
+
+class Path(NamedTuple):
+    """A curve q(s), a motion whose time is s, and the places s (k) at which it rests, the ends among them."""
+
+    curve: Motion
+    rests: Array
+
+
+def path_through(waypoints: ArrayLike, stops: Sequence[int] = ()) -> Path:
+    """The path through waypoints (k, n), with a stop at those of the numbers `stops`, from 0.
+
+    Between stops it is a natural cubic spline, whose parameter grows with the square root of the distance of waypoints
+    (centripetal: no loops where they are close); between two stops next to each other it is a straight line.
+    """
+    points = np.array(waypoints, dtype=float)
+    if points.ndim != 2 or len(points) < 2 or points.shape[1] == 0:
+        raise SignatureError(f"waypoints are (k, n), two or more; given was the shape {points.shape}")
+    if not np.isfinite(points).all():
+        raise PlanningError(f"waypoint {int((~np.isfinite(points)).any(axis=1).argmax())} is not of finite numbers")
+    distances = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if not distances.all():
+        first = int((distances == 0.0).argmax())
+        raise PlanningError(f"waypoints {first} and {first + 1} are the same: leave one of them out (to stop there, "
+                            "name it among the stops)")
+    numbers = _checked_stops(stops, len(points))
+    knots = np.concatenate([[0.0], np.cumsum(np.sqrt(distances))])
+    sections = [cubic_spline(knots[a:b + 1], points[a:b + 1]) for a, b in pairwise(numbers)]
+    curve = sections[0] if len(sections) == 1 else Polynomials(
+        knots, np.concatenate([section.raised(3).coefficients for section in sections]))
+    return Path(curve, knots[numbers])
+
+
+def _checked_stops(stops: Sequence[int], count: int) -> Array:
+    numbers = np.asarray(stops if len(stops) else [0], dtype=float)
+    if numbers.ndim != 1 or (numbers != np.round(numbers)).any() or (np.abs(numbers) >= count).any():
+        raise PlanningError(f"stops are numbers of waypoints, 0 to {count - 1}; given was {list(stops)}")
+    return np.unique(np.concatenate([numbers.astype(int) % count, [0, count - 1]]))
+
+
+def path_of(curve: Motion, stops: Sequence[float] = ()) -> Path:
+    """The path of a motion, whose own times are of no importance, with stops at these of its times and wherever it has
+    a corner: at a corner that is not rounded nothing else is possible."""
+    if curve.attitudes:
+        raise PlanningError("a path with orientations among its coordinates has no joints whose limits could be kept: "
+                            "time it by the joints of the machine that follows it")
+    places = np.asarray(stops, dtype=float).reshape(-1)
+    if not ((places >= curve.start) & (places <= curve.end)).all():
+        raise PlanningError(f"stops are between {curve.start:g} and {curve.end:g}, the ends of the path; given was "
+                            f"{list(stops)}")
+    inner = np.asarray(curve.breaks)[1:-1]
+    corners = inner[:0]
+    if len(inner):
+        before = curve.derivatives(np.nextafter(inner, curve.start))[1]
+        jump = np.abs(curve.derivatives(inner)[1] - before).max(axis=1)
+        corners = inner[jump > _CORNER * (np.abs(before).max() + 1e-300)]
+    return Path(curve, np.unique(np.concatenate([places, corners, [curve.start, curve.end]])))
+
+
+def grid_of(path: Path, count: int) -> Array:
+    """At least `count` intervals in proportion to the pieces of a path, with every break and every stop on a point, and
+    no piece without a point inside."""
+    breaks = np.asarray(path.curve.breaks)
+    if len(path.rests) > 2:
+        breaks = np.unique(np.concatenate([breaks, path.rests]))
+    lengths = np.diff(breaks)
+    intervals = np.maximum(np.ceil(lengths * (count / (breaks[-1] - breaks[0])) - 1e-9), 2.0)
+    ends = np.concatenate([[0.0], np.cumsum(intervals)])
+    return np.interp(np.arange(int(ends[-1]) + 1), ends, breaks)

@@ -1,0 +1,210 @@
+"""The fastest motion along a given path of the joints under limits of velocity, acceleration and effort.
+
+How the limits become lines in the phase plane, and how these are followed, is in `phase_plane.py`. For a path of cubic
+polynomials no limit of velocity or acceleration is exceeded at any time; what is only sampled, forces and the
+accelerations of other curves, is looked at between the samples afterwards: where it is exceeded the timing is made
+again with tighter bounds, and what is left, some millionths, makes all of it slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import PlanningError, UnsupportedError
+from cayley.planning.allowed_speed import Parts, allowed_speed, effort_parts, speeds_at
+from cayley.planning.composed import Composed
+from cayley.planning.joint_paths import Path, grid_of, path_of, path_through
+from cayley.planning.limits import MotionLimits
+from cayley.planning.motion import Motion
+from cayley.planning.phase_plane import Limited, fastest_squares, greatest_excess, velocity_caps
+from cayley.planning.polynomials import Polynomials
+
+_ROUNDS = 5
+_KINDS = ("velocity", "acceleration", "effort")
+_TOLERANCE = 1e-13
+_FLAT = 1e-12
+
+
+def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Sequence[float] = (),
+                 grid: int = 200) -> Motion:
+    """The fastest motion from rest to rest along a path: through waypoints (k, n), or along a motion whose times are of
+    no importance. `stops` are the numbers of waypoints at which it comes to rest (of a motion, its times); all others
+    are passed. Velocities, accelerations and efforts stay within the `limits`; limits of jerk
+    are refused. The acceleration along the path is constant in each of at least `grid`
+    intervals: more of them are faster by less and less.
+
+    >>> limits = MotionLimits(velocity=1.0, acceleration=[2.0, 3.0])
+    >>> move = time_optimal([[0.0, 0.0], [1.0, 0.5], [1.0, 1.5]], limits)
+    >>> stopping = time_optimal([[0.0, 0.0], [1.0, 0.5], [1.0, 1.5]], limits, stops=[1])
+    >>> round(move.duration, 2), round(stopping.duration, 2)
+    (2.47, 2.83)
+    """
+    way = path_of(path, stops) if isinstance(path, Motion) else path_through(path, stops)  # type: ignore[arg-type]
+    limits = limits.resized(way.curve.nv)
+    if np.isfinite(limits.jerk).any():
+        raise UnsupportedError("limits of jerk are not kept along a path; give those of velocity, acceleration, effort")
+    return fastest_timing(way, limits, grid)
+
+
+def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
+    """The motion along a path on a grid of so many intervals, without limits of jerk."""
+    s = grid_of(way, count)
+    steps = np.diff(s)
+    samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
+    samples[:, 2] = np.nextafter(s[1:], s[0])
+    at = way.curve._values(samples)
+    _check(at[1], limits)
+    joints = _of_joints(at, limits, steps)
+    if isinstance(way.curve, Polynomials) and way.curve.degree <= 3 and not limits.has_efforts:
+        x = _solved(way, s, joints, limits)
+        return _motion(way.curve, s, x * ((1.0 - _TOLERANCE) / max(1.0, greatest_excess(joints, x))), at)
+    x = _looked_at(way, s, at, joints, limits)
+    motion = _motion(way.curve, s, x, at)
+    worst = allowed_speed(motion, limits, _KINDS)
+    return motion.scaled(duration=motion.duration / min(worst.speed, 1.0) * (1.0 + _TOLERANCE))
+
+
+def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits: MotionLimits) -> Array:
+    """The x of a timing whose excesses between the samples are small, by as many rounds as it takes."""
+    forces = _Forces.of(at, limits) if limits.has_efforts else None
+
+    def limited(x: Array | None) -> Limited:
+        return joints if forces is None else forces.beside(joints, limits, x)
+
+    x = _solved(way, s, limited(None), limits)
+    for _ in range(_ROUNDS if forces is not None and forces.parts.viscous.any() else 0):
+        x = _solved(way, s, limited(x), limits)
+    tighter = np.ones(len(joints.steps))
+    for _ in range(_ROUNDS):
+        allowed = _allowed(_motion(way.curve, s, x, at), limits, s, x)
+        if allowed.min() > 1.0 - 1e-6:
+            break
+        tighter /= np.clip(allowed, 0.3, 1.0) ** 2
+        x = _solved(way, s, _tightened(limited(x), tighter), limits)
+    return x
+
+
+def _check(slopes: Array, limits: MotionLimits) -> None:
+    """Every joint that moves must be able to, and something must limit the acceleration on every interval."""
+    moves = np.abs(slopes).max(axis=1)
+    limits.check_can_move((moves > 0.0).any(axis=0))
+    if limits.has_efforts:
+        return
+    free = ~((moves > 0.0) & np.isfinite(limits.acceleration)).any(axis=1)
+    if free.any():
+        joint = int(moves[int(free.argmax())].argmax())
+        raise PlanningError(f"joint {limits.name(joint)} has no limit of acceleration or effort, and no other joint "
+                            "that moves with it has one: it would jump to its velocity; give one of them")
+
+
+def _of_joints(at: Sequence[Array], limits: MotionLimits, steps: Array) -> Limited:
+    """Accelerations and velocities, divided by their limits; a joint whose limit is zero stands still."""
+    _, first, second = at[:3]
+    inverse = 1.0 / np.where(limits.acceleration > 0.0, limits.acceleration, np.inf)
+    m = first * inverse
+    velocity = first / np.where(limits.velocity > 0.0, limits.velocity, np.inf)
+    return Limited(m, second * inverse, np.zeros(m.shape[1:]), velocity, steps)
+
+
+class _Forces(NamedTuple):
+    """The forces of a path at its samples: by u, and what they consist of at ds/dt = 1."""
+
+    drive: Array
+    parts: Parts
+
+    @staticmethod
+    def of(at: Sequence[Array], limits: MotionLimits) -> _Forces:
+        q, first, second = at[:3]
+        parts = effort_parts(limits, q, first, second)
+        _check_rest(parts.resting, limits)
+        none = np.zeros_like(first)
+        return _Forces(limits.forces(q, none, first) - limits.forces(q, none, none), parts)
+
+    def beside(self, joints: Limited, limits: MotionLimits, x: Array | None) -> Limited:
+        """What is limited with these forces as well; their viscous friction, which grows with the root of x, by its
+        tangent at an x that is near."""
+        bounds = np.where(limits.effort > 0.0, limits.effort, np.inf)
+        square, resting = self.parts.inertial, self.parts.resting
+        if x is not None:
+            root = _speeds(x)[..., None]
+            square = square + self.parts.viscous * (0.5 / root)
+            resting = resting + self.parts.viscous * (0.5 * root)
+        own = joints.m, joints.c, np.zeros_like(joints.m)
+        m, c, g = (np.concatenate([joint, force / bounds], axis=2)
+                   for joint, force in zip(own, (self.drive, square, resting), strict=True))
+        return Limited(m, c, g, joints.velocity, joints.steps)
+
+
+def _speeds(x: Array) -> Array:
+    """ds/dt (intervals, 3), nowhere zero."""
+    ends = np.stack([x[:-1], 0.5 * (x[:-1] + x[1:]), x[1:]], axis=1)
+    return np.sqrt(np.maximum(ends, 1e-6 * x.max()))
+
+
+def _check_rest(resting: Array, limits: MotionLimits) -> None:
+    beyond = np.abs(resting).max(axis=(0, 1)) - limits.effort
+    if (beyond >= 0.0).any():
+        joint = int(beyond.argmax())
+        raise PlanningError(
+            f"joint {limits.name(joint)!r} needs {np.abs(resting[..., joint]).max():.6g} at rest somewhere on the "
+            f"path, and its limit of effort is {limits.effort[joint]:g}: change the path, the load or the drive")
+
+
+def _solved(way: Path, s: Array, limited: Limited, limits: MotionLimits) -> Array:
+    caps = velocity_caps(limited)
+    at_rest = np.searchsorted(s, way.rests - 1e-12 * (s[-1] - s[0]))
+    slopes = np.abs(limited.m).max(axis=2)
+    moves = np.maximum(np.append(slopes[:, 0], slopes[-1, 2]), np.append(slopes[0, 0], slopes[:, 2]))
+    caps[at_rest[moves[at_rest] > _FLAT * slopes.max()]] = 0.0  # elsewhere the joints are at rest at any ds/dt
+    x = fastest_squares(limited, caps)
+    stuck = x[1:] + x[:-1] <= 0.0
+    if stuck.any():
+        place = int(stuck.argmax())
+        joint = int(np.abs(limited.g[place]).max(axis=0).argmax()) if limited.g.ndim == 3 else 0
+        raise PlanningError(f"the limits leave no acceleration between s = {s[place]:g} and {s[place + 1]:g} of the "
+                            f"path; joint {limits.name(joint % len(limits.effort))} has least room")
+    return x
+
+
+def _allowed(motion: Motion, limits: MotionLimits, s: Array, x: Array) -> Array:
+    """How many times as fast each interval might be, by samples inside it."""
+    t = motion.breaks if len(motion.breaks) == len(s) else _times(s, x)
+    inside = t[:-1, None] + np.diff(t)[:, None] * np.linspace(1e-9, 1.0 - 1e-9, 7)
+    return speeds_at(motion, limits, _KINDS, inside).min(axis=(1, 2))
+
+
+def _tightened(limited: Limited, tighter: Array) -> Limited:
+    """With what depends on the speed taken for so many times greater (intervals), where it came out too great."""
+    factor = tighter[:, None, None]
+    return Limited(limited.m * factor, limited.c * factor, limited.g, limited.velocity * np.sqrt(factor), limited.steps)
+
+
+def _times(s: Array, x: Array) -> Array:
+    """When the points of the grid are passed: between them ds/dt grows evenly."""
+    speeds = np.sqrt(x)
+    t = np.zeros(len(s))
+    np.cumsum(2.0 * np.diff(s) / (speeds[:-1] + speeds[1:]), out=t[1:])
+    return t
+
+
+@kernel("(n),(n),(n),(n),(),()->(7,n)", outputs=("coefficients",))
+def along_cubic(q: Array, first: Array, second: Array, third: Array, v: Scalar, u: Scalar) -> Array:
+    """A cubic polynomial of s with these derivatives at s = 0, in powers of the time, for s = v t + u t^2 / 2."""
+    return np.stack([q, first * v, first * (u / 2.0) + second * (v * v / 2.0),
+                     second * (v * u / 2.0) + third * (v * v * v / 6.0), second * (u * u / 8.0) + third * (v * v * u /
+                     4.0), third * (v * u * u / 8.0), third * (u * u * u / 48.0)])
+
+
+def _motion(curve: Motion, s: Array, x: Array, at: Sequence[Array]) -> Motion:
+    """The motion with these squares of ds/dt at the points of the grid."""
+    t = _times(s, x)
+    v = np.sqrt(x[:-1])
+    u = np.diff(x) / (2.0 * np.diff(s))
+    if isinstance(curve, Polynomials) and curve.degree <= 3:
+        return Polynomials(t, along_cubic(*[part[:, 0] for part in at], v, u))
+    return Composed(curve, Polynomials(t, np.stack([s[:-1], v, 0.5 * u], axis=1)[..., None]))

@@ -1,0 +1,218 @@
+"""Time-optimal timing of paths: limits at dense samples, a linear program, toppra, closed forms, what cannot be."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import cayley as cy
+from cayley.errors import PlanningError, SignatureError
+from cayley.planning.composed import Composed
+from cayley.planning.cubic_splines import cubic_spline
+from cayley.planning.function_of_time import FunctionOfTime
+from cayley.planning.joint_paths import grid_of, path_of, path_through
+from cayley.planning.limits import MotionLimits
+from cayley.planning.path_timing import time_optimal
+from cayley.planning.polynomials import line
+from cayley.planning.splines import quintic_spline
+from cayley.planning.two_points import point_to_point
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return cy.load("panda")
+
+
+def excess(move, limits, count=60001):
+    """By how much velocity, acceleration and effort exceed their limits at most, in parts of them."""
+    t = np.concatenate([np.linspace(move.start, move.end, count), move.breaks, np.nextafter(move.breaks[1:], 0.0)])
+    q, qd, qdd = move(t)
+    limits = limits.resized(move.nv)
+    found = [np.abs(qd) / limits.velocity, np.abs(qdd) / limits.acceleration]
+    found += [np.abs(limits.forces(q, qd, qdd)) / limits.effort] if limits.has_efforts else []
+    return max(each.max() for each in found) - 1.0
+
+
+def random_path(seed, n=7, count=10):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-2, 2, (count, n)), MotionLimits(10 ** rng.uniform(-0.3, 0.5, n), 10 ** rng.uniform(0.3, 1.3, n))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+def test_no_limit_is_exceeded_and_waypoints_are_passed(seed, n):
+    waypoints, limits = random_path(seed, n)
+    stops = [3, 6] if seed % 2 else []
+    move = time_optimal(waypoints, limits, stops=stops)
+    assert -1e-2 < excess(move, limits) < 1e-9
+    for t, q in ((move.start, waypoints[0]), (move.end, waypoints[-1])):
+        assert np.abs(move(t).q - q).max() < 1e-9
+        assert np.abs(move(t).qd).max() < 1e-9
+    q, qd, _ = move(move.breaks)
+    for number, waypoint in enumerate(waypoints[1:-1], 1):
+        distance = np.abs(q - waypoint).max(axis=1)
+        assert distance.min() < 1e-12  # at a break
+        assert (np.abs(qd[distance.argmin()]).max() < 1e-6) == (number in stops)
+    assert move.continuity >= 1
+    h = 1e-6 * move.duration
+    at = np.linspace(0.1, 0.9, 23) * move.duration
+    assert np.abs((move(at + h).q - move(at - h).q) / (2 * h) - move(at).qd).max() < 1e-4 * np.abs(move(at).qd).max()
+
+
+def test_at_every_instant_one_limit_is_reached():
+    """Time-optimal: in the middle of all but a few intervals a joint has its greatest velocity or acceleration."""
+    waypoints, limits = random_path(5)
+    move = time_optimal(waypoints, limits, grid=800)
+    t = np.concatenate([move.breaks[:-1] + f * np.diff(move.breaks) for f in (1e-6, 0.5, 1 - 1e-6)])
+    _, qd, qdd = move(t)
+    reached = np.maximum((np.abs(qd) / limits.velocity).max(axis=1), (np.abs(qdd) / limits.acceleration).max(axis=1))
+    reached = reached.reshape(3, -1).max(axis=0)
+    assert np.mean(reached > 0.99) > 0.95
+
+
+def test_the_timing_is_that_of_a_linear_program():
+    """The sum of all x is greatest, under the same limits at both ends and in the middle of each interval."""
+    waypoints, limits = random_path(6, n=3, count=5)
+    curve = cubic_spline(np.arange(5.0), waypoints)
+    s = grid_of(path_of(curve), 40)
+    steps = np.diff(s)
+    count = len(steps)
+    rows, bounds = [], []
+    for k, step in enumerate(steps):
+        parabola = []
+        for f in (0.0, 0.5, 1.0 - 1e-12):
+            _, first, second, _ = curve.derivatives(s[k] + f * step)
+            row = np.zeros((3, count + 1))  # q' (x1 - x0) / (2 step) + q'' (x0 + f (x1 - x0))
+            row[:, k] = -first / (2 * step) + second * (1 - f)
+            row[:, k + 1] = first / (2 * step) + second * f
+            parabola.append(row)
+        for row in (parabola[0], 2 * parabola[1] - 0.5 * (parabola[0] + parabola[2]), parabola[2]):
+            rows += [row, -row]
+            bounds += [limits.acceleration, limits.acceleration]
+    slopes = np.abs(curve.derivatives(s)[1])
+    caps = ((limits.velocity / slopes) ** 2).min(axis=1)
+    caps[[0, -1]] = 0.0
+    best = linprog(-np.ones(count + 1), np.concatenate(rows), np.concatenate(bounds),
+                   bounds=[(0.0, cap) for cap in caps], method="highs")
+    assert best.status == 0
+    speeds = np.sqrt(np.maximum(best.x, 0.0))
+    seconds = (2 * steps / (speeds[1:] + speeds[:-1])).sum()
+    move = time_optimal(curve, limits, grid=40)
+    assert move.duration == pytest.approx(seconds, rel=0.03)  # velocities are kept between the points as well
+    free = time_optimal(curve, MotionLimits(acceleration=limits.acceleration), grid=40)
+    best = linprog(-np.ones(count + 1), np.concatenate(rows), np.concatenate(bounds),
+                   bounds=[(0.0, 0.0), *[(0.0, None)] * (count - 1), (0.0, 0.0)], method="highs")
+    speeds = np.sqrt(np.maximum(best.x, 0.0))
+    seconds = (2 * steps / (speeds[1:] + speeds[:-1])).sum()  # a little less: where a joint turns, being slower may pay
+    assert seconds * (1 - 1e-6) < free.duration < seconds * 1.005
+
+
+def test_beside_toppra():
+    toppra = pytest.importorskip("toppra")
+    toppra.setup_logging("ERROR")
+    from toppra import algorithm, constraint
+    for seed in range(3):
+        waypoints, limits = random_path(seed)
+        knots = np.linspace(0.0, 1.0, 10)
+        problem = algorithm.TOPPRA(
+            [constraint.JointVelocityConstraint(np.c_[-limits.velocity, limits.velocity]),
+             constraint.JointAccelerationConstraint(np.c_[-limits.acceleration, limits.acceleration])],
+            toppra.SplineInterpolator(knots, waypoints), gridpoints=np.linspace(0.0, 1.0, 801))
+        theirs = problem.compute_trajectory().duration
+        ours = time_optimal(cubic_spline(knots, waypoints, "not-a-knot"), limits, grid=800).duration
+        assert ours == pytest.approx(theirs, rel=2e-3)
+
+
+def test_a_straight_line_is_the_trapezoidal_law():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        a, b = rng.normal(size=(2, 4))
+        limits = MotionLimits(*10 ** rng.uniform(-0.5, 1.0, (2, 4)))
+        law = point_to_point(a, b, law="trapezoidal", limits=limits)
+        assert time_optimal([a, b], limits).duration == pytest.approx(law.duration, rel=2e-4)
+
+
+def test_stops_at_all_waypoints_are_straight_lines_one_after_the_other():
+    waypoints, limits = random_path(8, n=3, count=4)
+    move = time_optimal(waypoints, limits, stops=[1, 2])
+    each = [time_optimal(pair, limits).duration for pair in pairwise(waypoints)]
+    assert move.duration == pytest.approx(sum(each), rel=1e-3)
+
+
+def test_efforts(panda):
+    waypoints = 0.6 * np.array([panda.random_configuration(seed=k) for k in range(5)]) - [0, 0, 0, 0.5, 0, 0, 0]
+    durations = []
+    for limits in (MotionLimits.of(panda, velocity=np.inf), MotionLimits.of(panda),
+                   MotionLimits.of(panda, acceleration=8.0), MotionLimits.of(panda, acceleration=8.0, effort=np.inf)):
+        move = time_optimal(waypoints, limits)
+        assert excess(move, limits) < 1e-9
+        durations.append(move.duration)
+    assert durations[0] < durations[1] < durations[2]
+    assert durations[2] == pytest.approx(durations[3], rel=1e-6)  # these drives can do more than 8 rad/s^2
+    with pytest.raises(PlanningError, match=r"joint 'panda_joint2' needs .* at rest somewhere on the path"):
+        time_optimal(waypoints, MotionLimits.of(panda, effort=[87, 20, 87, 87, 12, 12, 12]))
+
+
+def test_efforts_with_friction():
+    arm = cy.load("planar2r").with_friction("joint1", viscous=2.0, coulomb=1.0).with_friction(
+        "joint2", viscous=0.5, coulomb=0.3).including("friction")
+    limits = MotionLimits.of(arm, effort=[40.0, 12.0])
+    move = time_optimal([[0.0, 0.0], [1.0, 1.0], [2.0, -0.5]], limits)
+    assert -0.05 < excess(move, limits) < 1e-9
+
+
+def test_paths_that_are_motions():
+    limits = MotionLimits([1.0, 2.0, 1.0], [3.0, 2.0, 5.0])
+    wave = FunctionOfTime(lambda t: np.stack([np.sin(t), np.cos(2.0 * t), 0.1 * t * t]), 0.0, 3.0)
+    move = time_optimal(wave, limits)
+    assert isinstance(move, Composed)
+    assert -1e-3 < excess(move, limits) < 1e-9
+    assert np.abs(move(move.end).q - wave(3.0).q).max() < 1e-9
+    waypoints, limits = random_path(9, n=3, count=6)
+    spline = quintic_spline(np.arange(6.0), waypoints)
+    assert -1e-2 < excess(time_optimal(spline, limits), limits) < 1e-9
+    again = time_optimal(point_to_point(waypoints[0], waypoints[1], duration=3.0), limits)  # at rest in s as well
+    assert excess(again, limits) < 1e-9
+    assert again.duration == pytest.approx(time_optimal(waypoints[:2], limits).duration, rel=0.05)
+
+
+def test_corners_are_stops():
+    limits = MotionLimits(1.0, 2.0)
+    corner = line(0.0, 1.0, [0.0, 0.0], [1.0, 0.0]).then(line(0.0, 1.0, [1.0, 0.0], [1.0, 1.0]))
+    move = time_optimal(corner, limits)
+    assert move.duration == pytest.approx(2 * (1.0 / 1.0 + 1.0 / 2.0), rel=1e-3)
+    assert np.abs(move(move.duration / 2).qd).max() < 1e-6
+    assert excess(move, limits) < 1e-9
+
+
+def test_what_cannot_be():
+    limits = MotionLimits(1.0, 1.0)
+    with pytest.raises(PlanningError, match="waypoints 1 and 2 are the same"):
+        time_optimal([[0.0], [1.0], [1.0], [2.0]], limits)
+    with pytest.raises(SignatureError, match="two or more"):
+        time_optimal([[0.0, 1.0]], limits)
+    with pytest.raises(PlanningError, match="waypoint 1 is not of finite numbers"):
+        time_optimal([[0.0], [np.nan]], limits)
+    with pytest.raises(PlanningError, match="stops are numbers of waypoints, 0 to 2"):
+        time_optimal([[0.0], [1.0], [2.0]], limits, stops=[3])
+    with pytest.raises(PlanningError, match="joint number 1 has no limit of acceleration or effort"):
+        time_optimal([[0.0], [1.0]], MotionLimits(1.0))
+    with pytest.raises(PlanningError, match="joint number 2 moves, but its limit of acceleration is 0"):
+        time_optimal([[0.0, 0.0], [1.0, 1.0]], MotionLimits(1.0, [1.0, 0.0]))
+    still = time_optimal([[0.0, 5.0], [1.0, 5.0], [3.0, 5.0]], MotionLimits([1.0, 0.0], [1.0, 0.0]))
+    assert np.abs(still(np.linspace(0, still.end, 99)).q[:, 1] - 5.0).max() < 1e-12
+    with pytest.raises(PlanningError, match="stops are between 0 and 1"):
+        time_optimal(line(0.0, 1.0, [0.0], [1.0]), limits, stops=[1.5])
+    assert path_through([[0.0], [1.0], [2.0]], [-2]).rests == pytest.approx([0.0, 1.0, 2.0])
+
+
+def test_a_motion_that_turns_back_and_waypoints_close_together():
+    limits = MotionLimits([1.0, 1.0], [2.0, 2.0])
+    for waypoints in ([[0.0, 0.0], [1.0, 1e-7], [0.0, 0.0]], [[0.0, 0.0], [1e-9, 0.0], [1.0, 1.0], [1.0, 1.0 + 1e-9]],
+                      [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1e-3]]):
+        move = time_optimal(waypoints, limits)
+        assert excess(move, limits) < 1e-9
+        assert np.isfinite(move.duration)
