@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control import FeedbackLinearisation, computed_torque
+from cayley.control import FeedbackLinearisation, computed_torque, motion_target, motor_motion_along
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring, SpringLaw
+from cayley.planning import FunctionOfTime
 from compiler.parity import COMPILER
 from dynamics.elastic_arms import planar_arm, spatial_arm
 
@@ -218,9 +219,32 @@ def test_a_moving_target_is_followed_exactly():
     start = law.motor_motion([0.2, 0.0], [0.0, 0.5], [-0.2, 0.0], [0.0, -0.5], [0.2, 0.0])  # (0.2 cos t, 0.5 sin t)
     loop = cy.connect(soft, law)
     at = lambda t, k: np.array([0.2 * np.cos(t + k * np.pi / 2), 0.5 * np.sin(t + k * np.pi / 2)])  # noqa: E731
-    run = loop.simulate({"q": start.q, "qd": start.qd}, until=1.0, **TIGHT, inputs={
-        "target": lambda t, *x: at(t, 0), "target_rates": lambda t, *x: np.stack([at(t, k) for k in (1, 2, 3, 4)])})
+    names = ("target", "target_qd", "target_qdd", "target_jerk", "target_snap")
+    run = loop.simulate({"q": start.q, "qd": start.qd}, until=1.0, **TIGHT,
+                        inputs={name: lambda t, *x, k=k: at(t, k) for k, name in enumerate(names)})
     assert np.abs(run.end["q"][:2] - at(1.0, 0)).max() < 1e-9
+
+
+@pytest.fixture(scope="module")
+def move():
+    """A motion from rest to rest whose snap is continuous."""
+    shape = lambda t: t**5 * (126 - 420 * t + 540 * t**2 - 315 * t**3 + 70 * t**4)  # noqa: E731
+    return FunctionOfTime(lambda t: np.array([0.8, -0.5]) * shape(t), 0.0, 1.0)
+
+
+def test_planned_motions(move):
+    """Joined with arm and law, a motion is followed; what its motors do along it is the whole motion, to rounding."""
+    soft = worked_example()
+    law = FeedbackLinearisation(soft, POLES)
+    loop = cy.connect(soft, law, motion_target(move))
+    times = np.linspace(0.0, 1.0, 6)
+    run = loop.simulate(law.at_rest(np.zeros(2)), times=times, **TIGHT)
+    along = motor_motion_along(soft, move)(times)
+    assert np.abs(run["q"] - along.q).max() < 1e-8 and np.abs(run["tau"] - along.tau).max() < 1e-6
+    again = soft.forward_dynamics(along.q, along.qd, along.tau)
+    assert np.abs(again - along.qdd).max() < 1e-11 * np.abs(along.qdd).max()
+    with pytest.raises(SignatureError, match="2 coordinates does not fit"):
+        motor_motion_along(VARIETY["mixed"], move)
 
 
 def believing(factor, poles):
@@ -293,7 +317,7 @@ def test_the_law_in_c(tmp_path):
                     tmp_path / "law.so", "-lm"], check=True)
     library = ctypes.CDLL(str(tmp_path / "law.so"))
     rng = np.random.default_rng(0)
-    given = [rng.normal(size=4), rng.normal(size=4), rng.normal(size=2), rng.normal(size=(4, 2))]
+    given = [*rng.normal(size=(2, 4)), *rng.normal(size=(5, 2))]
     tau = np.zeros(4)
     as_c = [x.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for x in (*given, tau)]
     library.law(*as_c)

@@ -32,7 +32,7 @@ def test_accelerations_are_those_wished_for(arm):
     q, qd, v = states(arm, 50)
     law = computed_torque(arm, 1.0, 1.0)
     tau = np.stack([law.output(0.0, None, law.input_record({
-        "q": a, "qd": b, "target": a, "target_velocity": b, "target_acceleration": c}), law.parameter_record({}))
+        "q": a, "qd": b, "target": a, "target_qd": b, "target_qdd": c}), law.parameter_record({}))
         for a, b, c in zip(q, qd, v, strict=True)])
     assert np.allclose(arm.forward_dynamics(q, qd, tau), v, rtol=1e-12, atol=1e-11)
     assert np.allclose(tau, np.einsum("...ij,...j", arm.inertia_matrix(q), v) + arm.bias_forces(q, qd), atol=1e-10)
@@ -107,11 +107,11 @@ def test_the_same_motion_as_computed_torque():
     cdd = lambda t: (1 + c(t) ** 2) / 2 * (more(t) + c(t) * rate(t) ** 2)  # noqa: E731
     tight = {"until": 1.0, "rtol": 1e-11, "atol": 1e-12}
     plain = cy.connect(arm, computed_torque(arm, 25.0, 10.0)).simulate(start, inputs={
-        "target": lambda t, *x: at(t), "target_velocity": lambda t, *x: rate(t),
-        "target_acceleration": lambda t, *x: more(t)}, **tight)
+        "target": lambda t, *x: at(t), "target_qd": lambda t, *x: rate(t),
+        "target_qdd": lambda t, *x: more(t)}, **tight)
     loop = cy.connect(arm, vector_parameter_control(arm, 25.0, 10.0))
-    curved = loop.simulate(start, inputs={"target": lambda t, *x: c(t), "target_velocity": lambda t, *x: cd(t),
-                                          "target_acceleration": lambda t, *x: cdd(t)}, **tight)
+    curved = loop.simulate(start, inputs={"target": lambda t, *x: c(t), "target_qd": lambda t, *x: cd(t),
+                                          "target_qdd": lambda t, *x: cdd(t)}, **tight)
     assert np.abs(plain.end["q"] - curved.end["q"]).max() < 1e-9
     assert np.abs(plain["tau"][-1] - curved["tau"][-1]).max() < 1e-7
     step = loop.rollout()({"q": np.zeros(2), "qd": np.zeros(2)}, step=1e-3, steps=1000, every=1000,
@@ -132,3 +132,31 @@ def test_what_has_no_such_law_is_refused():
     for law in (computed_torque, vector_parameter_control):
         with pytest.raises(UnsupportedError, match="joint 'joint1' is driven through one"):
             law(soft, 1.0, 1.0)
+
+
+@pytest.mark.spec("S0-53")
+def test_the_rigid_limit_of_elastic_drives():
+    """u = (H + Jm) v + h: the stiffer the springs, the nearer to the double integrator; with gears and friction."""
+    away = []
+    target = np.array([0.6, -0.4])
+    for stiffness in (1e4, 1e5, 1e6):
+        arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
+        for joint, gear in (("joint1", 30.0), ("joint2", -50.0)):
+            arm = arm.with_drive(joint, stiffness=stiffness, damping=2e-3 * stiffness, inertia=1e-3, gear=gear)
+        arm = arm.with_friction("joint1", viscous=0.5)
+        soft = arm.including("elastic drives", "friction")
+        held = arm.including("springs").gravity_forces(np.zeros(2)) / stiffness
+        start = {"q": np.concatenate([np.zeros(2), [30.0, -50.0] * held]), "qd": np.zeros(4)}
+        loop = cy.connect(soft, computed_torque(soft, 25.0, 10.0, rigid_limit=True))
+        end = loop.simulate(start, until=1.0, inputs={"target": target}, rtol=1e-9, atol=1e-11, method="Radau").end
+        away.append(np.abs(end["q"][:2] - (1 - 6 * np.exp(-5.0)) * target).max())
+    assert away[0] < 5e-3 and 8 < away[0] / away[1] < 12 and 8 < away[1] / away[2] < 12
+    rigid = arm.including("armature", "friction")
+    q, qd = np.array([0.3, -0.2]), np.array([0.5, 0.7])
+    law = computed_torque(soft, 0.0, 0.0, rigid_limit=True)
+    gears = np.array([30.0, -50.0])
+    tau = law.output(0.0, None, law.input_record({
+        "q": np.concatenate([q, gears * q]), "qd": np.concatenate([qd, gears * qd]), "target": q, "target_qd": qd,
+        "target_qdd": np.array([1.0, -2.0])}), law.parameter_record({}))
+    expected = rigid.inverse_dynamics(q, qd, [1.0, -2.0])
+    assert np.allclose(np.asarray(tau, dtype=float), [0.0, 0.0, *expected / gears], rtol=1e-12)

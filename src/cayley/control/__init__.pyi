@@ -7,6 +7,8 @@ from cayley.control.global_linearisation import OutputLinearisation as OutputLin
 from cayley.control.global_linearisation import ResolvedAcceleration as ResolvedAcceleration
 from cayley.control.global_linearisation import computed_torque_kernel as computed_torque_kernel
 from cayley.control.integrator_chains import chain_gains as chain_gains
+from cayley.control.motion_targets import motion_target as motion_target
+from cayley.control.motion_targets import motor_motion_along as motor_motion_along
 from cayley.control.motors import dc_motors as dc_motors
 from cayley.control.observer import luenberger_observer as luenberger_observer
 from cayley.control.parameter_sensitivity import trajectory_sensitivity as trajectory_sensitivity

@@ -9,17 +9,26 @@ spec R-53.
 
 from __future__ import annotations
 
-from cayley.compiler.typing import ArrayLike
+import numpy as np
+
+from cayley.compiler.symbols import symbols
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
 from cayley.control.global_linearisation import computed_torque_kernel
+from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
 from cayley.model.tree import Tree
 from cayley.systems.ports import Port
+from cayley.systems.record import Record
 from cayley.systems.system import System
 
 
-def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name: str = "computed torque") -> System:
-    """The law of an arm: inputs `q`, `qd`, `target` (nq), and its `target_velocity` and `target_acceleration` (nv),
+def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, rigid_limit: bool = False,
+                    name: str = "computed torque") -> System:
+    """The law of an arm: inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
     zero if nothing drives them; output `tau` (nv). The gains (nv), or one for all, are parameters of the system.
+
+    With `rigid_limit`, the law of an arm with elastic drives that takes its springs for rigid, (M + gear^2 Jm) v + h:
+    it measures elastic joints by their motors, and targets and gains are of the joints (n) alone.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")
@@ -30,11 +39,37 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name: 
     array([ 0.5, -0.3])
     """
     tree = tree_of(arm)
+    if rigid_limit:
+        return _rigid_limit(elastic_arm(tree, "the rigid limit of computed torque", inverted=False), kp, kd, name)
     check_rigid_drives(tree, "computed torque")
     n = tree.nv
     law = computed_torque_kernel(tree)
     return System(
-        name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_velocity": Port((n,), default=0.0),
-                      "target_acceleration": Port((n,), default=0.0)},
+        name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
+                      "target_qdd": Port((n,), default=0.0)},
         outputs={"tau": n}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
-        output=lambda t, x, u, p: law(u.q, u.qd, u.target, u.target_velocity, u.target_acceleration, p.kp, p.kd))
+        output=lambda t, x, u, p: law(u.q, u.qd, u.target, u.target_qd, u.target_qdd, p.kp, p.kd))
+
+
+def _rigid_limit(arm: ElasticArm, kp: ArrayLike, kd: ArrayLike, name: str) -> System:
+    n = arm.n
+    size = arm.tree.nv
+
+    def measured(joints: Array, motors: Array, ahead: Array) -> Array:
+        found = symbols(joints).copy()
+        found[arm.elastic] = motors / arm.gears + ahead
+        return found
+
+    def tau(u: Record, p: Record) -> Array:
+        q = measured(u.q[:n], u.q[n:], arm.rest_angles)
+        qd = measured(u.qd[:n], u.qd[n:], np.zeros(arm.m))
+        v = u.target_qdd + p.kd * (u.target_qd - qd) + p.kp * (u.target - q)
+        forces = arm.forces(q, qd, v)
+        motors = arm.motor_forces(arm.gears * qd[arm.elastic], arm.gears * v[arm.elastic], forces[arm.elastic])
+        return np.concatenate([[forces[k] if k in arm.rigid else 0.0 for k in range(n)], motors])
+
+    return System(
+        name, inputs={"q": size, "qd": size, "target": n, "target_qd": Port((n,), default=0.0),
+                      "target_qdd": Port((n,), default=0.0)},
+        outputs={"tau": size}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
+        output=lambda t, x, u, p: tau(u, p))

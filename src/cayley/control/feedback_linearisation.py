@@ -36,6 +36,7 @@ from cayley.systems.record import Record
 from cayley.systems.system import System
 
 _WHAT = "feedback linearisation"
+_TARGET = ("target", "target_qd", "target_qdd", "target_jerk", "target_snap")
 _SENTENCE = "Feedback linearisation: under this law the joints are chains of four integrators."
 
 
@@ -52,8 +53,8 @@ class Chain(NamedTuple):
 class FeedbackLinearisation:
     """The law for an arm with elastic drives, with the four `poles` [1/s] of every chain, or (n, 4) of each.
 
-    It is joined with the arm by `cy.connect(arm, law)`; the `target` (n) may move, with its first four derivatives as
-    `target_rates` (4, n). `law.control` is the same as a kernel, `law.c_source("law")` as C.
+    It is joined with the arm by `cy.connect(arm, law)`, and follows a planned motion that is joined with them,
+    `motion_target(move)`. `law.control` is the same as a kernel, `law.c_source("law")` as C.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")
@@ -107,18 +108,16 @@ class FeedbackLinearisation:
 
     @cached_property
     def control(self) -> Kernel:
-        """`control(q, qd, target, target_rates)`: the law with its outer loop; of an arm with rigid joints with `force`
-        and `force_rate` after qd."""
+        """`control(q, qd, target, target_qd, target_qdd, target_jerk, target_snap)`: the law with its outer loop; of an
+        arm with rigid joints with `force` and `force_rate` after qd."""
         def control(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
-            *forces, target, rates = others
+            *forces, target, rate, acceleration, jerk, snap = others
             y = _chain(self.arm, q, qd, *forces)
-            wanted = np.stack([target, *rates[:3]])
-            v = rates[3] + np.sum(self.gains * (wanted - np.stack(y)), axis=0)
+            v = snap + np.sum(self.gains * (np.stack([target, rate, acceleration, jerk]) - np.stack(y)), axis=0)
             found = motor_motion_text(self.arm, *y, v)
             return (found.motion.tau, found.rigid) if forces else found.motion.tau
 
-        n = self.arm.n
-        return self._kernel(control, {"target": f"({n})", "target_rates": f"(4,{n})"}, self._results)
+        return self._kernel(control, dict.fromkeys(_TARGET, f"({self.arm.n})"), self._results)
 
     @cached_property
     def motor_motion(self) -> Kernel[MotorMotion]:
@@ -140,20 +139,22 @@ class FeedbackLinearisation:
         return start
 
     def system(self, name: str = _WHAT) -> System:
-        """The law as a system: inputs `q`, `qd`, `target` (n) and `target_rates` (4, n), zero if nothing drives them;
-        output `tau`; of an arm with rigid joints the state `force` and `force_rate` (r)."""
+        """The law as a system: inputs `q`, `qd`, `target` (n), and its derivatives `target_qd`, `target_qdd`,
+        `target_jerk` and `target_snap`, zero if nothing drives them; output `tau`; of an arm with rigid joints the
+        state `force` and `force_rate` (r)."""
         n = self.arm.n
         size = self.arm.tree.nv
         r = len(self.arm.rigid)
-        inputs: dict[str, PortLike] = {"q": size, "qd": size, "target": n, "target_rates": Port((4, n), default=0.0)}
+        inputs: dict[str, PortLike] = {"q": size, "qd": size, "target": n}
+        inputs |= {name: Port((n,), default=0.0) for name in _TARGET[1:]}
         control: Text = self.control.unchecked
 
         def found(x: Record, u: Record) -> tuple[Array, Array]:
-            return control(u.q, u.qd, x.force, x.force_rate, u.target, u.target_rates)
+            return control(u.q, u.qd, x.force, x.force_rate, *[u[name] for name in _TARGET])
 
         if not r:
             return System(name, inputs=inputs, outputs={"tau": size},
-                          output=lambda t, x, u, p: control(u.q, u.qd, u.target, u.target_rates))
+                          output=lambda t, x, u, p: control(u.q, u.qd, *[u[name] for name in _TARGET]))
         return System(name, inputs=inputs, outputs={"tau": size},
                       state={"force": Block((r,), velocity="force_rate"), "force_rate": r},
                       derivative=lambda t, x, u, p: found(x, u)[1], output=lambda t, x, u, p: found(x, u)[0])

@@ -55,7 +55,7 @@ def vector_parameter_control_kernel(arm: Tree | HasTree) -> Kernel:
 def vector_parameter_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *,
                              name: str = "vector-parameter control") -> System:
     """The law as a system: inputs `q` and `qd` of the arm, and the `target` (nv), a vector-parameter, with its
-    `target_velocity` and `target_acceleration`; output `tau`. The errors of c obey e'' + kd e' + kp e = 0.
+    `target_qd` and `target_qdd`; output `tau`. The errors of c obey e'' + kd e' + kp e = 0.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")
@@ -77,10 +77,10 @@ def vector_parameter_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
         return steepness * law(c, cd, acceleration + kd * (rate - cd) + kp * (target - c))
 
     return System(
-        name, inputs={"q": n, "qd": n, "target": n, "target_velocity": Port((n,), default=0.0),
-                      "target_acceleration": Port((n,), default=0.0)},
+        name, inputs={"q": n, "qd": n, "target": n, "target_qd": Port((n,), default=0.0),
+                      "target_qdd": Port((n,), default=0.0)},
         outputs={"tau": n}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
-        output=lambda t, x, u, p: output(u.q, u.qd, u.target, u.target_velocity, u.target_acceleration, p.kp, p.kd))
+        output=lambda t, x, u, p: output(u.q, u.qd, u.target, u.target_qd, u.target_qdd, p.kp, p.kd))
 
 
 def _turning(tree: Tree) -> Array:

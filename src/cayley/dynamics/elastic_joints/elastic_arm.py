@@ -69,6 +69,11 @@ class ElasticArm:
         return np.array([tie.gear for tie in self.springs])
 
     @cached_property
+    def rest_angles(self) -> Array:
+        """How far the joints are ahead of their gears where nothing pulls (m)."""
+        return np.array([tie.spring.rest_angle for tie in self.springs])
+
+    @cached_property
     def rotors(self) -> Array:
         """Jm (m)."""
         return rotor_inertias(self.tree)[self.n:]
@@ -112,10 +117,11 @@ class ElasticArm:
         return SpringState(q[tie.q], 0.0, qm[tie.qm - self.n] / tie.gear, 0.0)
 
 
-def elastic_arm(tree: Tree, what: str = _WHAT) -> ElasticArm:
+def elastic_arm(tree: Tree, what: str = _WHAT, *, inverted: bool = True) -> ElasticArm:
     """The equations of an arm with elastic drives, full or reduced, for what is called `what`. `UnsupportedError` names
-    what in it has none: no springs, springs with dampers or play, rotors without inertia, dry friction, joints without
-    a drive, of several coordinates, or tied together.
+    what in it has none: no springs, dry friction, joints without a drive, of several coordinates, or tied together; and
+    springs with dampers or play and rotors without inertia, unless what is asked does not take the deflections of
+    springs from their torques (`inverted`).
 
     >>> from cayley.model.catalogue import load_robot
     >>> soft = load_robot("planar2r").with_drive("joint2", stiffness=1e3, inertia=0.1).including("elastic drives")
@@ -129,6 +135,8 @@ def elastic_arm(tree: Tree, what: str = _WHAT) -> ElasticArm:
     arm = ElasticArm(tree.including(*(tree.included - {ELASTIC} | {REDUCED})))
     _check_coordinates(arm, what)
     _check_drives(arm, what)
+    if inverted:
+        _check_springs(arm, what)
     return arm
 
 
@@ -151,6 +159,11 @@ def _check_drives(arm: ElasticArm, what: str) -> None:
         if is_present(rubbing[k]):
             raise UnsupportedError(f"{what} needs forces that have rates, and {name!r} of {tree.name} includes dry "
                                    "friction, which jumps: leave it out of what the law knows")
+
+
+def _check_springs(arm: ElasticArm, what: str) -> None:
+    tree = arm.tree
+    names = [joint.name for joint in tree.joints if joint.motion.nv]
     for tie in arm.springs:
         if not is_present(arm.rotors[(tie.qmd or 0) - arm.n]):
             raise UnsupportedError(

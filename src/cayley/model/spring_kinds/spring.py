@@ -62,6 +62,11 @@ class Spring(ABC):
     def slopes(self, at: SpringState) -> SpringSlopes:
         """The derivatives of P."""
 
+    @property
+    def rest_angle(self) -> Scalar:
+        """How far the joint is ahead of the gear's output where nothing pulls."""
+        return 0.0
+
     def theta_that_pulls(self, q: Scalar, torque: Scalar) -> Scalar:
         """Where the gear's output is when P is a given torque at the joint's q. `UnsupportedError`: it does not follow.
         """
@@ -136,6 +141,10 @@ class DeflectedSpring(Spring):
     @abstractmethod
     def stored(self, deflection: Scalar) -> Scalar:
         """The energy of a deflection, whose derivative is the pull."""
+
+    @property
+    def rest_angle(self) -> Scalar:
+        return self.rest
 
     @abstractmethod
     def deflection_that_pulls(self, pull: Scalar) -> Scalar:
