@@ -52,6 +52,7 @@ _CLOSED = 1e-12  # metres and radians
 _TRUSTED = 0.2
 _LEAST = 1e-10  # of its scale: a pivot that says nothing of where the branch goes
 _LEAST_FOR_ACCELERATIONS = 1e-9
+_BESIDE = 1e-6  # of a margin: where steps towards its end become too small
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +147,10 @@ class ConstrainedMechanics(TreeMechanics):
         return float(sum(body.mass or 0.0 for body in self.tree.bodies)) or 1.0
 
     def why_singular(self, q: ArrayLike) -> str | None:
-        if always_regular(self.tree):
-            return None
         at = np.asarray(q, dtype=float)
+        lost = constraints.lost_directions(self._whole, at, _BESIDE)
+        if lost is not None or always_regular(self.tree):
+            return lost
         A = np.asarray(constraints.jacobian(self._whole, at, 0.0 if self.is_timed else None), dtype=float)
         M = np.asarray(self.inertia(at), dtype=float) if not self.inertias else np.eye(self.tree.nv)
         return None if are_definite(M + self._weight * A.T @ A) else super().why_singular(q)
@@ -173,6 +175,8 @@ class ConstrainedMechanics(TreeMechanics):
 
     def project(self, t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
         q, qd = self.at(t).projected(x["q"], x["qd"])
+        for lost in constraints.passed(self._whole, x["q"], x["qd"]):
+            q, qd = where(lost, np.nan, q), where(lost, np.nan, qd)
         return {"q": q, "qd": qd}
 
     @cached_property

@@ -10,9 +10,9 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, GeometryError, SignatureError
+from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.kinematics.constraints import jacobian_kernel, rates_kernel, residual_kernel, row_names
+from cayley.kinematics.constraints import jacobian_kernel, lost_directions, rates_kernel, residual_kernel, row_names
 from cayley.kinematics.inputs import Inputs
 from cayley.model.tree import Tree
 
@@ -33,6 +33,7 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
     held = ~Inputs.of(tree, keep).following
     time = _time(tree, t)
     A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(at, *time))
+    _check_directions(tree, at, A)
     follows = np.where(held, 0.0, A)
     change = np.linalg.pinv(follows, _INDEPENDENT) @ _rates(tree, at, wanted, time)[..., None]
     found = wanted - change[..., 0]
@@ -41,6 +42,14 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
         raise ConventionError(f"the constraints of {tree.name} do not allow the velocities of {', '.join(keep)} "
                               f"together, as they are given{place(bad)}: keep fewer")
     return found
+
+
+def _check_directions(tree: Tree, q: Array, A: Array) -> None:
+    """Refuse configurations (..., nq) at which the Jacobian (..., h, nv) of a constraint is not a number."""
+    bad = first_failure(np.isfinite(A).all(axis=(-2, -1)) | ~np.isfinite(q).all(axis=-1))
+    if bad is not None:
+        reason = lost_directions(tree, q[bad]) or f"a constraint of {tree.name} has no directions at this configuration"
+        raise SingularityError(f"{reason}{place(bad)}")
 
 
 def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float) -> None:
@@ -58,6 +67,7 @@ def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float) -> Non
         raise GeometryError(f"{_worst(tree, left[bad], 'is open by')}{_where(bad)}: start from a closed configuration "
                             "as `close(q)` gives it")
     rates = np.abs(_rates(tree, at, velocity, time))
+    _check_directions(tree, at, rates[..., None, :])
     bad = first_failure(_small(rates, velocity, tolerance))
     if bad is not None:
         raise GeometryError(f"{_worst(tree, rates[bad], 'opens at the rate of')}{_where(bad)}: start {tree.name} with "

@@ -85,6 +85,26 @@ def least_sense(tree: Tree, q: Array, constraints: Sequence[Constraint]) -> Scal
     return found
 
 
+def margins(tree: Tree, q: Array) -> dict[str, Scalar]:
+    """How far constraints are from where they lose their directions, by what has happened there, in words."""
+    found = {each.where_lost: each.margin([_end(steps, np.zeros(tree.nv)) for steps in _ways(tree, each, q)])
+             for each in constraints_of(tree)}
+    return {words: margin for words, margin in found.items() if margin is not None}
+
+
+def passed(tree: Tree, q: Array, qd: Array) -> list[Scalar]:
+    """Of constraints that can, whether a step has led past where they lose their directions."""
+    found = [each.passed([_end(steps, qd) for steps in _ways(tree, each, q)]) for each in constraints_of(tree)]
+    return [one for one in found if one is not None]
+
+
+def lost_directions(tree: Tree, q: Array, near: float = 0.0) -> str | None:
+    """Which constraint has no directions at a configuration (nq), in words; None if all have. It is so if its margin is
+    below `near`."""
+    return next((f"{words} at this configuration of {tree.name}" for words, margin in margins(tree, q).items()
+                 if float(margin) <= near), None)
+
+
 def rates(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
     """A qd, and what the time adds to it (h)."""
     return _stacked([row.rate for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])

@@ -286,7 +286,7 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
             A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
         if not all(np.isfinite(given).all() for given in (np.asarray(q), *others)):
             return
-        _check_directions(tree, structure, A)
+        _check_directions(tree, structure, q, A)
         _check_rank(tree, structure, A)
         N = null_space_basis(A)
         names = ", ".join(structure.velocities[k] for k in chosen or ())
@@ -304,13 +304,13 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
     return explain
 
 
-def _check_directions(tree: Tree, structure: ConstraintStructure, A: Array) -> None:
+def _check_directions(tree: Tree, structure: ConstraintStructure, q: ArrayLike, A: Array) -> None:
     lost = dict.fromkeys(row.constraint for row, entries in zip(structure.rows, A, strict=True)
                          if not np.isfinite(entries).all())
     if lost:
-        raise SingularityError(
-            f"the constraints {', '.join(map(repr, lost))} of {tree.name} have no directions at this configuration (a "
-            "disc that lies flat touches everywhere)")
+        reason = constraints.lost_directions(tree, np.asarray(q, dtype=float))
+        raise SingularityError(reason or f"the constraints {', '.join(map(repr, lost))} of {tree.name} have no "
+                               "directions at this configuration")
 
 
 def _check_rank(tree: Tree, structure: ConstraintStructure, A: Array) -> None:

@@ -93,6 +93,21 @@ class Constraint(ABC):
         pointing back, its rows are zero as well."""
         return []
 
+    def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
+        """A number that is positive where its rows are numbers, and comes down to zero where they no longer are; None
+        if they always are."""
+        return None
+
+    def passed(self, frames: Sequence[FrameMotion]) -> Scalar | None:
+        """Whether a step in time has led past where the margin is gone, to other rows than it started from; None if it
+        cannot."""
+        return None
+
+    @property
+    def where_lost(self) -> str:
+        """In words, what has happened where the margin is gone."""
+        return f"{self.word} {self.name!r} has no directions"
+
     @property
     @abstractmethod
     def sentence(self) -> str:

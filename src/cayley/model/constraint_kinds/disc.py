@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from cayley.compiler.typing import Scalar
 from cayley.model.constraint_kinds.rolling import seen_from
 from cayley.model.constraint_kinds.wheel import Wheel
 from cayley.model.joint_kinds.held import FrameMotion, Row
+
+
+_LEFT_BY_STEPS = 0.1  # of the velocity of the rim: more is not what a step leaves open
 
 
 @dataclass(frozen=True)
@@ -30,3 +36,13 @@ class Disc(Wheel):
         disc = seen_from(*frames)
         at = self.contact(disc)
         return [Row(disc.p[2] - self.radius * at.upright, at.v[2], at.dv[2]), *super().rows(frames, coordinates)]
+
+    def passed(self, frames: Sequence[FrameMotion]) -> Scalar | None:
+        """Whether a step has led from one side to the other: the centre falls though it should rise, by more than what
+        a step leaves open."""
+        disc = seen_from(*frames)
+        axis = disc.R @ np.asarray(self.axis)
+        at = self.contact(disc)
+        rise = -axis[2] * np.cross(disc.w, axis)[2] / at.upright
+        rounding = _LEFT_BY_STEPS**2 * (disc.w @ disc.w)
+        return (at.v[2] * rise < 0.0) & (at.v[2] * at.v[2] > self.radius**2 * (rise * rise + rounding))

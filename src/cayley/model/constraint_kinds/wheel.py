@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import AXIS, NUMBER, WORD, Constraint
@@ -15,6 +16,7 @@ from cayley.model.constraint_kinds.rolling import checked_axis, circle, seen_fro
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis
 
+FLAT = 1e-3  # rad: what leans so far lies flat
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -37,7 +39,7 @@ class Wheel(Constraint):
     centre. It rolls on the plane x, y of the frame `ground`, whose z is up: the lowest point has no velocity along the
     wheel (slip), nor across it (side slip). The mechanism must keep it on the ground: a `Disc` is kept there by itself.
 
-    A wheel that lies flat touches everywhere: there its rows are not numbers.
+    A wheel that lies flat, to a thousandth of a radian, touches everywhere: there its rows are not numbers.
     """
 
     ground: str = field(metadata=WORD)
@@ -80,7 +82,8 @@ class Wheel(Constraint):
         turned = np.cross(wheel.w, axis)
         c = axis[2]
         dc = turned[2]
-        s = np.sqrt(1 - c * c)
+        upright = np.sqrt(where(c * c < 0.5, 1 - c * c, axis[0] * axis[0] + axis[1] * axis[1]))
+        s = where(upright > FLAT, upright, np.nan)
         ds = -c * dc / s
         arm = -self.radius * (_UP - c * axis) / s
         arm_rate = (self.radius * (dc * axis + c * turned) - arm * ds) / s
@@ -88,7 +91,16 @@ class Wheel(Constraint):
         dv = wheel.du + np.cross(wheel.dw, arm) + np.cross(wheel.w, arm_rate)
         ahead = np.cross(axis, _UP) / s
         ahead_rate = (np.cross(turned, _UP) - ahead * ds) / s
-        return Contact(v, dv, ahead, ahead_rate, np.cross(_UP, ahead), np.cross(_UP, ahead_rate), s)
+        return Contact(v, dv, ahead, ahead_rate, np.cross(_UP, ahead), np.cross(_UP, ahead_rate),
+                       upright)
+
+    def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
+        axis = seen_from(*frames).R @ np.asarray(self.axis)
+        return np.hypot(axis[0], axis[1]) - FLAT
+
+    @property
+    def where_lost(self) -> str:
+        return f"{self.word} {self.name!r} lies flat, and touches everywhere"
 
     @property
     def sentence(self) -> str:
