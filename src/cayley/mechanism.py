@@ -25,6 +25,7 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import TraceError, UnreachableError, UnsupportedError
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.model import configurations
+from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.formats import format_of, format_to_write
@@ -139,15 +140,21 @@ class Mechanism:
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
            gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
-           actuated: Iterable[str] | None = None, source: str = "", notes: Iterable[str] = ()) -> Mechanism:
-        """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`.
+           wheels: Iterable[CarriedWheel] = (), actuated: Iterable[str] | None = None, source: str = "",
+           notes: Iterable[str] = ()) -> Mechanism:
+        """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`. `wheels` bring bodies,
+        joints and constraints of their own.
 
         >>> from cayley.model.joint_kinds import Prismatic
         >>> Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
-        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops,
-                                 constraints=constraints, actuated=actuated, source=source, notes=notes))
+        own = [wheel.parts for wheel in wheels]
+        return Mechanism(Tree.of(
+            name, [*bodies, *[body for part in own for body in part.bodies]],
+            [*joints, *[joint for part in own for joint in part.joints]], frames=frames, gravity=gravity, loops=loops,
+            constraints=[*constraints, *[part.constraint for part in own]], actuated=actuated, source=source,
+            notes=notes))
 
     @staticmethod
     def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
@@ -329,6 +336,15 @@ class Mechanism:
         another kind.
         """
         return Mechanism(self.tree.with_joints(*joints))
+
+    def with_constraints(self, *constraints: Constraint) -> Mechanism:
+        """The same mechanism with these constraints besides its own, or in the places of those of their names."""
+        return Mechanism(self.tree.with_more_constraints(*constraints))
+
+    def without_constraints(self, *names: str) -> Mechanism:
+        """The same mechanism without the constraints and loops of these names: a brake that is let go, a wheel in the
+        air."""
+        return Mechanism(self.tree.without_constraints(*names))
 
     def with_actuated(self, *joints: str) -> Mechanism:
         """The same mechanism with drives in these joints, and in no others."""

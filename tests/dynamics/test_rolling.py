@@ -139,6 +139,37 @@ def test_a_disc_that_lies_flat_is_named():
         coin().forward_dynamics(flat, np.zeros(6), np.zeros(6))
 
 
+def test_a_disc_that_falls_flat_ends_the_motion_by_its_name():
+    arm = coin()
+    start = {"q": leaning(0.0, 0.3), "qd": np.zeros(6)}
+    for run in (arm.simulate(*start.values(), until=2.0, progress=False), arm.system().simulate(start, until=2.0)):
+        assert run.status == "singular" and "disc 'edge' lies flat" in run.message
+        fallen = run.q[-1]
+        assert 0.0 < fallen[2] < 1.1e-3 * RADIUS and np.abs(run.energy_drift).max() < 1e-6
+    many = {"q": np.array([leaning(0.0, lean) for lean in np.linspace(0.25, 0.35, 40)]), "qd": np.zeros((40, 6))}
+    for method, step in (("rk4", 1e-3), ("semi-implicit-euler", 1e-3), ("rk4", 1e-2)):
+        end = arm.system().rollout(method=method)(many, step=step, steps=round(1 / step)).end
+        assert np.isnan(end["q"]).any(axis=-1).all()  # none goes on at its other side
+    spinning = np.array([0.0, 0.0, 30.0])  # almost flat, and quick: it does not fall
+    q = leaning(0.0, 1.3)
+    qd = arm.consistent_velocity(q, [0.0, 0.0, 0.0, *spinning])
+    run = arm.system().rollout(method="rk4")({"q": q, "qd": qd}, step=2e-4, steps=2000)
+    assert np.isfinite(run.end["q"]).all() and np.abs(run.energy_drift).max() < 1e-6
+
+
+def test_a_disc_that_lies_flat_has_no_velocities_and_is_named_where_it_starts():
+    flat = np.array([0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
+    for ask in (lambda: coin().consistent_velocity(flat, np.ones(6)),
+                lambda: coin().simulate(flat, np.zeros(6), until=1.0),
+                lambda: coin().constraint_forces(flat, np.zeros(6), np.zeros(6))):
+        with pytest.raises(SingularityError, match="'edge' lies flat"):
+            ask()
+    batch = np.stack([leaning(0.2, 0.4), flat])
+    found = coin().forward_dynamics(batch, np.zeros(6), np.zeros(6))
+    assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
+    np.testing.assert_allclose(coin().constraint_residual(flat), 0.0, atol=1e-15)
+
+
 @cache
 def rolling_robot(trail=0.08):
     """The rolling robot of the specification, WE-28: x to the right and y ahead, two driven wheels and a castor."""
@@ -199,7 +230,23 @@ def test_the_rolling_robot_keeps_its_energy():
 
 
 def test_a_castor_without_trail_is_a_wheel_that_must_point_where_it_goes():
-    assert rolling_robot(0.0).mobility == 2  # the wheel's direction is free now, and the robot goes only along it
+    arm = rolling_robot(0.0)
+    assert arm.mobility == 2  # the wheel's direction is free now, and the robot goes only along it
+    random = np.random.default_rng(7)
+    for psi in (0.7, np.pi / 2, -1.2):
+        q = np.array([0.2, -0.4, 0.9, 0.0, 0.0, psi, 0.0])
+        qd, tau = allowed(arm, q, random.normal(size=7)), random.normal(size=7)
+        A, M = arm.constraint_jacobian(q), arm.spanning_tree().inertia_matrix(q)
+        bias = arm.spanning_tree().bias_forces(q, qd)
+        full = np.block([[M, A.T], [A, np.zeros((6, 6))]])
+        right = np.concatenate([tau - bias, -arm.constraint_drift(q, qd)])
+        expected = np.linalg.lstsq(full, right, rcond=1e-12)[0][:7]
+        np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(qd[2] * 0.42 * np.sin(psi), (0.1 / 2) * (qd[3] + qd[4]) * np.cos(psi), atol=1e-12)
+    run = arm.system().rollout(method="rk4")({"q": q, "qd": qd}, step=1e-3, steps=500)
+    assert np.abs(run.energy_drift).max() < 1e-9
+    with pytest.raises(UnsupportedError, match="not driven: pivot"):  # two motors do not say where the castor points
+        arm.with_actuated("right", "left").actuated_motion(q, [1.0, 1.0])
 
 
 def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_speed():

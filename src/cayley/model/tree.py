@@ -446,6 +446,27 @@ class Tree(Immutable):
             check_constraint(self, constraint)
         return replace(self, loops=loops, constraints=constraints)
 
+    def with_more_constraints(self, *constraints: Constraint) -> Tree:
+        """The same mechanism with constraints besides its own; one of the same name takes the place of the old one."""
+        new = {each.name: each for each in constraints}
+        if len(new) < len(constraints):
+            raise ModelError(f"two of the constraints for {self.name} have the same name: "
+                             f"{', '.join(repr(each.name) for each in constraints)}")
+        loops = [new.pop(each.name, each) for each in self.loops]
+        others = [new.pop(each.name, each) for each in self.constraints]
+        every = [*loops, *others, *new.values()]
+        return self.with_constraints([each for each in every if isinstance(each, Loop)],
+                                     [each for each in every if not isinstance(each, Loop)])
+
+    def without_constraints(self, *names: str) -> Tree:
+        """The same mechanism without the constraints and loops of these names."""
+        known = [each.name for each in (*self.loops, *self.constraints)]
+        for name in names:
+            if name not in known:
+                raise ModelError(f"{self.name} has no constraint {name!r}{did_you_mean(name, known)}")
+        return self.with_constraints([each for each in self.loops if each.name not in names],
+                                     [each for each in self.constraints if each.name not in names])
+
     def spanning_tree(self) -> Tree:
         """The same mechanism without its constraints: loops are open, mimic joints move on their own.
 

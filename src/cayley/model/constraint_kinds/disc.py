@@ -12,7 +12,6 @@ from cayley.model.constraint_kinds.rolling import seen_from
 from cayley.model.constraint_kinds.wheel import Wheel
 from cayley.model.joint_kinds.held import FrameMotion, Row
 
-
 _LEFT_BY_STEPS = 0.1  # of the velocity of the rim: more is not what a step leaves open
 
 

@@ -75,6 +75,14 @@
     radius = 0.1                            # "knife edge" (ground, blade, across);
     axis = [0, 1, 0]                        # "steered axle" (ground, axle, steering)
 
+    [[wheels]]                              # a wheel with its body, joint and tyre, made of a few numbers
+    name = "left"                           # of the joint; the body is "left wheel", the constraint "left tyre"
+    on = "chassis"
+    position = [0, 0.2, 0]
+    radius = 0.1
+    mass = 1.5                              # also ground ("floor"); pivot, how far it is behind a pivot, a castor, and
+                                            # bracket, the mass of what turns there; rollers, their angle: omni wheels
+
     [[constraints]]
     name = "skate"
     kind = "pfaffian"                       # formulas of the coordinates and t, times rates, and offset add up to 0
@@ -112,6 +120,7 @@ from cayley.errors import CayleyError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.denavit_hartenberg.conversion import About, tree_from_dh
@@ -153,6 +162,10 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     frames += [_frame(section) for section in top.sections("frames")]
     loops = [(section, _loop(section)) for section in top.sections("loops")]
     constraints = [(section, _constraint(section)) for section in top.sections("constraints")]
+    wheels = [(section, _wheel(section).parts) for section in top.sections("wheels")]
+    bodies += [body for _, wheel in wheels for body in wheel.bodies]
+    joints += [joint for _, wheel in wheels for joint in wheel.joints]
+    constraints += [(section, wheel.constraint) for section, wheel in wheels]
     top.finish()
     try:
         made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, source=source)
@@ -350,6 +363,14 @@ def _constraint(section: Section) -> Constraint:
     values = [_READERS[entry.metadata["form"]](section, entry.name, entry.default)
               for entry in fields(kind) if "form" in entry.metadata]
     return _made(section, kind, section.word("name"), *values)
+
+
+def _wheel(section: Section) -> CarriedWheel:
+    return _made(section, CarriedWheel, section.word("name"), section.word("on"), section.numbers("position", 3),
+                 section.number("radius"), section.number("mass", 0.0),
+                 section.number("pivot") if section.has("pivot") else None, section.number("bracket", 0.0),
+                 section.number("rollers", angle=True) if section.has("rollers") else None,
+                 section.word("ground", "floor"))
 
 
 def _check_ends(section: Section, tree: Tree, constraint: Constraint) -> None:

@@ -34,12 +34,13 @@ class Block(NamedTuple):
 
 def errors_of_parts(path: Path) -> Iterator[list[str]]:
     """Of what stands above the tables, of who names whom, and of the tables of bodies, joints and frames one by one.
-    Joints that follow others, loops and tables [dh] are left to the reading of the whole."""
+    Joints that follow others, loops and tables [dh] and [[wheels]] are left to the reading of the whole."""
     data = document(path).data
     lines = decoded(str(path), read_bytes(path)).split("\n")
     blocks = list(_blocks(lines))
     parts = [block for block in blocks if block.kind in NEIGHBOURS]
-    if not parts or "dh" in data or blocks[0].first == 0 or not all(_is_table(data, block) for block in parts):
+    if not parts or data.keys() & {"dh", "wheels"} or blocks[0].first == 0 or not all(
+            _is_table(data, block) for block in parts):
         return
     name = f"name = {json.dumps(str(data.get('name', 'mechanism')))}"
     above = _kept(lines, lambda k: k < blocks[0].first) + "\n" + _bare_joints(data.get("actuated"))
