@@ -1,4 +1,4 @@
-"""The kernels of a task: its errors, its Jacobian, and what is needed to follow a path.
+"""The kernels of a task: its errors and its Jacobian, and the motion of the joints.
 
 Each is made once for a mechanism.
 """
@@ -15,7 +15,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.goal import Goal
 from cayley.kinematics.inverse.step import integrate, velocity_scale
-from cayley.kinematics.inverse.task import Task, target_motion, task_error, task_jacobian
+from cayley.kinematics.inverse.task import Task, task_jacobian
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
 
@@ -32,14 +32,6 @@ class Errors(NamedTuple):
     opening: Scalar
 
 
-class Moment(NamedTuple):
-    """Rows (m) of the error, (m, nv) of the Jacobian, and (m) of the motion of the target itself."""
-
-    error: Array
-    jacobian: Array
-    ahead: Array
-
-
 def error_kernel(tree: Tree, frame: str, task: Task, constraints: Sequence[Constraint] = ()) -> Kernel:
     """`(q, target) -> Errors`."""
     goal = Goal(tree, frame, task, tuple(constraints))
@@ -47,7 +39,7 @@ def error_kernel(tree: Tree, frame: str, task: Task, constraints: Sequence[Const
     def text(q: Array, target: Array) -> Errors:
         position2, angle2, opening2 = (part @ part for part in goal.missing(q, target))
         return Errors(np.sqrt(position2), np.sqrt(angle2), np.sqrt(position2 + angle2 + opening2), np.sqrt(opening2))
-    return _named(tree, "task_errors_of", frame, f"({tree.nq}),(4,4)->(),(),(),()", text)
+    return named_kernel(tree, "task_errors_of", frame, f"({tree.nq}),(4,4)->(),(),(),()", text)
 
 
 def opening_kernel(tree: Tree, constraints: Sequence[Constraint]) -> Kernel:
@@ -57,7 +49,7 @@ def opening_kernel(tree: Tree, constraints: Sequence[Constraint]) -> Kernel:
     def text(q: Array, t: Scalar) -> Scalar:
         opening = goal.missing(q, t).opening
         return np.sqrt(opening @ opening)
-    return _named(tree, "opening_of", "", f"({tree.nq}),()->()", text)
+    return named_kernel(tree, "opening_of", "", f"({tree.nq}),()->()", text)
 
 
 def jacobian_kernel(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
@@ -65,7 +57,7 @@ def jacobian_kernel(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kerne
     def text(q: Array, target: Array) -> Array:
         rows = np.array([1.0 / bounds.size] * len(task.linear) + [1.0] * len(task.angular))
         return rows[:, None] * task_jacobian(tree, q, frame, target, task) * velocity_scale(tree, bounds)
-    return _named(tree, "task_jacobian_of", frame, f"({tree.nq}),(4,4)->({sum(task.rows)},{tree.nv})", text)
+    return named_kernel(tree, "task_jacobian_of", frame, f"({tree.nq}),(4,4)->({sum(task.rows)},{tree.nv})", text)
 
 
 def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
@@ -75,7 +67,7 @@ def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
     own = Goal(tree, None, None, tuple(constraints))
     held = sum(constraint.positions for constraint in constraints)
     scale = velocity_scale(tree, bounds) * bounds.free
-    constrained = _named(tree, "constraint_rows_of", frame, f"({tree.nq})->({held},{tree.nv})",
+    constrained = named_kernel(tree, "constraint_rows_of", frame, f"({tree.nq})->({held},{tree.nv})",
                          lambda q: own.jacobian(q, np.zeros(())) * scale)
 
     def allowed(q: Array, target: Array) -> Array:
@@ -87,20 +79,12 @@ def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
     return allowed
 
 
-def moment_kernel(tree: Tree, frame: str, task: Task) -> Kernel:
-    """`(q, target, twist) -> Moment`, for a target that moves with a twist (v; w) in the root's axes."""
-    def text(q: Array, target: Array, twist: Array) -> Moment:
-        error = np.concatenate(task_error(tree, q, frame, target, task))
-        return Moment(error, task_jacobian(tree, q, frame, target, task),
-                      target_motion(tree, q, frame, target, task, twist))
-    rows = sum(task.rows)
-    return _named(tree, "moment_of", frame, f"({tree.nq}),(4,4),(6)->({rows}),({rows},{tree.nv}),({rows})", text)
-
-
 def motion_kernel(tree: Tree) -> Kernel:
     """`(q, qd)` -> where the constant velocity qd leads from q in unit time."""
-    return _named(tree, "motion_of", "", f"({tree.nq}),({tree.nv})->({tree.nq})", lambda q, qd: integrate(tree, q, qd))
+    return named_kernel(tree, "motion_of", "", f"({tree.nq}),({tree.nv})->({tree.nq})",
+                        lambda q, qd: integrate(tree, q, qd))
 
 
-def _named(tree: Tree, name: str, frame: str, signature: str, text: Callable[..., Any]) -> Kernel:
+def named_kernel(tree: Tree, name: str, frame: str, signature: str, text: Callable[..., Any]) -> Kernel[Any]:
+    """A kernel that is called by what it is of."""
     return kernel(signature, name="".join(c if c.isalnum() else "_" for c in f"{name}_{tree.name}_{frame}"))(text)

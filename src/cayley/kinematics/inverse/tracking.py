@@ -2,14 +2,16 @@
 
     qdot = J^-1 (xdot + G e)      G = 0: open loop, the error drifts with the step; G > 0: the error decays as edot = -G
                                   e
-    q_(k+1) = q_k + qdot dt       stable for 0 < G dt < 2; for G dt = 1 nothing of an old error is left
-With damping, J^-1 is the damped inverse of `rates`: bounded at singular configurations, at the price of an error there.
-Source: Ruggiu 5.6, (5.14)-(5.18).
+    q_(k+1) = q_k + qdot dt       stable while every eigenvalue of G dt is below 2; for G dt = 1 nothing of an old error
+                                  is left
+With damping, J^-1 is the damped inverse of `rates`: bounded at singular configurations, at the price of an error there,
+|qdot| <= |xdot + G e| / (2 k). What the task leaves free may serve another purpose, qdot + (1 - J^+ J) qdot0. Source:
+Ruggiu 5.6, (5.14)-(5.18), (2.75).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,59 +20,78 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
-from cayley.kinematics.inverse.kernels import moment_kernel, motion_kernel
+from cayley.kinematics.inverse.gains import gain_matrix
+from cayley.kinematics.inverse.kernels import motion_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
+from cayley.kinematics.inverse.orientation_errors import moment_kernel
 from cayley.kinematics.inverse.rates import resolved_rates
 from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+
+_LOCKED = 1e-9  # margin of the orientation's parameters
+_WORDS = np.array(["followed", "singular", "gimbal lock", "half-turn"])
 
 
 @dataclass(frozen=True, eq=False)
 class PathResult:
     """The configurations (..., K, nq) along a path of K poses, the `velocity` (..., K, nv) at each, and how well they
-    follow it.
+    follow it: `error` (..., K, m) and what was asked of the joints, `command` = xdot + G e (..., K, m).
 
-    Where the Jacobian is singular and not damped, the motion ends: from there on q stays, `followed` is false, and
-    `velocity` is NaN.
+    Where the Jacobian is singular and not damped, or the orientation's parameters say nothing, the motion ends: from
+    there on q stays, `followed` is false, and `velocity` is NaN.
     """
 
     q: Array
     velocity: Array
+    error: Array
+    command: Array
     position_error: Array  # [m] (..., K)
-    angle_error: Array  # [rad] (..., K)
+    angle_error: Array  # [rad] (..., K), of the rotation that is missing
     smallest_singular_value: Array  # of the rows of the task (..., K)
     damping: Array  # (..., K)
-    followed: Array  # (..., K)
-    stable: bool  # gain times time step is below 2
+    obstacle: Array  # (..., K) 0, or 1 singular Jacobian, 2 gimbal lock, 3 half-turn of vect: what ended it
+    stable: bool  # every eigenvalue of gain times time step is below 2
+
+    @property
+    def followed(self) -> Array:
+        """Whether the motion goes on (..., K)."""
+        return self.obstacle == 0
 
     @property
     def residual(self) -> Array:
-        """The norm of the error, metres and radians together (..., K)."""
+        """The norm of what is missing, metres and radians together (..., K)."""
         return np.hypot(self.position_error, self.angle_error)
 
     @property
     def status(self) -> str | Array:
-        """"followed"; "singular" where the motion ended before the path; "unstable" where errors grow from step to step
-        (...).
+        """"followed"; "singular", "gimbal lock" (of Euler angles) or "half-turn" (where vect is zero, though the frame
+        is not there) where the motion ended before the path; "unstable" where errors grow from step to step (...).
         """
-        words = np.where(self.followed.all(axis=-1), "followed" if self.stable else "unstable", "singular")
+        ended = self.obstacle.max(axis=-1, initial=0)
+        words = np.where((ended == 0) & (not self.stable), "unstable", _WORDS[ended])
         return str(words) if words.ndim == 0 else words
 
 
-def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_step: float, gain: float = 0.0,
+def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_step: float, gain: ArrayLike = 0.0,
                 damping: float | tuple[float, float] = 0.0, velocity: ArrayLike | None = None,
-                task: str | Sequence[bool] = "pose") -> PathResult:
+                task: str | Sequence[bool] = "pose", orientation: str = "rotation vector",
+                secondary: Callable[[Array], Array] | None = None) -> PathResult:
     """Configurations by which a frame follows poses (..., K, 4, 4) that are `time_step` [s] apart, from the
     configurations (..., nq).
 
-    gain        [1/s] of the error: 0 is the open loop
+    gain        [1/s] of the error: 0 is the open loop; a number, a diagonal (m), or a symmetric positive definite
+                matrix (m, m) for the m rows of the task
     damping     0 is the plain inverse (pseudo-inverse where the Jacobian is not square); a number k, or (threshold,
                 largest) to choose it
                 from the smallest singular value
     velocity    twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from each pose to
                 the next
     task        rows that count, in the root's axes, as in `inverse_kinematics`
+    orientation how its error is measured: "rotation vector", "vect", or Euler angles such as "zyx moving"
+    secondary   a function of configurations (..., nq) that gives the velocities (..., nv) wanted besides: what of them
+                the task leaves free is added
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (50, 1, 1))
@@ -84,30 +105,43 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     check_independent(tree, "following a path of poses", frame)
     poses = checked_targets(path)
     step = float(time_step)
-    if poses.ndim < 3 or not (step > 0 and gain >= 0):
-        raise SignatureError(
-            f"a path is poses (..., K, 4, 4), not {poses.shape}; its time step is positive and the gain is not "
-            f"negative, not {time_step} and {gain}")
+    if poses.ndim < 3 or not step > 0:
+        raise SignatureError(f"a path is poses (..., K, 4, 4), not {poses.shape}; its time step is positive, not "
+                             f"{time_step}")
     wanted = Task.of(tree, task, "world")
+    G = gain_matrix(gain, sum(wanted.rows))
     twists = path_twists(poses, step) if velocity is None else np.broadcast_to(np.asarray(velocity, dtype=float),
                                                                                (*poses.shape[:-2], 6))
     batch = np.broadcast_shapes(poses.shape[:-3], np.shape(start)[:-1])
     q = np.array(np.broadcast_to(start, (*batch, tree.nq)), dtype=float)
-    look = kept(tree, ("moment", frame, wanted), lambda: moment_kernel(tree, frame, wanted))
+    look = kept(tree, ("moment", frame, wanted, orientation), lambda: moment_kernel(tree, frame, wanted, orientation))
     move = kept(tree, "motion", lambda: motion_kernel(tree))
+    lock = 3 if orientation == "vect" else 2
     moments = []
-    going = np.ones(batch, dtype=bool)
+    obstacle = np.zeros(batch, dtype=int)
     for k in range(poses.shape[-3]):
-        error, J, ahead = look(q, poses[..., k, :, :], twists[..., k, :])
-        rates = resolved_rates(J, ahead + gain * error, damping=damping)
-        going = going & rates.regular
-        qd = np.where(going[..., None], rates.velocity, np.nan)
-        lengths = [np.linalg.norm(part, axis=-1) for part in np.split(error, [len(wanted.linear)], axis=-1)]
-        moments.append((q, qd, *lengths, rates.smallest_singular_value, np.broadcast_to(rates.damping, batch), going))
-        q = np.where(going[..., None], move(q, step * np.where(going[..., None], qd, 0.0)), q)
-    q, qd, position, angle, smallest, dampings, followed = (np.stack(column, axis=len(batch))
-                                                           for column in zip(*moments, strict=True))
-    return PathResult(q, qd, position, angle, smallest, dampings, followed, gain * step < 2.0)
+        here = look(q, poses[..., k, :, :], twists[..., k, :])
+        locked = here.margin <= _LOCKED
+        J = np.where(locked[..., None, None], 0.0, here.jacobian)
+        command = np.where(locked[..., None], 0.0, here.ahead) + here.error @ G
+        rates = resolved_rates(J, command, damping=damping)
+        stopped = np.where(locked, lock, np.where(rates.regular, 0, 1))
+        obstacle = np.where(obstacle > 0, obstacle, stopped)
+        going = (obstacle == 0)[..., None]
+        rate = rates.velocity if secondary is None else rates.velocity + _free_part(J, secondary(q))
+        qd = np.where(going, rate, np.nan)
+        moments.append((q, qd, here.error, command, here.distance, here.angle, rates.smallest_singular_value,
+                        np.broadcast_to(rates.damping, batch), obstacle))
+        q = np.where(going, move(q, step * np.where(going, qd, 0.0)), q)
+    columns = [np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True)]
+    stable = bool(np.linalg.eigvalsh(G)[-1] * step < 2.0)
+    q, qd, error, command, distance, angle, smallest, dampings, obstacle = columns
+    return PathResult(q, qd, error, command, distance, angle, smallest, dampings, obstacle, stable)
+
+
+def _free_part(J: Array, velocities: ArrayLike) -> Array:
+    """What of velocities (..., nv) the rows of J (..., m, nv) do not see."""
+    return (subspaces(J).null_projector @ np.asarray(velocities, dtype=float)[..., None])[..., 0]
 
 
 def path_twists(poses: Array, step: float) -> Array:
