@@ -6,6 +6,7 @@ from cayley.planning.conditions import polynomial_through as polynomial_through
 from cayley.planning.cubic_splines import cubic_spline as cubic_spline
 from cayley.planning.cubic_splines import rest_to_rest_spline as rest_to_rest_spline
 from cayley.planning.cubic_splines import second_derivatives as second_derivatives
+from cayley.planning.cubics_at_once import rotation_cubics as rotation_cubics
 from cayley.planning.efforts import EffortProfile as EffortProfile
 from cayley.planning.efforts import effort_profile as effort_profile
 from cayley.planning.end_conditions import EndState as EndState
@@ -23,6 +24,12 @@ from cayley.planning.motion import MotionState as MotionState
 from cayley.planning.motion_file import load_motion as load_motion
 from cayley.planning.path_timing import time_optimal as time_optimal
 from cayley.planning.polynomials import Polynomials as Polynomials
+from cayley.planning.pose_curve import PoseCurve as PoseCurve
+from cayley.planning.rotation_curve import RotationCurve as RotationCurve
+from cayley.planning.rotation_splines import pose_spline as pose_spline
+from cayley.planning.rotation_splines import rotation_spline as rotation_spline
+from cayley.planning.screw import Screws as Screws
+from cayley.planning.screw import screw_motion as screw_motion
 from cayley.planning.sequence import Sequence as Sequence
 from cayley.planning.splines import b_spline as b_spline
 from cayley.planning.splines import quintic_spline as quintic_spline
@@ -55,5 +62,9 @@ from cayley.planning.two_points import minimum_duration as minimum_duration
 from cayley.planning.two_points import point_to_point as point_to_point
 from cayley.planning.two_poses import joint_pair as joint_pair
 from cayley.planning.two_poses import pick_and_place as pick_and_place
+from cayley.planning.vector_parameter_curves import pose_cubic as pose_cubic
+from cayley.planning.vector_parameter_curves import pose_forward as pose_forward
+from cayley.planning.vector_parameter_curves import rotation_cubic as rotation_cubic
+from cayley.planning.vector_parameter_curves import rotation_forward as rotation_forward
 from cayley.planning.via_points import through_two_points as through_two_points
 from cayley.planning.via_poses import motion_through_poses as motion_through_poses

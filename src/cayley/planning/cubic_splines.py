@@ -9,12 +9,15 @@ Source: Ruggiu 5.5 (5.7)-(5.13), C_k corrected as in spec E-24.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.linalg import solve_banded
+from scipy.linalg.lapack import dgtsv
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, PlanningError, SignatureError
 from cayley.planning.pieces import checked_breaks
 from cayley.planning.polynomials import Polynomials
@@ -38,7 +41,7 @@ def cubic_spline(times: ArrayLike, points: ArrayLike, ends: End | Literal["perio
     array([0.14045699, 1.8389088 , 1.05482119])
     """
     x, y = checked_points(times, points)
-    return _pieces(x, y, second_derivatives(x, y, ends, velocities=velocities))
+    return Polynomials(x, cubic_pieces(x, y, ends, velocities))
 
 
 def second_derivatives(times: ArrayLike, points: ArrayLike,
@@ -49,7 +52,17 @@ def second_derivatives(times: ArrayLike, points: ArrayLike,
     >>> second_derivatives([0.0, 1.0, 2.5, 3.0, 4.5], [[0.0], [0.5], [2.0], [1.5], [1.0]])[:, 0]
     array([ 0.        ,  1.75268817, -3.84229391,  1.48028674,  0.        ])
     """
-    x, y = checked_points(times, points)
+    return _second(*checked_points(times, points), ends, velocities)
+
+
+def cubic_pieces(x: Array, y: Array, ends: End | Literal["periodic"] | tuple[End, End],
+                 velocities: tuple[ArrayLike, ArrayLike]) -> Array:
+    """The coefficients (k - 1, 4, n) of the spline through checked points."""
+    return _pieces(x, y, _second(x, y, ends, velocities))
+
+
+def _second(x: Array, y: Array, ends: End | Literal["periodic"] | tuple[End, End],
+            velocities: tuple[ArrayLike, ArrayLike]) -> Array:
     if ends == "periodic":
         return _periodic(x, y)
     kinds = (ends, ends) if isinstance(ends, str) else tuple(ends)
@@ -58,18 +71,23 @@ def second_derivatives(times: ArrayLike, points: ArrayLike,
                               f"{ends!r}")
     if "not-a-knot" in kinds and len(x) < 4:
         return _few(x, y, kinds, velocities)
-    h = np.diff(x)
-    slopes = np.diff(y, axis=0) / h[:, None]
+    h = x[1:] - x[:-1]
+    slopes = (y[1:] - y[:-1]) / h[:, None]
     bands = np.zeros((5, len(x)))  # row 2 is the diagonal, rows above it to its right
-    right = np.zeros_like(y)
+    right = np.zeros(y.shape)
     bands[1, 2:] = h[1:]
-    bands[2, 1:-1] = 2.0 * (h[:-1] + h[1:])
+    bands[2, 1:-1] = 2.0 * (x[2:] - x[:-2])
     bands[3, :-2] = h[:-1]
-    right[1:-1] = 6.0 * np.diff(slopes, axis=0)
-    first, last = (np.asarray(velocity, dtype=float) for velocity in velocities)
-    _first_row(bands, right, kinds[0], h, slopes, first)
-    _first_row(bands[::-1, ::-1], right[::-1], kinds[1], h[::-1], -slopes[::-1], -last)
-    return solve_banded((2, 2), bands, right)
+    right[1:-1] = 6.0 * (slopes[1:] - slopes[:-1])
+    if kinds == ("natural", "natural"):
+        bands[2, [0, -1]] = 1.0
+    else:
+        first, last = (np.asarray(velocity, dtype=float) for velocity in velocities)
+        _first_row(bands, right, kinds[0], h, slopes, first)
+        _first_row(bands[::-1, ::-1], right[::-1], kinds[1], h[::-1], -slopes[::-1], -last)
+    if "not-a-knot" in kinds:
+        return solve_banded((2, 2), bands, right)
+    return dgtsv(bands[3, :-1], bands[2], bands[1, 1:], right)[3]  # LAPACK's own for three diagonals
 
 
 def rest_to_rest_spline(times: ArrayLike, points: ArrayLike, *,
@@ -96,10 +114,10 @@ def rest_to_rest_spline(times: ArrayLike, points: ArrayLike, *,
     rows = np.zeros((len(knots), y.shape[1] + 2))  # the given points, and one at either extra knot
     rows[~np.isin(np.arange(len(knots)), free), :-2] = y
     rows[free, [-2, -1]] = 1.0
-    ends = _pieces(knots, rows, second_derivatives(knots, rows)).velocity(knots[[0, -1]])
+    ends = Polynomials(knots, cubic_pieces(knots, rows, "natural", (0.0, 0.0))).velocity(knots[[0, -1]])
     rows[free, :-2] = np.linalg.solve(ends[:, -2:], -ends[:, :-2])
     whole = np.ascontiguousarray(rows[:, :-2])
-    return _pieces(knots, whole, second_derivatives(knots, whole))
+    return Polynomials(knots, cubic_pieces(knots, whole, "natural", (0.0, 0.0)))
 
 
 def checked_points(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
@@ -115,12 +133,20 @@ def checked_points(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
     return x, y
 
 
-def _pieces(x: Array, y: Array, second: Array) -> Polynomials:
-    h = np.diff(x)[:, None]
-    A = np.diff(second, axis=0) / (6.0 * h)
-    B = second[:-1] / 2.0
-    C = np.diff(y, axis=0) / h - h * (second[1:] + 2.0 * second[:-1]) / 6.0
-    return Polynomials(x, np.stack([y[:-1], C, B, A], axis=1))
+def _pieces(x: Array, y: Array, second: Array) -> Array:
+    return _of_all(y.shape[1])(x[1:] - x[:-1], y[:-1], y[1:], second[:-1], second[1:])
+
+
+@cache
+def _of_all(n: int) -> np.ufunc:
+    return _piece.ufunc(n=n)
+
+
+@kernel("(),(n),(n),(n),(n)->(4,n)")
+def _piece(h: Scalar, s: Array, following: Array, second: Array, next_second: Array) -> Array:
+    """D, C, B, A of a piece."""
+    C = (following - s) / h - h * (next_second + 2.0 * second) / 6.0
+    return np.stack([s, C, second / 2.0, (next_second - second) / (6.0 * h)])
 
 
 def _first_row(bands: Array, right: Array, kind: str, h: Array, slopes: Array, velocity: Array) -> None:

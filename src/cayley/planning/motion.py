@@ -91,6 +91,10 @@ class Motion(ABC):
         """The derivatives at times of the interval, floats: compiled."""
         return self._kernel(t)
 
+    def _at(self, t: float) -> Derivatives:
+        """The derivatives at one time of the interval, for those who ask again and again."""
+        return self._values(np.asarray(t))
+
     @cached_property
     def _kernel(self) -> Kernel[Derivatives]:
         return kernel(f"()->({self.nq}),({self.nv}),({self.nv}),({self.nv})", name="motion", inputs=["t"],
@@ -126,7 +130,7 @@ class Motion(ABC):
             parts = [self._traced(one) for one in t.flat]
             return tuple(np.stack(part).reshape(*t.shape, -1) for part in zip(*parts, strict=True))  # type: ignore[return-value]
         if type(t) is float and self.start <= t <= self.end:
-            return self._values(np.asarray(t))
+            return self._at(t)
         times = np.asarray(t, dtype=float)
         inside = np.clip(times, self.start, self.end)
         found = self._values(inside)

@@ -20,7 +20,8 @@ FORMAT = "cayley motion 1"
 _KINDS = {
     "Polynomials": "cayley.planning.polynomials", "Composed": "cayley.planning.composed",
     "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together",
-    "Cycloid": "cayley.planning.cycloid"}
+    "Cycloid": "cayley.planning.cycloid", "RotationCurve": "cayley.planning.rotation_curve",
+    "PoseCurve": "cayley.planning.pose_curve", "Screws": "cayley.planning.screw"}
 
 
 def save(motion: Motion, path: str | Path) -> Path:

@@ -40,16 +40,27 @@ class InPieces(Motion):
         """The numbers of the pieces."""
 
     @cached_property
+    def _of_batches(self) -> np.ufunc:
+        piece = self._piece
+        shapes = [(), *[table.shape[1:] for table in self._tables]]
+        return piece.ufunc(np.float64, **piece.signature.bind(shapes, piece.inputs))
+
+    @cached_property
     def _times(self) -> list[float]:
         return self.breaks.tolist()
 
     def _values(self, t: Array) -> Derivatives:
         if t.ndim == 0:
-            now = float(t)
-            place = min(max(bisect_right(self._times, now) - 1, 0), len(self._times) - 2)
-            return self._piece(np.asarray(now - self._times[place]), *[table[place] for table in self._tables])
-        places = np.clip(np.searchsorted(self.breaks, t, side="right") - 1, 0, len(self.breaks) - 2)
-        return self._piece(t - self.breaks[places], *[table.take(places, axis=0) for table in self._tables])
+            return self._at(float(t))
+        places = self.breaks[1:-1].searchsorted(t, side="right")
+        rows = [table.take(places, axis=0) for table in self._tables]
+        with np.errstate(all="ignore"):  # of branches that are not taken
+            return self._of_batches(t - self.breaks.take(places), *rows)
+
+    def _at(self, t: float) -> Derivatives:
+        times = self._times
+        place = bisect_right(times, t, 1, len(times) - 1) - 1
+        return self._piece(np.asarray(t - times[place]), *[np.asarray(table[place]) for table in self._tables])
 
     def _text(self, t: Scalar) -> Derivatives:
         if len(self.breaks) == 2:

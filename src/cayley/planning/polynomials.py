@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Self
 
 import numpy as np
 
@@ -32,15 +33,8 @@ def polynomial(tau: Scalar, coefficients: Array) -> Derivatives:
 
 
 @dataclass(frozen=True, eq=False)
-class Polynomials(InPieces):
-    """Polynomials of any degree between `breaks` (p + 1) [s]; piece i is the sum over j of
-    `coefficients`[i, j] (t - breaks[i])^j, with the coefficients (p, degree + 1, n).
-
-    >>> fall = Polynomials([0.0, 2.0], [[[10.0], [0.0], [-4.905]]])
-    >>> fall([0.0, 1.0]).q
-    array([[10.   ],
-           [ 5.095]])
-    """
+class PolynomialPieces(InPieces):
+    """What is made of polynomials between breaks: `Polynomials`, and curves of rotations and poses."""
 
     breaks: FieldArray
     coefficients: FieldArray
@@ -58,38 +52,33 @@ class Polynomials(InPieces):
         object.__setattr__(self, "breaks", breaks)
         object.__setattr__(self, "coefficients", c)
 
-    @property
-    def nq(self) -> int:
-        return self.coefficients.shape[2]
+    @classmethod
+    def of_checked(cls, breaks: Array, coefficients: Array) -> Self:
+        """Of increasing breaks and finite coefficients, without another look at them."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "breaks", breaks)
+        object.__setattr__(made, "coefficients", coefficients)
+        return made
 
     @property
     def degree(self) -> int:
         return self.coefficients.shape[1] - 1
 
     @property
-    def _piece(self) -> Kernel[Derivatives]:
-        return _kernel(*self.coefficients.shape[1:])
-
-    @property
     def _tables(self) -> tuple[Array, ...]:
         return (self.coefficients,)
 
-    @staticmethod
-    def of_scipy(spline: Scalar) -> Polynomials:
-        """Of a `PPoly` of SciPy, as its `CubicSpline` is one, with values (n) or numbers."""
-        c = np.moveaxis(spline.c[::-1], 0, 1)
-        return Polynomials(spline.x, c.reshape(*c.shape[:2], -1))
-
-    def raised(self, degree: int) -> Polynomials:
+    def raised(self, degree: int) -> Self:
         """The same as polynomials of a higher degree."""
-        more = np.zeros((len(self.coefficients), degree - self.degree, self.nq))
-        return Polynomials(self.breaks, np.concatenate([self.coefficients, more], axis=1))
+        p, terms, n = self.coefficients.shape
+        more = np.zeros((p, degree + 1 - terms, n))
+        return type(self)(self.breaks, np.concatenate([self.coefficients, more], axis=1))
 
     def during(self, start: float, end: float) -> Motion:
         super().during(start, end)  # which checks
         inner = self.breaks[(self.breaks > start) & (self.breaks < end)]
         breaks = np.array([start, *inner, end])
-        return Polynomials(breaks, self._seen_from(breaks[:-1]))
+        return type(self)(breaks, self._seen_from(breaks[:-1]))
 
     def _retimed(self, rate: float, start: float) -> Motion:
         if rate > 0:
@@ -98,12 +87,38 @@ class Polynomials(InPieces):
         else:
             breaks = start + (self.breaks[::-1] - self.end) / rate
             c = moved(self.coefficients, np.diff(self.breaks))[::-1]
-        return Polynomials(breaks, c * rate ** np.arange(self.degree + 1)[:, None])
+        return type(self)(breaks, c * rate ** np.arange(self.degree + 1)[:, None])
 
     def _seen_from(self, times: Array) -> Array:
         """The coefficients (k, degree + 1, n) of the pieces at these times, in powers of the time from there."""
         places = np.clip(np.searchsorted(self.breaks, times, side="right") - 1, 0, len(self.coefficients) - 1)
         return moved(self.coefficients[places], times - self.breaks[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Polynomials(PolynomialPieces):
+    """Polynomials of any degree between `breaks` (p + 1) [s]; piece i is the sum over j of
+    `coefficients`[i, j] (t - breaks[i])^j, with the coefficients (p, degree + 1, n).
+
+    >>> fall = Polynomials([0.0, 2.0], [[[10.0], [0.0], [-4.905]]])
+    >>> fall([0.0, 1.0]).q
+    array([[10.   ],
+           [ 5.095]])
+    """
+
+    @property
+    def nq(self) -> int:
+        return self.coefficients.shape[2]
+
+    @property
+    def _piece(self) -> Kernel[Derivatives]:
+        return _kernel(*self.coefficients.shape[1:])
+
+    @staticmethod
+    def of_scipy(spline: Scalar) -> Polynomials:
+        """Of a `PPoly` of SciPy, as its `CubicSpline` is one, with values (n) or numbers."""
+        c = np.moveaxis(spline.c[::-1], 0, 1)
+        return Polynomials(spline.x, c.reshape(*c.shape[:2], -1))
 
 
 def moved(coefficients: Array, steps: Array) -> Array:

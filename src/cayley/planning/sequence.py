@@ -12,7 +12,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import PlanningError, UnsupportedError
 from cayley.planning.motion import Derivatives, Motion
-from cayley.planning.polynomials import Polynomials
+from cayley.planning.polynomials import PolynomialPieces, Polynomials, moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +65,25 @@ class Sequence(Motion):
 
 
 def in_sequence(motions: Listed[Motion]) -> Motion:
-    """The motions one after another, from the start of the first; polynomials are put together as polynomials."""
+    """The motions one after another, from the start of the first; polynomials of a kind are put together as one."""
     parts = [motions[0]]
     for place, motion in enumerate(motions[1:], 1):
         parts[-1].check_follows(motion, place)
         parts.append(motion.shifted(parts[-1].end))
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, Sequence) else (part,))]
-    polynomials = [part for part in flat if isinstance(part, Polynomials)]
-    if len(polynomials) < len(flat):
-        return Sequence(tuple(flat))
-    degree = max(part.degree for part in polynomials)
-    breaks = [polynomials[0].breaks, *[part.breaks[1:] for part in polynomials[1:]]]
-    return Polynomials(np.concatenate(breaks), np.concatenate([p.raised(degree).coefficients for p in polynomials]))
+    same = [part for part in flat if isinstance(part, PolynomialPieces) and type(part) is type(flat[0])]
+    return _joined(same) if len(same) == len(flat) else Sequence(tuple(flat))
+
+
+def _joined(parts: Listed[PolynomialPieces]) -> Motion:
+    """Curves of rotations have two ways to write each piece, with either sign: each goes on as the one before."""
+    degree = max(part.degree for part in parts)
+    c = [part.raised(degree).coefficients for part in parts]
+    for k in range(1, len(c) if parts[0].attitudes else 0):
+        last = moved(c[k - 1][-1:], np.diff(parts[k - 1].breaks)[-1:])[0, 0]
+        c[k] = c[k] if last[:4] @ c[k][0, 0, :4] >= 0 else -c[k]
+    breaks = np.concatenate([parts[0].breaks, *[part.breaks[1:] for part in parts[1:]]])
+    return type(parts[0])(breaks, np.concatenate(c))
 
 
 def blended(first: Motion, second: Motion, duration: float) -> Motion:
