@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.mechanisms.walking import biped_equations as equations
@@ -49,7 +50,7 @@ def walking_system(biped: PlanarBiped) -> System:
         constraints={"feet that stand": walker.standing_still, "ground that would have to pull": walker.pulling},
         energy=lambda t, x, u, p: equations.energy(biped, x.q, x.qd), explain=walker.explain,
         power=lambda t, x, u, p: u.tau @ (equations.DRIVES.T @ x.qd),
-        transitions=[*steps, *_releases(walker, 0), *_releases(walker, 1)])
+        transitions=[*steps, *_releases(walker, 0), *_releases(walker, 1)], timed=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,11 @@ class _TouchDown:
                           to={own: own_after, second: second_after})
 
     def met(self, x: State, u: Record, beside: bool) -> tuple[Array, Scalar, Scalar, Scalar]:
-        """The velocity afterwards, whether this foot and the other one then stand, and whether this one rises."""
+        """The velocity afterwards, whether this foot and the other one then stand, and whether this one rises: what all
+        outcomes ask of a state, which is traced once."""
+        return kept(x, (self, u, beside), lambda: self._met(x, u, beside))
+
+    def _met(self, x: State, u: Record, beside: bool) -> tuple[Array, Scalar, Scalar, Scalar]:
         walker = self.walker
         foot = self.foot
         alone = np.repeat(np.eye(2)[foot], 2)
