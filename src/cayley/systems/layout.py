@@ -146,6 +146,8 @@ class Layout:
             others = f"; it has {', '.join(names) or 'none'}"
             advice = did_you_mean(unknown[0], names, otherwise=others)
             raise SignatureError(f"{self.whose} has no state {unknown[0]!r}{advice}")
+        x = {name: np.full(block.shape, block.default) for name, block in self.blocks.items()
+             if block.default is not None} | {name: x[name] for name in x}
         missing = [name for name in self.blocks if name not in x]
         if missing:
             raise SignatureError(f"the state of {self.whose} is not complete: {missing[0]!r} is missing")

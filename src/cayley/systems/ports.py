@@ -29,15 +29,16 @@ class Port:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of the state: its `shape` and `unit`, the `manifold` it lies on, and the name of the block that is its
-    `velocity`, if one is. The derivative of a block is a tangent of its manifold; that of a block with a velocity is
-    the velocity, and is not written.
+    """A part of the state: its `shape` and `unit`, the `manifold` it lies on, the name of the block that is its
+    `velocity`, if one is, and the `default` of all its entries where a start does not give it. The derivative of a
+    block is a tangent of its manifold; that of a block with a velocity is the velocity, and is not written.
     """
 
     shape: Shape = ()
     unit: str = ""
     manifold: Manifold = VECTOR
     velocity: str | None = None
+    default: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", as_shape(self.shape))

@@ -43,7 +43,7 @@ def walking_system(biped: PlanarBiped) -> System:
     walker = _Walker(biped)
     steps = [each for foot in (0, 1) for each in _TouchDown(walker, foot).transitions()]
     return System(
-        "walker", state={"q": Block((7,), velocity="qd"), "qd": Block((7,)), "places": Block((4,), "m")},
+        "walker", state={"q": Block((7,), velocity="qd"), "qd": Block((7,)), "places": Block((4,), "m", default=0.0)},
         inputs={"tau": Port((4,), "N m", default=0.0)},
         outputs={"q": 7, "qd": 7, "feet": (4, "m"), "reactions": (4, "N")}, modes=dict.fromkeys(FEET, _WORDS),
         derivative=walker.derivative, output=walker.output, project=walker.project,

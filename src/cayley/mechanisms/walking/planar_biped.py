@@ -9,7 +9,7 @@ Source: Mladenova 10.1, 10.2, (398), (399), corrected as in spec E-73, E-74.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -17,12 +17,23 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import GeometryError, ModelError, SingularityError
+from cayley.errors import (
+    ConventionError,
+    GeometryError,
+    ModelError,
+    SignatureError,
+    SingularityError,
+    UnreachableError,
+)
 from cayley.mechanisms.arguments import batch_of
 from cayley.mechanisms.walking import biped_equations as equations
 from cayley.mechanisms.walking import contact_modes, contacts, leg_programs
 from cayley.mechanisms.walking.biped_tree import biped_tree
-from cayley.mechanisms.walking.programmed_gait import Legs, programmed_gait
+from cayley.mechanisms.walking.leg_motion import KNEES, Legs, leg_angles, leg_motion
+from cayley.mechanisms.walking.load_sharing import Relation
+from cayley.mechanisms.walking.programmed_body import check_friction
+from cayley.mechanisms.walking.programmed_gait import SUPPORT, programmed_gait
+from cayley.mechanisms.walking.stride import Stride
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 
@@ -214,19 +225,36 @@ class PlanarBiped:
     @cached_property
     def double_support(self) -> Kernel[tuple[Array, ...]]:
         """`double_support(q, qd, legs, relations, values)`: qdd, torques and reactions where both feet stand. Seven
-        equations have nine unknowns there: the relations (2, 9) between (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z)
-        with their values (2) say how the feet share the load. Not finite where they do not. `GeometryError` if the
-        program of the legs moves the feet apart."""
-        return kernel("(7),(7),(4),(2,9),(2)->(7),(4),(4)", name="double_support", check=self._check_closed,
-                      inputs=("q", "qd", "legs", "relations", "values"))(
-            lambda q, qd, legs, relations, values: tuple(
-                leg_programs.on_both_feet(self, q, qd, legs, relations, values)))
+        equations have nine unknowns there: relations (m, 9) between (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z) with
+        their values (m), none, one or two, say how the feet share the load; what they leave open is chosen with the
+        least sum of squares of the torques. Not finite where two do not say it. `GeometryError` if the program of the
+        legs moves the feet apart."""
+        def text(q: Array, qd: Array, legs: Array, relations: Array, values: Array) -> tuple[Array, ...]:
+            if len(values) > 2:
+                raise SignatureError(f"two relations say how the feet share the load, not {len(values)}")
+            return tuple(leg_programs.on_both_feet(self, q, qd, legs, relations, values))
+
+        return kernel("(7),(7),(4),(m,9),(m)->(7),(4),(4)", name="double_support", check=self._check_closed,
+                      inputs=("q", "qd", "legs", "relations", "values"))(text)
 
     @cached_property
     def double_support_with_least_torques(self) -> Kernel[tuple[Array, ...]]:
         """`double_support_with_least_torques(q, qd, legs)`: the same with the least sum of squares of the torques."""
         return self._program("double_support_with_least_torques",
-                             lambda q, qd, legs: leg_programs.with_least_torques(self, q, qd, legs), self._check_closed)
+                             lambda q, qd, legs: leg_programs.on_both_feet(
+                                 self, q, qd, legs, np.zeros((0, 9)), np.zeros(0)), self._check_closed)
+
+    @cached_property
+    def programmed_touch_down(self) -> Kernel[tuple[Array, ...]]:
+        """`programmed_touch_down(q, qd)`: the velocity (..., 2, 7) after the first or the second foot has come to rest
+        on the ground while the legs keep the rates of their program, with the impulses (..., 2, 4) of the torques
+        [N m s] and (..., 2, 4) of the ground [N s]: H (qd+ - qd-) = B T + J^T P."""
+        def text(q: Array, qd: Array) -> tuple[Array, ...]:
+            ways = [leg_programs.touch_down(self, q, qd, foot) for foot in range(2)]
+            return (np.stack([qd + way.qdd for way in ways]), np.stack([way.torques for way in ways]),
+                    np.stack([way.reactions for way in ways]))
+
+        return kernel("(7),(7)->(2,7),(2,4),(2,4)", name="programmed_touch_down", inputs=("q", "qd"))(text)
 
     @cached_property
     def opening_rates(self) -> Kernel:
@@ -254,11 +282,75 @@ class PlanarBiped:
         return kernel("(7),(7),(4)->(7),(4),(4)", name=name, inputs=("q", "qd", "legs"), check=check)(
             lambda q, qd, legs: tuple(text(q, qd, legs)))
 
-    def gait(self, legs: Legs) -> System:
-        """The body in time where the legs move by a program: `legs(t)` gives alpha1, beta1, alpha2, beta2. State `body`
-        (x, z, theta) and `rates`, mode `phase`, "flight", "first support" or "second support"; outputs q, qd, torques,
-        reactions and feet. A foot takes off where its normal force ends; see `programmed_gait`."""
-        return programmed_gait(self, legs)
+    def gait(self, legs: Legs, *, ground: float | None = None, friction: float | None = None) -> System:
+        """The body in time where the legs move by a program: `legs(t)` gives alpha1, beta1, alpha2, beta2, or is a
+        motion of these. State `body` (x, z, theta), `rates`, and the `places` (4) of feet that stand; mode `phase`,
+        "flight", "first support" or "second support"; outputs q, qd, torques, reactions and feet. A foot takes off
+        where its normal force ends, and touches down with its impulse where it meets the `ground`, whose height [m] is
+        given; without, feet that fly meet nothing. With a coefficient of `friction` the motion ends where a foot would
+        slide; without, feet do not slip. See `programmed_gait`, and `stride` for plans with double support."""
+        check_friction(friction)
+        return programmed_gait(self, legs, ground, friction)
+
+    def stride(self, legs: Legs, phases: Sequence[tuple[str, float]], *, relations: Sequence[Relation] = (),
+               friction: float | None = None, repeats: bool = True) -> Stride:
+        """A plan for a stride: legs by a program over the stride, phases with their durations [s], legs exchanged from
+        stride to stride; `stride.system` is the walk in time. See `Stride`.
+
+        >>> squat = PlanarBiped().stride(
+        ...     lambda s: 0.3 * s * np.array([-1.0, 1.0, -1.0, 1.0]) + np.array([-0.4, 0.4, -0.4, 0.4]),
+        ...     [("double support", 0.5)], repeats=False)
+        >>> squat.closure().residual < 1e-14
+        True
+        """
+        return Stride(self, legs, phases, relations, friction, repeats)
+
+    def stance(self, legs: Legs, *, theta: float, rate: float = 0.0, foot: int = 1, at: float = 0.0,
+               t: float = 0.0) -> dict[str, Array | str]:
+        """The start of a gait at the time t on one foot, which stands at x = `at`: the hip follows from the program of
+        the legs; the trunk has the angle `theta` and its `rate`.
+
+        >>> start = PlanarBiped().stance(lambda t: (0.3 - t, 0.1, -0.2 + t, -0.4), theta=0.1)
+        >>> start["body"].round(3), start["phase"]
+        (array([0.174, 0.858, 0.1  ]), 'first support')
+        """
+        if foot not in (1, 2):
+            raise ModelError(f"a biped stands on foot 1 or 2, not on {foot!r}")
+        angles, rates, _ = leg_motion(legs)(t)
+        rows = slice(2 * foot - 2, 2 * foot)
+        q = np.concatenate([[0.0, 0.0, theta], angles])
+        q[:2] = np.array([at, 0.0]) - self.feet(q)[rows]
+        qd = np.concatenate([[0.0, 0.0, rate], rates])
+        qd[:2] = -(self.feet_jacobian(q) @ qd)[rows]
+        return {"body": q[:3], "rates": qd[:3], "places": self.feet(q), "phase": SUPPORT[foot - 1]}
+
+    def leg_angles(self, hip: ArrayLike, feet: ArrayLike, *, knees: str = "forward") -> Array:
+        """alpha1, beta1, alpha2, beta2 (..., 4) with the hip (..., 2) and the feet (..., 4) where they are given, also
+        in the text of a program. `knees` bend "forward" or "backward". `UnreachableError` where a foot is out of reach.
+
+        >>> biped = PlanarBiped()
+        >>> q = np.concatenate([[0.0, 0.8, 0.1], biped.leg_angles([0.0, 0.8], [-0.2, 0.01, 0.25, 0.02])])
+        >>> biped.feet(q).round(12)
+        array([-0.2 ,  0.01,  0.25,  0.02])
+        """
+        if knees not in KNEES:
+            raise ConventionError(f"knees bend {' or '.join(KNEES)}, not {knees!r}")
+        return self._leg_angles[knees](hip, feet)
+
+    @cached_property
+    def _leg_angles(self) -> dict[str, Kernel]:
+        return {knees: kernel("(2),(4)->(4)", name="leg_angles", inputs=("hip", "feet"), check=self._check_reach)(
+            lambda hip, feet, knees=knees: leg_angles(self, hip, feet, knees)) for knees in KNEES}
+
+    def _check_reach(self, hip: Array, feet: Array) -> None:
+        most = 2 * (self.half_thigh + self.half_shank)
+        least = 2 * abs(self.half_thigh - self.half_shank)
+        for foot in range(2):
+            far = np.linalg.norm(hip - feet[..., 2 * foot:2 * foot + 2], axis=-1)
+            if ((far > most) | (far < least) | (far == 0)).any():
+                wrong = far[(far > most) | (far < least) | (far == 0)].flat[0]
+                raise UnreachableError(f"foot{foot + 1} would be {wrong:.4g} m from the hip: its leg reaches from "
+                                       f"{least:.4g} m to {most:.4g} m")
 
     # Feet that meet the ground
 
@@ -295,3 +387,4 @@ class PlanarBiped:
         which it is held on the ground z = 0 by a pin.
         """
         return biped_tree(self, standing or {})
+

@@ -1,25 +1,40 @@
-"""Semi-inverse gait in time: the angles of the legs are functions of the time, the body follows.
+"""Semi-inverse gait in time: the angles of the legs are functions of the time, the body follows, events switch feet.
 
-A foot that stands leaves the ground where its normal force ends, "take-off"; then the body flies. A start where the
-ground would have to pull is refused. Feet that fly are where the program leads them, which may be below the ground:
-see the output `feet`. Feet that stand do not slip: what friction that takes is in the output `reactions`.
+    touch-down    a foot comes down and stays; its impulse changes the velocity of the body, while the legs follow their
+                  program. A foot that stood then rises: the legs part them
+    bounce        it comes down, with the same impulse, and would have to be pulled afterwards: it leaves at once
+    take-off      the normal force of the foot that stands ends, and it rises
+    slip          friction does not hold it, or its normal force ends under a horizontal one: the motion ends there
+Without a ground to meet, feet that fly go where the program leads them, and every end of a normal force is a take-off.
+A start where the ground would have to pull is refused. Feet that come to rest on the ground without a velocity are a
+matter of plans, not of events: see `stride`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, Scalar
-from cayley.errors import SignatureError
+from cayley.compiler.typing import Array, Scalar, Text
 from cayley.mechanisms.walking import biped_equations as equations
-from cayley.mechanisms.walking.leg_programs import Gait, in_flight, on_one_foot
+from cayley.mechanisms.walking.leg_motion import Legs, leg_motion
+from cayley.mechanisms.walking.leg_programs import in_flight, on_one_foot, touch_down
+from cayley.mechanisms.walking.programmed_body import (
+    FEET,
+    FIRST,
+    FLIGHT,
+    OUTPUTS,
+    SECOND,
+    STATE,
+    TROUBLES,
+    ProgrammedBody,
+    explain,
+)
 from cayley.systems.layout import State
-from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
@@ -27,73 +42,135 @@ from cayley.systems.transitions import Transition
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.planar_biped import PlanarBiped
 
-Legs = Callable[[Scalar], Array]
-PHASES = ("flight", "first support", "second support")
+SUPPORT = (FIRST, SECOND)
+_SLOW = 1e-6  # m/s: a foot that has just left the ground comes down as fast by rounding, and does not meet it
 
 
-class Motion(NamedTuple):
-    """Angles (4) of the legs, their rates and accelerations."""
-
-    angles: Array
-    rates: Array
-    accelerations: Array
-
-
-def programmed_gait(biped: PlanarBiped, legs: Legs) -> System:
-    """State `body` (x, z, theta) with its velocity `rates`, and the mode `phase`."""
-    def coordinates(t: Scalar, x: State) -> tuple[Array, Array, Array]:
-        program = motion(legs, t)
-        return (np.concatenate([x.body, program.angles]), np.concatenate([x.rates, program.rates]),
-                program.accelerations)
-
-    def gait(t: Scalar, x: State) -> Gait:
-        q, qd, legs_dd = coordinates(t, x)
-        ways = [on_one_foot(biped, q, qd, legs_dd, foot) for foot in range(2)]
-        found = in_flight(biped, q, qd, legs_dd)
-        for phase, way in zip(PHASES[1:], ways, strict=True):
-            here = x.is_in("phase", phase)
-            found = Gait(*[where(here, a, b) for a, b in zip(way, found, strict=True)])
-        return found
+def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, friction: float | None) -> System:
+    """State `body` with its velocity `rates`, and `places`; modes `phase` and `trouble`."""
+    body = ProgrammedBody(biped, leg_motion(legs), {
+        word: lambda x, word=word: x.is_in("phase", word) for word in (FLIGHT, *SUPPORT)})
 
     def output(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        q, qd, _ = coordinates(t, x)
-        found = gait(t, x)
-        return {"q": q, "qd": qd, "torques": found.torques, "reactions": found.reactions,
-                "feet": equations.feet(biped, q, equations.posture_of_angles(q))}
+        q, qd, _ = body.coordinates(t, x)
+        gait = body.gait(t, x)
+        return {"q": q, "qd": qd, "torques": gait.torques, "reactions": gait.reactions, "feet": body.feet(t, x)[0]}
 
-    def power(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-        return gait(t, x).torques @ (equations.DRIVES.T @ coordinates(t, x)[1])
-
-    def slip(t: Scalar, x: State) -> Array:
-        """The velocity (2) of the foot that stands."""
-        q, qd, _ = coordinates(t, x)
-        feet = equations.feet_jacobian(biped, equations.posture_of_angles(q)) @ qd
-        second = where(x.is_in("phase", PHASES[2]), feet[2:], 0.0)
-        return where(x.is_in("phase", PHASES[1]), feet[:2], second)
-
-    def project(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        return {"rates": x.rates - np.concatenate([slip(t, x), np.zeros(1)])}
-
-    def pulling(t: Scalar, x: State, u: Record, p: Record) -> Array:
-        normal = gait(t, x).reactions[1::2]
-        return where(normal < 0.0, normal, 0.0)
-
+    events = [each for foot in range(2) for each in _releases(body, foot, ground, friction)]
+    if ground is not None:
+        events += [each for foot in range(2) for each in _Meeting(body, foot, ground, friction).transitions()]
+    constraints = {"foot that stands": lambda t, x, u, p: body.resting(t, x),
+                   "ground that would have to pull": lambda t, x, u, p: body.pulling(t, x)}
+    if friction is not None:
+        constraints["foot that friction does not hold"] = lambda t, x, u, p: body.sliding(t, x, friction)
     return System(
-        "gait", state={"body": Block((3,), velocity="rates"), "rates": Block((3,))}, modes={"phase": PHASES},
-        outputs={"q": 7, "qd": 7, "torques": (4, "N m"), "reactions": (4, "N"), "feet": (4, "m")}, output=output,
-        derivative=lambda t, x, u, p: gait(t, x).qdd[:3], power=power, project=project,
-        constraints={"foot that stands": lambda t, x, u, p: slip(t, x), "ground that would have to pull": pulling},
-        energy=lambda t, x, u, p: equations.energy(biped, *coordinates(t, x)[:2]),
-        transitions=[Transition(f"take-off of foot{foot + 1}",
-                                lambda t, x, u, p, row=2 * foot + 1: gait(t, x).reactions[row],
-                                during={"phase": PHASES[1 + foot]}, to={"phase": "flight"}) for foot in range(2)])
+        "gait", state=STATE, modes={"phase": (FLIGHT, *SUPPORT), "trouble": TROUBLES}, outputs=OUTPUTS, output=output,
+        derivative=lambda t, x, u, p: {"rates": body.accelerations(t, x), "places": 0.0 * x.places},
+        power=lambda t, x, u, p: body.power(t, x), project=lambda t, x, u, p: body.project(t, x),
+        constraints=constraints,
+        energy=lambda t, x, u, p: body.energy(t, x), explain=explain, transitions=events, timed=True)
 
 
-def motion(legs: Legs, t: Scalar) -> Motion:
-    """A program with its derivatives, which are found in its text."""
-    now = independent(t)
-    angles = np.stack(list(legs(now)))
-    if angles.shape != (4,):
-        raise SignatureError(f"legs(t) gives four angles, alpha1, beta1, alpha2, beta2, not the shape {angles.shape}")
-    rates = jacobian(angles, np.stack([now]))[:, 0]
-    return Motion(angles, rates, jacobian(rates, np.stack([now]))[:, 0])
+class _Met(NamedTuple):
+    """After a foot has met the ground: rates (3) of the body, whether it stands, and whether it leaves at once."""
+
+    rates: Array
+    stands: Scalar
+    leaves: Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class _Meeting:
+    """What may happen when a foot meets the ground, in flight or while the other stands."""
+
+    body: ProgrammedBody
+    foot: int
+    ground: float
+    friction: float | None
+
+    def transitions(self) -> list[Transition]:
+        own = FEET[self.foot]
+        second = FEET[1 - self.foot]
+        found = []
+        for phase, besides in ((FLIGHT, ""), (SUPPORT[1 - self.foot], f" off {second}")):
+            instead = f" in place of {second}" if besides else ""
+            found += [self._outcome(f"touch-down of {own}{instead}", phase, lambda met: met.stands,
+                                    {"phase": SUPPORT[self.foot]}),
+                      self._outcome(f"bounce of {own}{besides}", phase, lambda met: met.leaves, {"phase": FLIGHT}),
+                      self._outcome(f"slip of {own}{besides}", phase,
+                                    lambda met: np.logical_not(np.logical_or(met.stands, met.leaves)),
+                                    {"trouble": f"{own} slides"})]
+        return found
+
+    def _outcome(self, name: str, phase: str, is_it: Text, to: dict[str, str]) -> Transition:
+        def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+            return where(is_it(self.met(t, x)), self.height(t, x), 1.0)
+
+        def jump(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+            place = self.body.feet(t, x)[0][2 * self.foot]
+            new = np.stack([place, self.ground + 0.0 * place])
+            places = (new, x.places[2:]) if self.foot == 0 else (x.places[:2], new)
+            return {"rates": self.met(t, x).rates, "places": np.concatenate(places)}
+
+        return Transition(name, guard, during={"phase": phase, "trouble": "none"}, jump=jump, to=to)
+
+    def height(self, t: Scalar, x: State) -> Scalar:
+        """Of the foot, where it comes down."""
+        position, velocity = self.body.feet(t, x)
+        row = 2 * self.foot + 1
+        return where(velocity[row] < -_SLOW, position[row] - self.ground, 1.0)
+
+    def met(self, t: Scalar, x: State) -> _Met:
+        return kept(x, (self, id(t)), lambda: (t, self._met(t, x)))[1]
+
+    def _met(self, t: Scalar, x: State) -> _Met:
+        biped = self.body.biped
+        q, qd, legs = self.body.coordinates(t, x)
+        change, _, impulses = touch_down(biped, q, qd, self.foot)
+        after = qd + change
+        reactions = on_one_foot(biped, q, after, legs, self.foot).reactions
+        held = self._is_held(impulses)
+        leaves = np.logical_and(reactions[2 * self.foot + 1] < 0.0, _rises(biped, q, after, legs, self.foot, 0.0))
+        return _Met(after[:3], np.logical_and(held, self._is_held(reactions)), np.logical_and(held, leaves))
+
+    def _is_held(self, reactions: Array) -> Scalar:
+        """Whether these forces or impulses press the foot on the ground, and friction holds it there."""
+        along = reactions[2 * self.foot]
+        up = reactions[2 * self.foot + 1]
+        presses = up >= 0.0
+        return presses if self.friction is None else np.logical_and(presses, np.abs(along) <= self.friction * up)
+
+
+def _releases(body: ProgrammedBody, foot: int, ground: float | None, friction: float | None) -> list[Transition]:
+    """What may happen to a foot that stands."""
+    def normal(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+        return body.gait(t, x).reactions[2 * foot + 1]
+
+    def rising(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+        up = normal(t, x, u, p)
+        return where(_rises(body.biped, *body.coordinates(t, x), foot, up), up, 1.0)
+
+    def sinking(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+        up = normal(t, x, u, p)
+        return where(_rises(body.biped, *body.coordinates(t, x), foot, up), 1.0, up)
+
+    own = FEET[foot]
+    during = {"phase": SUPPORT[foot], "trouble": "none"}
+    lost = {"trouble": f"{own} slides"}
+    leaving = normal if ground is None else rising
+    found = [Transition(f"take-off of {own}", leaving, during=during, to={"phase": FLIGHT})]
+    if ground is not None:
+        found.append(Transition(f"slip of {own} from standing", sinking, during=during, to=lost))
+    if friction is not None:
+        grip = lambda t, x, u, p: body.grip(t, x, foot, friction) + body.slight  # noqa: E731
+        found.append(Transition(f"slip of {own} by friction", grip, during=during, to=lost))
+    return found
+
+
+def _rises(biped: PlanarBiped, q: Array, qd: Array, legs: Array, foot: int, lift: Scalar) -> Scalar:
+    """Whether a foot that the ground lets go moves up, under what is left of its normal force."""
+    at = equations.posture_of_angles(q)
+    row = 2 * foot + 1
+    J = equations.feet_jacobian(biped, at)[row]
+    qdd = in_flight(biped, q, qd, legs, J * lift).qdd
+    return J @ qdd + equations.feet_drift(biped, at, qd[2:])[row] > -_SLOW
