@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.errors import GeometryError, ModelError, SingularityError
@@ -157,6 +158,33 @@ def test_general_tools_give_the_same_with_and_without_feet_on_the_ground(lagrang
 # Legs that move by a program
 
 
+def tangents_on_the_first_foot(biped, q, qd):
+    """theta(0.4) by the equations in half-angle tangents, with the first foot in the origin and legs by the program."""
+    drives = np.array([biped.forces(q, row, np.zeros(4)) for row in np.eye(4)]).T
+
+    def slope(t, state):
+        legs = program(t)
+        c, cd = np.concatenate([state[:1], np.tan(legs / 2)]), np.concatenate([state[1:], (1 + np.tan(legs / 2)**2) / 2
+                                                                              * SWINGING])
+        y = np.concatenate([[0.0, 0.0], c])
+        now = np.concatenate([np.zeros(3), legs])
+        J = biped.feet_jacobian(now)
+        hip_rate = -J[:2, 3:] @ SWINGING
+        pulls = np.array([biped.half_thigh, biped.half_shank]) * SWINGING[:2]**2
+        hip_acceleration = -2 * np.array([pulls @ np.sin(legs[:2]), pulls @ np.cos(legs[:2])])
+        curved = 2 * c * cd**2 / (1 + c**2)  # cdd of angles that turn steadily
+        yd = np.concatenate([hip_rate, cd])
+        ydd = np.concatenate([hip_acceleration, [0.0], curved[1:]])
+        known = biped.inverse_dynamics_in_tangents(y, yd, ydd)
+        by_trunk = biped.inverse_dynamics_in_tangents(y, yd, ydd + np.eye(7)[2]) - known
+        left = np.concatenate([by_trunk[:, None], -drives, -J[:2].T], axis=1)
+        return [state[1], np.linalg.solve(left, -known)[0]]
+
+    start = [np.tan(q[2] / 2), (1 + np.tan(q[2] / 2)**2) / 2 * qd[2]]
+    return 2 * np.arctan(solve_ivp(slope, (0.0, 0.4), start, rtol=1e-11, atol=1e-12).y[0, -1])
+
+
+@pytest.mark.spec("S0-67")
 def test_single_support_of_the_specification():
     q, qd = standing(BIPED, np.array([0.1, *LEGS]), np.array([0.0, *SWINGING]))
     qdd, torques, reactions = BIPED.first_support(q, qd, np.zeros(4))
@@ -175,10 +203,13 @@ def test_single_support_of_the_specification():
     power = (run["torques"] * np.concatenate([knees, hips], axis=1)).sum(-1)
     assert abs(power[1] + 6.666586) < 1e-5
     assert np.abs(run.energy_drift).max() < 1e-8
+    in_tangents = tangents_on_the_first_foot(BIPED, q, qd)
+    np.testing.assert_allclose(in_tangents, 0.56743968, atol=1e-7)
     mirrored = BIPED.second_support(q[[0, 1, 2, 5, 6, 3, 4]], qd[[0, 1, 2, 5, 6, 3, 4]], np.zeros(4))
     np.testing.assert_allclose(mirrored[2], reactions[[2, 3, 0, 1]], atol=1e-11)
 
 
+@pytest.mark.spec("S0-67")
 def test_momenta_in_flight():
     q = np.array([0.0, 1.0, 0.1, *LEGS])
     qd = np.array([0.5, 1.0, 0.3, *SWINGING])
@@ -195,6 +226,7 @@ def test_momenta_in_flight():
     assert np.ptp(momentum[:, 0]) < 1e-14 * 69 and np.ptp(spin) < 1e-13
 
 
+@pytest.mark.spec("S0-67")
 def test_momenta_do_not_change_at_all_in_the_equations_of_flight():
     for q, qd, legs in zip(*random_states(5, 5), strict=True):
         qdd, torques, reactions = UNEQUAL.flight(q, qd, legs[:4])
@@ -203,6 +235,7 @@ def test_momenta_do_not_change_at_all_in_the_equations_of_flight():
         np.testing.assert_allclose(Q, UNEQUAL.forces(q, torques, reactions), atol=1e-11)
 
 
+@pytest.mark.spec("S0-67")
 def test_double_support_needs_two_relations():
     q, qd = standing(BIPED, np.array([0.1, 0.3, 0.1, -0.3, -0.35]), np.zeros(5))
     legs = np.array([0.5, -0.4, 0.3, -0.2])
@@ -227,6 +260,7 @@ def test_double_support_needs_two_relations():
     np.testing.assert_allclose(torques @ free[1:5], 0, atol=1e-10)  # no way to share the load lowers them
 
 
+@pytest.mark.spec("S0-67")
 def test_a_foot_takes_off_where_its_normal_force_ends():
     """Legs that pull up ever faster lift the foot; from there on the momentum is that of a flight."""
     def crouch(t):
@@ -250,6 +284,7 @@ def test_a_foot_takes_off_where_its_normal_force_ends():
     np.testing.assert_allclose(rolled.end["body"], run.end["body"], atol=1e-7)
 
 
+@pytest.mark.spec("S0-85")
 def test_massless_legs_are_the_limit():
     """The body alone gives the reactions, statics of the leg the torques."""
     bare = replace(BIPED, thigh_mass=0.0, shank_mass=0.0, thigh_inertia=0.0, shank_inertia=0.0)

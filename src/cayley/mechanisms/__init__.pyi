@@ -15,4 +15,9 @@ from cayley.mechanisms.rolling.rolling_robot import RobotMasses as RobotMasses
 from cayley.mechanisms.rolling.rolling_robot import RollingRobot as RollingRobot
 from cayley.mechanisms.rolling.steered_path import SteeredPath as SteeredPath
 from cayley.mechanisms.rolling.steered_path import SteeredProgram as SteeredProgram
+from cayley.mechanisms.walking.load_sharing import led_trunk as led_trunk
+from cayley.mechanisms.walking.load_sharing import shared_load as shared_load
+from cayley.mechanisms.walking.load_sharing import shared_thrust as shared_thrust
 from cayley.mechanisms.walking.planar_biped import PlanarBiped as PlanarBiped
+from cayley.mechanisms.walking.repeating_stride import RepeatingStride as RepeatingStride
+from cayley.mechanisms.walking.stride import Stride as Stride

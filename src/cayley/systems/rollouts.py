@@ -254,7 +254,7 @@ class Rollout:
             wrong = [n for n, a in (rolled.given | rolled.parameters).items() if not np.isfinite(a).all()]
             return "not finite", (
                 f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
-                f"t = {t:.6g}: {self._reason(wrong, points[(*place, before)])}")
+                f"t = {t:.6g}: {self._reason(wrong, *points[place][before:before + 2])}")
         defect = end[..., -1]
         size = np.abs(end[..., self._others]).max(initial=1.0)
         if defect.size and defect.max() > max(CONVERGED, 100 * np.finfo(points.dtype).eps) * size:
@@ -263,11 +263,14 @@ class Rollout:
                 "iterations; make it smaller, or allow more iterations")
         return "finished", "all steps were made"
 
-    def _reason(self, wrong: list[str], point: Array) -> str:
+    def _reason(self, wrong: list[str], before: Array, after: Array) -> str:
+        """Why there are no numbers after a point: by its state in the modes that it then came to."""
         if wrong:
             return f"the input {wrong[0]} is not finite"
         explain = self.system.explain
-        why = explain(self.system.layout.state(point[:-2])) if explain is not None else None
+        smooth = self.system.layout.smooth
+        point = np.concatenate([before[:smooth], after[smooth:-2]])
+        why = explain(self.system.layout.state(point)) if explain is not None else None
         return why or "the step is too large, or leads to where the derivative is singular"
 
     @property

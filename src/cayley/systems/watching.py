@@ -35,6 +35,7 @@ from cayley.systems.trajectory import Log
 
 ITERATIONS = 60  # trials for one instant
 BISECTION = 4  # every so many trials
+_PATIENCE = 20.0  # after so many trials only bisection: a guard may be zero to the last digit at an end of the interval
 _WIDE = 1e-6  # of a step: an interval that is no instant
 STORM, UNLOCATED = 1.0, 2.0  # what `trouble` may be
 
@@ -284,8 +285,9 @@ class Watching:
         end = where(beyond, 1.0, -1.0)
         weight = where(search.last == end, search.weight / 2.0, 1.0)
         aimed = self._aimed(x, memory.sides, low, high, at_low, at_high, weight, beyond)
+        often = np.logical_or(search.tried > _PATIENCE, _is_multiple(search.tried))
         halved = np.logical_or(np.logical_and(search.fresh > 0.0, low == 0.0),
-                               np.logical_and(search.tried > 0.0, _is_multiple(search.tried)))
+                               np.logical_and(search.tried > 0.0, often))
         small = given["rounding"] * given["h"] / 2.0
         inside = np.minimum(np.maximum(where(halved, (low + high) / 2.0, aimed), low + small), high - small)
         next_search = search._replace(length=where(near, high, inside), low=low, high=high, last=end, weight=weight,

@@ -46,9 +46,10 @@ def biped_tree(biped: PlanarBiped, standing: Mapping[int, float]) -> Tree:
 
 
 def _link(name: str, mass: float, center: float, inertia: float) -> Body:
-    """A link whose moment of inertia across the plane is given about its upper joint."""
+    """A link whose moment of inertia across the plane is given about its upper joint; those about other axes, which do
+    not matter, are the same."""
     own = inertia - mass * center**2
-    return Body(name, mass, [0.0, 0.0, center], np.diag([own, own, 0.0]))
+    return Body(name, mass, [0.0, 0.0, center], own * np.eye(3))
 
 
 def _at(x: float, z: float) -> Array:

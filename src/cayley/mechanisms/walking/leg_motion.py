@@ -47,7 +47,9 @@ def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
         rates = jacobian(angles, np.stack([now]))[:, 0]
         return LegMotion(angles, rates, jacobian(rates, np.stack([now]))[:, 0])
 
-    return kernel("()->(4),(4),(4)", name="legs", inputs=("t",), outputs=LegMotion._fields)(text)
+    made = kernel("()->(4),(4),(4)", name="legs", inputs=("t",), outputs=LegMotion._fields)(text)
+    made.traced()  # what is no program is refused at once
+    return made
 
 
 def leg_angles(biped: PlanarBiped, hip: Array, feet: Array, knees: str) -> Array:

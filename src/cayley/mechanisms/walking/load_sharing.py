@@ -12,6 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 
@@ -19,12 +21,26 @@ Relation: TypeAlias = Callable[[Scalar, Array, Array], tuple[Array, Scalar]]
 UNKNOWNS = ("thetadd", "u1", "u2", "q1", "q2", "R1x", "R1z", "R2x", "R2z")
 
 
-def upright_trunk(angle: float = 0.0, stiffness: float = 400.0, damping: float = 40.0) -> Relation:
-    """The trunk is led back to an angle [rad]: thetadd = stiffness (angle - theta) - damping thetad."""
-    if not np.isfinite([angle, stiffness, damping]).all() or stiffness < 0 or damping < 0:
-        raise ModelError(f"a trunk is led to a finite angle by a stiffness and a damping that are not negative, not by "
-                         f"{stiffness} and {damping} to {angle}")
-    return lambda t, q, qd: (_row(thetadd=1.0), stiffness * (angle - q[2]) - damping * qd[2])
+def led_trunk(angle: Callable[[Scalar], Scalar] | float, stiffness: float = 200.0, damping: float = 28.0) -> Relation:
+    """The trunk is led to an angle [rad], which may be a function of the time:
+    thetadd = angledd + stiffness (angle - theta) + damping (angled - thetad)."""
+    if not np.isfinite([stiffness, damping]).all() or stiffness < 0 or damping < 0:
+        raise ModelError(f"a trunk is led by a finite stiffness and damping, not negative, not by {stiffness} and "
+                         f"{damping}")
+
+    def text(t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        now = independent(t)
+        wanted = np.stack([(angle(now) if callable(angle) else angle) + 0.0 * now])
+        rate = jacobian(wanted, np.stack([now]))[:, 0]
+        return wanted[0], rate[0], jacobian(rate, np.stack([now]))[0, 0]
+
+    trunk = kernel("()->(),(),()", name="trunk", inputs=("t",))(text)
+
+    def relation(t: Scalar, q: Array, qd: Array) -> tuple[Array, Scalar]:
+        wanted, rate, second = trunk(t)
+        return _row(thetadd=1.0), second + stiffness * (wanted - q[2]) + damping * (rate - qd[2])
+
+    return relation
 
 
 def shared_load(share: Callable[[Scalar], Scalar] | float) -> Relation:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
@@ -22,7 +21,7 @@ from cayley.mechanisms.walking import biped_equations as equations
 from cayley.mechanisms.walking.leg_programs import Gait, in_flight, on_both_feet, on_one_foot
 from cayley.mechanisms.walking.load_sharing import Relation
 from cayley.systems.layout import State
-from cayley.systems.ports import Block
+from cayley.systems.ports import Block, PortLike
 
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.planar_biped import PlanarBiped
@@ -34,7 +33,7 @@ DOUBLE = "double support"
 CONTACTS = {FLIGHT: (False, False), FIRST: (True, False), SECOND: (False, True), DOUBLE: (True, True)}
 FEET = ("foot1", "foot2")
 STATE = {"body": Block((3,), velocity="rates"), "rates": Block((3,)), "places": Block((4,), "m", default=0.0)}
-OUTPUTS = {"q": 7, "qd": 7, "torques": (4, "N m"), "reactions": (4, "N"), "feet": (4, "m")}
+OUTPUTS: dict[str, PortLike] = {"q": 7, "qd": 7, "torques": (4, "N m"), "reactions": (4, "N"), "feet": (4, "m")}
 _REASONS = {
     "slides": "{} would have to slide, which is not modelled: friction does not hold it, or nothing presses it",
     "is unloaded": "the load of {} vanishes while it is to stand",
@@ -51,7 +50,7 @@ class ProgrammedBody:
     it is the present one; `places(x)` where the feet stand that do; `clock(t, x)` the time of the program."""
 
     biped: PlanarBiped
-    legs: Kernel[tuple[Array, ...]]
+    legs: Callable[[Scalar], tuple[Array, ...]]
     contacts: Mapping[str, Callable[[State], Scalar]]
     places: Callable[[State], Array] = lambda x: x.places
     clock: Callable[[Scalar, State], Scalar] = lambda t, x: t

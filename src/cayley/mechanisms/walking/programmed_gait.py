@@ -13,6 +13,7 @@ matter of plans, not of events: see `stride`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -48,8 +49,7 @@ _SLOW = 1e-6  # m/s: a foot that has just left the ground comes down as fast by 
 
 def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, friction: float | None) -> System:
     """State `body` with its velocity `rates`, and `places`; modes `phase` and `trouble`."""
-    body = ProgrammedBody(biped, leg_motion(legs), {
-        word: lambda x, word=word: x.is_in("phase", word) for word in (FLIGHT, *SUPPORT)})
+    body = ProgrammedBody(biped, leg_motion(legs), {word: partial(_is_in, word) for word in (FLIGHT, *SUPPORT)})
 
     def output(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         q, qd, _ = body.coordinates(t, x)
@@ -69,6 +69,10 @@ def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, fricti
         power=lambda t, x, u, p: body.power(t, x), project=lambda t, x, u, p: body.project(t, x),
         constraints=constraints,
         energy=lambda t, x, u, p: body.energy(t, x), explain=explain, transitions=events, timed=True)
+
+
+def _is_in(phase: str, x: State) -> Scalar:
+    return x.is_in("phase", phase)
 
 
 class _Met(NamedTuple):

@@ -21,7 +21,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
-from cayley.mechanisms.walking.leg_motion import Legs, leg_motion
+from cayley.mechanisms.walking.leg_motion import LegMotion, Legs, leg_motion
 from cayley.mechanisms.walking.leg_programs import touch_down
 from cayley.mechanisms.walking.load_sharing import Relation
 from cayley.mechanisms.walking.programmed_body import (
@@ -128,8 +128,9 @@ class Stride:
         body = self._body
         constraints: dict[str, Text] = {**self.held_system.constraints,
                                         "ground that would have to pull": lambda t, x, u, p: body.pulling(t, x)}
-        if self.friction is not None:
-            constraints["feet that friction does not hold"] = lambda t, x, u, p: body.sliding(t, x, self.friction)
+        friction = self.friction
+        if friction is not None:
+            constraints["feet that friction does not hold"] = lambda t, x, u, p: body.sliding(t, x, friction)
         return replace(self.held_system, constraints=constraints, transitions=[*self._changes(), *self._troubles()])
 
     @cached_property
@@ -149,8 +150,19 @@ class Stride:
     def _body(self) -> ProgrammedBody:
         """In the parts of the program: what it calls its first leg is first here."""
         contacts = {contact: self._in_contact(contact) for contact, _ in self.phases}
-        return ProgrammedBody(self.biped, self.motion, contacts, lambda x: _by_lead(x, x.places, _PAIRS),
+        return ProgrammedBody(self.biped, self._within, contacts, lambda x: _by_lead(x, x.places, _PAIRS),
                               lambda t, x: x.clock, self.relations)
+
+    def _within(self, s: Scalar) -> LegMotion:
+        """The motion of the legs; steps that look beyond the end of a stride find them going on, though the program may
+        not."""
+        if not self.repeats:
+            return LegMotion(*self.motion(s))
+        inside = np.minimum(s, self.duration)
+        beyond = s - inside
+        angles, rates, accelerations = self.motion(inside)
+        return LegMotion(angles + beyond * (rates + beyond / 2 * accelerations), rates + beyond * accelerations,
+                         accelerations)
 
     def _in_contact(self, contact: str) -> Text:
         words = [word for word, (each, _) in zip(self.words, self.phases, strict=True) if each == contact]
@@ -194,8 +206,8 @@ class Stride:
                 places[2 * foot:2 * foot + 2] = [here[2 * foot], 0.0 * here[0]]
             rates = x.rates
             if any(CONTACTS[contact]):
-                foot = None if contact == DOUBLE else 0 if contact == FIRST else 1
-                rates = rates + touch_down(self.biped, q, qd, foot).qdd[:3]
+                alone = None if contact == DOUBLE else 0 if contact == FIRST else 1
+                rates = rates + touch_down(self.biped, q, qd, alone).qdd[:3]
             return {"rates": rates, "places": _by_lead(x, np.stack(places), _PAIRS),
                     "clock": self.starts[after] + 0.0 * x.clock}
 
