@@ -7,6 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import cayley as cy
+from cayley.control import simulate_law, tracking_control
 from cayley.planning import Composed, FunctionOfTime, Motion, Polynomials, Sequence, Together, load_motion
 from cayley.planning.polynomials import line
 
@@ -169,3 +170,13 @@ def test_a_controller_takes_it():
     loop = cy.connect(ideal, move.system())
     rolled = loop.rollout()({"q": move(0.0).q}, step=1e-3, steps=1000)
     np.testing.assert_allclose(rolled.end["q"], move(1.0).q, atol=1e-9)
+    led = ideal.simulate({"q": move(0.0).q}, until=1.0, inputs={"target": move.position, "target_qd": move.velocity})
+    np.testing.assert_allclose(led.end["q"], move(1.0).q, atol=1e-6)
+
+
+def test_a_tracking_law_takes_it():
+    arm = cy.load("s1_f2")
+    move = Polynomials([0.0, 1.0], [[[0.1, 0.2], [0.0] * 2, [0.0] * 2, [2.0, -1.0], [-1.0, 0.5]]])
+    law = tracking_control(arm.tree, move, [0.0, 0.5, 1.0], poles=[-8.0, -9.0, -10.0, -11.0])
+    run = simulate_law(arm.tree, law, move(0.0).q + 0.01, move(0.0).qd, [0.0, 0.9])
+    assert np.abs(run.q[-1] - move(0.9).q).max() < 2e-4

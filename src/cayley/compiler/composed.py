@@ -48,5 +48,6 @@ def definitions(operations: Iterable[str]) -> list[str]:
 
 @cache
 def _definition(operation: Operation) -> str:
-    """By its text. Vector arithmetic that is written elsewhere is not compared: code made of it is this process's."""
-    return f"{operation.name} {os.urandom(16).hex() if operation.llvm else program_of(operation).key}"
+    """By its key or its text. Vector arithmetic without a key is not compared: code made of it is this process's."""
+    own = os.urandom(16).hex() if operation.llvm else program_of(operation).key
+    return f"{operation.name} {operation.key or own}"

@@ -15,11 +15,12 @@ from cayley.compiler.operations import OPERATIONS, Operation
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.compiler.vector_assembly import Value, literal
+from cayley.errors import SignatureError
 
 _IN_C = """{{real}} {{name}}({{real}} place)
 {{{{
     static const {{real}} values[{count}] = {{{{{values}}}}};
-    return place >= 0 && place < {count} ? values[(int)place] : NAN;
+    return place >= 0 && place < {count} ? values[(int)place] : ({{real}})NAN;
 }}}}"""
 
 
@@ -32,13 +33,16 @@ def lookup(values: ArrayLike) -> Operation:
     array([9., 1.])
     """
     numbers = np.ascontiguousarray(values, dtype=float).ravel()
-    name = f"lookup_{sha256(numbers.tobytes()).hexdigest()[:16]}"
+    if not len(numbers) or not np.isfinite(numbers).all():
+        raise SignatureError("a table holds finite numbers, one or more")
+    key = sha256(numbers.tobytes()).hexdigest()
+    name = f"lookup_{key[:16]}"
     if name not in OPERATIONS:
         OPERATIONS[name] = Operation(
-            name, 1, "selections", jumps=True, is_flat=True, text=lambda place: _in_words(numbers, place),
+            name, 1, "selections", key=key, jumps=True, is_flat=True, text=lambda place: _in_words(numbers, place),
             value=lambda place: float(numbers[int(place)]) if 0 <= place < len(numbers) else np.nan,
             llvm=lambda lanes, place: _loaded(name, numbers, place),
-            c_helper=_IN_C.format(count=len(numbers), values=", ".join(map(repr, numbers.tolist()))))
+            c_helper=_IN_C.format(count=len(numbers), values=", ".join(f"({{real}}){x!r}" for x in numbers.tolist())))
     return OPERATIONS[name]
 
 

@@ -109,16 +109,21 @@ class Motion(ABC):
     def __call__(self, t: ArrayLike) -> MotionState:
         return MotionState(*self.derivatives(t)[:3])
 
-    def position(self, t: ArrayLike) -> Array:
+    def position(self, t: ArrayLike, *_: object) -> Array:
+        """The configuration (..., nq). As an input of a system, `inputs={"target": move.position}`, this and the others
+        are called with the state as well, and do not look at it.
+        """
         return self.derivatives(t)[0]
 
-    def velocity(self, t: ArrayLike) -> Array:
+    def velocity(self, t: ArrayLike, *_: object) -> Array:
+        """The velocity (..., nv)."""
         return self.derivatives(t)[1]
 
-    def acceleration(self, t: ArrayLike) -> Array:
+    def acceleration(self, t: ArrayLike, *_: object) -> Array:
+        """The acceleration (..., nv)."""
         return self.derivatives(t)[2]
 
-    def jerk(self, t: ArrayLike) -> Array:
+    def jerk(self, t: ArrayLike, *_: object) -> Array:
         """The third derivative (..., nv); at a break of it, that of what follows."""
         return self.derivatives(t)[3]
 

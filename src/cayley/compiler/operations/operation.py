@@ -39,7 +39,8 @@ class Operation:
     In other languages: `numpy` is its ufunc, by its path (that of its own name, if NumPy has one). `called` is its name
     in C, SymPy, CasADi and mpmath; where they differ, `c`, `sympy`, `casadi`, `jax` and `mpmath` say so. `c_helper` is
     a definition in C. `llvm(lanes, *operands)` writes it in vector arithmetic, as "module.function" one of
-    `elementary`; `llvm_as_written` does it where every bit counts.
+    `elementary`; `llvm_as_written` does it where every bit counts. `key` tells it apart from others of its name, for
+    those who keep code that is made of it: without one, vector arithmetic is not kept.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Operation:
     mpmath: Spelling = ""
     llvm: Spelling = ""
     llvm_as_written: Spelling = ""
+    key: str = ""
 
     def __call__(self, *operands: Scalar) -> Scalar:
         """On numbers, arrays, symbols."""
