@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
+    from cayley.dynamics.elastic_drives import ReductionError
     from cayley.dynamics.elastic_joints import MotorMotion
     from cayley.dynamics.equations import EquationsOfMotion
     from cayley.dynamics.equations.closed_mechanisms import Formulation
@@ -1247,6 +1248,18 @@ class Mechanism:
         """
         from cayley.dynamics.identification import linear_model
         return linear_model(self.tree, joint_terms=joint_terms)
+
+    def reduction_error(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
+        """What the reduced model of elastic drives drops at states of joints and motors: coupling of inertias, and
+        gyroscopic moments. Prints as a table; see `cayley.dynamics.elastic_drives.reduction_error`.
+
+        >>> arm = load("planar2r").with_drive("joint2", stiffness=1e3, gear=50.0, mass=0.4,
+        ...                                   tensor=np.diag([1e-4, 1e-4, 2e-4]))
+        >>> arm.reduction_error([0.1, 0.2, 10.0], [1.0, 0.5, 25.0], [2.0, 1.0, 50.0]).dropped.round(6) + 0.0
+        array([0.01  , 0.    , 0.0004])
+        """
+        from cayley.dynamics.elastic_drives import reduction_error
+        return reduction_error(self.tree, q, qd, qdd)
 
     def compare_inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
                                  methods: Iterable[str] | None = None, progress: bool = False) -> Comparison:

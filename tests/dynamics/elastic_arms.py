@@ -94,3 +94,11 @@ def spring_torques(arm, q, qd):
     K, Z = (np.array([getattr(joint.spring, key) for joint in arm.joints]) for key in ("stiffness", "damping"))
     P = K * (q[..., n:] / gear - q[..., :n]) + Z * (qd[..., n:] / gear - qd[..., :n])
     return np.concatenate([-P, P / gear], axis=-1)
+
+
+def inertia_by_columns(model, q):
+    """M by unit accelerations: Pinocchio's own sum over subtrees wants them numbered one after the other."""
+    data = model.createData()
+    still = np.zeros(model.nv)
+    bias = pin.rnea(model, data, q, still, still).copy()
+    return np.stack([pin.rnea(model, data, q, still, unit) - bias for unit in np.eye(model.nv)], axis=1)

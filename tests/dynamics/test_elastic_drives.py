@@ -16,6 +16,9 @@ from cayley.dynamics.identification import (
 )
 from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors, operators
 from cayley.errors import ModelError
+from cayley.model.denavit_hartenberg.table import modified_dh_pose
+from cayley.model.joint_kinds import Prismatic, Revolute
+from cayley.model.parts import Body, Joint
 from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques
 
 
@@ -33,6 +36,7 @@ def states(mechanism, size=20, seed=1):
     return np.random.default_rng(seed).normal(size=(3, size, mechanism.nv))
 
 
+@pytest.mark.spec("S0-49")
 def test_inverse_dynamics_is_that_of_a_tree_of_links_and_rotors_with_springs_between(arm, soft):
     model = pinocchio_arm(arm)
     data = model.createData()
@@ -42,6 +46,7 @@ def test_inverse_dynamics_is_that_of_a_tree_of_links_and_rotors_with_springs_bet
     assert np.abs(found - expected - spring_torques(arm, q, qd)).max() < 1e-11 * np.abs(found).max()
 
 
+@pytest.mark.spec("S0-50")
 def test_forward_dynamics_is_the_inverse_of_inverse_dynamics_by_every_method(soft):
     q, qd, qdd = states(soft)
     tau = soft.inverse_dynamics(q, qd, qdd)
@@ -104,6 +109,7 @@ def test_operators_of_links_and_rotors_give_the_same_by_every_method(soft):
         assert np.abs(soft.forward_dynamics.using(method)(q, qd, tau) - qdd).max() < 1e-10
 
 
+@pytest.mark.spec("S0-48")
 def test_power_of_forces_and_motions_is_the_same_on_both_sides_of_an_operator(soft):
     """S0-48: t.V does not change from a body to its carrier, for links and for rotors beside their joints."""
     rng = np.random.default_rng(3)
@@ -159,3 +165,42 @@ def test_equations_have_springs_and_gears_as_letters():
     at = dict(zip((*numbers.q, *numbers.qd), (*q, *qd), strict=True))
     np.testing.assert_allclose(np.array(total.subs(at), dtype=float)[:, 0], soft.inverse_dynamics(q, qd, qdd),
                                atol=1e-10)
+
+
+def test_the_arm_with_a_prismatic_joint_of_the_worked_example():
+    """WE-16: B, C and G of three links and three actuators, each actuator on the axis of its joint; without springs."""
+    alpha, a, theta = (0.3, -1.1, 0.8), (0.1, 0.5, -0.3), (0.0, 0.4, 0.0)
+    lengths, offsets = (0.2, 0.0, 0.3), (-0.1, 0.15, 0.05)
+    masses = ((0.5, 2.0), (0.4, 1.5), (0.3, 1.0))
+    centers = (((0, 0, .02), (.1, .05, -.02)), ((0, 0, .03), (-.04, .02, .1)), ((0, 0, .01), (.06, -.03, .05)))
+    tensors = ((np.diag([.02, .02, .03]), [[.2, .02, -.01], [.02, .25, .03], [-.01, .03, .15]]),
+               (np.diag([.01, .01, .02]), [[.12, -.01, .02], [-.01, .1, .01], [.02, .01, .08]]),
+               (np.diag([.008, .008, .012]), [[.05, .004, 0], [.004, .06, -.006], [0, -.006, .04]]))
+    bodies, joints, drives = [Body("base")], [], []
+    for i in range(3):
+        bodies.append(Body(f"link{i + 1}", masses[i][1], centers[i][1], np.array(tensors[i][1])))
+        home = modified_dh_pose(theta[i], lengths[i], a[i], alpha[i])
+        motion = Prismatic() if i == 1 else Revolute()
+        joints.append(Joint(f"joint{i + 1}", bodies[i].name, bodies[i + 1].name, motion, home))
+        drives.append({"stiffness": 1.0, "mass": masses[i][0], "center": centers[i][0], "tensor": tensors[i][0],
+                       "place": modified_dh_pose(0.0, offsets[i], a[i], alpha[i])})
+    arm = cy.Mechanism.of("WE-16", bodies, joints)
+    for joint, drive in zip(joints, drives, strict=True):
+        arm = arm.with_drive(joint.name, **drive)
+    soft = arm.including("elastic drives")
+    own = [3, 0, 4, 1, 5, 2]  # actuator and link, one after the other
+    q, qd, qdd = np.zeros((3, 6))
+    q[own], qd[own] = (.7, .2, -.4, .35, 1.1, -.6), (1, -.5, .8, .3, -1.2, .9)
+    qdd[own] = .2, .4, -.3, .5, .1, -.7
+    B = soft.inertia_matrix(q)[np.ix_(own, own)]
+    expected = np.zeros((6, 6))
+    for place, value in {(1, 1): 0.03, (2, 2): 1.26910909, (2, 3): 0.00907192, (2, 4): 1.00043340, (2, 5): 0.01085844,
+                         (2, 6): 0.03896287, (3, 3): 0.02, (4, 4): 2.8, (4, 6): 0.02337208, (5, 5): 0.012,
+                         (6, 6): 0.0445}.items():
+        expected[place[0] - 1, place[1] - 1] = expected[place[1] - 1, place[0] - 1] = value
+    np.testing.assert_allclose(B, expected, atol=1e-7)
+    np.testing.assert_allclose((soft.coriolis_matrix(q, qd) @ qd)[own],
+                               [0, -0.27009114, 0, -0.22707926, 0, 0.00485767], atol=1e-7)
+    np.testing.assert_allclose(soft.gravity_forces(q)[own], [0, 3.65001135, 0, 18.99293671, 0, -0.12442014], atol=1e-7)
+    np.testing.assert_allclose((soft.inverse_dynamics(q, qd, qdd) - spring_torques(arm, q, qd))[own],
+                               [0.006, 4.3588708, -0.00237123, 20.54967035, 0.00554337, -0.12344128], atol=1e-7)
