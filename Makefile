@@ -62,6 +62,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/simulation.py
 	@$(BIN)/python benchmarks/closed_loops.py
 	@$(BIN)/python benchmarks/rolling.py
+	@$(BIN)/python benchmarks/elastic_control.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
