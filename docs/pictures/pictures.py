@@ -470,10 +470,29 @@ def front() -> Any:
     return figure
 
 
+def wrong_stiffness() -> Any:
+    """Steps under a law that believes in other springs, by the lines of the page about it."""
+    names = _tutorial("../feedback_linearisation.md", "response")
+    figure, both = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained", sharey=True)
+    for ax, poles, believed in ((both[0], -25.0, (0.7, 0.85, 1.0, 1.15, 1.3)), (both[1], -10.0, (0.85, 1.0, 1.15))):
+        for factor in believed:
+            run = names["response"](factor, poles)
+            color = BLUE if factor == 1 else plt.get_cmap("autumn")((factor - 0.6) / 0.9)
+            ax.plot(run.t, run["q"][:, 0], color=color, linewidth=2.2 if factor == 1 else 1.4,
+                    label=f"{100 * factor:.0f} %", zorder=3 if factor == 1 else 2)
+        ax.axhline(names["target"][0], color=GREY, linewidth=0.8, linestyle=":")
+        ax.set(title=f"four poles at {poles:g} 1/s", xlabel="t [s]", ylim=(-0.1, 1.2))
+        ax.spines[["top", "right"]].set_visible(False)
+    both[0].set_ylabel("angle of joint 1 [rad]")
+    figure.legend(*both[0].get_legend_handles_labels(), title="stiffness\nbelieved", frameon=False,
+                  loc="outside right center")
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, front)}
+                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, front)}
 
 
 def main(folder: Path) -> list[Path]:
