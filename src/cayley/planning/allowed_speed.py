@@ -52,7 +52,7 @@ def allowed_speed(motion: Motion, limits: MotionLimits, kinds: Sequence[str] = K
     ('number 1', 'velocity', 1.5)
     """
     limits = limits.resized(motion.nv)
-    columns = [(kind, int(joint)) for kind in kinds for joint in np.flatnonzero(np.isfinite(getattr(limits, kind)))]
+    columns = [(kind, int(joint)) for kind in kinds for joint in np.flatnonzero(_limiting(limits, kind))]
     if not columns:
         return Worst(motion.start, "", "", np.inf)
 
@@ -81,16 +81,23 @@ def speeds_at(motion: Motion, limits: MotionLimits, kinds: Sequence[str], t: Arr
     columns = []
     for kind in kinds:
         bounds = getattr(limits, kind)
-        if not np.isfinite(bounds).any():
+        limiting = _limiting(limits, kind)
+        if not limiting.any():
             continue
         if kind == "effort":
             allowed = force_speeds(effort_parts(limits, q, rates[0], rates[1]), bounds)
         else:
             order = KINDS.index(kind)
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore"):
                 allowed = (bounds / np.abs(rates[order])) ** (1.0 / (order + 1))
-        columns.append(allowed[..., np.isfinite(bounds)])
+        columns.append(allowed[..., limiting])
     return np.concatenate(columns, axis=-1)
+
+
+def _limiting(limits: MotionLimits, kind: str) -> Array:
+    """Which joints (n) have a limit of the kind: of a joint that must stand still, only that of effort counts."""
+    bounds = getattr(limits, kind)
+    return np.isfinite(bounds) & ((bounds > 0.0) | (kind == "effort"))
 
 
 def effort_parts(limits: MotionLimits, q: Array, qd: Array, qdd: Array) -> Parts:

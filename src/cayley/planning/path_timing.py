@@ -15,9 +15,10 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import PlanningError, UnsupportedError
+from cayley.errors import PlanningError
 from cayley.planning.allowed_speed import Parts, allowed_speed, effort_parts, speeds_at
 from cayley.planning.composed import Composed
+from cayley.planning.jerk_limited_path import jerk_limited_timing
 from cayley.planning.joint_paths import Path, grid_of, path_of, path_through
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion import Motion
@@ -34,9 +35,10 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
                  grid: int = 200) -> Motion:
     """The fastest motion from rest to rest along a path: through waypoints (k, n), or along a motion whose times are of
     no importance. `stops` are the numbers of waypoints at which it comes to rest (of a motion, its times); all others
-    are passed. Velocities, accelerations and efforts stay within the `limits`; limits of jerk
-    are refused. The acceleration along the path is constant in each of at least `grid`
-    intervals: more of them are faster by less and less.
+    are passed. Velocities, accelerations and efforts stay within the `limits`; with limits of
+    jerk, it is within about a hundredth of the fastest (`jerk_limited_path.py`), and takes a second to be found. There
+    are at least `grid` intervals along the path, on which its acceleration (with limits of jerk, its square of speed)
+    is simple: more of them are faster by less and less.
 
     >>> limits = MotionLimits(velocity=1.0, acceleration=[2.0, 3.0])
     >>> move = time_optimal([[0.0, 0.0], [1.0, 0.5], [1.0, 1.5]], limits)
@@ -47,7 +49,8 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
     way = path_of(path, stops) if isinstance(path, Motion) else path_through(path, stops)  # type: ignore[arg-type]
     limits = limits.resized(way.curve.nv)
     if np.isfinite(limits.jerk).any():
-        raise UnsupportedError("limits of jerk are not kept along a path; give those of velocity, acceleration, effort")
+        check_limits(way.curve, limits)
+        return jerk_limited_timing(way, limits, grid)
     return fastest_timing(way, limits, grid)
 
 
@@ -58,7 +61,7 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
     samples[:, 2] = np.nextafter(s[1:], s[0])
     at = way.curve._values(samples)
-    _check(at[1], limits)
+    _check_moves(np.abs(at[1]).max(axis=1), limits)
     joints = _of_joints(at, limits, steps)
     if isinstance(way.curve, Polynomials) and way.curve.degree <= 3 and not limits.has_efforts:
         x = _solved(way, s, joints, limits)
@@ -89,15 +92,20 @@ def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits
     return x
 
 
-def _check(slopes: Array, limits: MotionLimits) -> None:
-    """Every joint that moves must be able to, and something must limit the acceleration on every interval."""
-    moves = np.abs(slopes).max(axis=1)
-    limits.check_can_move((moves > 0.0).any(axis=0))
+def check_limits(curve: Motion, limits: MotionLimits) -> None:
+    """Every joint that moves must be able to, and something must limit the acceleration everywhere."""
+    _check_moves(np.abs(curve.derivatives(np.linspace(curve.start, curve.end, 401))[1]), limits)
+
+
+def _check_moves(slopes: Array, limits: MotionLimits) -> None:
+    """With the greatest slopes (intervals, n)."""
+    limits.check_can_move(slopes.max(axis=0) > 0.0)
     if limits.has_efforts:
         return
-    free = ~((moves > 0.0) & np.isfinite(limits.acceleration)).any(axis=1)
+    bounded = np.isfinite(limits.acceleration) | np.isfinite(limits.jerk)
+    free = ~((slopes > 0.0) & bounded).any(axis=1) & (slopes > 0.0).any(axis=1)
     if free.any():
-        joint = int(moves[int(free.argmax())].argmax())
+        joint = int(slopes[int(free.argmax())].argmax())
         raise PlanningError(f"joint {limits.name(joint)} has no limit of acceleration or effort, and no other joint "
                             "that moves with it has one: it would jump to its velocity; give one of them")
 
