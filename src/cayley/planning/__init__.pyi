@@ -12,6 +12,8 @@ from cayley.planning.efforts import effort_profile as effort_profile
 from cayley.planning.end_conditions import EndState as EndState
 from cayley.planning.end_conditions import between_states as between_states
 from cayley.planning.end_conditions import joint_end_state as joint_end_state
+from cayley.planning.following import FollowedPath as FollowedPath
+from cayley.planning.following import follow as follow
 from cayley.planning.function_of_time import FunctionOfTime as FunctionOfTime
 from cayley.planning.jerk_limits import jerk_limited as jerk_limited
 from cayley.planning.jerk_limits import least_duration as least_duration
@@ -25,11 +27,18 @@ from cayley.planning.motion_file import load_motion as load_motion
 from cayley.planning.path_timing import time_optimal as time_optimal
 from cayley.planning.polynomials import Polynomials as Polynomials
 from cayley.planning.pose_curve import PoseCurve as PoseCurve
+from cayley.planning.pose_paths import PosePath as PosePath
+from cayley.planning.pose_paths import circular_arc as circular_arc
+from cayley.planning.pose_paths import seam as seam
+from cayley.planning.pose_paths import straight_line as straight_line
 from cayley.planning.rotation_curve import RotationCurve as RotationCurve
 from cayley.planning.rotation_splines import pose_spline as pose_spline
 from cayley.planning.rotation_splines import rotation_spline as rotation_spline
 from cayley.planning.screw import Screws as Screws
 from cayley.planning.screw import screw_motion as screw_motion
+from cayley.planning.self_motions import away_from_limits as away_from_limits
+from cayley.planning.self_motions import better_manipulability as better_manipulability
+from cayley.planning.self_motions import self_motion as self_motion
 from cayley.planning.sequence import Sequence as Sequence
 from cayley.planning.splines import b_spline as b_spline
 from cayley.planning.splines import quintic_spline as quintic_spline

@@ -1,0 +1,208 @@
+"""A list of poses solved one after the other on one continuous posture.
+
+From each solved pose the next is approached along the screw-free way between them, its position straight, its rotation
+about one axis: a step of the rates predicts, Newton's method corrects. What is found must be near what was predicted;
+otherwise the step is halved. If the smallest step does not help, the posture is lost: the way ends at the edge of the
+workspace, or a singular posture lies on it, where branches meet and none of them goes on. That is told, and nothing
+jumps to another branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError
+from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
+from cayley.kinematics.inverse.bounds import bounds_of
+from cayley.kinematics.inverse.kernels import motion_kernel
+from cayley.kinematics.inverse.numeric import checked_targets
+from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
+from cayley.kinematics.inverse.task import Task
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
+
+_NEWTON = 20
+_HALVINGS = 16
+_FARTHEST = 0.3  # that a step may move a joint [rad or, in the size of the arm, m]
+_CORRECTION = 0.25  # of the predicted step, by which the corrector may move
+_SMALL = 2e-3
+_DAMPED = 1e-9  # of the largest singular value, squared
+
+
+@dataclass(frozen=True, eq=False)
+class PostureResult:
+    """Configurations (K, nq) that bring a frame to K poses, on the posture of the start; NaN from where it is lost.
+
+    residual                  (K) metres and radians together
+    smallest_singular_value   (K) of the rows of the task
+    reached                   how many poses were reached
+    reason                    why not all were, in words
+    limits_crossed            for each joint coordinate that leaves its limits: (name, first pose, by how much at most)
+    """
+
+    q: Array
+    residual: Array
+    smallest_singular_value: Array
+    reached: int
+    reason: str
+    limits_crossed: tuple[tuple[str, int, float], ...]
+
+    @property
+    def status(self) -> str:
+        """"followed", or "lost" where the posture could not be continued to all poses."""
+        return "lost" if self.reason else "followed"
+
+    @property
+    def largest_step(self) -> float:
+        """The most that a coordinate changes from one pose to the next."""
+        return float(np.abs(np.diff(self.q[:self.reached], axis=0)).max(initial=0.0))
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What stands against moving so, in sentences; nothing if all is well."""
+        said = [self.reason] if self.reason else []
+        said += [f"{name} leaves its limits from pose {first + 1} on, by {most:.3g} at most"
+                 for name, first, most in self.limits_crossed]
+        return tuple(said)
+
+
+def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLike, *, tolerance: float = 1e-12,
+                       task: str | Sequence[bool] = "pose") -> PostureResult:
+    """Configurations that bring a frame to poses (K, 4, 4), one after the other, on the posture of `start` (nq), which
+    must be near the first; see `PostureResult`. Limits of joints are told, not kept.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> path = np.tile(np.eye(4), (5, 1, 1))
+    >>> path[:, 0, 3] = np.linspace(0.6, 1.0, 5)  # beyond the reach of 0.9 m
+    >>> found = continuous_posture(load_robot("planar2r"), path, "tool", [-0.8, 1.7], task=(1, 1, 0, 0, 0, 0))
+    >>> found.status, found.reached
+    ('lost', 4)
+    """
+    check_independent(tree, "a posture along poses", frame)
+    goals = checked_targets(np.asarray(poses, dtype=float))
+    q = np.array(start, dtype=float)
+    if goals.ndim != 3 or q.shape != (tree.nq,):
+        raise SignatureError(f"poses (K, 4, 4) are solved from one configuration ({tree.nq}), not {goals.shape} from "
+                             f"{q.shape}")
+    wanted = Task.of(tree, task, "world")
+    march = _March(kept(tree, ("moment", frame, wanted, "rotation vector"),
+                        lambda: moment_kernel(tree, frame, wanted, "rotation vector")),
+                   kept(tree, "motion", lambda: motion_kernel(tree)), tolerance)
+    found = np.full((len(goals), tree.nq), np.nan)
+    residual = np.full(len(goals), np.nan)
+    smallest = np.full(len(goals), np.nan)
+    reason = ""
+    for k, goal in enumerate(goals):
+        solved = march.corrected(q, goal) if k == 0 else march.way(q, goals[k - 1], goal)
+        if solved is None:
+            reason = march.explained(q, k)
+            break
+        q = solved
+        found[k] = q
+        residual[k], smallest[k] = march.looked(q, goal)
+    reached = int(np.isfinite(residual).sum())
+    return PostureResult(found, residual, smallest, reached, reason, _limits(tree, frame, found[:reached]))
+
+
+class _March:
+    """The predictor and corrector of one task."""
+
+    def __init__(self, look: Kernel[Moment], move: Kernel, tolerance: float) -> None:
+        self._look = look
+        self._move = move
+        self._tolerance = tolerance
+        self._last = np.zeros(0)
+
+    def looked(self, q: Array, goal: Array) -> tuple[float, float]:
+        """Residual and smallest singular value."""
+        here = self._look(q, goal, np.zeros(6))
+        return float(np.hypot(here.distance, here.angle)), float(np.linalg.svd(here.jacobian, compute_uv=False)[-1])
+
+    def corrected(self, q: Array, goal: Array) -> Array | None:
+        """Newton's method; near singular postures its steps are damped as little as does."""
+        for _ in range(_NEWTON):
+            here = self._look(q, goal, np.zeros(6))
+            size = float(np.linalg.norm(here.error))
+            nearer = self._move(q, _solved(here.jacobian, here.error, size))
+            if size <= self._tolerance:  # one step more, to rounding
+                return nearer if np.linalg.norm(self._look(nearer, goal, np.zeros(6)).error) < size else q
+            q = nearer
+        return None
+
+    def way(self, q: Array, first: Array, last: Array) -> Array | None:
+        """From the solution at one pose to that at the next, by as many steps as it takes."""
+        share = 0.0
+        step = 1.0
+        turn = rotation_vector_from_matrix.unchecked(last[:3, :3] @ first[:3, :3].T)
+        twist = np.concatenate([last[:3, 3] - first[:3, 3], turn])
+        while share < 1.0:
+            ahead = min(1.0, share + step)
+            goal = last if ahead == 1.0 else _between(first, twist, ahead)
+            found = self._step(q, first if share == 0.0 else _between(first, twist, share), goal,
+                               (ahead - share) * twist)
+            if found is not None:
+                q = found
+                share = ahead
+                step = min(2 * step, 1.0)
+            else:
+                step /= 2
+                if step < 0.5**_HALVINGS:
+                    self._last = q
+                    return None
+        return q
+
+    def _step(self, q: Array, here: Array, goal: Array, twist: Array) -> Array | None:
+        moment = self._look(q, here, twist)
+        rate = _solved(moment.jacobian, moment.ahead, float(np.linalg.norm(moment.ahead)))
+        length = float(np.abs(rate).max(initial=0.0))
+        if length > _FARTHEST:
+            return None
+        predicted = self._move(q, rate)
+        found = self.corrected(predicted, goal)
+        if found is None or np.abs(found - predicted).max(initial=0.0) > _CORRECTION * length + _SMALL:
+            return None
+        return found
+
+    def explained(self, q: Array, k: int) -> str:
+        """Why pose k was not reached."""
+        if k == 0:
+            return "the first pose is not reached from the start: begin with a configuration near it"
+        J = self._look(self._last, np.eye(4), np.zeros(6)).jacobian
+        values = np.linalg.svd(J, compute_uv=False)
+        where = f"between poses {k} and {k + 1}"
+        if values[-1] < 1e-2 * values[0]:
+            return (f"the posture is lost {where}: it is singular there (singular values {values[0]:.3g} to "
+                    f"{values[-1]:.3g}), and does not go on; choose another posture, or move the path away")
+        return f"the posture is lost {where}: the frame does not reach farther"
+
+
+def _solved(J: Array, error: Array, size: float) -> Array:
+    """The shortest step that takes an error away, damped by the size of the error where J is singular."""
+    U, s, V = np.linalg.svd(J, full_matrices=False)
+    largest = s[0] if len(s) and s[0] > 0 else 1.0
+    damping = min(size, 1.0) ** 2 * 1e-2 * largest**2 + _DAMPED**2 * largest**2 if s[-1:].size and (
+        s[-1] < 1e-2 * largest) else 0.0
+    gains = np.where(s > _DAMPED * largest, s / (s * s + damping + 1e-300), 0.0)
+    return V.T @ (gains * (U.T @ error))
+
+
+def _between(first: Array, twist: Array, share: float) -> Array:
+    pose = np.array(first)
+    pose[:3, 3] += share * twist[:3]
+    pose[:3, :3] = matrix_from_rotation_vector.unchecked(share * twist[3:]) @ first[:3, :3]
+    return pose
+
+
+def _limits(tree: Tree, frame: str, q: Array) -> tuple[tuple[str, int, float], ...]:
+    """Coordinates that leave their limits: names, the first pose where, and by how much."""
+    bounds = bounds_of(tree, frame, limits=True)
+    beyond = np.maximum(np.maximum(bounds.lower - q, q - bounds.upper), 0.0)
+    names = [joint.name for joint in tree.joints for _ in range(joint.motion.nq)]
+    return tuple((names[k], int(np.argmax(beyond[:, k] > 1e-12)), float(beyond[:, k].max()))
+                 for k in range(tree.nq) if len(q) and beyond[:, k].max() > 1e-12)

@@ -1,0 +1,126 @@
+"""Joints that lead a tool along a path in space, on one posture; what stands against it is said before anything moves.
+
+The path is solved at places along it (`continuous_posture`), and the joints are cubic splines between them, over the
+length s of the path; places are added until the tool is nowhere farther from its path than a tolerance. What comes out
+is a path of the joints, a `Motion` whose time is s: `timed` lets it be passed by a law, `time_optimal` as fast as
+limits allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
+from cayley.kinematics.inverse.orientation_errors import moment_kernel
+from cayley.kinematics.inverse.task import Task
+from cayley.model.tree import Tree
+from cayley.planning.composed import Composed
+from cayley.planning.cubic_splines import cubic_spline
+from cayley.planning.limits import Machine
+from cayley.planning.motion import Motion
+from cayley.planning.polynomials import Polynomials
+from cayley.planning.pose_paths import PosePath
+from cayley.planning.two_points import point_to_point
+
+_FIRST = 33
+_MOST = 4097
+_ALMOST = 0.02  # of the largest that the smallest singular value has on the way
+
+
+@dataclass(frozen=True, eq=False)
+class FollowedPath:
+    """How a tool is led along a `path`: the `posture` at `places` (k) of it, and how far the tool is from it between
+    them, metres and radians together."""
+
+    path: PosePath
+    places: Array
+    posture: PostureResult
+    deviation: float
+
+    @property
+    def status(self) -> str:
+        """"followed", or "lost" where the posture could not be continued to the end of the path."""
+        return self.posture.status
+
+    @cached_property
+    def joints(self) -> Polynomials:
+        """The joints along the path, over its length s; an error if the posture is lost on the way."""
+        if self.posture.reason:
+            raise UnreachableError(f"the path is not followed to its end: {self.complaints[0]}")
+        return cubic_spline(self.places, self.posture.q, "not-a-knot")
+
+    def timed(self, duration: float, law: str = "3-4-5") -> Motion:
+        """The motion along the whole path in a duration [s], from rest to rest by a law of `point_to_point`."""
+        return Composed(self.joints, point_to_point([0.0], [self.path.length], law=law, duration=duration))
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What stands against moving so, in sentences: a posture that is lost, postures that are almost singular,
+        joints beyond their limits; nothing if all is well."""
+        reached = self.posture.reached
+        said = []
+        if self.posture.reason:
+            at = self.places[max(reached - 1, 0)]
+            said.append(f"from s = {at:.6g} on {self.posture.reason}")
+        values = self.posture.smallest_singular_value[:reached]
+        if reached and values.min() < _ALMOST * values.max():
+            at = self.places[int(np.argmin(values))]
+            said.append(f"at s = {at:.6g} the posture is almost singular (smallest singular value {values.min():.3g}, "
+                        f"elsewhere up to {values.max():.3g}): joints move {values.max() / values.min():.3g} times as "
+                        "far there")
+        said += [f"{name} leaves its limits from s = {self.places[first]:.6g} on, by {most:.3g} at most"
+                 for name, first, most in self.posture.limits_crossed]
+        return tuple(said)
+
+
+def follow(machine: Machine, path: PosePath, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
+           task: str | Sequence[bool] = "pose") -> FollowedPath:
+    """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
+    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`.
+
+    >>> import cayley as cy
+    >>> from cayley.planning import straight_line
+    >>> arm = cy.load("puma560")
+    >>> q = np.array([0.3, -0.9, 0.8, 0.4, 0.9, -0.3])
+    >>> first, last = arm.pose(q, "tool"), arm.pose(q, "tool")
+    >>> last[1, 3] += 0.1
+    >>> found = follow(arm, straight_line(first, last), "tool", q)
+    >>> found.status, found.complaints, bool(found.deviation < 1e-6)
+    ('followed', (), True)
+    >>> move = found.timed(2.0)
+    >>> bool(abs(arm.pose(move(1.0).q, "tool")[1, 3] - first[1, 3] - 0.05) < 1e-6)
+    True
+    """
+    tree = machine.tree
+    if tree.nq != tree.nv:
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path leads them")
+    if not tolerance > 0:
+        raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
+    count = _FIRST
+    while True:
+        places = np.linspace(0.0, path.length, count)
+        posture = continuous_posture(tree, path(places), frame, start, task=task)
+        found = FollowedPath(path, places, posture, np.nan)
+        if posture.reason:
+            return found
+        off = _deviation(tree, found, frame, task)
+        if off <= tolerance or count >= _MOST:
+            return FollowedPath(path, places, posture, off)
+        count = 2 * count - 1
+
+
+def _deviation(tree: Tree, found: FollowedPath, frame: str, task: str | Sequence[bool]) -> float:
+    """How far the frame is from the path halfway between the places."""
+    wanted = Task.of(tree, task, "world")
+    look = kept(tree, ("moment", frame, wanted, "rotation vector"),
+                lambda: moment_kernel(tree, frame, wanted, "rotation vector"))
+    middle = (found.places[1:] + found.places[:-1]) / 2
+    here = look(found.joints(middle).q, found.path(middle), np.zeros(6))
+    return float(np.hypot(here.distance, here.angle).max())
