@@ -8,10 +8,9 @@ import cayley as cy
 from cayley.errors import GeometryError, ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.mechanisms.networks import OpenNetwork, RigidBody
-from cayley.mechanisms.networks.block_diagram import block_diagram
-from cayley.mechanisms.networks.driven import driven_motion, driver_names, solvability
 from cayley.mechanisms.networks.explicit_blocks import operator_block, tip_block, weight_block
 from cayley.mechanisms.networks.forms import equations_in_forms
+from cayley.mechanisms.networks.hybrid_solve import driven_motion, driver_names, solvability
 from cayley.mechanisms.networks.instant import Attachment, BodyMotion, instant
 from cayley.mechanisms.networks.joint_layer import NetworkJoint
 from cayley.mechanisms.networks.least_motion import least_motion
@@ -25,6 +24,7 @@ from cayley.mechanisms.networks.open_equations import (
 )
 from cayley.mechanisms.networks.power_audit import is_passive
 from cayley.mechanisms.networks.recursion import inward, outward
+from cayley.mechanisms.networks.signal_flow import block_diagram
 from cayley.model.joint_kinds import Revolute
 from dynamics.robots import ACCEPTED, forces_there, pinocchio_model, robot, state_here
 from kinematics.motions import KINDS_AND_MORE, random_state, random_tree
@@ -346,7 +346,7 @@ def test_robots_of_the_catalogue_agree_with_pinocchio(name):
 @pytest.mark.spec("S4-25")
 def test_least_motion_of_a_redundant_arm():
     """W4-08: two rows leave a choice, three do not; a weight chooses otherwise; six-freedom joints."""
-    from cayley.mechanisms.networks.planar_arm import planar_arm
+    from cayley.mechanisms.networks.planar_rods import planar_arm
     arm = planar_arm([2.0, 1.5, 0.8], [0.5, 0.4, 0.3])
     q = np.array([0.3, -0.5, 0.8])
     tip = [-0.316741591462, 0.798616718797]
@@ -433,7 +433,7 @@ def test_the_block_diagram_is_the_recursion():
 
 
 def test_the_diagram_is_drawn(tmp_path):
-    from cayley.mechanisms.networks.block_diagram_picture import draw_block_diagram
+    from cayley.mechanisms.networks.signal_flow_picture import draw_block_diagram
     network = OpenNetwork.of(cy.load("planar2r").tree)
     figure = draw_block_diagram(block_diagram(network.instant(np.zeros(2), np.zeros(2)), "planar2r"))
     figure.savefig(tmp_path / "diagram.svg")

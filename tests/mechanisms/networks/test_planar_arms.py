@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.errors import ModelError
-from cayley.mechanisms.networks.planar_arm import planar_arm, planar_tables
+from cayley.mechanisms.networks.planar_rods import planar_arm, planar_tables
 from cayley.mechanisms.networks.rigid_body import RigidBody
 
 ARM = planar_arm([2.0, 1.5, 0.8], [0.5, 0.4, 0.3])

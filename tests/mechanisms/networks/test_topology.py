@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cayley.errors import ModelError
-from cayley.mechanisms.networks.formulation import chain_graph, formulation
+from cayley.mechanisms.networks.formulation_tree import chain_graph, formulation
 from cayley.mechanisms.networks.system_graph import Edge, EdgeKind, SystemGraph
 
 

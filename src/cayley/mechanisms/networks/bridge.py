@@ -18,7 +18,7 @@ from cayley.mechanisms.networks.open_network import OpenNetwork
 from cayley.mechanisms.networks.rigid_body import RigidBody
 from cayley.model.constraints import check_independent
 from cayley.model.masses import check_has_masses
-from cayley.model.parts import Body, Frame, Joint
+from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 
 
@@ -62,32 +62,40 @@ def _rigid_body(tree: Tree, number: int, frames: Sequence[Frame]) -> RigidBody:
     return RigidBody(body.name.replace(".", "_"), 0.0 if body.mass is None else body.mass, body.inertia, ports)
 
 
-def tree_of(network: OpenNetwork) -> Tree:
+def tree_of(network: OpenNetwork, joint_names: Sequence[str] = (), frames: Sequence[Frame] = (),
+            loops: Sequence[Loop] = ()) -> Tree:
     """A network as a mechanism: the frame of a body is at its inner terminal, in its axes; open terminals are frames.
+    Joints may have names, and there may be more frames, and loops between them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> tree_of(network_of(load_robot("puma560")))
     <puma560: 7 bodies, 6 joints, nq = 6, nv = 6>
     """
     names = ["reference", *[body.name for body in network.bodies]]
-    moving = [Body(body.name, body.mass, -body.point("B"), body.inertia) for body in network.bodies]
+    moving = [Body(body.name, body.mass, -_inner(network, j), body.inertia) for j, body in enumerate(network.bodies)]
     joints = []
     for j, (joint, attached) in enumerate(zip(network.joints, network.attachments, strict=True)):
         placement = np.eye(4)
         placement[:3, :3] = joint.axes
         placement[:3, 3] = _carrying_point(network, attached)
-        joints.append(Joint(f"joint{j + 1}", names[attached.body + 1], names[j + 1], joint.motion, placement))
-    frames = []
+        own = joint_names[j] if joint_names else f"joint{j + 1}"
+        joints.append(Joint(own, names[attached.body + 1], names[j + 1], joint.motion, placement))
+    tips = []
     for name, tip in network.open.items():
         pose = np.eye(4)
-        pose[:3, 3] = network.bodies[tip.body].point(tip.port) - network.bodies[tip.body].point("B")
-        frames.append(Frame(name, names[tip.body + 1], pose))
-    return Tree.of(network.name, [Body("reference"), *moving], joints, frames=frames, gravity=network.gravity)
+        pose[:3, 3] = network.bodies[tip.body].point(tip.port) - _inner(network, tip.body)
+        tips.append(Frame(name, names[tip.body + 1], pose))
+    return Tree.of(network.name, [Body("reference"), *moving], joints, frames=[*tips, *frames], gravity=network.gravity,
+                   loops=loops)
 
 
 def _carrying_point(network: OpenNetwork, attached: Attachment) -> Array:
     """Where a joint is on what carries it, from the inner terminal of that or on the reference (3)."""
     if attached.body < 0:
         return np.asarray(network.reference.get(attached.port, np.zeros(3)))
-    carrying = network.bodies[attached.body]
-    return carrying.point(attached.port) - carrying.point("B")
+    return network.bodies[attached.body].point(attached.port) - _inner(network, attached.body)
+
+
+def _inner(network: OpenNetwork, j: int) -> Array:
+    """The inner terminal of a body, from its mass centre (3)."""
+    return network.bodies[j].point(network.joints[j].inner)

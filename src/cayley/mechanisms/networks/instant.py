@@ -12,12 +12,13 @@ Source: Tokad 2.2, (29), (37), corrected as in spec E4-15, E4-16.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.mechanisms.networks.operators import Operator
 from cayley.mechanisms.networks.rigid_body import RigidBody, mass_operator
 
@@ -41,7 +42,7 @@ class External(NamedTuple):
 class Instant(NamedTuple):
     """Of m bodies: the parents, numbers before their own or -1; masses, inertias (3, 3) in the axes of each, these axes
     (3, 3), absolute angular velocities (3), where the inner terminals are, and on the parents those to which they are
-    joined; what is open, and gravity."""
+    joined, from the origin on the reference; what is open, and gravity."""
 
     parents: Sequence[int]
     masses: Sequence[Scalar]
@@ -78,6 +79,14 @@ class Instant(NamedTuple):
             j = self.parents[j]
         return found[::-1]
 
+    def centres(self) -> list[Array]:
+        """Where the mass centres are (3), in the relative convention."""
+        found: list[Array] = []
+        for j, parent in enumerate(self.parents):
+            start = found[parent] if parent >= 0 else np.zeros(3)
+            found.append(start + self.carrying[j].r - self.inner[j].r)
+        return found
+
     def arm(self, q: int, j: int) -> Arm:
         """From the inner terminal B_q to the mass centre G_j, of a body q on the way to j. (29)."""
         r = -self.inner[j].r
@@ -107,22 +116,24 @@ class Attachment(NamedTuple):
     port: str
 
 
-def instant(bodies: Sequence[RigidBody], attachments: Sequence[Attachment], motions: Sequence[BodyMotion],
-            tips: Sequence[Attachment], gravity: Array, convention: Convention = "relative") -> Instant:
-    """The network of bodies with inner terminals `B`, each attached to another or to the reference, that move so."""
-    carrying = [_carrying(bodies, motions, attached, own, convention)
+def instant(bodies: Sequence[RigidBody], inner: Sequence[str], attachments: Sequence[Attachment],
+            motions: Sequence[BodyMotion], tips: Sequence[Attachment], gravity: Array,
+            convention: Convention = "relative", reference: Mapping[str, ArrayLike] = MappingProxyType({})) -> Instant:
+    """The network of bodies, each with its inner terminal attached to another or to a port of the reference, that move
+    so."""
+    carrying = [_carrying(bodies, motions, attached, own, convention, reference)
                 for attached, own in zip(attachments, motions, strict=True)]
     return Instant(
         [attached.body for attached in attachments], [body.mass for body in bodies],
         [body.inertia for body in bodies], [motion.R for motion in motions], [motion.w for motion in motions],
-        [_arm(body, motion, "B") for body, motion in zip(bodies, motions, strict=True)], carrying,
+        [_arm(body, motion, port) for body, motion, port in zip(bodies, motions, inner, strict=True)], carrying,
         [External(tip.body, _arm(bodies[tip.body], motions[tip.body], tip.port)) for tip in tips], gravity)
 
 
 def _carrying(bodies: Sequence[RigidBody], motions: Sequence[BodyMotion], attached: Attachment, own: BodyMotion,
-              convention: Convention) -> Arm:
+              convention: Convention, reference: Mapping[str, ArrayLike]) -> Arm:
     if attached.body < 0:
-        return Arm(np.zeros(3), np.zeros(3))
+        return Arm(np.asarray(reference.get(attached.port, np.zeros(3))) + own.xi, own.xid)
     arm = _arm(bodies[attached.body], motions[attached.body], attached.port)
     return arm if convention == "inertial" else Arm(arm.r + own.xi, arm.rate + own.xid)
 

@@ -22,10 +22,12 @@ from cayley.model.joint_kinds import Motion
 
 
 class NetworkJoint(NamedTuple):
-    """A joint of a body to its parent: its kind, and the axes (3, 3) of its frame on the parent's side."""
+    """A joint of a body to its parent: its kind, the axes (3, 3) of its frame on the parent's side, and the port of the
+    body that it moves."""
 
     motion: Motion
     axes: Array
+    inner: str = "B"
 
 
 class JointMap(NamedTuple):

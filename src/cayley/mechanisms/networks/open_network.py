@@ -57,7 +57,7 @@ class JointMotion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OpenNetwork:
-    """Bodies with an inner terminal `B` each, joined to terminals of others (`attachments`, -1 for the reference), and
+    """Bodies with an inner terminal each, joined to terminals of others (`attachments`, -1 for the reference), and
     the terminals that are open, by name. Joint j moves body j.
 
     >>> from cayley.model.catalogue import load_robot
@@ -86,7 +86,7 @@ class OpenNetwork:
                                  f"{attached.body}: the body that carries it stands before it")
             if attached.body >= 0:
                 self.bodies[attached.body].point(attached.port)
-            self.bodies[j].point("B")
+            self.bodies[j].point(self.joints[j].inner)
         for tip in self.open.values():
             self.bodies[tip.body].point(tip.port)
 
@@ -133,7 +133,9 @@ class OpenNetwork:
         """The network at a state, in inertial axes."""
         own_q, own_qd = self._each(q, qd)
         motions = body_motions(self._parents, self.joints, own_q, own_qd)
-        return instant(self.bodies, self.attachments, motions, tuple(self.open.values()), self.gravity, self.convention)
+        inner = [joint.inner for joint in self.joints]
+        return instant(self.bodies, inner, self.attachments, motions, tuple(self.open.values()), self.gravity,
+                       self.convention, self.reference)
 
     def joint_map(self, q: Array, qd: Array) -> JointMap:
         """N (6m, nv) with x = N qd, and its rate."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cayley.mechanisms.networks.block_diagram import Block, BlockDiagram
+from cayley.mechanisms.networks.signal_flow import Block, BlockDiagram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SingularityError
-from cayley.mechanisms.networks.formulation import Formulation, formulation
+from cayley.mechanisms.networks.formulation_tree import Formulation, formulation
 from cayley.mechanisms.networks.instant import Instant
 from cayley.mechanisms.networks.open_equations import centre_operator, joint_matrix, tip_matrix, weights
 from cayley.mechanisms.networks.rigid_body import port_matrix_rate
@@ -79,7 +79,7 @@ def solvability(network: Instant, across: set[str]) -> Formulation:
 
 def _solved(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], through: Mapping[str, ArrayLike],
             names: list[str]) -> Driven:
-    B, drift = _driver_rows(network, x_G)
+    B, drift = driver_rows(network, x_G)
     given = np.concatenate([np.asarray(across.get(name, np.zeros(6)), dtype=float) for name in names]) - drift
     known = np.concatenate([np.asarray(through.get(name, np.zeros(6)), dtype=float) for name in names])
     moved = np.repeat([name in across for name in names], 6)
@@ -98,7 +98,7 @@ def _solved(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], throu
                   {name: y[6 * k:6 * k + 6] for name, k in each.items()}, rates.reshape(-1, 6))
 
 
-def _driver_rows(network: Instant, x_G: Array) -> tuple[Array, Array]:
+def driver_rows(network: Instant, x_G: Array) -> tuple[Array, Array]:
     """B (6d, 6m) from x_G to the across variables of all drivers, and B' x_G (6d)."""
     B = np.concatenate([joint_matrix(network), np.eye(6 * network.size), tip_matrix(network)])
     joints = [port_matrix_rate(inner.rate).T @ x_G[j] for j, inner in enumerate(network.inner)]

@@ -1,0 +1,166 @@
+"""A circuit in time: as a system of its own, and with the mechanism whose joints it drives.
+
+The inertia that a circuit adds to a joint (rotors behind rigid gears) is part of the mass matrix, as its armature;
+everything else of it are forces of the joints, states and outputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
+from cayley.dynamics.open_tree.system import tree_system
+from cayley.errors import ModelError, UnsupportedError
+from cayley.mechanisms.networks.circuit import Circuit, StateEquations
+from cayley.model.rotor import Rotor
+from cayley.model.tree import Tree
+from cayley.systems.connect import connect
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+class Forces(Protocol):
+    """Forces (nv) of joints that follow from the state, the energy they keep [J], and how fast it grows [W]."""
+
+    def forces(self, q: Array, qd: Array) -> Array: ...
+    def energy(self, q: Array, qd: Array) -> Scalar: ...
+    def power(self, q: Array, qd: Array) -> Scalar: ...
+
+
+def circuit_system(circuit: Circuit) -> System:
+    """A circuit that drives no joint: its sources are inputs, its storages the state, its sensors outputs.
+
+    >>> from cayley.mechanisms.networks.elements import Ammeter, Inductor, Resistor, VoltageSource
+    >>> coil = Circuit("coil", [VoltageSource("supply", "a"), Resistor("R", "a", second="b", resistance=2.0),
+    ...                         Ammeter("current", "b", second="c"), Inductor("L", "c", inductance=0.1)])
+    >>> run = circuit_system(coil).simulate({"L": 0.0}, until=1.0, inputs={"supply": 12.0})
+    >>> run["current"][-1].round(6)
+    np.float64(6.0)
+    """
+    if circuit.joints:
+        raise ModelError(f"{circuit.name} drives joint {circuit.joints[0]!r}: `driven` takes it with a mechanism")
+    equations = circuit.state_equations
+    return System(
+        circuit.name, state=_state(circuit), inputs=_sources(circuit),
+        outputs={name: Port((), circuit.units[name]) for name in equations.outputs} or _state(circuit),
+        derivative=lambda t, x, u, p: _rates(equations, x, _given(equations, u)) if equations.states else {},
+        output=(lambda t, x, u, p: _outputs(equations, x, _given(equations, u))) if equations.outputs else None,
+        energy=lambda t, x, u, p: _energy(circuit, x),
+        power=lambda t, x, u, p: _power(circuit, x, _given(equations, u)))
+
+
+def driven(circuit: Circuit, tree: Tree, springs: Forces | None = None) -> System:
+    """A mechanism and the circuit that drives some of its joints: one system, whose inputs are the sources of the
+    circuit and `applied` forces of all joints (nv), and whose state are q, qd and the storages of the circuit."""
+    places = [_joint_place(circuit, tree, joint) for joint in circuit.joints]
+    equations = circuit.state_equations
+    arm = tree_system(ConstrainedMechanics.of(_with_armature(circuit, tree, equations), (), "body"))
+
+    def given(u: Record) -> Array:
+        speeds = [u["qd"][place] for place in places]
+        values = [*speeds, *[u[name] for name in equations.inputs[len(places):]]]
+        return np.stack(values) if values else np.zeros(0)
+
+    def outputs(t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Array]:
+        found = _outputs(equations, x, given(u))
+        total = u["applied"] if springs is None else u["applied"] + springs.forces(u["q"], u["qd"])
+        forces = [total[k] for k in range(tree.nv)]
+        for place, joint in zip(places, circuit.joints, strict=True):
+            forces[place] = forces[place] + found.pop(f"force on {joint}")
+        return {"tau": np.stack(forces), **found}
+
+    def energy(t: Scalar, x: Record, u: Record, p: Record) -> Scalar:
+        held = _energy(circuit, x)
+        return held if springs is None else held + springs.energy(u["q"], u["qd"])
+
+    def power(t: Scalar, x: Record, u: Record, p: Record) -> Scalar:
+        taken = _power(circuit, x, given(u))
+        return taken if springs is None else taken + springs.power(u["q"], u["qd"])
+
+    sensors = {name: Port((), circuit.units[name]) for name in equations.outputs[len(places):]}
+    drive = System(
+        circuit.name, state=_state(circuit), outputs={"tau": Port((tree.nv,)), **sensors},
+        inputs={"qd": Port((tree.nv,)), **({} if springs is None else {"q": Port((tree.nq,))}), "applied":
+        Port((tree.nv,), default=0.0), **_sources(circuit)}, derivative=(lambda t, x, u, p: _rates(equations, x,
+        given(u))) if equations.states else None, output=outputs, energy=energy, power=power)
+    return connect(arm, drive, name=f"{tree.name} driven by {circuit.name}")
+
+
+def _joint_place(circuit: Circuit, tree: Tree, joint: str) -> int:
+    """Where the velocity of a joint of one coordinate is."""
+    number = tree.joint_number(joint)
+    motion = tree.joints[number].motion
+    element = next(each for each in circuit.elements if each.joint == joint)
+    unit = {"rotation": "rad", "translation": "m"}[element.domains[0]]
+    if motion.nv != 1 or motion.velocity_units[0] != unit:
+        raise ModelError(f"{element.name!r} of {circuit.name} is a {element.domains[0]}, but joint {joint!r} of "
+                         f"{tree.name} is {motion.word}")
+    return tree.v_slices[number].start
+
+
+def _with_armature(circuit: Circuit, tree: Tree, equations: StateEquations) -> Tree:
+    """The mechanism with the inertia that the circuit adds to its joints."""
+    added = -equations.E[:len(circuit.joints)]
+    across = np.argwhere(np.abs(added - np.diag(np.diag(added))) > 1e-12 * max(np.abs(added).max(initial=0.0), 1e-300))
+    if len(across):
+        one, other = (circuit.joints[k] for k in across[0])
+        raise UnsupportedError(f"an inertia of {circuit.name} is tied rigidly to both {one!r} and {other!r}: put a "
+                               "spring between it and one of them, or make it a body of the mechanism")
+    kept = "armature" in tree.included
+    inertias = {joint: added[k, k] for k, joint in enumerate(circuit.joints)}
+    joints = [replace(joint, rotor=Rotor((joint.rotor.reflected if kept else 0.0) + inertias.get(joint.name, 0.0)))
+              for joint in tree.joints]
+    return tree.with_parts(tree.bodies, joints).including(*(tree.included | {"armature"}))
+
+
+def _state(circuit: Circuit) -> dict[str, str]:
+    return {name: circuit.units[name] for name in circuit.state_equations.states}
+
+
+def _sources(circuit: Circuit) -> dict[str, Port]:
+    return {name: Port((), circuit.units[name], default=0.0) for name in circuit.sources[len(circuit.joints):]}
+
+
+def _given(equations: StateEquations, u: Record) -> Array:
+    return np.stack([u[name] for name in equations.inputs]) if equations.inputs else np.zeros(0)
+
+
+def _values(equations: StateEquations, x: Record) -> Array:
+    return np.stack([x[name] for name in equations.states]) if equations.states else np.zeros(0)
+
+
+def _rates(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar]:
+    rates = equations.A @ _values(equations, x) + equations.B @ u
+    return dict(zip(equations.states, rates, strict=True))
+
+
+def _outputs(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar]:
+    """Without what accelerations add, which is the inertia of the mechanism."""
+    values = equations.C @ _values(equations, x) + equations.D @ u
+    return dict(zip(equations.outputs, values, strict=True))
+
+
+def _energy(circuit: Circuit, x: Record) -> Scalar:
+    """What its storages hold, but for what follows from the speeds of joints, which the mechanism counts."""
+    equations = circuit.state_equations
+    state = _values(equations, x)
+    held = {name: state[k] for k, name in enumerate(equations.states)}
+    held |= dict(zip(equations.dependent, equations.G @ state, strict=True))
+    return sum((storage.coefficient * held[storage.name] * held[storage.name] / 2 for storage in circuit.storages), 0.0)
+
+
+def _power(circuit: Circuit, x: Record, u: Array) -> Scalar:
+    """The rate of what its storages hold."""
+    equations = circuit.state_equations
+    state = _values(equations, x)
+    rates = equations.A @ state + equations.B @ u
+    coefficients = {storage.name: storage.coefficient for storage in circuit.storages}
+    own = sum((coefficients[name] * state[k] * rates[k] for k, name in enumerate(equations.states)), 0.0)
+    values = equations.G @ state
+    changes = equations.G @ rates
+    return own + sum((coefficients[name] * values[k] * changes[k] for k, name in enumerate(equations.dependent)), 0.0)

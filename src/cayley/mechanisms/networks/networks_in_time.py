@@ -1,0 +1,50 @@
+"""A network in time: its mechanism, its springs, and the circuit that drives it, as one system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+from cayley.mechanisms.networks.circuit import Circuit
+from cayley.mechanisms.networks.circuits_in_time import driven
+from cayley.mechanisms.networks.instant import Instant
+from cayley.mechanisms.networks.line_spring import spring_wrenches, stretched
+from cayley.mechanisms.networks.network import Network
+from cayley.mechanisms.networks.open_equations import inverse_matrix
+from cayley.mechanisms.networks.recursion import outward
+from cayley.systems.system import System
+
+
+def network_system(network: Network, circuit: Circuit | None = None) -> System:
+    """State q, qd and what the circuit stores; inputs `applied` (nv), forces of the connections of the tree, and the
+    sources of the circuit, whose joints are connections of the network by their names."""
+    springs = NetworkSprings(network) if network.springs else None
+    return driven(circuit or Circuit("nothing", ()), network.tree(), springs)
+
+
+@dataclass(frozen=True)
+class NetworkSprings:
+    """The springs of a network as forces of its joints, with their energy."""
+
+    network: Network
+
+    def forces(self, q: Array, qd: Array) -> Array:
+        """N^T S^T y_G (nv): what wrenches at mass centres do at the joints."""
+        instant, x_G = self._state(q, qd)
+        N = self.network.spanning_tree.joint_map(q, qd).N
+        return N.T @ (inverse_matrix(instant).T @ np.concatenate(spring_wrenches(self.network, instant, x_G)))
+
+    def energy(self, q: Array, qd: Array) -> Scalar:
+        return sum((each.energy for each in stretched(self.network, *self._state(q, qd))), 0.0)
+
+    def power(self, q: Array, qd: Array) -> Scalar:
+        """The rate of this energy."""
+        return sum((each.power for each in stretched(self.network, *self._state(q, qd))), 0.0)
+
+    def _state(self, q: Array, qd: Array) -> tuple[Instant, Sequence[Array]]:
+        instant = self.network.spanning_tree.instant(q, qd)
+        x = self.network.spanning_tree.joint_map(q, qd).N @ qd
+        return instant, outward(instant, list(np.reshape(x, (-1, 6))), [np.zeros(6)] * instant.size).x

@@ -1,0 +1,192 @@
+"""Bodies connected in any way at an instant: the equations of all bodies and all connections, solved at once.
+
+    P_G x_G' - sum B^T y = - Q_G x_G - u_G + loads            a body: what its connections do, cut-sets substituted
+    C (B x_G' + B' x_G - N' q') = 0,   N^T y = tau            a connection: what it holds, and what drives it
+B x_G is the across variable of a connection, x = N q' what it lets it be, and C what is left of six directions. Where
+connections hold the same more than once (a planar loop of revolute joints does three times) the matrix has a rank below
+its size: motions are the same in every solution, wrenches are those of least norm, and which of them follow is said.
+Source: Tokad 4, corrected as in spec E4-25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError, SingularityError, UnsupportedError
+from cayley.geometry.tensors.cross import skew
+from cayley.kinematics.forward import Pose, frame_pose
+from cayley.mechanisms.networks.hybrid_solve import driver_rows
+from cayley.mechanisms.networks.instant import Instant
+from cayley.mechanisms.networks.line_spring import spring_wrenches
+from cayley.mechanisms.networks.network import Connection, Network
+from cayley.mechanisms.networks.open_equations import centre_operator, tip_matrix, weights
+from cayley.mechanisms.networks.recursion import outward
+from cayley.mechanisms.networks.rigid_body import port_matrix, port_matrix_rate
+from cayley.model.tree import Tree
+from cayley.wording import did_you_mean
+
+_RANK = 1e-11  # singular values below this part of the largest are zero
+_OPEN = 1e-6  # loops that are open by more are no state of the network, in metres and radians, or per second
+
+
+class ConnectionRow(NamedTuple):
+    """One connection at an instant: B (6, 6m) and B' x_G (6), the directions N (6, f) that it allows, and N' q' (6)."""
+
+    name: str
+    B: Array
+    drift: Array
+    N: Array
+    bias: Array
+
+
+class NetworkMotion(NamedTuple):
+    """Rates x_G' (6) by body, wrenches (6) on the second terminals by connection and which of their components follow,
+    accelerations by connection of the tree; the `size` of the tableau and its `rank`."""
+
+    centres: dict[str, Array]
+    wrenches: dict[str, Array]
+    determined: dict[str, Array]
+    accelerations: dict[str, Array]
+    size: int
+    rank: int
+
+
+def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mapping[str, ArrayLike] | None = None,
+                   loads: Mapping[str, ArrayLike] | None = None) -> NetworkMotion:
+    """What follows at a state, of forces of connections by name (f each, zero where nothing is said) and of wrenches
+    (6) at open terminals."""
+    forces = dict(forces or {})
+    loads = dict(loads or {})
+    _check_names(network, forces, loads)
+    q = np.asarray(q, dtype=float)
+    qd = np.asarray(qd, dtype=float)
+    instant = network.spanning_tree.instant(q, qd)
+    rows, x_G = connection_rows(network, instant, q, qd)
+    matrix, right = _assembled(network, instant, rows, x_G, forces, loads)
+    return _solved(network, rows, matrix, right)
+
+
+def connection_rows(network: Network, instant: Instant, q: Array, qd: Array) -> tuple[list[ConnectionRow], Array]:
+    """All connections, those of the tree first, and the across variables x_G (m, 6) of the mass centres."""
+    tree_part = network.spanning_tree
+    N, Nd = tree_part.joint_map(q, qd)
+    motion = outward(instant, list(np.reshape(N @ qd, (-1, 6))), [np.zeros(6)] * instant.size)
+    x_G = np.array(motion.x)
+    B, drift = driver_rows(instant, x_G)
+    rows = []
+    start = 0
+    for j, joint in enumerate(network.layout.joints):
+        own = slice(6 * j, 6 * j + 6)
+        columns = slice(start, start + joint.motion.nv)
+        rows.append(ConnectionRow(joint.name, B[own], drift[own], N[own, columns], Nd[own, columns] @ qd[columns]))
+        start += joint.motion.nv
+    tree = network.tree()
+    return [*rows, *[_loop_row(network, instant, tree, loop, q, x_G) for loop in network.layout.loops]], x_G
+
+
+def _loop_row(network: Network, instant: Instant, tree: Tree, loop: Connection, q: Array, x_G: Array) -> ConnectionRow:
+    """A connection that closes a loop: its point is where the second frame is."""
+    if not loop.motion.constant_subspace:
+        raise UnsupportedError(f"connection {loop.name!r} closes a loop by a {loop.motion.word} joint, whose "
+                               "directions depend on its own coordinates: let another connection close the loop")
+    first, second = (frame_pose(tree, q, f"{loop.name} at {end}") for end in (loop.first, loop.second))
+    one, other = (network.number(network.terminal(end, loop.name).body) for end in (loop.first, loop.second))
+    centres = instant.centres()
+    B = np.zeros((6, 6 * instant.size))
+    drift = np.zeros(6)
+    point_velocity = np.zeros(3)
+    turning = np.zeros(3)
+    if other >= 0:
+        r = second.p - centres[other]
+        turning = x_G[other][3:]
+        point_velocity = x_G[other][:3] + np.cross(turning, r)
+        B[:, 6 * other:6 * other + 6] = port_matrix(r).T
+        drift = drift + port_matrix_rate(np.cross(turning, r)).T @ x_G[other]
+    if one >= 0:
+        r = second.p - centres[one]
+        B[:, 6 * one:6 * one + 6] -= port_matrix(r).T
+        drift = drift - port_matrix_rate(point_velocity - x_G[one][:3]).T @ x_G[one]
+    S = np.asarray(loop.motion.subspace(loop.motion.neutral), dtype=float)
+    N = np.concatenate([second.R @ S[:3], second.R @ S[3:]])
+    x = B @ x_G.reshape(-1)
+    _check_closed(network, loop, first, second, N, x)
+    bias = np.concatenate([skew(turning) @ x[:3], skew(turning) @ x[3:]])
+    return ConnectionRow(loop.name, B, drift, N, bias)
+
+
+def _check_closed(network: Network, loop: Connection, first: Pose, second: Pose, N: Array, x: Array) -> None:
+    """That the state is one of the closed network, by what the joint holds and by its velocity."""
+    C = _complement(N)
+    apart = np.concatenate([second.p - first.p, np.zeros(3)])
+    if np.abs((_complement(N[:3]) if N[:3].any() else np.eye(3)) @ apart[:3]).max(initial=0.0) > _OPEN:
+        raise ModelError(f"connection {loop.name!r} of {network.name} is open by {np.linalg.norm(apart):.3g} m at this "
+                         "configuration: `close` of the mechanism closes it")
+    opening = np.abs(C @ x).max(initial=0.0)
+    if opening > _OPEN:
+        raise ModelError(f"the velocities open connection {loop.name!r} of {network.name} by {opening:.3g}: "
+                         "`consistent_velocity` of the mechanism gives those that do not")
+
+
+def _assembled(network: Network, instant: Instant, rows: list[ConnectionRow], x_G: Array,
+               forces: Mapping[str, ArrayLike], loads: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
+    m = 6 * instant.size
+    W = centre_operator(instant)
+    wrenches = [np.asarray(loads.get(end, np.zeros(6)), dtype=float) for end in network.open]
+    outside = np.concatenate(spring_wrenches(network, instant, list(x_G)))
+    if wrenches:
+        outside = outside + tip_matrix(instant).T @ np.concatenate(wrenches)
+    size = m + 6 * len(rows)
+    matrix = np.zeros((size, size))
+    right = np.zeros(size)
+    matrix[:m, :m] = W.P
+    right[:m] = outside - W.Q @ x_G.reshape(-1) - weights(instant)
+    for k, row in enumerate(rows):
+        own = slice(m + 6 * k, m + 6 * k + 6)
+        C = _complement(row.N)
+        matrix[:m, own] = -row.B.T
+        matrix[own.start:own.start + len(C), :m] = C @ row.B
+        right[own.start:own.start + len(C)] = C @ (row.bias - row.drift)
+        matrix[own.start + len(C):own.stop, own] = row.N.T
+        right[own.start + len(C):own.stop] = np.asarray(forces.get(row.name, 0.0), dtype=float)
+    return matrix, right
+
+
+def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array) -> NetworkMotion:
+    U, s, Vt = np.linalg.svd(matrix)
+    rank = int((s > _RANK * s[0]).sum())
+    found = Vt[:rank].T @ ((U[:, :rank].T @ right) / s[:rank])
+    free = np.abs(Vt[rank:]).max(axis=0, initial=0.0) > 1e-8  # unknowns that no equation fixes
+    m = 6 * len(network.order)
+    loose = [network.order[k // 6] for k in np.flatnonzero(free[:m])]
+    if loose:
+        raise SingularityError(f"the acceleration of body {loose[0]!r} of {network.name} does not follow: it has no "
+                               "inertia in a direction in which it may move")
+    if np.abs(matrix @ found - right).max() > 1e-6 * max(np.abs(right).max(), 1.0):
+        raise SingularityError(f"the connections of {network.name} contradict each other at this state")
+    centres = {name: found[6 * j:6 * j + 6] for j, name in enumerate(network.order)}
+    places = {row.name: slice(m + 6 * k, m + 6 * k + 6) for k, row in enumerate(rows)}
+    accelerations = {row.name: np.linalg.lstsq(row.N, row.B @ found[:m] + row.drift - row.bias)[0]
+                     for row in rows[:len(network.order)]}
+    return NetworkMotion(centres, {name: found[own] for name, own in places.items()},
+                         {name: ~free[own] for name, own in places.items()}, accelerations, len(matrix), rank)
+
+
+def _complement(N: Array) -> Array:
+    """An orthonormal basis (6 - f, 6) of the directions across those of N (6, f)."""
+    U, s, _ = np.linalg.svd(N)
+    return U[:, int((s > 1e-12).sum()):].T
+
+
+def _check_names(network: Network, forces: Mapping[str, ArrayLike], loads: Mapping[str, ArrayLike]) -> None:
+    names = [connection.name for connection in network.connections]
+    for name in forces:
+        if name not in names:
+            raise ModelError(f"{network.name} has no connection {name!r}{did_you_mean(name, names)}")
+    for end in loads:
+        if end not in network.open:
+            known = ", ".join(network.open) or "none"
+            raise ModelError(f"{end!r} is no open terminal of {network.name}; open are {known}")
