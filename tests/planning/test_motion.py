@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -123,7 +125,7 @@ def test_corners_are_rounded():
 
 
 def test_files(tmp_path, motion):
-    if any(kind in repr(motion) for kind in ("FunctionOfTime",)):
+    if not isinstance(motion.path if isinstance(motion, Composed) else motion, Polynomials):
         with pytest.raises(cy.UnsupportedError, match="FunctionOfTime is not data"):
             motion.save(tmp_path / "move")
         return
@@ -146,6 +148,24 @@ def test_files(tmp_path, motion):
 def test_what_is_no_motion_is_named(breaks, coefficients, words):
     with pytest.raises(cy.CayleyError, match=words):
         Polynomials(breaks, coefficients)
+
+
+def test_it_says_what_it_is_and_travels(motion):
+    assert repr(motion).startswith(f"<motion of {motion.nq} coordinates from {motion.start:g} to {motion.end:g} s: ")
+    assert repr(_spline()).endswith("Polynomials in 7 pieces>")
+    if isinstance(motion, Polynomials):
+        motion(motion.start)
+        there = pickle.loads(pickle.dumps(motion))
+        np.testing.assert_array_equal(there(motion.breaks).qdd, motion(motion.breaks).qdd)
+
+
+def test_very_many_times():
+    move = _spline()
+    t = np.random.default_rng(0).uniform(_TIMES[0], _TIMES[-1], (70_000, 2))
+    found = move(t)
+    assert found.q.shape == (70_000, 2, 3)
+    np.testing.assert_array_equal(found.qdd[69_999], move(t[69_999]).qdd)
+    np.testing.assert_array_equal(found.q[0], move(t[0]).q)
 
 
 def test_ten_thousand_pieces_are_a_table():

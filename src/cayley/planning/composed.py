@@ -21,7 +21,7 @@ def chain_rule(first: Array, second: Array, third: Array, sd: Scalar, sdd: Scala
     return (first * sd, second * sd**2 + first * sdd, third * sd**3 + 3.0 * second * (sd * sdd) + first * sddd)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Composed(Motion):
     """The motion along a `path`, a motion whose time is the parameter s of the path, where `timing`, a motion of one
     coordinate, gives s at each time.

@@ -23,7 +23,7 @@ def cycloid(t: Scalar, first: Array, last: Array, duration: Scalar) -> Derivativ
             way * (w / duration * sine), way * (w * w / duration * cosine))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cycloid(InPieces):
     """From rest at one configuration (n) to rest at another.
 

@@ -15,7 +15,7 @@ from cayley.errors import PlanningError
 from cayley.planning.motion import Derivatives, Motion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FunctionOfTime(Motion):
     """The positions `function(t)` (n), written with NumPy for one time, from `start` to `end` [s]. Velocity,
     acceleration and jerk are its derivatives.

@@ -8,9 +8,10 @@ Everything else follows here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -99,6 +100,15 @@ class Motion(ABC):
     def _kernel(self) -> Kernel[Derivatives]:
         return kernel(f"()->({self.nq}),({self.nv}),({self.nv}),({self.nv})", name="motion", inputs=["t"],
                       outputs=["q", "qd", "qdd", "qddd"])(self._text)
+
+    def __repr__(self) -> str:
+        pieces = len(self.breaks) - 1
+        return (f"<motion of {self.nq} coordinates from {self.start:g} to {self.end:g} s: {type(self).__name__}"
+                f"{f' in {pieces} pieces' if pieces > 1 else ''}>")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is made of it is made anew where it arrives."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
 
     # At times
 

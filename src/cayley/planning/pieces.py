@@ -14,6 +14,8 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.motion import Derivatives, Motion
 
+_MANY = 1 << 16  # times whose numbers are brought together at once: the memory for them is bounded
+
 
 class InPieces(Motion):
     """A motion whose kind has a kernel for one piece: `_piece(tau, *numbers)` gives the derivatives at a time tau
@@ -52,6 +54,10 @@ class InPieces(Motion):
     def _values(self, t: Array) -> Derivatives:
         if t.ndim == 0:
             return self._at(float(t))
+        if t.size > _MANY:
+            parts = [self._values(part) for part in np.array_split(t.ravel(), -(-t.size // _MANY))]
+            whole = (np.concatenate(same) for same in zip(*parts, strict=True))
+            return tuple(part.reshape(*t.shape, -1) for part in whole)  # type: ignore[return-value]
         places = self.breaks[1:-1].searchsorted(t, side="right")
         rows = [table.take(places, axis=0) for table in self._tables]
         with np.errstate(all="ignore"):  # of branches that are not taken

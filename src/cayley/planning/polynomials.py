@@ -32,7 +32,7 @@ def polynomial(tau: Scalar, coefficients: Array) -> Derivatives:
     return value, first, 2.0 * second, 6.0 * third
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PolynomialPieces(InPieces):
     """What is made of polynomials between breaks: `Polynomials`, and curves of rotations and poses."""
 
@@ -95,7 +95,7 @@ class PolynomialPieces(InPieces):
         return moved(self.coefficients[places], times - self.breaks[places])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polynomials(PolynomialPieces):
     """Polynomials of any degree between `breaks` (p + 1) [s]; piece i is the sum over j of
     `coefficients`[i, j] (t - breaks[i])^j, with the coefficients (p, degree + 1, n).

@@ -36,7 +36,7 @@ def _kernel(terms: int) -> Kernel[Derivatives]:
     return kernel(f"(),({terms},8)->(7),(6),(6),(6)", outputs=("q", "qd", "qdd", "qddd"))(pose)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PoseCurve(PolynomialPieces):
     """Poses in time, as a motion of a floating base: q is the position and a unit quaternion, qd the twist (v; w) in
     body axes, qdd its derivative. Between the `breaks` (p + 1) the dual quaternion is the direction of polynomials with

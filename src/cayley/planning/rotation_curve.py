@@ -53,7 +53,7 @@ def _kernel(terms: int) -> Kernel[Derivatives]:
     return kernel(f"(),({terms},4)->(4),(3),(3),(3)", outputs=("q", "qd", "qdd", "qddd"))(rotation)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RotationCurve(PolynomialPieces):
     """Rotations in time, as a motion of a spherical joint: q is a unit quaternion (w, x, y, z), qd the angular velocity
     in body axes, qdd its derivative. Between the `breaks` (p + 1) the quaternion is the direction of polynomials with

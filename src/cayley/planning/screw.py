@@ -26,7 +26,7 @@ def _screw(tau: Scalar, first: Array, twist: Array) -> Derivatives:
     return np.concatenate([position, quaternion_product(first[3:], turned)]), twist + still, still, still
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Screws(InPieces):
     """Poses in time, as a motion of a floating base, with a constant twist between `breaks` (p + 1): from the
     configurations `first` (p, 7), position and unit quaternion, with the `twists` (v; w) (p, 6) in body axes.

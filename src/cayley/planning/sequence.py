@@ -15,7 +15,7 @@ from cayley.planning.motion import Derivatives, Motion
 from cayley.planning.polynomials import PolynomialPieces, Polynomials, moved
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sequence(Motion):
     """Motions of the same joints, each beginning when and where the one before it ends. `in_sequence` makes one."""
 

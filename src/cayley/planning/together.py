@@ -11,7 +11,7 @@ from cayley.errors import PlanningError
 from cayley.planning.motion import Derivatives, Motion
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Together(Motion):
     """The coordinates of the first motion, then those of the next, and so on; all have the same start and end.
 
