@@ -22,6 +22,7 @@ import cayley as cy
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
 from cayley.geometry.rotations import matrix_from_vector_parameter
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose, standard_dh_pose
+from cayley.planning import cubic_spline, rest_to_rest_spline, rotation_cubic, rotation_forward, rotation_spline
 from cayley.simulation import simulate
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.edgecolor": "#333333", "mathtext.fontset": "dejavusans"})
@@ -486,13 +487,104 @@ def wrong_stiffness() -> Any:
     both[0].set_ylabel("angle of joint 1 [rad]")
     figure.legend(*both[0].get_legend_handles_labels(), title="stiffness\nbelieved", frameon=False,
                   loc="outside right center")
+
+
+def spline_ends() -> Any:
+    """One set of points, five kinds of ends."""
+    times, points = [0.0, 1.0, 2.5, 3.0, 4.5], np.array([0.0, 0.5, 2.0, 1.5, 0.0])
+    t = np.linspace(0.0, 4.5, 700)
+    figure, (above, below) = plt.subplots(2, 1, figsize=(9, 6), sharex=True, layout="constrained")
+    kinds = {end: cubic_spline(times, points, end) for end in ("natural", "clamped", "not-a-knot", "periodic")}
+    kinds["rest to rest"] = rest_to_rest_spline(times, points)
+    for (name, move), color in zip(kinds.items(), (BLUE, RED, GREEN, ORANGE, "#333333"), strict=True):
+        above.plot(t, move(t).q[:, 0], color=color, linewidth=1.6, label=name)
+        below.plot(t, move(t).qdd[:, 0], color=color, linewidth=1.6)
+    above.plot(times, points, "o", color="#333333", markersize=5, zorder=5)
+    above.set_ylabel("position")
+    below.set_ylabel("acceleration")
+    below.set_xlabel("t [s]")
+    below.set_ylim(-4.5, 5.0)
+    above.legend(frameon=False, ncols=5, loc="lower center", fontsize="small", bbox_to_anchor=(0.5, 1.0))
+    return _quiet(figure, above, below)
+
+
+def rotation_curves() -> Any:
+    """Knots of steady rotation: knot after knot, and all at once; a half-turn from rest to rest."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    t = np.arange(13.0)
+    knots = np.stack([np.cos(0.1 * t), 0 * t, 0 * t, np.sin(0.1 * t)], axis=-1)
+    steady = np.array([0.0, 0.0, 0.2])
+    forward = rotation_forward(t, knots, velocity=steady)
+    at_once = rotation_spline(t, knots, "clamped", velocities=(steady, steady))
+    u = np.linspace(0.0, 10.8, 900)
+    left.plot(u, forward(u).qd[:, 2], color=RED, label="knot after knot")
+    left.plot(u, at_once(u).qd[:, 2], color=BLUE, label="all knots at once")
+    left.plot(t[:11], np.full(11, 0.2), "o", color="#333333", markersize=4)
+    left.set_ylim(-0.75, 1.15)
+    left.set_xlabel("t [s]")
+    left.set_ylabel("angular velocity about z [rad/s]")
+    left.legend(frameon=False)
+    v = np.linspace(0.0, 1.0, 400)
+    for degrees, color in ((180, RED), (120, ORANGE), (60, BLUE)):
+        half = np.radians(degrees) / 2
+        ends = [[1.0, 0.0, 0.0, 0.0], [np.cos(half), 0.0, 0.0, np.sin(half)]]
+        q = rotation_spline([0.0, 1.0], ends, "clamped")(v).q
+        right.plot(v, 2 * np.degrees(np.arctan2(q[:, 3], q[:, 0])), color=color, label=f"{degrees}°, spline")
+        if degrees < 180:
+            q = rotation_cubic([0.0, 1.0], ends)(v).q
+            right.plot(v, 2 * np.degrees(np.arctan2(q[:, 3], q[:, 0])), color=color, linestyle="--",
+                       label=f"{degrees}°, vector-parameter")
+    right.set_xlabel("t [s]")
+    right.set_ylabel("angle [degrees]")
+    right.legend(frameon=False, fontsize="small")
+    return _quiet(figure, left, right)
+
+
+def motion() -> Any:
+    """The motion of the tutorial: joints, velocities, torques as shares of their limits, and the way of the tool."""
+    made = _tutorial("motion.md", "speed")
+    arm, quick, most, way = made["arm"], made["quick"], made["most"], made["way"]
+    t = np.linspace(0.0, quick.duration, 401)
+    q, qd, qdd = quick(t)
+    figure = plt.figure(figsize=(12, 6.2), layout="constrained")
+    grid = figure.add_gridspec(3, 2, width_ratios=[1.25, 1])
+    panels = [figure.add_subplot(grid[k, 0]) for k in range(3)]
+    names = [f"joint {k + 1}" for k in range(6)]
+    shares = arm.inverse_dynamics(q, qd, qdd)[:, :3] / most
+    for ax, values, title in zip(panels, (q, qd, shares), ("angles [rad]", "velocities [rad/s]", "torques / limits"),
+                                 strict=True):
+        for k in range(values.shape[1]):
+            ax.plot(t, values[:, k], color=f"C{k}", linewidth=1.5, label=names[k])
+        for instant in quick.breaks:
+            ax.axvline(instant, color="#c3cad3", linewidth=0.8, linestyle=":")
+        ax.set_title(title, fontsize="small", loc="left")
+    panels[0].legend(frameon=False, fontsize="x-small", ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.02))
+    panels[2].axhline(1.0, color=RED, linewidth=0.8)
+    panels[2].axhline(-1.0, color=RED, linewidth=0.8)
+    panels[2].set_xlabel("t [s]")
+    side = figure.add_subplot(grid[:, 1], projection="3d")
+    side.view_init(elev=24, azim=-60)
+    stick_figure(arm.tree, q[[0, 130, 260, 400]], ax=side, frames=(), labels=False)
+    side.plot(*way.T, color=RED, linewidth=2.0)
+    side.scatter(*arm.pose(made["points"], "tool")[:, :3, 3].T, color="#333333", s=18)
+    _quiet(figure, *panels)
+    return figure
+
+
+def _quiet(figure: Any, *axes: Any) -> Any:
+    for ax in axes:
+        ax.grid(color="#e3e7ec", linewidth=0.6)
+        ax.margins(x=0.01)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
     return figure
 
 
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, front)}
+                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, spline_ends,
+                 rotation_curves, motion, front)}
 
 
 def main(folder: Path) -> list[Path]:
