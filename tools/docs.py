@@ -40,9 +40,10 @@ INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(theory/\w+)\.md")
 
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
-    "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md", "loops.md", "cart.md"]),
+    "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md", "loops.md", "cart.md",
+                                "motion.md"]),
     "Guides": ("", ["words.md", "packages.md", "compiler.md", "parameters.md", "equations.md", "simulation.md",
-                    "systems.md", "linearised.md", "feedback_linearisation.md",
+                    "systems.md", "planning.md", "linearised.md", "feedback_linearisation.md",
                     "identification.md", "optimal_control.md"]),
     "Conventions": ("conventions.md", []),
     "Theory": ("theory",
