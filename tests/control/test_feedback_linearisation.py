@@ -12,6 +12,7 @@ import pytest
 import cayley as cy
 from cayley.control import FeedbackLinearisation, computed_torque, motion_target, motor_motion_along
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.geometry.vector_fields import linearisability
 from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
@@ -306,6 +307,46 @@ def test_what_the_full_model_loses():
         ends[name] = np.abs(run.end["q"][:2] - step(1.0, 4.0) * target).max()
     assert ends["reduced elastic drives"] < 1e-9
     assert 1e-4 < ends["elastic drives"] < 0.05
+
+
+def test_the_full_model_is_not_linear_by_feedback():
+    """The mechanism's own forward dynamics, in the Lie toolbox: chains of four for rotors that only spin, at any
+    stiffness; brackets lead out of the levels where rotors feel their carriers turn."""
+    for stiffness in (200.0, 1e7):
+        arm = planar_arm()
+        for joint in arm.joint_names:
+            arm = arm.with_drive(joint, stiffness=stiffness, gear=20.0, mass=0.3, tensor=np.diag([0.0, 0.0, 1e-3]))
+        at = np.concatenate(states(FeedbackLinearisation(arm.including("elastic drives"), POLES), 3), axis=1)
+        for word, linear in (("reduced elastic drives", True), ("elastic drives", False)):
+            forward = arm.including(word).forward_dynamics
+            drift = lambda x, forward=forward: np.concatenate(  # noqa: E731
+                [x[4:], forward(x[:4], x[4:], np.zeros(4))])
+            still = lambda x, forward=forward: forward(x[:4], np.zeros(4), np.zeros(4))  # noqa: E731
+            inputs = [lambda x, k=k, forward=forward, still=still: np.concatenate(
+                [np.zeros(4), forward(x[:4], np.zeros(4), np.eye(4)[k]) - still(x)]) for k in (2, 3)]
+            found = linearisability(drift, inputs, at)
+            assert found.is_controllable.all() and found.holds.all() == linear
+            assert not linear or found.chains == (4, 4)
+
+
+def test_numbers_of_the_arm_as_inputs():
+    """A law for many stiffnesses, rotors and gears at once is each of theirs."""
+    law = FeedbackLinearisation(worked_example(), POLES)
+    state = [x[0] for x in states(law)]
+    v = np.array([1.0, -2.0])
+    for word, drives in (("spring", {"stiffness": (260.0, 120.0), "inertia": (0.5, 0.25)}),
+                         ("armature", {"stiffness": (200.0, 150.0), "inertia": (0.7, 0.1)}),
+                         ("gear", {"stiffness": (200.0, 150.0), "inertia": (0.5, 0.25), "gear": (2.0, -3.0)})):
+        arm = planar_arm()
+        for k, joint in enumerate(arm.joint_names):
+            arm = arm.with_drive(joint, **{name: values[k] for name, values in drives.items()})
+        other = FeedbackLinearisation(arm.including("elastic drives"), POLES)
+        given = drives["gear" if word == "gear" else "stiffness" if word == "spring" else "inertia"]
+        found = law.law.with_parameters(word)(*state, v, given)
+        assert np.allclose(found, other.law(*state, v), rtol=1e-12, atol=1e-10), word
+        motion = motions(law)[:, 0]
+        found = law.motor_motion.with_parameters(word)(*motion, given)
+        assert np.allclose(found.tau, other.motor_motion(*motion).tau, rtol=1e-12, atol=1e-10), word
 
 
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler here")

@@ -30,6 +30,7 @@ from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.kinematics.kernel_words import described
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.systems.ports import Block, Port, PortLike
 from cayley.systems.record import Record
@@ -86,38 +87,22 @@ class FeedbackLinearisation:
         return chain_gains(self.poles, 4, self.arm.n)
 
     @cached_property
-    def chain(self) -> Kernel[Chain]:
+    def chain(self) -> MechanismKernel[Chain]:
         """`chain(q, qd)`: y1 to y4 (..., n) of a state, and, of an arm with rigid joints, of their forces and the rates
         of these (..., r)."""
-        def chain(q: Array, qd: Array, *forces: Array) -> Chain:
-            return _chain(self.arm, q, qd, *forces)
-
-        return self._kernel(chain, {}, dict.fromkeys(Chain._fields, self.arm.n))  # type: ignore[return-value]
+        return chain_kernel(self.arm.tree)
 
     @cached_property
-    def law(self) -> Kernel:
+    def law(self) -> MechanismKernel:
         """`law(q, qd, v)`: the forces (..., nv) under which the snap of the joints is v (..., n). Of an arm with rigid
         joints `law(q, qd, force, force_rate, v)`, and the second rates (..., r) of their forces besides."""
-        def law(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
-            *forces, v = others
-            y = _chain(self.arm, q, qd, *forces)
-            found = motor_motion_text(self.arm, *y, v)
-            return (found.motion.tau, found.rigid) if forces else found.motion.tau
-
-        return self._kernel(law, {"v": f"({self.arm.n})"}, self._results)
+        return law_kernel(self.arm.tree)
 
     @cached_property
-    def control(self) -> Kernel:
+    def control(self) -> MechanismKernel:
         """`control(q, qd, target, target_qd, target_qdd, target_jerk, target_snap)`: the law with its outer loop; of an
         arm with rigid joints with `force` and `force_rate` after qd."""
-        def control(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
-            *forces, target, rate, acceleration, jerk, snap = others
-            y = _chain(self.arm, q, qd, *forces)
-            v = snap + np.sum(self.gains * (np.stack([target, rate, acceleration, jerk]) - np.stack(y)), axis=0)
-            found = motor_motion_text(self.arm, *y, v)
-            return (found.motion.tau, found.rigid) if forces else found.motion.tau
-
-        return self._kernel(control, dict.fromkeys(_TARGET, f"({self.arm.n})"), self._results)
+        return control_kernel(self.arm.tree, self.gains)
 
     @cached_property
     def motor_motion(self) -> Kernel[MotorMotion]:
@@ -159,22 +144,63 @@ class FeedbackLinearisation:
                       state={"force": Block((r,), velocity="force_rate"), "force_rate": r},
                       derivative=lambda t, x, u, p: found(x, u)[1], output=lambda t, x, u, p: found(x, u)[0])
 
-    @property
-    def _results(self) -> dict[str, int]:
-        r = len(self.arm.rigid)
-        return {"tau": self.arm.tree.nv} | ({"force_acceleration": r} if r else {})
 
-    def _kernel(self, text: Text, more: dict[str, str], results: dict[str, int]) -> Kernel:
-        """Of the state, with the forces of rigid joints if there are some, and of more inputs; NaN, with a reason,
-        where the links have no acceleration."""
-        tree = self.arm.tree
-        r = len(self.arm.rigid)
-        state = {"q": f"({tree.nq})", "qd": f"({tree.nv})"} | ({"force": f"({r})", "force_rate": f"({r})"} if r else {})
-        inputs = state | more
-        signature = f"{','.join(inputs.values())}->{','.join(f'({size})' for size in results.values())}"
-        described(tree, text, _SENTENCE)
-        return kernel(signature, name=text.__name__, inputs=list(inputs), outputs=list(results),
-                      explain=explanation(tree))(guarded(tree, text, [(size,) for size in results.values()]))
+@of_a_mechanism
+def chain_kernel(tree: Tree) -> MechanismKernel[Chain]:
+    """See `FeedbackLinearisation.chain`."""
+    arm = elastic_arm(tree, _WHAT)
+
+    def chain(q: Array, qd: Array, *forces: Array) -> Chain:
+        return _chain(arm, q, qd, *forces)
+
+    return _of_state(arm, chain, {}, dict.fromkeys(Chain._fields, arm.n))  # type: ignore[return-value]
+
+
+@of_a_mechanism
+def law_kernel(tree: Tree) -> MechanismKernel:
+    """See `FeedbackLinearisation.law`."""
+    arm = elastic_arm(tree, _WHAT)
+
+    def law(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
+        *forces, v = others
+        return _driven(arm, _chain(arm, q, qd, *forces), v)
+
+    return _of_state(arm, law, {"v": f"({arm.n})"}, _results(arm))
+
+
+@of_a_mechanism
+def control_kernel(tree: Tree, gains: Array) -> MechanismKernel:
+    """See `FeedbackLinearisation.control`; gains (4, n)."""
+    arm = elastic_arm(tree, _WHAT)
+
+    def control(q: Array, qd: Array, *others: Array) -> Array | tuple[Array, Array]:
+        *forces, target, rate, acceleration, jerk, snap = others
+        y = _chain(arm, q, qd, *forces)
+        errors = np.stack([target, rate, acceleration, jerk]) - np.stack(y)
+        return _driven(arm, y, snap + np.sum(gains * errors, axis=0))
+
+    return _of_state(arm, control, dict.fromkeys(_TARGET, f"({arm.n})"), _results(arm))
+
+
+def _driven(arm: ElasticArm, y: Chain, v: Array) -> Array | tuple[Array, Array]:
+    found = motor_motion_text(arm, *y, v)
+    return (found.motion.tau, found.rigid) if arm.rigid else found.motion.tau
+
+
+def _results(arm: ElasticArm) -> dict[str, int]:
+    return {"tau": arm.tree.nv} | ({"force_acceleration": len(arm.rigid)} if arm.rigid else {})
+
+
+def _of_state(arm: ElasticArm, text: Text, more: dict[str, str], results: dict[str, int]) -> MechanismKernel:
+    """The kernel of the state, with the forces of rigid joints if there are some, and of more inputs; NaN, with a
+    reason, where the links have no acceleration."""
+    tree = arm.tree
+    forces = dict.fromkeys(("force", "force_rate"), f"({len(arm.rigid)})") if arm.rigid else {}
+    inputs = {"q": f"({tree.nq})", "qd": f"({tree.nv})"} | forces | more
+    signature = f"{','.join(inputs.values())}->{','.join(f'({size})' for size in results.values())}"
+    described(tree, text, _SENTENCE)
+    return kernel(signature, name=text.__name__, inputs=list(inputs), outputs=list(results), kind=MechanismKernel,
+                  explain=explanation(tree))(guarded(tree, text, [(size,) for size in results.values()]))
 
 
 def _chain(arm: ElasticArm, q: Array, qd: Array, *forces: Array) -> Chain:

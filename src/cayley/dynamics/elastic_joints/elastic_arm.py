@@ -132,7 +132,7 @@ def elastic_arm(tree: Tree, what: str = _WHAT, *, inverted: bool = True) -> Elas
         raise UnsupportedError(f"{what} is for elastic drives, and {tree.name} includes none: give its joints springs "
                                "by `with_drive`, and then say `including(\"elastic drives\")`")
     check_independent(tree, what)
-    arm = ElasticArm(tree.including(*(tree.included - {ELASTIC} | {REDUCED})))
+    arm = ElasticArm(tree if REDUCED in tree.included else tree.including(*(tree.included - {ELASTIC} | {REDUCED})))
     _check_coordinates(arm, what)
     _check_drives(arm, what)
     if inverted:

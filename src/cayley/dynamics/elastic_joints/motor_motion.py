@@ -23,6 +23,7 @@ from cayley.kinematics.kernel_words import described
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
+_WHAT = "the motion of motors"
 _SENTENCE = ("Inverse dynamics along a motion of the links: configuration, velocity and acceleration of the mechanism "
              "with its motors, and the forces of the drives.")
 
@@ -60,7 +61,6 @@ def motor_motion_text(arm: ElasticArm, q: Array, qd: Array, qdd: Array, jerk: Ar
                     np.concatenate([qdd, second[:m]]), np.concatenate([joints, tau])), second[m:])
 
 
-@of_a_mechanism
 def motor_motion_kernel(tree: Tree) -> MechanismKernel[MotorMotion]:
     """`motor_motion(q, qd, qdd, jerk, snap)`: what the motors of an arm with elastic drives do, and with which forces,
     along a motion (..., n) of its n joints. See `elastic_arm` for what is refused.
@@ -72,8 +72,13 @@ def motor_motion_kernel(tree: Tree) -> MechanismKernel[MotorMotion]:
     >>> found.q.round(6), found.tau.round(6)
     (array([ 0.3 , -0.7 , 15.721275]), array([0. , 2.710683, 0.28851 ]))
     """
-    arm = elastic_arm(tree, "the motion of motors")
-    n, size = arm.n, arm.tree.nv
+    return _motor_motion_kernel(elastic_arm(tree, _WHAT).tree)
+
+
+@of_a_mechanism
+def _motor_motion_kernel(tree: Tree) -> MechanismKernel[MotorMotion]:
+    arm = elastic_arm(tree, _WHAT)
+    n, size = arm.n, tree.nv
 
     def motor_motion(q: Array, qd: Array, qdd: Array, jerk: Array, snap: Array) -> MotorMotion:
         return motor_motion_text(arm, q, qd, qdd, jerk, snap).motion
