@@ -415,3 +415,40 @@ def test_what_would_slide_or_be_pulled_is_said(walker, on_both_feet):
         walker.simulate(start, until=0.1, inputs={"tau": [0.0, 900.0, 0.0, 0.0]})
     with pytest.raises(GeometryError, match="feet that stand"):
         walker.simulate({**start, "places": start["places"] + 0.1}, until=0.1)
+
+
+# In the catalogue, drawn, and as a file
+
+
+def test_the_biped_of_the_catalogue_is_the_same_walker(tmp_path):
+    robot = cy.load("biped")
+    T = BIPED.joint_map
+    for q, qd, qdd in zip(*random_states(9, 3), strict=True):
+        lowered = q - 0.88 * np.eye(7)[1]  # upright with both feet on the ground at zero
+        np.testing.assert_allclose(robot.inverse_dynamics(T @ lowered, T @ qd, T @ qdd) @ T,
+                                   BIPED.inverse_dynamics(q, qd, qdd), rtol=1e-11, atol=1e-10)
+        np.testing.assert_allclose([robot.pose(T @ lowered, f"foot{k}")[[0, 2], 3] for k in (1, 2)],
+                                   BIPED.feet(q).reshape(2, 2), atol=1e-14)
+    np.testing.assert_allclose(robot.pose(np.zeros(7), "foot1")[:3, 3], 0, atol=1e-15)
+    assert robot.tree.actuated == ("hip1", "knee1", "hip2", "knee2")
+    ours = cy.Mechanism(UNEQUAL.tree({1: 0.1}))
+    ours.save(str(tmp_path / "walker.toml"))
+    again = cy.load(str(tmp_path / "walker.toml"))
+    q, qd = standing(UNEQUAL, np.array([0.1, *LEGS]), np.array([0.4, *SWINGING]))
+    q[0] += 0.1
+    assert again.mobility == 5
+    np.testing.assert_array_equal(again.forward_dynamics(T @ q, T @ qd, np.zeros(7)),
+                                  ours.forward_dynamics(T @ q, T @ qd, np.zeros(7)))
+
+
+def test_the_biped_is_drawn_with_its_trunk_on_the_ground_and_played(tmp_path):
+    robot = cy.Mechanism(BIPED.tree())
+    q, _ = standing(BIPED, np.array([0.1, *LEGS]), np.zeros(5))
+    steps = np.stack([q + 0.1 * k * np.eye(7)[0] for k in range(3)]) @ BIPED.joint_map.T
+    ax = robot.draw(steps)
+    lines = {line.get_label(): line.get_xydata() for line in ax.lines}
+    trunk = lines["_trunk"]
+    head = q[:2] + 0.2 * np.eye(2)[0] + 0.6 * np.array([np.sin(0.1), np.cos(0.1)])
+    assert min(np.abs(trunk - head).max(axis=1)) < 1e-9
+    assert np.abs(lines["_ground"][:, 1]).max() == 0 and np.ptp(lines["_ground"][:, 0]) > 0.5
+    assert robot.animate((np.array([0.0, 0.1, 0.2]), steps), tmp_path / "steps.gif").stat().st_size > 1000

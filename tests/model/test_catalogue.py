@@ -62,13 +62,13 @@ def test_names_and_errors():
     assert set(ROBOTS) >= {
         "puma560", "stanford", "panda", "iiwa14", "ur3", "ur5", "ur10", "scara", "planar2r", "planar3r",
         "four_bar", "slider_crank", "five_bar", "three_rrr", "delta", "stewart", "gripper", "excavator",
-        "two_wheel_robot"}
+        "two_wheel_robot", "biped"}
     assert isinstance(load_robot("ur5"), Tree)
     with pytest.raises(ModelError, match=r"no robot 'UR55': did you mean"):
         load_robot("UR55")
     with pytest.raises(ModelError, match="did you mean 'stanford'"):
         load_robot("stamford")
-    with pytest.raises(ModelError, match=r"no robot '\.\./x'; it has delta, excavator, five_bar"):
+    with pytest.raises(ModelError, match=r"no robot '\.\./x'; it has biped, delta, excavator, five_bar"):
         load_robot("../x")
 
 

@@ -155,7 +155,8 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         start = poses[body].then(Pose.of(joint.placement))
         end = poses[body].then(joint_pose(tree, number, q))
         path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
-        if path_length(path) > _SAME and not (body == 0 and number + 1 in plates):
+        roams = joint.motion.nv > 2 and joint.motion.mark is not None and joint.motion.mark.on_child
+        if path_length(path) > _SAME and not (body == 0 and (roams or number + 1 in plates)):
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
         if np.linalg.norm(end.p
                           - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):
@@ -330,8 +331,13 @@ def _carrying(tree: Tree) -> list[bool]:
 
 
 def _end_frames(tree: Tree) -> list[Frame]:
-    """The named frames on bodies that carry nothing, and those where loops are closed and rods end."""
+    """The named frames on bodies that carry nothing, or several joints at one place, where nothing else would show
+    them, as a trunk on two legs; and those where loops are closed and rods end."""
     inner = {joint.parent for joint in tree.joints}
+    for body in tree.bodies[1:]:
+        carried = [joint for joint in tree.joints if joint.parent == body.name and joint.motion.nv]
+        if len(carried) > 1 and all(np.linalg.norm(joint.placement[:3, 3]) < _SAME for joint in carried):
+            inner.discard(body.name)
     held = held_frames(tree)
     return [frame for frame in tree.frames if frame.body not in inner or frame.name in held]
 

@@ -69,7 +69,7 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
               chains, unless
               these are more than six; "bodies": every body; () for none
     labels    their names beside them, and for several configurations with `trail` the paths of their origins
-    ground    a floor below, or in a plane the hatched ground at the root
+    ground    a floor below, or in a plane the hatched ground at the root, or all along below what goes where it likes
     ax        Matplotlib axes to draw on; by default new ones, in a plane along its normal if the mechanism is planar.
               On empty axes the
               ground takes the place of the frame with numbers in space (`ax.set_axis_on()` brings it back)
@@ -234,10 +234,31 @@ def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Ar
     if floats(tree):
         return np.zeros((0, 3))
     size = max(figure.size for figure in figures)
+    if _walks(tree, view):
+        return _draw_level(ax, view, points, size)
     wide = 0.075 * size
     deep = 0.05 * size
     places = pivots(tree) if _on_supports(tree) else np.zeros((1, 3))
     return np.concatenate([_draw_support(ax, view, place, wide / len(places)**0.25, deep) for place in places])
+
+
+def _walks(tree: Tree, view: View) -> bool:
+    """Whether a planar machine goes freely where it likes above the ground: nothing of it hangs on a pivot there."""
+    on_root = [joint for joint in tree.joints if joint.parent == tree.bodies[0].name and joint.motion.nv]
+    gravity = np.asarray(tree.gravity)
+    upright = np.any(gravity) and abs(gravity @ view.normal) < 1e-6 * np.linalg.norm(gravity)
+    return bool(upright) and bool(on_root) and all(joint.motion.nv >= 3 for joint in on_root)
+
+
+def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
+    """The hatched ground at the height of the root, below all that was drawn, and its corners (4, 3)."""
+    right, up = view.rows
+    ends = (points @ right).min() - 0.1 * size, (points @ right).max() + 0.1 * size
+    slab = np.stack([x * right + z * up for x, z in ((ends[0], 0.0), (ends[1], 0.0), (ends[1], -0.03 * size),
+                                                     (ends[0], -0.03 * size))])
+    ax.add_patch(Polygon(view(slab), closed=True, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3))
+    ax.plot(*view(slab[:2]).T, color=INK, lw=1.0, zorder=4, label="_ground")
+    return slab
 
 
 def _on_supports(tree: Tree) -> bool:

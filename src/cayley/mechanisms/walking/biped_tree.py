@@ -20,7 +20,7 @@ _ACROSS = (0.0, 1.0, 0.0)  # about which clockwise turns, seen with x to the rig
 
 
 def biped_tree(biped: PlanarBiped, standing: Mapping[int, float]) -> Tree:
-    """Bodies "ground", "trunk", "thigh1", "shank1", "thigh2", "shank2"; frames "foot1" and "foot2"."""
+    """Bodies "ground", "trunk", "thigh1", "shank1", "thigh2", "shank2"; frames "head", "foot1" and "foot2"."""
     a = biped.half_thigh
     b = biped.half_shank
     upper = biped.hip_mass + biped.trunk_mass
@@ -28,7 +28,7 @@ def biped_tree(biped: PlanarBiped, standing: Mapping[int, float]) -> Tree:
     trunk = _link("trunk", upper, center, biped.trunk_inertia)
     bodies = [Body("ground"), trunk]
     joints = [Joint("hip", "ground", "trunk", Planar(_ACROSS))]
-    frames = []
+    frames = [Frame("head", "trunk", _at(0.0, 2 * biped.trunk_center))]
     for leg in (1, 2):
         bodies += [_link(f"thigh{leg}", biped.thigh_mass, -a, biped.thigh_inertia),
                    _link(f"shank{leg}", biped.shank_mass, -b, biped.shank_inertia)]

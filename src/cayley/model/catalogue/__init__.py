@@ -19,7 +19,7 @@ def catalogue_names(*, fixtures: bool = False) -> tuple[str, ...]:
     """The names of the robots, in order; or, of the fixtures of the specification: s1_f4 is F4 of seed 1.
 
     >>> catalogue_names()
-    ('delta', 'excavator', 'five_bar', 'four_bar', 'gripper', 'iiwa14', 'panda', 'panda_hand', 'planar2r', ...)
+    ('biped', 'delta', 'excavator', 'five_bar', 'four_bar', 'gripper', 'iiwa14', 'panda', 'panda_hand', ...)
     """
     return tuple(sorted(entry.name[:-5] for entry in _FOLDERS[fixtures].iterdir() if entry.name.endswith(".toml")))
 
