@@ -10,7 +10,7 @@ import pytest
 import cayley as cy
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnreachableError
 from cayley.mechanisms import PlanarBiped, led_trunk, shared_load, shared_thrust
-from cayley.planning import Polynomials
+from cayley.planning import Polynomials, Together, cubic_spline, rotation_spline
 from mechanisms.newton_euler_of_bipeds import energy_rate, moment, momenta, reactions_and_torques
 
 BIPED = PlanarBiped()
@@ -186,6 +186,65 @@ def test_a_planned_motion_is_a_program_as_a_function_is():
         BIPED.gait(lambda t: (t, t))
     with pytest.raises(ModelError, match="foot 1 or 2"):
         BIPED.stance(program, theta=0.0, foot=3)
+
+
+@pytest.mark.spec("S0-67")
+def test_splines_of_rotations_are_programs():
+    """Each link's orientation is a curve through rotations about y; in flight, momentum is kept along it."""
+    t = np.array([0.0, 0.1, 0.25, 0.4])
+    angles = np.array([[0.3, 0.1, -0.2, -0.45], [0.22, 0.05, -0.1, -0.34], [0.1, -0.03, 0.0, -0.2], [0.0, -0.1, 0.16, 0.0]])
+    curves = [rotation_spline(t, np.stack([np.cos(each / 2), 0 * t, np.sin(each / 2), 0 * t], axis=1))
+              for each in angles.T]
+    gait = UNEQUAL.gait(Together(curves))
+    run = gait.simulate({"body": [0.0, 1.0, 0.1], "rates": [0.5, 1.0, 0.3]}, times=t, rtol=3e-14, atol=1e-15)
+    np.testing.assert_allclose(run["q"][:, 3:], angles, atol=1e-14)
+    kept = [momenta(UNEQUAL, q, qd) for q, qd in zip(run["q"], run["qd"], strict=True)]
+    linear, angular = np.array([p for p, _ in kept]), np.array([L for _, L in kept])
+    moments = np.array(UNEQUAL.moments)
+    ways = np.stack([np.sin(run["q"][:, 2:]) @ moments, np.cos(run["q"][:, 2:]) @ moments], axis=1)
+    spin = angular - moment(run["q"][:, :2] + ways / UNEQUAL.mass, linear)
+    assert np.ptp(linear[:, 0]) < 1e-12 and np.ptp(linear[:, 1] + UNEQUAL.mass * 9.7 * t) < 1e-12 and np.ptp(spin) < 1e-12
+    tilted = rotation_spline(t, np.stack([np.cos(t), np.sin(t), 0 * t, 0 * t], axis=1))
+    out_of_plane = UNEQUAL.gait(Together([tilted, *curves[1:]]))
+    lost = out_of_plane.simulate({"body": [0.0, 1.0, 0.1], "rates": [0.5, 1.0, 0.3]}, until=0.3)
+    assert lost.status == "not finite"
+
+
+@pytest.fixture(scope="module")
+def exchange():
+    """A stride on one foot at a time: legs by a spline; the hip arrives slower than it leaves, so that there is an
+    impulse where the feet change."""
+    length, height, lift, period = 0.36, 0.8, 0.09, 0.4
+    places = [(-length / 2, [0.0, 0.0, -length, 0.0]), (0.0, [0.0, 0.0, 0.0, lift])]
+    first, middle = (BIPED.leg_angles([x, height], feet) for x, feet in places)
+    q = np.concatenate([[-length / 2, height, 0.0], first])
+    J = BIPED.feet_jacobian(q)
+    leaving = np.array([0.95, 0.05])
+    rates = np.concatenate([np.linalg.solve(J[:2, 3:5], -leaving), np.linalg.solve(J[2:, 5:], [0.1, 0.5] - leaving)])
+    other = [2, 3, 0, 1]
+    legs = cubic_spline([0.0, period / 2, period], np.stack([first, middle, first[other]]), "clamped",
+                        velocities=(rates, rates[other]))
+    return BIPED.stride(legs, [("first support", period)])
+
+
+@pytest.mark.spec("S0-67", "S0-80")
+def test_feet_change_with_an_impulse(exchange):
+    found = exchange.repeating(0.0, 0.0)
+    assert found.residual < 1e-10 and found.status in ("repeats", "not held")
+    run = exchange.held_system.simulate(found.start, until=2.5 * exchange.duration, rtol=1e-12, atol=1e-13)
+    assert [each.name for each in run.happened] == ["stride of leg2", "stride of leg1"]
+    instant = run.happened[0].t
+    before, after = run.at(instant - 1e-10), run.at(instant + 1e-10)
+    motion = exchange.legs(exchange.duration)
+    q, qd = np.concatenate([before.body, motion.q]), np.concatenate([before.rates, motion.qd])
+    changed, _, impulses = BIPED.programmed_touch_down(q, qd)
+    np.testing.assert_allclose(after.rates, changed[1, :3], atol=1e-7)
+    linear, angular = (b - a for a, b in zip(momenta(BIPED, q, qd), momenta(BIPED, q, changed[1]), strict=True))
+    np.testing.assert_allclose(linear, impulses[1, 2:], atol=1e-10)
+    assert abs(angular - moment(BIPED.feet(q)[2:], impulses[1, 2:])) < 1e-10 and np.abs(impulses[1]).max() > 1.0
+    np.testing.assert_allclose(after.rates, found.start["rates"], atol=1e-7)
+    np.testing.assert_allclose(run.at(instant + 0.1).body, run.at(0.1).body + [0.36, 0.0, 0.0], atol=1e-9)
+    assert np.abs(run.energy_drift).max() < 1e-8
 
 
 # Feet that meet the ground while the legs follow a program

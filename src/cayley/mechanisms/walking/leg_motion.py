@@ -13,6 +13,7 @@ import numpy as np
 
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
 
@@ -33,16 +34,19 @@ class LegMotion(NamedTuple):
 
 def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
     """The kernel `t` to `LegMotion` of a program: a function that gives alpha1, beta1, alpha2, beta2, whose derivatives
-    are found in its text, or a motion that gives these four with their rates and accelerations."""
+    are found in its text; a motion that gives these four with their rates and accelerations; or a motion of four
+    orientations, unit quaternions about y, as splines of rotations are."""
     def text(t: Scalar) -> LegMotion:
         now = independent(t)
         given = [np.stack(list(part)) if np.ndim(part) else part for part in legs(now)]
-        if len(given) == 3 and all(np.shape(part) == (4,) for part in given):
+        shapes = [np.shape(part) for part in given]
+        if shapes == [(4,)] * 3:
             return LegMotion(*given)
+        if shapes == [(16,), (12,), (12,)]:
+            return _of_rotations(*given)
         if len(given) != 4 or any(np.ndim(part) for part in given):
-            shapes = ", ".join(str(np.shape(part)) for part in given)
-            raise SignatureError("legs(t) gives four angles, alpha1, beta1, alpha2, beta2, or these with their rates "
-                                 f"and accelerations, not values of the shapes {shapes}")
+            raise SignatureError("legs(t) gives four angles, alpha1, beta1, alpha2, beta2, or a motion of these or of "
+                                 f"four orientations, not values of the shapes {', '.join(map(str, shapes))}")
         angles = np.stack([angle + 0.0 * now for angle in given])
         rates = jacobian(angles, np.stack([now]))[:, 0]
         return LegMotion(angles, rates, jacobian(rates, np.stack([now]))[:, 0])
@@ -50,6 +54,15 @@ def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
     made = kernel("()->(4),(4),(4)", name="legs", inputs=("t",), outputs=LegMotion._fields)(text)
     made.traced()  # what is no program is refused at once
     return made
+
+
+def _of_rotations(q: Array, qd: Array, qdd: Array) -> LegMotion:
+    """Of unit quaternions and their angular velocities and accelerations. Rotations out of the plane are no program:
+    not finite."""
+    quaternions = q.reshape(4, 4)
+    tilt = sum(quaternions[:, 1]**2 + quaternions[:, 3]**2)
+    angles = 2 * np.arctan2(quaternions[:, 2], quaternions[:, 0])
+    return LegMotion(where(tilt < 1e-16, angles, np.nan), qd[1::3], qdd[1::3])
 
 
 def leg_angles(biped: PlanarBiped, hip: Array, feet: Array, knees: str) -> Array:
