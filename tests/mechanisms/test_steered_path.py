@@ -1,24 +1,16 @@
-"""A cart that holds its steering fixed piece by piece: its path beside the integrated motion of a bicycle, its program
-in time, and a platform that carries an arm along it and then lets the arm do its task."""
-
-from dataclasses import replace
-from functools import cache
+"""A cart that holds its steering fixed piece by piece: its path beside the integrated motion of a bicycle, and its
+program in time."""
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
-import cayley as cy
 import cayley.geometry.rotations as rot
 from cayley.errors import ModelError, SingularityError
 from cayley.mechanisms import SteeredPath
-from cayley.model.constraint_kinds import SteeredAxle, Wheel
-from cayley.model.joint_kinds import Planar, Revolute
-from cayley.model.parts import Body, Frame, Joint
 
-BASE, RADIUS = 0.8, 0.1
+BASE = 0.8
 PIECES = [(1.0, 0.0), (0.8, 0.5), (-0.4, -0.3)]
 
 
@@ -99,126 +91,11 @@ def test_what_is_no_path_is_named(path, said):
         path()
 
 
-# A platform with an arm
-
-HOME = np.array([0.0, -1.0, 2.5, 0.0, 0.3, 0.0])
-GOAL = np.array([0.5, -0.5, 2.2, 0.4, 0.8, -0.3])
-TASK = 2.0  # s
-
-
-def at(x=0.0, y=0.0, z=0.0):
-    pose = np.eye(4)
-    pose[:3, 3] = x, y, z
-    return pose
-
-
-MOUNT = at(0.4, 0.0, 0.3)
-
-
-@cache
-def carrier():
-    """A PUMA 560 on a platform with a driven wheel behind and a steered one in front."""
-    arm = cy.load("puma560")
-    bodies = [Body("floor"), Body("chassis", 60.0, [0.3, 0, 0], np.diag([2.0, 4.0, 5.0])),
-              Body("wheel", 3.0, inertia=np.diag([0.01, 0.02, 0.01])), Body("fork", 2.0, inertia=0.02 * np.eye(3))]
-    joints = [Joint("base", "floor", "chassis", Planar(), at(z=RADIUS)),
-              Joint("drive", "chassis", "wheel", Revolute((0.0, 1.0, 0.0))),
-              Joint("steering", "chassis", "fork", Revolute(), at(BASE))]
-    first = replace(arm.joints[0], parent="chassis", placement=MOUNT @ arm.joints[0].placement)
-    frames = [Frame("front", "chassis", at(BASE)), *[frame for frame in arm.frames if frame.name == "tool"]]
-    return cy.Mechanism.of(
-        "carrier", [*bodies, *arm.bodies[1:]], [*joints, first, *arm.joints[1:]], frames=frames,
-        constraints=[Wheel("tyre", "floor", "wheel", RADIUS), SteeredAxle("front axle", "floor", "front", "steering")],
-        actuated=["drive", "steering", *[joint.name for joint in arm.joints]])
-
-
-def arm_program(start):
-    """The arm's joints while its tool goes straight and turns about one axis, by vector-parameters in homogeneous form.
-    """
-    arm = cy.load("puma560")
-    ends = arm.pose(np.array([HOME, GOAL]), "tool")
-    x = np.linspace(0.0, 1.0, 41)
-    done = x**3 * (10 - 15 * x + 6 * x**2)
-    poses = np.tile(np.eye(4), (len(x), 1, 1))
-    turned = rot.interpolate_shortest(*rot.homogeneous_from_matrix(ends[:, :3, :3]), done)
-    poses[:, :3, :3] = rot.matrix_from_homogeneous(turned)
-    poses[:, :3, 3] = ends[0, :3, 3] + done[:, None] * (ends[1] - ends[0])[:3, 3]
-    q = [HOME]
-    for pose in poses[1:]:
-        q.append(arm.inverse_kinematics(pose, "tool", start=q[-1], limits=False).q)
-    return CubicSpline(start + x * TASK, q, bc_type="clamped")
-
-
-@cache
-def driven(*disturbance):
-    """The whole task in one simulation, with drives that follow their program."""
-    machine = carrier()
-    program = SteeredPath(BASE, PIECES).program(0.8, 1.0)
-    hand_over = program.duration
-    task = arm_program(hand_over)
-
-    def told(t):
-        drive = program(t)
-        within = np.clip(t, hand_over, hand_over + TASK)
-        moves = float(hand_over <= t <= hand_over + TASK)
-        return (np.array([drive.roll / RADIUS, drive.steering, *task(within)]),
-                np.array([drive.roll_rate / RADIUS, drive.steering_rate, *moves * task(within, 1)]),
-                np.array([drive.roll_acceleration / RADIUS, drive.steering_acceleration, *moves * task(within, 2)]))
-
-    def control(t, q, qd):
-        u, ud, udd = told(t)
-        wanted = udd + 20.0 * (ud - qd[3:]) + 100.0 * (u - q[3:])
-        return machine.inverse_dynamics(q, qd, machine.actuated_acceleration(q, qd[3:], wanted))
-
-    q = np.array([0.0, 0.0, 0.0, 0.0, 0.0, *HOME])
-    q[5:] += disturbance or 0.0
-    run = machine.simulate(q, np.zeros(11), controller=control, until=hand_over + TASK, rtol=1e-7, atol=1e-8,
-                           progress=False)
-    assert run.status == "finished"
-    return program, run
-
-
-def test_the_platform_drives_to_the_hand_over_pose():
-    machine = carrier()
-    assert machine.mobility == 8
-    program, run = driven()
-    there = np.searchsorted(run.t, program.duration)
-    np.testing.assert_allclose(run.q[there:, :3], np.broadcast_to(rolled(PIECES), run.q[there:, :3].shape), atol=1e-6)
-    np.testing.assert_allclose(run.q[:, :3], program.pose(run.t), atol=1e-6)
-    assert np.abs(machine.constraint_rates(run.q, run.qd)).max() < 1e-12
-    np.testing.assert_allclose(run.q[:there, 5:], np.broadcast_to(HOME, run.q[:there, 5:].shape), atol=1e-6)
-
-
-def test_then_the_tool_turns_about_one_axis_to_its_goal():
-    machine = carrier()
-    program, run = driven()
-    x, y, heading = rolled(PIECES)
-    platform = at(x, y, RADIUS)
-    platform[:3, :3] = Rotation.from_euler("z", heading).as_matrix()
-    ends = platform @ MOUNT @ cy.load("puma560").pose(np.array([HOME, GOAL]), "tool")
-    there = run.t >= program.duration
-    part = (run.t[there] - program.duration) / TASK
-    done = np.clip(part**3 * (10 - 15 * part + 6 * part**2), 0.0, 1.0)
-    tool = machine.pose(run.q[there], "tool")
-    slerp = Slerp([0.0, 1.0], Rotation.from_matrix(ends[:, :3, :3]))
-    np.testing.assert_allclose(tool[:, :3, :3], slerp(done).as_matrix(), atol=2e-5)  # between 41 points, a spline
-    np.testing.assert_allclose(tool[:, :3, 3], ends[0, :3, 3] + done[:, None] * (ends[1] - ends[0])[:3, 3], atol=2e-5)
-    np.testing.assert_allclose(tool[-1], ends[1], atol=1e-6)
-
-
-def test_a_disturbed_arm_returns_to_its_program_while_the_platform_keeps_its_path():
-    program, run = driven(0.1, -0.1, 0.05, 0.0, 0.1, -0.1)
-    np.testing.assert_allclose(run.q[:, :3], program.pose(run.t), atol=1e-5)
-    np.testing.assert_allclose(run.q[-1, 5:], GOAL, atol=1e-6)
-    assert np.abs(run.q[0, 5:] - HOME).max() > 0.09
-
-
-def test_the_drives_do_all_the_work():
-    """The floor does none: what the drives give is the gain of energy."""
-    machine = carrier()
-    _, run = driven()
-    power = np.sum(run.tau * run.qd, axis=-1)
-    work = CubicSpline(run.t, power).integrate(run.t[0], run.t[-1])
-    energy = machine.kinetic_energy(run.q, run.qd) + machine.potential_energy(run.q)
-    assert work == pytest.approx(energy[-1] - energy[0], rel=1e-3)
-    assert not run.tau[:, :3].any()
+def test_the_piece_at_a_time():
+    program = SteeredPath(BASE, PIECES).program(speed=0.7, steering_rate=0.9)
+    middle = (program.phase_times[1:] + program.phase_times[:-1]) / 2
+    piece, sign, along = program.piece_at(middle)
+    np.testing.assert_array_equal(piece, [0, 1, 1, 2, 2])  # rolls, steers for the next, rolls, ...
+    np.testing.assert_array_equal(sign, [1, 1, 1, -1, -1])
+    np.testing.assert_allclose(along, [0.5, 0.0, 0.4, 0.0, 0.2], atol=1e-14)
+    assert program.piece_at(99.0)[2] == pytest.approx(0.4) and program.piece_at(-1.0)[2] == 0.0

@@ -12,7 +12,9 @@ from cayley.control.motion_targets import motor_motion_along as motor_motion_alo
 from cayley.control.motors import dc_motors as dc_motors
 from cayley.control.observer import luenberger_observer as luenberger_observer
 from cayley.control.parameter_sensitivity import trajectory_sensitivity as trajectory_sensitivity
+from cayley.control.path_stabiliser import PathStabiliser as PathStabiliser
 from cayley.control.pid_control import pid as pid
+from cayley.control.platform_law import PlatformLaw as PlatformLaw
 from cayley.control.tracking import Tracking as Tracking
 from cayley.control.tracking import Weights as Weights
 from cayley.control.tracking import simulate_law as simulate_law

@@ -69,13 +69,13 @@ class SteeredPath:
     @property
     def end(self) -> Array:
         """The pose x, y, heading at the end, where an arm takes over."""
-        return self._corners[-1]
+        return self.corners[-1]
 
     def pose(self, distance: ArrayLike) -> Array:
         """x, y and heading (..., 3) after a distance driven [m]."""
         distance, piece = self._located(distance)
         within = np.sign(self._lengths[piece]) * (distance - self._starts[piece])
-        return arc_pose(self._corners[piece], self.curvatures[piece], within)
+        return arc_pose(self.corners[piece], self.curvatures[piece], within)
 
     def steering(self, distance: ArrayLike) -> Array:
         """The angle of the steered wheel (...) after a distance driven; at a joint that of the piece before it."""
@@ -114,7 +114,7 @@ class SteeredPath:
         return np.concatenate([[0.0], self._ends[:-1]])
 
     @cached_property
-    def _corners(self) -> Array:
+    def corners(self) -> Array:
         """The poses at the start, between pieces and at the end."""
         poses = [np.asarray(self.start)]
         for length, curvature in zip(self._lengths, self.curvatures, strict=True):
@@ -172,6 +172,20 @@ class SteeredProgram:
         phase, share, _, _ = self._progress(t)
         step = self._distance[phase + 1] - self._distance[phase]
         return self.path.pose(self._distance[phase] + step * share)
+
+    @property
+    def phase_times(self) -> Array:
+        """When it starts, when each phase ends and the next begins, and when it has arrived (phases + 1) [s]."""
+        return self._times
+
+    def piece_at(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """The piece of the path at times, 1 if it is driven ahead and -1 if backwards, and how far along it the cart is
+        to be [m]. While the wheel is turned for a piece the cart is at its start."""
+        phase, share, _, _ = self._progress(t)
+        rolls = np.diff(self._roll) != 0
+        piece = np.minimum(np.cumsum(rolls) - rolls, len(self.path.pieces) - 1)[phase]
+        length = np.array([length for length, _ in self.path.pieces])[piece]
+        return piece, np.sign(length), np.where(rolls[phase], share, 0.0) * np.abs(length)
 
     @cached_property
     def _marks(self) -> Array:
