@@ -83,7 +83,8 @@ class FreeChain:
             B, vB, _ = self.point(j, "B", t)
             A, vA, _ = self.point(parent, f"A{j}", t) if parent >= 0 else np.zeros((3, 3))
             motions.append(BodyMotion(*self.free[j].at(t)[:2], B - A, vB - vA))
-        return instant(self.bodies, self.attachments, motions, [Attachment(len(self.bodies) - 1, "tip")], G, convention)
+        return instant(self.bodies, ["B"] * len(self.bodies), self.attachments, motions,
+                       [Attachment(len(self.bodies) - 1, "tip")], G, convention)
 
     def joint_motion(self, t, convention):
         """x and its rate, by the points themselves."""
