@@ -19,6 +19,9 @@ from cayley.planning.gripper_limits import GripperLimits as GripperLimits
 from cayley.planning.gripper_limits import GripperTiming as GripperTiming
 from cayley.planning.gripper_limits import Load as Load
 from cayley.planning.gripper_limits import gripper_timing as gripper_timing
+from cayley.planning.inspection import Clearance as Clearance
+from cayley.planning.inspection import Inspection as Inspection
+from cayley.planning.inspection import inspect_motion as inspect_motion
 from cayley.planning.jerk_limits import jerk_limited as jerk_limited
 from cayley.planning.jerk_limits import least_duration as least_duration
 from cayley.planning.jerk_limits import rest_to_rest as rest_to_rest
