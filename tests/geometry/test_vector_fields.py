@@ -5,7 +5,8 @@ import pytest
 import sympy
 
 import cayley as cy
-from cayley.errors import ModelError, SignatureError, TraceError
+from cayley.control import FlexibleLink
+from cayley.errors import ModelError, SignatureError, SingularityError, TraceError
 from cayley.geometry.rotations import compose_vector_parameters
 from cayley.geometry.vector_fields import (
     LieGroup,
@@ -15,7 +16,9 @@ from cayley.geometry.vector_fields import (
     lie_bracket,
     lie_derivative,
     linearisability,
+    output_linearising_law,
     rank,
+    relative_degrees,
     structure_constants,
     vector_field,
 )
@@ -208,6 +211,45 @@ def test_several_inputs():
     assert found.chains == (4, 4) and found.is_linearisable
     chained = [lambda x: [1.0, 0.0, x[1]], lambda x: [0.0, 1.0, 0.0]]
     assert not linearisability(lambda x: np.zeros(3), chained, [0.1, 0.2, 0.3]).holds
+
+
+def test_relative_degrees():
+    """The link's angle sees the motor after four derivatives, its velocity after three; the beam's ball has none."""
+    numbers = [1.0, 1.0, 10.0, 100.0]
+    at = np.random.default_rng(5).normal(size=(3, 4))
+    found = relative_degrees(lambda x: x[:2], single_link, [motor_torque], at, parameters=numbers)
+    assert found.degrees == (4, 3) and np.allclose(found.decoupling[..., 0], 100.0)
+    exact = relative_degrees(lambda x: x[:1], single_link, [motor_torque], X, parameters=P)
+    assert exact.is_complete and sympy.simplify(exact.decoupling[0] - K / (Il * Im)) == 0
+    beam = lambda x: [x[1], x[0] * x[3] ** 2 - 9.81 * np.sin(x[2]), x[3], 0.0]  # noqa: E731
+    torque = [lambda x: [0.0, 0.0, 0.0, 1.0]]
+    assert relative_degrees(lambda x: x[:1], beam, torque, [0.2, 0.1, 0.3, 0.4]).degrees == (3,)
+    with pytest.raises(SingularityError, match="at 1 of 2"):
+        relative_degrees(lambda x: x[:1], beam, torque, [[0.2, 0.1, 0.3, 0.4], [0.2, 0.1, 0.3, 0.0]])
+    never = relative_degrees(lambda x: x[1:], lambda x: [x[1], -x[1]], [lambda x: [1.0, 0.0]], [0.1, 0.2])
+    assert never.degrees == (0,) and not never.is_complete
+
+
+def test_laws_for_outputs():
+    """Of the single link, that of the specification; of a car, its middle in front is driven anywhere."""
+    numbers = np.array([1.0, 2.0, 10.0, 100.0])
+    law = output_linearising_law(lambda x: x[:1], single_link, [motor_torque], [4])
+    at = np.random.default_rng(6).normal(size=(5, 4))
+    known = FlexibleLink(1.0, 2.0, 10.0, 100.0).law(at, 3.0)
+    assert np.allclose(law(at, numbers, [3.0])[:, 0], known, rtol=1e-12, atol=1e-10)
+    front = lambda x: [x[0] + 0.3 * np.cos(x[2]), x[1] + 0.3 * np.sin(x[2])]  # noqa: E731
+    car = output_linearising_law(front, lambda x: np.zeros(3), [drive, turn], [1, 1])
+    u = car([0.0, 0.0, 0.7], [0.4, -0.2])
+    assert np.allclose([u[0] * np.cos(0.7) - 0.3 * u[1] * np.sin(0.7), u[0] * np.sin(0.7) + 0.3 * u[1] * np.cos(0.7)],
+                       [0.4, -0.2], atol=1e-14)
+    middle = output_linearising_law(lambda x: x[:2], lambda x: np.zeros(3), [drive, turn], [1, 1])
+    with pytest.raises(TraceError, match="singular whatever"):
+        middle([0.0, 0.0, 0.7], [0.4, -0.2])
+    bent = output_linearising_law(lambda x: [x[0] * x[1], x[1]], lambda x: np.zeros(2),
+                                  [lambda x: [1.0, 0.0], lambda x: [1.0, 1.0]], [1, 1])
+    assert np.allclose(bent([0.5, 2.0], [0.4, -0.2]), [(0.4 + 0.2 * 2.5) / 2.0, -0.2])
+    with pytest.raises(SingularityError, match="independently"):
+        bent([0.5, 0.0], [0.4, -0.2])
 
 
 @pytest.mark.spec("S0-56")

@@ -12,4 +12,8 @@ from cayley.geometry.vector_fields.feedback_linearity import linearisability as 
 from cayley.geometry.vector_fields.generated_algebra import ControllabilityAlgebra as ControllabilityAlgebra
 from cayley.geometry.vector_fields.generated_algebra import controllability_algebra as controllability_algebra
 from cayley.geometry.vector_fields.lie_groups import LieGroup as LieGroup
+from cayley.geometry.vector_fields.lie_groups import algebra_axioms as algebra_axioms
 from cayley.geometry.vector_fields.lie_groups import structure_constants as structure_constants
+from cayley.geometry.vector_fields.output_degrees import RelativeDegrees as RelativeDegrees
+from cayley.geometry.vector_fields.output_degrees import output_linearising_law as output_linearising_law
+from cayley.geometry.vector_fields.output_degrees import relative_degrees as relative_degrees

@@ -54,6 +54,11 @@ def vector_field(text: Text) -> Kernel:
     return _function(text, "(n)")
 
 
+def function_of_state(text: Text) -> Kernel:
+    """A text `h(x)` or `h(x, p)` of any number of values, as a kernel."""
+    return _function(text, "(m)")
+
+
 def lie_bracket(f: Text, g: Text) -> Kernel:
     """[f, g] = Dg f - Df g, the field (n) of two fields.
 
@@ -104,7 +109,7 @@ def lie_derivative(h: Text, f: Text, order: int = 1) -> Kernel:
     array([-9.81])
     """
     _check_order(order)
-    function = _function(h, "(m)")
+    function = function_of_state(h)
     field = vector_field(f)
     inputs = max(function.inputs, field.inputs, key=len)
 
