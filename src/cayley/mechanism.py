@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.equations.closed_mechanisms import Formulation
     from cayley.dynamics.forward.kernels import ForwardDynamics
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
+    from cayley.dynamics.generation.model import GeneratedModel
     from cayley.dynamics.identification import LinearModel
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.kernels import InverseDynamics
@@ -1238,6 +1239,21 @@ class Mechanism:
         from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
         return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared,
                                    formulation=formulation, independent=independent)
+
+    def generated_model(self, *, form: Literal["recursion", "traces"] = "recursion",
+                        coordinates: Literal["angles", "half-angle tangents"] = "angles",
+                        parameters: Literal["numbers", "symbols"] = "numbers") -> GeneratedModel:
+        """The terms of B qdd + C + G + E = U of an arm with elastic or rigid joints, its inverse and forward dynamics,
+        as kernels, and as text in C, Fortran or Python; see `cayley.dynamics.generation.model.generate`.
+
+        >>> model = load("planar2r").generated_model(parameters="symbols")
+        >>> print(model.equations().outputs["B"][1, 1])
+        I_2zz + c_2x**2*m_2
+        >>> list(model.texts("fortran", ["inverse_dynamics"]))
+        ['planar2r_inverse_dynamics.f90']
+        """
+        from cayley.dynamics.generation.model import generate
+        return generate(self.tree, form=form, coordinates=coordinates, parameters=parameters)
 
     def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
         """The model that is linear in its inertial parameters: regressor, base parameters, identification. Of a

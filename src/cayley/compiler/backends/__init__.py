@@ -20,6 +20,7 @@ BACKENDS: dict[str, Backend | str] = {
     "c": "cayley.compiler.backends.c",
     "cuda": "cayley.compiler.backends.cuda",
     "python": "cayley.compiler.backends.python",
+    "fortran": "cayley.compiler.backends.fortran",
     "latex": "cayley.compiler.backends.latex",
 }
 """By the names of `kernel.on(...)` and `cayley export --language`: a backend, or the module that has it as `BACKEND`.

@@ -22,6 +22,13 @@ from cayley.geometry.principal_axes.linear_systems import (
 )
 from cayley.geometry.principal_axes.plane_rotation import second_level_roots, second_level_rotations
 from cayley.geometry.principal_axes.point_mass import PointMassRotations, point_mass_rotations
+from cayley.geometry.principal_axes.symbolic import (
+    PointMassSteps,
+    SymbolicDiagonalization,
+    second_level_radicals,
+    symbolic_diagonalization,
+    symbolic_point_mass,
+)
 
 __all__ = [
     "CUBE_ROTATIONS",
@@ -29,7 +36,9 @@ __all__ = [
     "FirstLevel",
     "LinearSolution",
     "PointMassRotations",
+    "PointMassSteps",
     "Quartics",
+    "SymbolicDiagonalization",
     "diagonalize",
     "diagonalizing_rotations",
     "dialytic_matrix",
@@ -41,7 +50,10 @@ __all__ = [
     "mode_functions",
     "point_mass_rotations",
     "rotations_by_elimination",
+    "second_level_radicals",
     "second_level_roots",
     "second_level_rotations",
+    "symbolic_diagonalization",
+    "symbolic_point_mass",
     "symmetric_exponential",
 ]

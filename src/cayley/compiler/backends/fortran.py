@@ -1,0 +1,167 @@
+"""A program as a Fortran 2003 subroutine that needs nothing but the language's own functions.
+
+Arrays are indexed from one, entry (i, j) of a matrix is A(i, j); scalars are arguments of their own. Small and capital
+letters are the same in Fortran, so that names which differ in nothing else get an underscore.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.backends.protocol import Backend
+from cayley.compiler.c_words import FOR_FUNCTIONS
+from cayley.compiler.equations import Equations, equations
+from cayley.compiler.names import identifier
+from cayley.compiler.program import Program, Variable
+from cayley.errors import UnsupportedError
+from cayley.wording import printable
+
+_KINDS = {"double": "kind(1.0d0)", "float": "kind(1.0)"}
+_LONGEST = 100  # characters of a line
+_LANGUAGE = """
+abs acos aimag aint anint asin atan atan2 call case ceiling char conjg cos cosh dim do dot_product else elseif end
+enddo endif epsilon exp exponent floor function huge if implicit int integer intent kind log log10 logical matmul max
+merge min mod modulo nint none parameter print product program real result return select sign sin sinh size sqrt stop
+subroutine sum tan tanh then tiny transpose use where while wp
+"""
+_WORDS = frozenset(_LANGUAGE.split())
+
+
+class Fortran(Backend):
+    """One .f90 with one subroutine."""
+
+    title = "Fortran"
+
+    def files(self, program: Program, precision: str) -> dict[str, str]:
+        name = identifier(program.name, FOR_FUNCTIONS | _WORDS)
+        return {f"{name}.f90": fortran_text(program, name, precision)}
+
+
+def fortran_text(program: Program, name: str, precision: str = "double") -> str:
+    """The text of a subroutine.
+
+    >>> from cayley.compiler.signature import Signature
+    >>> from cayley.compiler.trace import trace
+    >>> program = trace(lambda m, v: 0.5 * m * v**2, Signature.parse("(),(2)->(2)"), {}, name="energy",
+    ...                 inputs=["m", "v"])
+    >>> print(fortran_text(program, "energy"))
+    subroutine energy(m, v, out)
+        implicit none
+        integer, parameter :: wp = kind(1.0d0)
+        real(wp), intent(in) :: m
+        real(wp), intent(in) :: v(2)
+        real(wp), intent(out) :: out(2)
+        real(wp) :: t_1
+        t_1 = (1.0_wp/2.0_wp)*m
+        out(1) = t_1*v(1)**2
+        out(2) = t_1*v(2)**2
+    end subroutine energy
+    <BLANKLINE>
+    """
+    found = equations(program, shared=True)
+    called = _Names(program, found, name)
+    spelled = _printer(called.written)
+    lines = ["implicit none", f"integer, parameter :: wp = {_KINDS[precision]}"]
+    lines += [f"real(wp), intent({way}) :: {called.of[v.name, way]}{_extent(v)}" for way, side in
+              (("in", program.inputs), ("out", program.outputs)) for v in side]
+    temporaries = [called.written[str(symbol)] for symbol, _ in found.lines]
+    lines += [f"real(wp) :: {', '.join(temporaries[k:k + 8])}" for k in range(0, len(temporaries), 8)]
+    lines += [f"{called.written[str(symbol)]} = {spelled(expression)}" for symbol, expression in found.lines]
+    for variable in program.outputs:
+        target = called.of[variable.name, "out"]
+        entries = _entries(found.outputs[variable.name])
+        lines += [f"{target}{_index(place)} = {spelled(entry)}"
+                  for place, entry in zip(np.ndindex(variable.shape), entries, strict=True)]
+    arguments = [called.of[v.name, "in"] for v in program.inputs] + [called.of[v.name, "out"] for v in program.outputs]
+    words = [f"! {part}" for line in printable(program.description).splitlines() for part in textwrap.wrap(line, 100)]
+    whole = [*words, f"subroutine {name}({', '.join(arguments)})", *[f"    {line}" for line in lines],
+             f"end subroutine {name}"]
+    return "\n".join([part for line in whole for part in _continued(line)] + [""])
+
+
+class _Names:
+    """What the inputs, the outputs and the symbols of equations are called, no two of them alike but for capitals."""
+
+    def __init__(self, program: Program, found: Equations, name: str) -> None:
+        self._taken = {name.lower()}
+        self.of: dict[tuple[str, str], str] = {}
+        self.written: dict[str, str] = {}
+        for variable in program.inputs:
+            self.of[variable.name, "in"] = self._new(variable.name)
+            symbols = _entries(found.inputs[variable.name])
+            for place, symbol in zip(np.ndindex(variable.shape), symbols, strict=True):
+                self.written[str(symbol)] = self.of[variable.name, "in"] + _index(place)
+        for variable in program.outputs:
+            self.of[variable.name, "out"] = self._new(variable.name)
+        for symbol, _ in found.lines:
+            self.written[str(symbol)] = self._new(str(symbol))
+
+    def _new(self, wanted: str) -> str:
+        name = identifier(wanted, ())
+        while name.lower() in self._taken or name.lower() in _WORDS:
+            name += "_"
+        self._taken.add(name.lower())
+        return name
+
+
+def _printer(written: Mapping[str, str]) -> Any:  # noqa: ANN401 (a method of SymPy's)
+    """What spells an expression of SymPy, with its symbols by these names and its numbers in the kind `wp`."""
+    from sympy.printing.fortran import FCodePrinter
+    from sympy.printing.precedence import precedence
+
+    class Printer(FCodePrinter):
+        def _print_Symbol(self, expr: Any) -> str:  # noqa: ANN401 (SymPy's protocol, and below)
+            return written[str(expr)]
+
+        def _print_Rational(self, expr: Any) -> str:  # noqa: ANN401
+            return f"{expr.p}.0_wp/{expr.q}.0_wp"
+
+        def _print_Pow(self, expr: Any) -> str:  # noqa: ANN401
+            if expr.exp != -1:
+                return str(super()._print_Pow(expr))
+            return f"1.0_wp/{self.parenthesize(expr.base, precedence(expr))}"
+
+        def _wrap_fortran(self, lines: list[str]) -> list[str]:
+            return lines
+
+        def _print_Float(self, expr: Any) -> str:  # noqa: ANN401
+            return f"{float(expr)!r}_wp"
+
+    printer = Printer({"standard": 2003, "source_format": "free", "human": False})
+
+    def spelled(expression: Any) -> str:  # noqa: ANN401
+        _, missing, text = printer.doprint(expression)
+        if missing:
+            raise UnsupportedError(f"Fortran has no function for {next(iter(missing))}: export C or Python instead")
+        return text.strip()
+
+    return spelled
+
+
+def _entries(value: Any) -> list[Any]:  # noqa: ANN401 (an expression, or a matrix or array of them)
+    from sympy import flatten
+    return flatten(value.tolist()) if hasattr(value, "tolist") else [value]
+
+
+def _index(place: tuple[int, ...]) -> str:
+    return f"({', '.join(str(k + 1) for k in place)})" if place else ""
+
+
+def _extent(variable: Variable) -> str:
+    return f"({', '.join(map(str, variable.shape))})" if variable.shape else ""
+
+
+def _continued(line: str) -> Iterable[str]:
+    """A line in parts that are not too long."""
+    if len(line) <= _LONGEST or line.lstrip().startswith("!"):
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()))
+    parts = textwrap.wrap(line.strip(), _LONGEST - len(indent) - 8, break_long_words=False, break_on_hyphens=False)
+    return [f"{indent}{'    ' * bool(k)}{part}{' &' * (k < len(parts) - 1)}" for k, part in enumerate(parts)]
+
+
+BACKEND = Fortran()

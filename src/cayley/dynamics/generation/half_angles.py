@@ -1,0 +1,56 @@
+"""Angles by the tangents of their halves: sines and cosines are rational, and so are the equations of motion.
+
+    t = tan(q/2)        cos q = (1 - t^2)/(1 + t^2)        sin q = 2 t/(1 + t^2)
+NumPy asks objects for their own `cos` and `sin`, so that every text for links runs on these as it is. A half-turn has
+no t. Source: Mladenova 1.2; spec R-52, R-62.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.rigid_links.links import Links
+
+
+@dataclass(frozen=True)
+class RationalAngle:
+    """An angle of which the cosine and the sine are known."""
+
+    cosine: Scalar
+    sine: Scalar
+
+    @staticmethod
+    def of_tangent(t: Scalar) -> RationalAngle:
+        """The angle whose half has the tangent t."""
+        share = 1 / (1 + t * t)
+        return RationalAngle((1 - t * t) * share, 2 * t * share)
+
+    def cos(self) -> Scalar:
+        return self.cosine
+
+    def sin(self) -> Scalar:
+        return self.sine
+
+    def __add__(self, angle: float) -> RationalAngle:
+        c = np.cos(angle)
+        s = np.sin(angle)
+        return RationalAngle(c * self.cosine - s * self.sine, s * self.cosine + c * self.sine)
+
+
+def with_rational_angles(links: Links, t: Array) -> Array:
+    """Coordinates (nq) for texts of links: the angles of revolute joints by the tangents of their halves."""
+    found = np.empty(len(t), dtype=object)
+    found[:] = [t[k] for k in range(len(t))]
+    for link in links.links:
+        if link.is_revolute:
+            found[link.coordinates.start] = RationalAngle.of_tangent(t[link.coordinates.start])
+    return found
+
+
+def angles(links: Links, t: Array) -> Array:
+    """The coordinates q themselves, with angles between -pi and pi."""
+    turning = {link.coordinates.start for link in links.links if link.is_revolute}
+    return np.stack([2 * np.arctan(t[k]) if k in turning else t[k] for k in range(len(t))])
