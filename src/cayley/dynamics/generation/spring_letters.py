@@ -39,13 +39,13 @@ def spring_forces(tree: Tree, given: Mapping[str, Scalar], q: Array, qd: Array) 
 
 def _written(tie: Tie, given: Mapping[str, Scalar]) -> Tie:
     letters = {key: given[_name(tie, key)] for key in _numbers(tie) if _name(tie, key) in given}
-    spring = replace(tie.spring, **letters) if letters else tie.spring  # type: ignore[type-var]
+    spring = replace(tie.spring, **letters) if letters else tie.spring
     return tie._replace(spring=spring, gear=given.get(f"N_{tie.qd + 1}", tie.gear))
 
 
 def _numbers(tie: Tie) -> dict[str, float]:
     """The numbers of a spring; a law that is a formula or a function has none."""
-    return {entry.name: getattr(tie.spring, entry.name) for entry in fields(tie.spring)  # type: ignore[arg-type]
+    return {entry.name: getattr(tie.spring, entry.name) for entry in fields(tie.spring)
             if "number" in entry.metadata.get("form", "") and getattr(tie.spring, entry.name)}
 
 
