@@ -64,6 +64,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/rolling.py
 	@$(BIN)/python benchmarks/planning.py
 	@$(BIN)/python benchmarks/elastic_control.py
+	@$(BIN)/python benchmarks/elastic.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

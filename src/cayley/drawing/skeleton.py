@@ -144,11 +144,11 @@ class Skeleton:
 def skeleton(tree: Tree, q: Array) -> Skeleton:
     """The stick figure of a mechanism at a configuration (nq)."""
     poses = body_poses(tree, q)
-    lines = []
+    lines = [*_motor_lines(tree, poses)]
     slides = []
     carrying = _carrying(tree)
     plates = chassis_plates(tree)
-    for number, joint in enumerate(tree.joints):
+    for number, joint in enumerate(tree.bare_joints):
         body = tree.parents[number]
         if joint.motion.free:
             continue
@@ -173,6 +173,18 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
               for frame, place, rim in _rims(tree, poses)]
     slides += _rods(tree, poses)
     return Skeleton(tree, poses, tuple(lines), tuple(slides))
+
+
+def _motor_lines(tree: Tree, poses: list[Pose]) -> Iterator[LinkLine]:
+    """From the joints that motors drive, or, where another body carries a motor, from there, to the motors."""
+    for driven, motor in tree.motors.items():
+        body = tree.parents[motor]
+        start = poses[body]
+        if body == tree.parents[driven]:
+            start = start.then(Pose.of(tree.joints[driven].placement))
+        points = np.stack([start.p, poses[motor + 1].p])
+        if path_length(points) > _SAME:
+            yield LinkLine(tree.bodies[body].name, points, carries=False)
 
 
 def _rims(tree: Tree, poses: list[Pose]) -> Iterator[tuple[Frame, Pose, Array]]:
@@ -333,9 +345,9 @@ def _carrying(tree: Tree) -> list[bool]:
 def _end_frames(tree: Tree) -> list[Frame]:
     """The named frames on bodies that carry nothing, or several joints at one place, where nothing else would show
     them, as a trunk on two legs; and those where loops are closed and rods end."""
-    inner = {joint.parent for joint in tree.joints}
+    inner = {joint.parent for joint in tree.bare_joints}
     for body in tree.bodies[1:]:
-        carried = [joint for joint in tree.joints if joint.parent == body.name and joint.motion.nv]
+        carried = [joint for joint in tree.bare_joints if joint.parent == body.name and joint.motion.nv]
         if len(carried) > 1 and all(np.linalg.norm(joint.placement[:3, 3]) < _SAME for joint in carried):
             inner.discard(body.name)
     held = held_frames(tree)

@@ -115,9 +115,9 @@ def shown_frames(tree: Tree, frames: str | Sequence[str]) -> list[Frame]:
     if frames == "bodies":
         return [tree.frame(body.name) for body in tree.bodies]
     if frames == "ends":
-        inner = {joint.parent for joint in tree.joints}
+        inner = {joint.parent for joint in tree.bare_joints}
         ends = [
-            end for body in tree.bodies if body.name not in inner and body is not tree.bodies[0]
+            end for joint in tree.bare_joints if (body := tree.bodies[tree.body_number(joint.child)]).name not in inner
             if (end := _end_frame(tree, body.name)) is not None]
         root = [] if floats(tree) else [tree.frame(tree.bodies[0].name)]
         return root + (ends if len(ends) <= _MANY_ENDS else [])

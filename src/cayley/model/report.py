@@ -205,7 +205,7 @@ def _joint_row(number: int, joint: Joint, place: slice) -> tuple[str, ...]:
 def _drives(tree: Tree) -> Table:
     """The drives that are elastic, or whose rotors are known as bodies."""
     rows = tuple(_drive_row(joint) for joint in tree.joints if joint.spring is not None or joint.rotor.is_body)
-    columns = ("joint", "gear", "rotor, about its axis [kg m^2]", "mass [kg]", "carried by", "spring")
+    columns = ("joint", "gear", "rotor [kg m^2]", "mass [kg]", "carried by", "spring")
     return Table("Drives", columns, rows)
 
 

@@ -411,6 +411,11 @@ class Tree(Immutable):
         return {number: self._joint_numbers[motor_name(joint.name)] for number, joint in enumerate(self.joints)
                 if has_motor(joint, self.included) and motor_name(joint.name) in self._joint_numbers}
 
+    @property
+    def bare_joints(self) -> tuple[Joint, ...]:
+        """The joints that are not of motors."""
+        return tuple(joint for joint in self.joints if joint.name not in self._motor_parts.joints)
+
     @cached_property
     def _motor_parts(self) -> _Added:
         """The names of what motors have added: bodies, and joints with the joints that they drive."""
