@@ -60,7 +60,8 @@ def test_one_time_a_batch_and_a_kernel_agree(motion):
         assert values.shape[:2] == (4, 5)
         np.testing.assert_allclose(alone, values[2, 3], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(inside, values, rtol=1e-9, atol=1e-11)
-    assert motion(t[:0]).q.shape == (0, 5, n)
+    np.testing.assert_allclose(motion.position(t), whole[0], rtol=1e-13, atol=1e-13)
+    assert motion(t[:0]).q.shape == motion.position(t[:0]).shape == (0, 5, n)
     assert np.isnan(motion.position(np.array([np.nan, t[0, 0]]))).any(axis=-1).tolist() == [True, False]
 
 

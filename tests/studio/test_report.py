@@ -22,6 +22,7 @@ from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits
 from cayley.model.tree import Tree
+from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import fall, floating, held, whole_configurations
@@ -132,6 +133,21 @@ def test_a_folder_gets_a_file_with_a_plain_name(robots, tmp_path):
         write_report(robots["scara"], tmp_path / "nowhere" / "x.html")
     with pytest.raises(ModelError, match="puma560"):
         write_report("puma56", tmp_path)
+
+
+def test_a_planned_motion_is_drawn_and_played(tmp_path):
+    arm = cy.load("planar2r")
+    move = cubic_spline([0.0, 1.0, 2.0], [[0.1, 0.2], [0.9, -0.4], [0.5, 0.3]], "clamped")
+    page = write_report(arm, tmp_path, motion=move).read_text(encoding="utf-8")
+    outline = Outline(page)
+    assert "Motion" in outline.headings and "play" in outline.places
+    assert "From 0 to 2 s; it begins and ends at rest." in outline.text
+    assert 'alt="Joint forces of a motion of planar2r"' in page
+    played = json.loads(outline.scripts["fall"])
+    assert len(played["q"]) == 101 and played["step"] == 0.02
+    np.testing.assert_allclose(played["q"][50], [0.9, -0.4], atol=1e-6)
+    with pytest.raises(cy.CayleyError, match="planar2r"):
+        write_report(arm, tmp_path, motion=cubic_spline([0.0, 1.0], np.eye(2, 3)))
 
 
 def test_what_does_not_move_has_a_page(tmp_path):

@@ -92,6 +92,10 @@ class Motion(ABC):
         """The derivatives at times of the interval, floats: compiled."""
         return self._kernel(t)
 
+    def _positions(self, t: Array) -> Array:
+        """The positions alone at times of the interval, floats."""
+        return self._values(t)[0]
+
     def _at(self, t: float) -> Derivatives:
         """The derivatives at one time of the interval, for those who ask again and again."""
         return self._values(np.asarray(t))
@@ -123,6 +127,9 @@ class Motion(ABC):
         """The configuration (..., nq). As an input of a system, `inputs={"target": move.position}`, this and the others
         are called with the state as well, and do not look at it.
         """
+        is_batch = isinstance(t, np.ndarray) and t.dtype == float and t.size > 1
+        if is_batch and self.start <= t.min() and t.max() <= self.end:  # type: ignore[union-attr]
+            return self._positions(t)  # type: ignore[arg-type]
         return self.derivatives(t)[0]
 
     def velocity(self, t: ArrayLike, *_: object) -> Array:

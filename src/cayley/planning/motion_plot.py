@@ -21,13 +21,20 @@ _MOST_BREAKS = 40  # more make no clearer picture
 
 def plot(motion: Motion, names: Sequence[str] | None) -> Figure:
     """The figure; dotted lines are the breaks."""
+    figure = plt.figure(figsize=(8.0, 8.0), layout="constrained")
+    draw(figure, motion, names)
+    return figure
+
+
+def draw(figure: Figure, motion: Motion, names: Sequence[str] | None) -> None:
+    """Draw a motion on an empty figure."""
     labels = [f"q{k}" for k in range(motion.nq)] if names is None else list(names)
     if len(labels) != motion.nq:
         raise SignatureError(f"the motion has {motion.nq} coordinates; {len(labels)} names were given")
     t = np.unique([*np.linspace(motion.start, motion.end, _SAMPLES), *motion.breaks,
                    *np.nextafter(motion.breaks[1:], motion.start)])  # so that jumps are upright
     titles = ("position", "velocity", "acceleration", "jerk")
-    figure, axes = plt.subplots(4, 1, sharex=True, layout="constrained", figsize=(8.0, 8.0))
+    axes = figure.subplots(4, 1, sharex=True)
     for ax, title, values in zip(axes, titles, motion.derivatives(t), strict=True):
         own = labels if values.shape[-1] == motion.nq else [f"v{k}" for k in range(motion.nv)]
         for k, name in enumerate(own):
@@ -40,7 +47,6 @@ def plot(motion: Motion, names: Sequence[str] | None) -> Figure:
         ax.margins(x=0.01)
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
-        if title in ("position", "velocity") and len(own) > 1:
+        if len(own) > 1 and (title == "position" or (title == "velocity" and motion.attitudes)):
             ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)
     axes[-1].set_xlabel("t [s]")
-    return figure

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.lookup import interval, lookup
+from cayley.compiler.signature import Signature
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.motion import Derivatives, Motion
@@ -42,12 +44,6 @@ class InPieces(Motion):
         """The numbers of the pieces."""
 
     @cached_property
-    def _of_batches(self) -> np.ufunc:
-        piece = self._piece
-        shapes = [(), *[table.shape[1:] for table in self._tables]]
-        return piece.ufunc(np.float64, **piece.signature.bind(shapes, piece.inputs))
-
-    @cached_property
     def _times(self) -> list[float]:
         return self.breaks.tolist()
 
@@ -58,10 +54,18 @@ class InPieces(Motion):
             parts = [self._values(part) for part in np.array_split(t.ravel(), -(-t.size // _MANY))]
             whole = (np.concatenate(same) for same in zip(*parts, strict=True))
             return tuple(part.reshape(*t.shape, -1) for part in whole)  # type: ignore[return-value]
+        return self._gathered(self._piece, t)
+
+    def _positions(self, t: Array) -> Array:
+        return self._gathered(_first_result(self._piece), t) if t.size <= _MANY else self._values(t)[0]
+
+    def _gathered(self, piece: Kernel[Any], t: Array) -> Any:  # noqa: ANN401 (what the kernel gives)
+        """A kernel of one piece at the times of a batch."""
+        shapes = tuple(table.shape[1:] for table in self._tables)
         places = self.breaks[1:-1].searchsorted(t, side="right")
         rows = [table.take(places, axis=0) for table in self._tables]
         with np.errstate(all="ignore"):  # of branches that are not taken
-            return self._of_batches(t - self.breaks.take(places), *rows)
+            return _of_batches(piece, shapes)(t - self.breaks.take(places), *rows)
 
     def _at(self, t: float) -> Derivatives:
         times = self._times
@@ -74,6 +78,18 @@ class InPieces(Motion):
         place = interval(self.breaks, t)
         rows = [_row(table, place) for table in self._tables]
         return self._piece(t - lookup(self.breaks)(place), *rows)
+
+
+@cache
+def _of_batches(piece: Kernel[Any], shapes: tuple[tuple[int, ...], ...]) -> np.ufunc:
+    return piece.ufunc(np.float64, **piece.signature.bind([(), *shapes], piece.inputs))
+
+
+@cache
+def _first_result(piece: Kernel[Derivatives]) -> Kernel:
+    """The kernel of the positions alone: what is not asked for is not computed."""
+    signature = Signature(piece.signature.inputs, piece.signature.outputs[:1])
+    return kernel(str(signature), name="position", inputs=piece.inputs)(lambda *numbers: piece(*numbers)[0])
 
 
 def _row(table: Array, place: Scalar) -> Array:

@@ -24,28 +24,32 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
 from cayley.compiler.typing import Array
+from cayley.drawing.played import played
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
+from cayley.planning.motion import Motion
 from cayley.studio.closed_section import cost_section, mobility_section
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, fall, floating, held
+from cayley.studio.motion_section import motion_section
 from cayley.studio.pictures import EnergyPlot, manipulability_picture, reachable, workspace_picture
 from cayley.studio.scene import main_frame, scene
 from cayley.studio.tables import dh_words, html_table, listed
 
 _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
+_STEP = 0.02  # s between configurations of a motion; the page goes on evenly between them
 
 
 def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os.PathLike[str], *,
-                 progress: bool = False) -> Path:
+                 motion: Motion | None = None, progress: bool = False) -> Path:
     """Write the page of a mechanism, of a robot of the catalogue or of a file, and return where it is.
 
-    `path` is the file, or a folder in which it is to be `<name>.html`. `progress` shows on the terminal what is being
-    done.
+    `path` is the file, or a folder in which it is to be `<name>.html`. A planned `motion` is drawn, with the joint
+    forces that it asks for, and played in place of a fall. `progress` shows on the terminal what is being done.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +59,7 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
     """
     arm = arm_or_name if isinstance(arm_or_name, Mechanism) else load(arm_or_name)
     place = page_place(Path(path), arm.name)
-    page = Page(arm)
+    page = Page(arm, motion)
     screen = Console(stderr=True)
     hidden = not (progress and screen.is_terminal)
     with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden,
@@ -91,11 +95,14 @@ class Page:
     """The page while it is made, step by step."""
 
     arm: Mechanism
+    planned: Motion | None = None
     sections: list[Section] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     reach: Array | None = None
     motion: Fall | None = None
     motion_note: str = ""
+    way: Array | None = None
+    played: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         self.frame = main_frame(self.arm.tree)
@@ -117,12 +124,12 @@ class Page:
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
         kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
+        moving = ("fall", self._fall) if self.planned is None else ("motion", self._motion)
         if self.without_dynamics or not self.arm.nv:
-            return kinematic
+            return kinematic if self.planned is None else [*kinematic, moving]
         if self.closed:
-            return [*kinematic, ("fall", self._fall), ("equations", self._equations),
-                    ("operations", self._closed_costs)]
-        return [*kinematic, ("fall", self._fall), ("equations", self._equations), ("operations", self._counts)]
+            return [*kinematic, moving, ("equations", self._equations), ("operations", self._closed_costs)]
+        return [*kinematic, moving, ("equations", self._equations), ("operations", self._counts)]
 
     # The steps
 
@@ -172,6 +179,14 @@ class Page:
         except CayleyError as why:
             self.motion_note = f"No fall: {why}."
 
+    def _motion(self) -> None:
+        """The planned motion, which the page plays."""
+        assert self.planned is not None
+        times, way = played(self.arm.tree, self.planned, _STEP)
+        self.way = way
+        self.played = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
+        self._add("motion", "Motion", motion_section(self.arm, self.planned))
+
     def _equations(self) -> None:
         try:
             self._add("equations", "Equations of motion", equation_section(self.arm))
@@ -204,7 +219,7 @@ class Page:
             sections = [*sections, Section("dynamics", "Dynamics", why)]
         source = f"Source of the model: {Path(self.arm.source).name}. " if self.arm.source else ""
         parts = {
-            "source": escape(source), "scene": embedded(scene(self.arm.tree, reach=self.reach)),
+            "source": escape(source), "scene": embedded(scene(self.arm.tree, reach=self.reach, way=self.way)),
             "fall": embedded(self._fall_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
             "facts": facts_html(self.facts), "links": "".join(f'<a href="#{one.place}">{one.title}</a>'
@@ -214,6 +229,8 @@ class Page:
         return page_html(self.arm.name, parts)
 
     def _fall_data(self) -> dict[str, Any] | None:
+        if self.played is not None:
+            return self.played
         if self.motion is None or len(self.motion.trajectory) < 2:
             return None
         found = self.motion.trajectory
@@ -223,6 +240,8 @@ class Page:
             "potential": _six(found.potential), "left": EnergyPlot.left, "right": EnergyPlot.right}
 
     def _player(self) -> str:
+        if self.played is not None:
+            return template("motion.html")
         if self.motion is None or len(self.motion.trajectory) < 2:
             note = self.motion_note or (self.without_dynamics and "No fall: there are no dynamics of it.")
             return f'<p class="note">{escape(note)}</p>' if note else ""
