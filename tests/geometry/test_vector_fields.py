@@ -131,6 +131,11 @@ def test_the_algebra_of_the_unicycle_is_that_of_plane_motions():
     widened = [lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0, 0.0], lambda x: [0.0, 0.0, 1.0, 0.0]]
     found = controllability_algebra(lambda x: np.zeros(4), widened, np.zeros(4))
     assert found.dimension == 3 and found.ranks == 3 and not found.is_accessible
+    heisenberg = [lambda x: [1.0, 0.0, -x[1] / 2], lambda x: [0.0, 1.0, x[0] / 2]]
+    assert controllability_algebra(lambda x: np.zeros(3), heisenberg, np.zeros(3)).dimension is None  # not asked for
+    assert controllability_algebra(lambda x: np.zeros(3), heisenberg, np.zeros(3), depth=5).dimension == 3
+    engel = [lambda x: [1.0, 0.0, 0.0, 0.0], lambda x: [0.0, 1.0, x[0], x[0] ** 2 / 2]]
+    assert controllability_algebra(lambda x: np.zeros(4), engel, np.zeros(4)).growth.tolist() == [2, 3, 4]
 
 
 @pytest.mark.spec("S0-56")
@@ -279,6 +284,10 @@ def test_algebras_of_matrices():
 def test_what_is_no_field_is_refused():
     with pytest.raises(SignatureError, match="3 arguments"):
         vector_field(lambda x, y, z: x)
+    with pytest.raises(SignatureError, match="3 arguments"):
+        lie_derivative(lambda x, y, z: x, drive)
+    assert rank([], np.zeros(3)) == 0
+    assert lie_derivative(lambda x: x[0] * x[2], drive)([2.0, 0.0, 0.5]) == pytest.approx(0.5 * np.cos(0.5))
     with pytest.raises(SignatureError, match="give parameters"):
         rank([single_link], np.zeros(4))
     with pytest.raises(SignatureError, match="finite numbers"):

@@ -12,8 +12,11 @@ import inspect
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from cayley.compiler.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, Text
 from cayley.errors import SignatureError
 
@@ -55,8 +58,16 @@ def vector_field(text: Text) -> Kernel:
 
 
 def function_of_state(text: Text) -> Kernel:
-    """A text `h(x)` or `h(x, p)` of any number of values, as a kernel."""
-    return _function(text, "(m)")
+    """A text `h(x)` or `h(x, p)`, of a number or of several, as a kernel that gives a vector."""
+    if isinstance(text, Kernel) and [len(core) for core in text.signature.outputs] == [1]:
+        return _function(text, "(m)")
+    arguments = len(text.inputs) if isinstance(text, Kernel) else len(_needed(text))
+
+    def as_vector(*state: Array) -> Array:
+        found = text(*state)
+        return symbols([found]) if np.ndim(found) == 0 else found
+
+    return _of_state(as_vector, _checked(arguments), "(m)", str(getattr(text, "__name__", "function")))
 
 
 def lie_bracket(f: Text, g: Text) -> Kernel:
@@ -101,7 +112,7 @@ def iterated_bracket(f: Text, g: Text, order: int) -> Kernel:
 
 
 def lie_derivative(h: Text, f: Text, order: int = 1) -> Kernel:
-    """L_f^k h: the rate of a function h(x) (m) along the field f, `order` times.
+    """L_f^k h: the rate (m) of a function h(x), of m numbers or of one, along the field f, `order` times.
 
     >>> import numpy as np
     >>> acceleration = lie_derivative(lambda x: x[:1], lambda x: [x[1], -9.81 * np.sin(x[0])], 2)
@@ -131,12 +142,19 @@ def _function(text: Text, result: str) -> Kernel:
                 f"{text.__name__} {text.signature} is not a function of a state: it must take a vector, or a vector "
                 "and one of parameters, and give a vector")
         return text
-    needed = [p for p in inspect.signature(text).parameters.values()
-              if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if not 1 <= len(needed) <= 2:
+    return _of_state(text, _checked(len(_needed(text))), result, str(getattr(text, "__name__", "field")))
+
+
+def _needed(text: Text) -> list[inspect.Parameter]:
+    return [p for p in inspect.signature(text).parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def _checked(arguments: int) -> int:
+    if not 1 <= arguments <= 2:
         raise SignatureError(
-            f"a field is a function of the state, or of the state and parameters, not of {len(needed)} arguments")
-    return _of_state(text, len(needed), result, str(getattr(text, "__name__", "field")))
+            f"a field is a function of the state, or of the state and parameters, not of {arguments} arguments")
+    return arguments
 
 
 def _of_state(text: Text, arguments: int, result: str, name: str) -> Kernel:

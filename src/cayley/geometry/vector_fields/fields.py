@@ -89,7 +89,8 @@ class Fields:
             for first, second in brackets:
                 terms.append(bracket_terms(q, own[first], own[second], self.rate, self.turning))
                 own.append(terms[-1].value)
-            return (np.stack(own, axis=1), np.stack([zero, *[term.forth for term in terms]], axis=1),
+            together = np.stack(own, axis=1) if own else np.zeros((self.nv, 0))
+            return (together, np.stack([zero, *[term.forth for term in terms]], axis=1),
                     np.stack([zero, *[term.back for term in terms]], axis=1))
 
         zero = np.zeros(self.nv)
@@ -106,7 +107,7 @@ class Fields:
         """(..., m): of fields, how long they are anywhere; of brackets, their terms, or the shortest field if that is
         longer."""
         sizes = np.linalg.norm(values[..., :self.count], axis=-2)
-        longest = sizes.reshape(-1, self.count).max(axis=0, initial=0.0)
+        longest = sizes.max(axis=tuple(range(sizes.ndim - 1)), initial=0.0)
         floor = min(longest[longest > 0], default=0.0)
         terms = (np.linalg.norm(forth, axis=-2) + np.linalg.norm(back, axis=-2))[..., 1:]
         return np.concatenate([np.broadcast_to(longest, sizes.shape), np.maximum(terms, floor)], axis=-1)

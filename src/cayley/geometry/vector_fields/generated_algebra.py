@@ -53,8 +53,8 @@ class ControllabilityAlgebra:
 
 def controllability_algebra(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                             tolerance: float = TOLERANCE, depth: int | None = None) -> ControllabilityAlgebra:
-    """The algebra of a drift and the fields of inputs, at states (..., n) or at SymPy's symbols (n); to brackets of
-    `depth` fields, n if nothing is said, or as far as the rank grows.
+    """The algebra of a drift and the fields of inputs, at states (..., n) or at SymPy's symbols (n): to brackets of
+    `depth` fields, unless the algebra ends before; of at most n, and until the rank is n, if nothing is said.
 
     >>> import numpy as np
     >>> car = controllability_algebra(lambda x: [0.0, 0.0, 0.0], [lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0],
@@ -72,7 +72,7 @@ def controllability_algebra(f: Text, inputs: Sequence[Text], at: ArrayLike, *, p
     newest = search.independent([], kept)
     brackets: list[Bracket] = []
     growth = [search.ranks(brackets)]
-    while newest and len(growth) < (depth or n) and (growth[-1] < n).any():
+    while newest and len(growth) < (depth or n) and (depth is not None or (growth[-1] < n).any()):
         tried = [(x, z) for x in range(fields.count) for z in newest if z > x]
         first = fields.count + len(brackets)
         new = search.independent([*brackets, *tried], range(first, first + len(tried)))
