@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
     from cayley.kinematics.singularities import Singularity
+    from cayley.mechanisms.rolling.slipping import SlipCheck
     from cayley.mechanisms.workspace_maps import WorkspaceMap
     from cayley.model.denavit_hartenberg.conversion import About
     from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable
@@ -657,12 +658,20 @@ class Mechanism:
 
     @made_once
     def needed_friction(self) -> Kernel:
-        """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each disc and ball, in
-        the order of `constraints`: the force along the ground by that across it. Where it is more than the coefficient
-        of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does not tell.
+        """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each wheel, disc and
+        ball, in the order of `constraints`: the force along the ground by that across it. Where it is more than the
+        coefficient of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does
+        not tell, as of two wheels on one axle: see `slip_check`.
         """
         from cayley.dynamics.forward.needed_friction import needed_friction_kernel
-        return needed_friction_kernel(self.tree, self.constraint_structure)
+        return needed_friction_kernel(self.tree)
+
+    def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:
+        """Whether the wheels, discs and balls of a run could roll with a coefficient of friction, and when they first
+        could not; see `cayley.mechanisms.slip_check`."""
+        from cayley.mechanisms import slip_check
+        return slip_check(self.tree, run.t, run.q, run.qd, np.zeros_like(run.qd) if run.tau is None else run.tau,
+                          friction)
 
     @property
     def constraint_rows(self) -> tuple[RowName, ...]:

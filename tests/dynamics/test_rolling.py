@@ -443,5 +443,5 @@ def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
     pull = 1 / (1 / mass + r * r / inertia)
     np.testing.assert_allclose(belt.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), 0.0),
                                [1.0, pull / mass, -r * pull / inertia], rtol=1e-12)
-    with pytest.raises(UnsupportedError, match="belt has no disc and no ball"):
+    with pytest.raises(UnsupportedError, match="belt has no disc, no ball and no wheel"):
         belt.needed_friction(np.zeros(3), np.zeros(3), np.zeros(3), 0.0)

@@ -13,6 +13,8 @@ from cayley.mechanisms.rolling.path_fitting import FittedPath as FittedPath
 from cayley.mechanisms.rolling.path_fitting import fitted_path as fitted_path
 from cayley.mechanisms.rolling.rolling_robot import RobotMasses as RobotMasses
 from cayley.mechanisms.rolling.rolling_robot import RollingRobot as RollingRobot
+from cayley.mechanisms.rolling.slipping import SlipCheck as SlipCheck
+from cayley.mechanisms.rolling.slipping import slip_check as slip_check
 from cayley.mechanisms.rolling.steered_path import SteeredPath as SteeredPath
 from cayley.mechanisms.rolling.steered_path import SteeredProgram as SteeredProgram
 from cayley.mechanisms.walking.load_sharing import led_trunk as led_trunk
