@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, vstack
 from cayley.compiler.typing import Array
 from cayley.planning.allowed_speed import allowed_speed, effort_parts, speeds_at
 from cayley.planning.composed import Composed
-from cayley.planning.joint_paths import Path
+from cayley.planning.joint_paths import Path, along
 from cayley.planning.limits import KINDS, MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
@@ -58,12 +58,20 @@ class Profile(NamedTuple):
              (-15.0 * left + 7.0 * rates - bends) / T**4, (6.0 * left - 3.0 * rates + 0.5 * bends) / T**5]
         return Polynomials(self.t, np.stack(c, axis=1)[..., None])
 
+    def goes_on(self) -> bool:
+        """Whether the place never goes back between the times."""
+        return bool((self.timing().derivatives(_times(self, _SAMPLES))[1][:, 1:-1] > 0.0).all())
+
     def slower(self, factor: float) -> Profile:
         """The same way in a time that is so many times longer."""
         return Profile(self.t * factor, self.s, self.speed / factor, self.acceleration / factor**2, self.marks)
 
     def resampled(self, count: int) -> Profile:
-        """Evenly in time between the breaks of the path."""
+        """Evenly in time between the breaks of the path, with a few more points if it would go back between fewer."""
+        tried = (self._sampled(round(more * count)) for more in (1.0, 1.3, 1.7))
+        return next((profile for profile in tried if profile.goes_on()), self)
+
+    def _sampled(self, count: int) -> Profile:
         marks = self.t[self.marks]
         parts = np.diff(marks) / marks[-1]
         ends = np.concatenate([[0], np.cumsum(np.maximum(np.round(count * parts), 4.0))]).astype(int)
@@ -84,8 +92,9 @@ def jerk_limited_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
             continue
         curve = way.curve if len(way.rests) == 2 else way.curve.during(first, last)
         timing = _section(curve, first, last, limits, max(24, round(count * (last - first) / total))).timing()
-        slower = (1.0 + 1e-13) / min(allowed_speed(Composed(curve, timing), limits, KINDS).speed, 1.0)
-        sections.append(Composed(curve, timing.scaled(duration=timing.duration * slower)))
+        motion = along(curve, timing)
+        slower = (1.0 + 1e-13) / min(allowed_speed(motion, limits, KINDS).speed, 1.0)
+        sections.append(motion.scaled(duration=motion.duration * slower))
     return sections[0].then(*sections[1:]) if len(sections) > 1 else sections[0]
 
 
@@ -168,8 +177,20 @@ def _allowed(curve: Motion, profile: Profile, limits: MotionLimits) -> Array:
 
 def _faster(curve: Motion, profile: Profile, limits: MotionLimits, tighter: Array,
             bounds: tuple[float, float]) -> Profile | None:
-    """The profile with the greatest x that the limits allow, each made smaller on an interval as if that had to be so
-    many times as slow; None if there is none."""
+    """The profile with the greatest x between bounds that the limits allow, each made smaller on an interval as if that
+    had to be so many times as slow. If polynomials cannot follow it without going back, with closer bounds; None if
+    there is none."""
+    for _ in range(4):
+        found = _greatest(curve, profile, limits, tighter, bounds)
+        if found is None or found.goes_on():
+            return found
+        bounds = np.sqrt(bounds[0]), np.sqrt(bounds[1])
+    return None
+
+
+def _greatest(curve: Motion, profile: Profile, limits: MotionLimits, tighter: Array,
+              bounds: tuple[float, float]) -> Profile | None:
+    """The solution of the linear program."""
     h = np.diff(profile.t)
     count = len(h)
     rows, rights = _rows(Composed(curve, profile.timing()).derivatives(_times(profile, np.array(_PARTS))), h, limits,

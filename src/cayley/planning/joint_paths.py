@@ -12,11 +12,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
+from cayley.planning.composed import Composed
 from cayley.planning.cubic_splines import cubic_spline
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 
 _CORNER = 1e-9
+_EXPANDED = 5  # degree of a path up to which its timing is multiplied out
 
 
 class Path(NamedTuple):
@@ -86,3 +88,24 @@ def grid_of(path: Path, count: int) -> Array:
     intervals = np.maximum(np.ceil(lengths * (count / (breaks[-1] - breaks[0])) - 1e-9), 2.0)
     ends = np.concatenate([[0.0], np.cumsum(intervals)])
     return np.interp(np.arange(int(ends[-1]) + 1), ends, breaks)
+
+
+def along(curve: Motion, timing: Polynomials) -> Motion:
+    """The motion along a path. If that is of polynomials, those of time, each of one piece of the path: at its breaks,
+    where the third derivative jumps, no rounding decides which piece it is."""
+    if not isinstance(curve, Polynomials) or curve.degree > _EXPANDED:
+        return Composed(curve, timing)
+    middles = timing.derivatives(0.5 * (timing.breaks[1:] + timing.breaks[:-1]))[0][:, 0]
+    pieces = np.clip(np.searchsorted(curve.breaks, middles) - 1, 0, len(curve.coefficients) - 1)
+    way = timing.coefficients[..., 0].copy()
+    way[:, 0] -= curve.breaks[pieces]
+    size = curve.degree * timing.degree + 1
+    power = np.zeros((len(way), size))
+    power[:, 0] = 1.0
+    found = np.zeros((len(way), size, curve.nq))
+    for c in np.moveaxis(curve.coefficients[pieces], 1, 0):
+        found += power[..., None] * c[:, None]
+        before, power = power, np.zeros_like(power)
+        for k in range(timing.degree + 1):
+            power[:, k:] += way[:, k:k + 1] * before[:, :size - k]
+    return Polynomials(timing.breaks, found)

@@ -17,9 +17,8 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.allowed_speed import Parts, allowed_speed, effort_parts, speeds_at
-from cayley.planning.composed import Composed
 from cayley.planning.jerk_limited_path import jerk_limited_timing
-from cayley.planning.joint_paths import Path, grid_of, path_of, path_through
+from cayley.planning.joint_paths import Path, along, grid_of, path_of, path_through
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.phase_plane import Limited, fastest_squares, greatest_excess, velocity_caps
@@ -215,4 +214,4 @@ def _motion(curve: Motion, s: Array, x: Array, at: Sequence[Array]) -> Motion:
     u = np.diff(x) / (2.0 * np.diff(s))
     if isinstance(curve, Polynomials) and curve.degree <= 3:
         return Polynomials(t, along_cubic(*[part[:, 0] for part in at], v, u))
-    return Composed(curve, Polynomials(t, np.stack([s[:-1], v, 0.5 * u], axis=1)[..., None]))
+    return along(curve, Polynomials(t, np.stack([s[:-1], v, 0.5 * u], axis=1)[..., None]))
