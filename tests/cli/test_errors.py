@@ -15,7 +15,8 @@ import cayley as cy
 from cayley.cli.app import app
 from cli.processes import call, run, widest
 
-COMMANDS = ("tour", "robots", "info", "check", "equations", "counts", "export", "ik", "simulate", "synthesise", "report")
+COMMANDS = ("tour", "robots", "info", "check", "equations", "counts", "export", "ik", "simulate", "trajectory",
+            "synthesise", "report")
 
 
 def test_version():

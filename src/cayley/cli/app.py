@@ -28,6 +28,7 @@ from cayley.cli.simulate import simulate
 from cayley.cli.synthesise import synthesise
 from cayley.cli.terminal import errors, literal
 from cayley.cli.tour import tour
+from cayley.cli.trajectory import trajectory
 from cayley.errors import CayleyError
 from cayley.model.formats import FORMATS, files_in_words
 
@@ -43,9 +44,11 @@ NUMBERS = {"ignore_unknown_options": True}  # -0.3 is a number, not an option
 app = typer.Typer(name="cayley", no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 COMMANDS: dict[str, Callable[..., None]] = {
     "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts,
-    "export": export, "ik": inverse_kinematics, "simulate": simulate, "synthesise": synthesise, "report": report}
+    "export": export, "ik": inverse_kinematics, "simulate": simulate, "trajectory": trajectory,
+    "synthesise": synthesise, "report": report}
 for name, command in COMMANDS.items():
-    app.command(name, help=_help(command), context_settings=NUMBERS if name in ("ik", "synthesise") else {})(command)
+    settings = NUMBERS if name in ("ik", "synthesise", "trajectory") else {}
+    app.command(name, help=_help(command), context_settings=settings)(command)
 
 
 def _version(asked: bool) -> None:

@@ -26,6 +26,7 @@ from cayley.planning.jerk_limits import jerk_limited as jerk_limited
 from cayley.planning.jerk_limits import least_duration as least_duration
 from cayley.planning.jerk_limits import rest_to_rest as rest_to_rest
 from cayley.planning.jerk_limits import rest_to_rest_state as rest_to_rest_state
+from cayley.planning.limit_use import LimitUse as LimitUse
 from cayley.planning.limits import Duration as Duration
 from cayley.planning.limits import MotionLimits as MotionLimits
 from cayley.planning.mobile_tasks import PlatformTask as PlatformTask

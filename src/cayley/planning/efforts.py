@@ -52,9 +52,9 @@ class EffortProfile:
         return self.motion.scaled(duration=self.motion.duration / self.speed)
 
     def plot(self) -> Figure:
-        """The forces in time as parts of their limits, one line a joint."""
-        from cayley.planning.effort_plot import plot
-        return plot(self)
+        """Positions, velocities, accelerations and forces in time, these as parts of their limits, one line a joint."""
+        from cayley.planning.limit_use import limit_use
+        return limit_use(self.motion, self.limits).plot()
 
 
 def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None = None,
