@@ -26,8 +26,8 @@ def test_the_fastest_motion_through_waypoints(tmp_path):
 
 
 def test_laws_poses_and_postures():
-    found = data(call("trajectory", "puma560", "0.5 0.2 0.1 180deg 0 0", "0.3 0.5 0.2 180deg 0 0", "--poses", "--posture",
-                     "elbow up", "--time", "2", "--json"))
+    found = data(call("trajectory", "puma560", "0.5 0.2 0.1 180deg 0 0", "0.3 0.5 0.2 180deg 0 0", "--poses",
+                      "--posture", "elbow up", "--time", "2", "--json"))
     arm = cy.load("puma560")
     assert found["duration"] == 2.0
     poses = arm.pose(np.array(found["q"])[[0, -1]], "tool")
