@@ -10,7 +10,17 @@ from scipy.interpolate import CubicSpline
 
 import cayley as cy
 from cayley.control import simulate_law, tracking_control
-from cayley.planning import Composed, FunctionOfTime, Motion, Polynomials, Sequence, Together, load_motion
+from cayley.model.constraint_kinds import PrescribedMotion
+from cayley.planning import (
+    Composed,
+    FunctionOfTime,
+    Motion,
+    Polynomials,
+    Sequence,
+    Together,
+    cubic_spline,
+    load_motion,
+)
 from cayley.planning.polynomials import line
 
 _rng = np.random.default_rng(18)
@@ -193,6 +203,16 @@ def test_a_controller_takes_it():
     np.testing.assert_allclose(rolled.end["q"], move(1.0).q, atol=1e-9)
     led = ideal.simulate({"q": move(0.0).q}, until=1.0, inputs={"target": move.position, "target_qd": move.velocity})
     np.testing.assert_allclose(led.end["q"], move(1.0).q, atol=1e-6)
+
+
+def test_a_joint_is_moved_by_it():
+    move = cubic_spline([0.0, 1.0, 2.0, 3.0], [0.2, 0.9, -0.4, 0.3], "clamped")
+    led = cy.Mechanism(cy.load("planar2r").tree.with_constraints([], [PrescribedMotion("crank", "joint1", move)]))
+    run = led.simulate([0.2, 0.3], [0.0, 0.0], until=3.0, progress=False)
+    np.testing.assert_allclose(run.q[:, 0], move(run.t).q[:, 0], atol=1e-9)
+    twice = FunctionOfTime(lambda t: 2.0 * move(t).q, 0.0, 3.0)  # differentiated by the compiler
+    for a, b in zip(twice.derivatives(run.t), move.derivatives(run.t), strict=True):
+        np.testing.assert_allclose(a, 2.0 * b, atol=1e-12)
 
 
 def test_a_tracking_law_takes_it():

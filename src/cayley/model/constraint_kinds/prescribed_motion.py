@@ -23,8 +23,8 @@ class PrescribedMotion(Constraint):
     """A joint of one coordinate that moves as it is told, whatever force that takes: q = motion(t) [rad, m], with t in
     seconds. Its force is what the drive must give.
 
-    The motion is a formula, "0.3 + 10*t", a number, or a function in Python, of a number or of a symbol, which is
-    traced and differentiated twice.
+    The motion is a formula, "0.3 + 10*t", a number, a planned motion of one coordinate (`cayley.planning.Motion`), or
+    a function in Python, of a number or of a symbol, which is traced and differentiated twice.
     """
 
     joint: str = field(metadata=WORD)
@@ -62,6 +62,8 @@ class PrescribedMotion(Constraint):
     def _text(self, t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         motion = self.motion if callable(self.motion) else formula(self.motion, ["t"], self.name)
         s = motion(t)
+        if hasattr(s, "qdd") and np.shape(s.q) == (1,):  # of a planned motion, which has its derivatives
+            return s.q[0], s.qd[0], s.qdd[0]
         if np.shape(s) != ():
             raise ModelError(f"the motion of {self.name!r} must return one number at a time, not {shown(s)}")
         speed = jacobian(s, t)
