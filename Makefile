@@ -62,6 +62,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/simulation.py
 	@$(BIN)/python benchmarks/closed_loops.py
 	@$(BIN)/python benchmarks/rolling.py
+	@$(BIN)/python benchmarks/networks.py
 	@$(BIN)/python benchmarks/planning.py
 	@$(BIN)/python benchmarks/elastic_control.py
 	@$(BIN)/python benchmarks/elastic.py

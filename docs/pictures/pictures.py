@@ -21,6 +21,8 @@ from matplotlib.patches import Arc, FancyArrowPatch
 import cayley as cy
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
 from cayley.geometry.rotations import matrix_from_vector_parameter
+from cayley.mechanisms.networks import block_diagram, draw_block_diagram
+from cayley.mechanisms.networks import planar_arm as planar_rods
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose, standard_dh_pose
 from cayley.planning import cubic_spline, rest_to_rest_spline, rotation_cubic, rotation_forward, rotation_spline
 from cayley.simulation import simulate
@@ -571,6 +573,12 @@ def motion() -> Any:
     return figure
 
 
+def block_diagram_of_an_arm() -> Any:
+    """Three rods in a plane as a network: motion outwards, wrenches inwards."""
+    arm = planar_rods([2.0, 1.5, 0.8], [0.5, 0.4, 0.3])
+    return draw_block_diagram(block_diagram(arm.instant(np.zeros(3), np.zeros(3)), "a planar arm of three links"))
+
+
 def _quiet(figure: Any, *axes: Any) -> Any:
     for ax in axes:
         ax.grid(color="#e3e7ec", linewidth=0.6)
@@ -584,7 +592,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, spline_ends,
-                 rotation_curves, motion, front)}
+                 rotation_curves, motion, block_diagram_of_an_arm, front)}
 
 
 def main(folder: Path) -> list[Path]:

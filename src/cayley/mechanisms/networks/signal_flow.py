@@ -42,6 +42,11 @@ class Block:
     stage: float = 0.0
     row: float = 0.0
 
+    @property
+    def is_output(self) -> bool:
+        """Whether its signal is one of the network: the wrench of a joint, or the motion of an open terminal."""
+        return (self.name[0] == "y" and self.name[1:].isdigit()) or self.name.startswith("x tip")
+
     def output(self, signals: Sequence[Signal]) -> Signal:
         if self.kind == "derivative":
             rate = signals[0].rate
