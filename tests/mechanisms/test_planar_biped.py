@@ -417,6 +417,57 @@ def test_what_would_slide_or_be_pulled_is_said(walker, on_both_feet):
         walker.simulate({**start, "places": start["places"] + 0.1}, until=0.1)
 
 
+def held_posture(q, torques):
+    """A law that keeps the relative angles of knees and hips, and sways."""
+    relative = np.eye(7)[[4, 6, 3, 5]] - np.eye(7)[[3, 5, 2, 2]]
+
+    def output(t, x, u, p):
+        return (torques - 600.0 * (relative @ (u.q - q)) - 40.0 * (relative @ u.qd)
+                + np.array([0.0, 0.0, 1.0, 1.0]) * p.sway * np.sin(3.0 * t))
+
+    return cy.System("posture", inputs={"q": 7, "qd": 7}, outputs={"tau": (4, "N m")}, output=output,
+                     parameters={"sway": 4.0})
+
+
+def test_feet_stay_where_they_stand_and_friction_that_ends_is_named(on_both_feet):
+    """A walker under a law that sways it: a hundred thousand steps; swaying ever more, until a foot would slide."""
+    start, torques = on_both_feet
+    firm = UNEQUAL.system(friction=0.6)
+    loop = cy.connect(firm, held_posture(start["q"], torques))
+    roll = loop.rollout(parameters=["sway"])
+    swaying = roll(start, step=1e-4, steps=100_000, every=200, parameters={"sway": [2.0, 4.0, 8.0]})
+    assert swaying.finished and np.ptp(swaying["q"], axis=-2).max() > 0.03
+    assert np.abs(swaying["feet"] - start["places"]).max() < 1e-12
+    speeds = np.einsum("...ij,...j->...i", UNEQUAL.feet_jacobian(swaying["q"]), swaying["qd"])
+    assert np.abs(speeds).max() < 1e-12 and np.abs(swaying.energy_drift).max() < 1e-9
+    wild = {"sway": 150.0}
+    run = loop.simulate(start, until=2.0, parameters=wild)
+    assert run.status == "singular" and "would have to slide" in run.message
+    foot = int(run.happened[-1].name.split("foot")[1][0]) - 1
+    last = run["reactions"][-1, 2 * foot:2 * foot + 2]
+    assert "by friction" in run.happened[-1].name and abs(abs(last[0]) - 0.6 * last[1]) < 1e-4
+    rolled = roll(start, step=1e-3, steps=2000, parameters=wild)
+    assert rolled.happened[-1].name == run.happened[-1].name and "would have to slide" in rolled.message
+    assert abs(rolled.happened[-1].t - run.happened[-1].t) < 1e-7
+    with pytest.raises(GeometryError, match="friction does not hold"):
+        UNEQUAL.system(friction=0.01).simulate(start, until=0.1, inputs={"tau": torques})
+    with pytest.raises(ModelError, match="coefficient of friction"):
+        UNEQUAL.system(friction=np.nan)
+
+
+def test_a_foot_that_comes_down_askew_slides(walker):
+    """What is a touch-down on rough ground is a slip where friction does not hold the impulse."""
+    start = {"q": [0.0, 0.95, 0.05, 0.2, 0.1, -0.2, -0.3], "qd": [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
+    rough = walker.simulate(start, until=0.2)
+    assert rough.happened[0].name == "touch-down of foot1"
+    met = rough.at(rough.happened[0].t - 1e-10)
+    impulses = UNEQUAL.impact(met.q, met.qd, [1.0, 0.0])[1]
+    needed = abs(impulses[0]) / impulses[1]
+    slips = UNEQUAL.system(friction=0.99 * needed).simulate(start, until=0.2)
+    assert [each.name for each in slips.happened] == ["slip of foot1"] and slips.status == "singular"
+    assert abs(slips.happened[0].t - rough.happened[0].t) < 1e-9
+
+
 # In the catalogue, drawn, and as a file
 
 

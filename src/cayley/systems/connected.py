@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.roots import newton
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
@@ -89,7 +90,12 @@ class Connected:
         return split(newton(residual, np.zeros(ends[-1])).x)
 
     def _arguments(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
-        """What the texts of one system are given."""
+        """What the texts of one system are given: made once for a state, which its texts then know again. What else
+        is given is kept with it, so that it stays what it is known by."""
+        key = ("arguments", id(self), k, id(t), id(u), id(p))
+        return kept(x, key, lambda: (self._given(k, t, x, u, p), t, u, p))[0]
+
+    def _given(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
         known = self._evaluated(t, x, u, p)
         part = self.parts[k]
         state, parameters = self._own(k, x, p)

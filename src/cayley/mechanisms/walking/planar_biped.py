@@ -363,12 +363,14 @@ class PlanarBiped:
         return kernel("(7),(7),(2)->(7),(4)", name="impact", inputs=("q", "qd", "on"))(
             lambda q, qd, on: contacts.impact(self, q, qd, np.stack([on[0], on[0], on[1], on[1]])))
 
-    def system(self) -> System:
+    def system(self, *, friction: float | None = None) -> System:
         """The biped in time under torques `tau`: state q, qd and the `places` (4) of the feet that stand, modes `foot1`
         and `foot2`, "air" or "ground", which touch-downs and take-offs switch, outputs q, qd, feet and reactions. Feet
-        do not slide: where one would have to, the motion ends, and says so; see `contact_modes`."""
+        do not slide: where one would have to, by a coefficient of `friction` or because its normal force ends, the
+        motion ends, and says so; see `contact_modes`."""
         self._check_legs()
-        return contact_modes.walking_system(self)
+        check_friction(friction)
+        return contact_modes.walking_system(self, friction)
 
     # The same by the general tools
 
