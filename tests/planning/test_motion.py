@@ -96,7 +96,12 @@ def test_a_motion_that_does_not_rest_has_no_value_outside():
         move([1.0, 2.1])
     traced = cy.kernel("()->(3)", name="traced")(lambda t: move(t).q)
     assert np.isnan(traced([0.4, 2.1])).all() and np.isfinite(traced([0.5, 2.0])).all()
-    np.testing.assert_array_equal(move(np.nextafter(2.0, 3.0)).q, move(2.0).q)  # rounding of a sum of times
+    for late in (np.nextafter(2.0, 3.0), sum([0.1] * 15) + 0.5):  # rounding of a sum of times
+        np.testing.assert_array_equal(move(late).q, move(min(late, 2.0)).q)
+        np.testing.assert_allclose(traced(late), move(2.0).q, atol=1e-12)
+    epoch = move.shifted(1.8e9)
+    with pytest.raises(cy.PlanningError, match="is not of this motion"):
+        epoch(epoch.end + 1e-4)
 
 
 def test_other_times_other_direction():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Derivatives = tuple[Array, Array, Array, Array]
 """Position (..., nq), velocity, acceleration and jerk (..., nv)."""
 
-ROUNDING = 1e-12  # of the times: what is so little outside is at the end itself
+ROUNDING = 1e-12  # of durations and positions
 _REST = 1e-9  # of the greatest velocity
 _POSITIONS = 1e-9  # of motions that go on from one another
 
@@ -162,7 +162,7 @@ class Motion(ABC):
 
     def _with_rest(self, found: Derivatives, times: Array, inside: Array) -> Derivatives:
         """At rest before the start and after the end, or an error that says which time is not of this motion."""
-        outside = np.abs(times - inside) > ROUNDING * max(abs(self.start), abs(self.end), self.duration)
+        outside = np.abs(times - inside) > self._slack
         for is_at_rest, asked in zip(self.rests, (outside & (times < inside), outside & (times > inside)), strict=True):
             if not is_at_rest and asked.any():
                 raise PlanningError(f"t = {times[asked][0]:g} is not of this motion, which is in [{self.start:g}, "
@@ -171,10 +171,10 @@ class Motion(ABC):
         q, *rates = found
         return (q, *[np.where(outside[..., None], 0.0, rate) for rate in rates])  # type: ignore[return-value]
 
-    def _traced(self, t: Node) -> Derivatives:
-        before = t < self.start
-        after = t > self.end
-        q, *rates = self._text(where(before, self.start, where(after, self.end, t)))
+    def _traced(self, t: Scalar) -> Derivatives:
+        before = t < self.start - self._slack
+        after = t > self.end + self._slack
+        q, *rates = self._text(np.minimum(np.maximum(t, self.start), self.end))
         beyond = [0.0 if at_rest else np.nan for at_rest in self.rests]
         held = [where(before, beyond[0], where(after, beyond[1], rate)) for rate in rates]
         return (q + where(before, beyond[0], where(after, beyond[1], 0.0)), *held)
@@ -182,9 +182,18 @@ class Motion(ABC):
     @cached_property
     def rests(self) -> tuple[bool, bool]:
         """Whether it begins and whether it ends without velocity."""
-        speeds = np.abs(self._values(np.linspace(self.start, self.end, 33))[1]).max(axis=-1, initial=0.0)
-        most = _REST * speeds.max()
+        breaks = self.breaks[::1 + len(self.breaks) // 1000]
+        inner = np.unique(np.clip([*np.linspace(self.start, self.end, 33), *(breaks[1:] + breaks[:-1]) / 2], self.start,
+                                  self.end))
+        q, qd, *_ = self._values(inner)
+        speeds = np.abs(qd).max(axis=-1, initial=0.0)
+        most = max(_REST * speeds.max(), ROUNDING * (1.0 + np.abs(q).max(initial=0.0)) / self.duration)
         return bool(speeds[0] <= most), bool(speeds[-1] <= most)
+
+    @property
+    def _slack(self) -> float:
+        """How far outside a time is still at the end itself [s]: what sums of many steps are wrong by."""
+        return ROUNDING * self.duration + 4.0 * np.finfo(float).eps * max(abs(self.start), abs(self.end))
 
     @property
     def continuity(self) -> int:
