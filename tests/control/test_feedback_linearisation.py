@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control import FeedbackLinearisation, computed_torque, motion_target, motor_motion_along
+from cayley.control import FeedbackLinearisation, affine_fields, computed_torque, motion_target, motor_motion_along
 from cayley.errors import ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.vector_fields import linearisability
 from cayley.model.friction import Friction
@@ -309,7 +309,7 @@ def test_what_the_full_model_loses():
 
 
 def test_the_full_model_is_not_linear_by_feedback():
-    """The mechanism's own forward dynamics, in the Lie toolbox: chains of four for rotors that only spin, at any
+    """The mechanism as a system, in the Lie toolbox: chains of four for rotors that only spin, at any
     stiffness; brackets lead out of the levels where rotors feel their carriers turn."""
     for stiffness in (200.0, 1e7):
         arm = planar_arm()
@@ -317,13 +317,7 @@ def test_the_full_model_is_not_linear_by_feedback():
             arm = arm.with_drive(joint, stiffness=stiffness, gear=20.0, mass=0.3, tensor=np.diag([0.0, 0.0, 1e-3]))
         at = np.concatenate(states(FeedbackLinearisation(arm.including("elastic drives"), POLES), 3), axis=1)
         for word, linear in (("reduced elastic drives", True), ("elastic drives", False)):
-            forward = arm.including(word).forward_dynamics
-            drift = lambda x, forward=forward: np.concatenate(  # noqa: E731
-                [x[4:], forward(x[:4], x[4:], np.zeros(4))])
-            still = lambda x, forward=forward: forward(x[:4], np.zeros(4), np.zeros(4))  # noqa: E731
-            inputs = [lambda x, k=k, forward=forward, still=still: np.concatenate(
-                [np.zeros(4), forward(x[:4], np.zeros(4), np.eye(4)[k]) - still(x)]) for k in (2, 3)]
-            found = linearisability(drift, inputs, at)
+            found = linearisability(*affine_fields(arm.including(word), {"tau": [2, 3]}), at)
             assert found.is_controllable.all() and found.holds.all() == linear
             assert not linear or found.chains == (4, 4)
 
@@ -407,3 +401,23 @@ def test_links_without_mass_have_no_law():
     with pytest.raises(SingularityError, match="'two' moves no mass"):
         law.law(np.zeros(4), np.zeros(4), np.zeros(2))
     assert np.isnan(law.law(np.zeros((3, 4)), np.zeros(4), np.zeros(2))).all()
+
+
+def test_fields_of_systems():
+    """f and g of a system are its rates; what is not f(x) + g(x) u is refused by name."""
+    soft = worked_example()
+    drift, inputs = affine_fields(soft, {"tau": [2, 3]})
+    x = np.random.default_rng(0).normal(size=8)
+    u = np.array([1.3, -0.7])
+    rate = np.concatenate([x[4:], soft.forward_dynamics(x[:4], x[4:], [0.0, 0.0, *u])])
+    assert np.allclose(drift(x) + sum(ui * g(x) for ui, g in zip(u, inputs, strict=True)), rate, rtol=1e-12, atol=1e-10)
+    tank = cy.System("tank", state={"level": "m"}, inputs={"valve": ""}, derivative=lambda t, x, u, p: 1 - u.valve**2)
+    swing = cy.System("swing", state={"x": "m"}, inputs={"u": ""}, derivative=lambda t, x, u, p: u.u + np.sin(t))
+    for plant, words in ((cy.load("panda", floating_base=True), "curved manifold"), (tank, "depends on the inputs"),
+                         (swing, "depends on the time"), (cy.load("four_bar"), "constraints")):
+        with pytest.raises(UnsupportedError, match=words):
+            affine_fields(plant)
+    with pytest.raises(SignatureError, match="no input 'torque'"):
+        affine_fields(soft, {"torque": [0]})
+    with pytest.raises(SignatureError, match="has 4 entries"):
+        affine_fields(soft, {"tau": [4]})

@@ -15,6 +15,7 @@ from cayley.control.parameter_sensitivity import trajectory_sensitivity as traje
 from cayley.control.path_stabiliser import PathStabiliser as PathStabiliser
 from cayley.control.pid_control import pid as pid
 from cayley.control.platform_law import PlatformLaw as PlatformLaw
+from cayley.control.state_fields import affine_fields as affine_fields
 from cayley.control.tracking import Tracking as Tracking
 from cayley.control.tracking import Weights as Weights
 from cayley.control.tracking import simulate_law as simulate_law
