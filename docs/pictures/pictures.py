@@ -20,11 +20,24 @@ from matplotlib.patches import Arc, FancyArrowPatch
 
 import cayley as cy
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
+from cayley.drawing.linkage_designs import draw_guidance
 from cayley.geometry.rotations import matrix_from_vector_parameter
+from cayley.geometry.shapes import Capsule, Sphere, distance
 from cayley.mechanisms.networks import block_diagram, draw_block_diagram
 from cayley.mechanisms.networks import planar_arm as planar_rods
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose, standard_dh_pose
-from cayley.planning import cubic_spline, rest_to_rest_spline, rotation_cubic, rotation_forward, rotation_spline
+from cayley.planning import (
+    best_generator,
+    chebyshev_generator,
+    cubic_spline,
+    follow,
+    inspect_motion,
+    rest_to_rest_spline,
+    rotation_cubic,
+    rotation_forward,
+    rotation_spline,
+    seam,
+)
 from cayley.simulation import simulate
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.edgecolor": "#333333", "mathtext.fontset": "dejavusans"})
@@ -579,6 +592,60 @@ def block_diagram_of_an_arm() -> Any:
     return draw_block_diagram(block_diagram(arm.instant(np.zeros(3), np.zeros(3)), "a planar arm of three links"))
 
 
+def logarithm() -> Any:
+    """A four-bar for the logarithm, and its errors by the choice of the precision points."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
+    dials = {"psi": tuple(np.radians((45.0, 105.0))), "phi": tuple(np.radians((135.0, 225.0)))}
+    fits = {"Chebyshev's points": chebyshev_generator(np.log10, (1.0, 2.0), **dials),
+            "best points": best_generator(np.log10, (1.0, 2.0), **dials),
+            "best points and dials": best_generator(np.log10, (1.0, 2.0), **dials, free_dials=True)}
+    best = fits["best points"]
+    mode = int(best.design.structural_error().modes[0])
+    stick_figure(best.design.tree(), best.design.configuration(np.linspace(*dials["psi"], 5), mode), frames=(), ax=left)
+    x = np.linspace(1.0, 2.0, 400)
+    for (name, fit), color in zip(fits.items(), (GREY, BLUE, ORANGE), strict=True):
+        right.plot(x, np.degrees(fit.error(x)), color=color, label=name)
+        right.plot(fit.precision_points, 0 * fit.precision_points, "o", color=color, markersize=4)
+    right.set_xlabel("x")
+    right.set_ylabel("structural error [degrees]")
+    right.legend(frameon=False, fontsize="small")
+    return _quiet(figure, right)
+
+
+def guidance() -> Any:
+    """The four-bar of the page that carries a body through five poses."""
+    return draw_guidance(_tutorial("../synthesis.md", "carried")["carried"][0])
+
+
+def weld() -> Any:
+    """An arm that welds along a seam, and how far its wrist is from a bracket."""
+    arm = cy.load("puma560")
+    angle = np.linspace(-1.2, 1.2, 13)
+    points = np.stack([0.25 + 0.15 * np.cos(angle), 0.15 * np.sin(angle), 0.0 * angle + 0.1], axis=1)
+    path = seam(points, [0.0, 0.0, 1.0], travel_angle=0.2)
+    start = arm.inverse_kinematics(path(0.0), "tool", start=[0.3, -0.6, 0.5, 0.0, 1.2, 0.0]).q
+    move = follow(arm, path, "tool", start).timed(4.0)
+    wrist = Sphere(0.06)
+    bracket = Capsule(0.03, [0.52, -0.04, 0.0], [0.52, -0.04, 0.4])
+    seen = inspect_motion(arm, move, shapes={"link6": wrist}, obstacles={"bracket": bracket})
+    figure = plt.figure(figsize=(11.5, 4.8), layout="constrained")
+    space = figure.add_subplot(1, 2, 1, projection="3d")
+    space.view_init(elev=24, azim=-50)
+    stick_figure(arm.tree, move(np.linspace(0.0, 4.0, 4)).q, ax=space, frames=("tool",), labels=False, trail=False)
+    space.plot(*np.stack([bracket.start, bracket.end], axis=1), color=GREY, linewidth=7.0, solid_capstyle="round")
+    space.plot(*path(np.linspace(0.0, path.length, 200))[:, :3, 3].T, color=RED, linewidth=2.5)
+    right = figure.add_subplot(1, 2, 2)
+    right.plot(seen.times, 1e3 * distance(wrist, bracket, seen.poses["link6"]), color=BLUE)
+    nearest = seen.clearances[0]
+    right.plot(nearest.time, 1e3 * nearest.distance, "o", color=ORANGE)
+    right.annotate(f"{1e3 * nearest.distance:.0f} mm", (nearest.time, 1e3 * nearest.distance), (0, -18),
+                   textcoords="offset points", ha="center", color=ORANGE)
+    right.set_xlabel("t [s]")
+    right.set_ylabel("distance of the wrist from the bracket [mm]")
+    right.set_ylim(bottom=0.0)
+    return _quiet(figure, right)
+
+
 def _quiet(figure: Any, *axes: Any) -> Any:
     for ax in axes:
         ax.grid(color="#e3e7ec", linewidth=0.6)
@@ -592,7 +659,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, spline_ends,
-                 rotation_curves, motion, block_diagram_of_an_arm, front)}
+                 rotation_curves, motion, block_diagram_of_an_arm, logarithm, guidance, weld, front)}
 
 
 def main(folder: Path) -> list[Path]:
