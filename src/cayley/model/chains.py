@@ -74,7 +74,8 @@ def chain_pose(tree: Tree, frame: str, q: ArrayLike) -> Array:
 def _only_end(tree: Tree) -> str:
     if any(f.name == "tool" for f in tree.frames):
         return "tool"
-    ends = [b.name for b in tree.bodies if b.name not in {j.parent for j in tree.joints}]
+    carrying = {joint.parent for joint in tree.bare_joints}
+    ends = [joint.child for joint in tree.bare_joints if joint.child not in carrying] or [tree.bodies[0].name]
     if len(ends) != 1:
         raise ModelError(
             f"{tree.name} has {len(ends)} ends ({', '.join(ends[:10])}): name the frame that the chain leads to")

@@ -328,6 +328,10 @@ class Tree(Immutable):
         _check_names(self.name, (), joints, ())
         for name in given:
             self.joint_number(name)
+            if name in self._motor_parts.joints:
+                driven = self._motor_parts.joints[name]
+                raise ModelError(f"joint {name!r} of {self.name} is made of the drive of joint {driven!r}: change that "
+                                 f"one's `rotor` and `spring`, or take `with_drive({driven!r}, ...)`")
         return self.with_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
 
     def with_actuated(self, *joints: str) -> Tree:

@@ -6,7 +6,7 @@ from cayley.compiler.typing import Scalar
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
+from cayley.dynamics.rigid_links.spatial_operators import minimal_links_and_rotors
 from cayley.model.tree import Tree
 
 # velocities in a row, above which articulated bodies take fewer operations (counted for chains of 1 to 30 joints)
@@ -37,9 +37,9 @@ METHODS: dict[str, Method] = {
     "filter-and-smoother": Method(_here("filter_and_smoother"), "Rodriguez & Kreutz 1990: the bias in the filter"),
     "generalized-links": Method(_here("generalized_links"), "Balafoutis & Patel, Algorithms 6.2 and 5.7"),
     "links-and-rotors": Method(_here("links_and_rotors"), "Mladenova (272), articulated, with the rotors of drives",
-                               links_and_rotors),
+                               minimal_links_and_rotors),
     "composite-links-and-rotors": Method(_here("composite_links_and_rotors"),
-                                         "Mladenova, section 7.4.1, by the inertia matrix", links_and_rotors),
+                                         "Mladenova, section 7.4.1, by the inertia matrix", minimal_links_and_rotors),
     "maximal-coordinates": Method(_here("maximal_coordinates"), "free bodies and constraints, with multipliers",
                                   _the_tree_itself), }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
+from cayley.dynamics.rigid_links.spatial_operators import minimal_links_and_rotors
 
 
 def _here(module: str) -> str:
@@ -24,7 +24,7 @@ METHODS: dict[str, Method] = {
     "spatial-composites": Method(_here("spatial_composites"), "Featherstone 1987, in spatial vectors", links_of),
     "orthogonal-complement": Method(_here("orthogonal_complement"), "Angeles & Ma 1988, method 1", links_of),
     "links-and-rotors": Method(_here("links_and_rotors"), "Mladenova, section 7.4.1, with the rotors of drives",
-                               links_and_rotors),
+                               minimal_links_and_rotors),
     "operator-factors": Method(_here("operator_factors"), "Rodriguez & Kreutz 1990: triangular factors"),
     "generalized-links": Method(_here("generalized_links"), "Balafoutis & Patel, Algorithm 6.2"),
     "lagrange-elements": Method(_here("lagrange_elements"), "Balafoutis & Patel (6.3.44): entries in closed form"),

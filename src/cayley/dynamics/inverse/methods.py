@@ -5,7 +5,7 @@ from __future__ import annotations
 from cayley.dynamics.rigid_links.links import Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.methods import Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
+from cayley.dynamics.rigid_links.spatial_operators import minimal_links_and_rotors
 from cayley.model.tree import Tree
 
 
@@ -39,7 +39,7 @@ METHODS: dict[str, Method] = {
     "vector-parameter-newton-euler": Method(_here("vector_parameter_newton_euler"), "Mladenova (261)-(266)"),
     "vector-parameter-lagrange": Method(_here("vector_parameter_lagrange"), "Mladenova, section 3.2, (126)-(140)"),
     "links-and-rotors": Method(_here("links_and_rotors"), "Mladenova (261)-(268), with the rotors of drives",
-                               links_and_rotors),
+                               minimal_links_and_rotors),
     "screws": Method(_here("screws"), "Mladenova, section 4.3, (164)-(167)"),
     "trace-lagrange": Method(_here("trace_lagrange"), "Yamamoto, section 5.2"),
     "center-jacobians": Method(_here("center_jacobians"), "Yamamoto, section 5.3"), }

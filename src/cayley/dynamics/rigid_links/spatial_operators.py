@@ -19,6 +19,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link, Links, links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.model.tree import Tree
@@ -42,7 +43,15 @@ def links_and_rotors(tree: Tree) -> LinksAndRotors:
     """The links of a mechanism in the frames of its bodies, z along the axes; joints that are no screws are refused by
     name.
     """
-    links = links_of(tree)
+    return _told_apart(tree, links_of(tree))
+
+
+def minimal_links_and_rotors(tree: Tree) -> LinksAndRotors:
+    """The same on base parameters, in frames that save operations."""
+    return _told_apart(tree, minimal_links(tree))
+
+
+def _told_apart(tree: Tree, links: Links) -> LinksAndRotors:
     for link in links.links:
         if link.motion.screw is None:
             raise UnsupportedError(f"spatial operators of links and rotors are for joints about or along an axis, and "

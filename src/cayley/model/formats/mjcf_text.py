@@ -113,6 +113,8 @@ def _lost_spring(joint: Joint) -> Iterator[str]:
             yield f"the damping of the spring of joint {joint.name!r}"
     elif joint.spring is not None:
         yield f"the {joint.spring.word} spring of joint {joint.name!r}"
+    if joint.rotor.is_body:
+        yield f"the rotor of joint {joint.name!r} as a body, but for its spin"
     if joint.rotor.friction != Friction():
         yield f"the friction of the motor of joint {joint.name!r}"
 
