@@ -382,3 +382,44 @@ def test_wrong_states_of_networks_are_named():
         network_motion(massless, [0.0], [0.0])
     with pytest.raises(ModelError, match="stiffness of spring 's' is -1"):
         LineSpring("s", "O.base", "one.A", stiffness=-1.0)
+
+
+@pytest.mark.spec("S4-31")
+@pytest.mark.parametrize("name", ["delta", "excavator", "five_bar", "gripper", "panda_hand", "slider_crank", "stewart",
+                                  "three_rrr", "two_wheel_robot"])
+def test_machines_of_the_catalogue_are_networks_and_back(name):
+    """Loops, rods, a mimic joint and wheels: accelerations by the tableau beside those of the mechanism."""
+    arm = cy.load(name)
+    network = Network.of(arm.tree)
+    random = np.random.default_rng(0)
+    q = arm.random_configuration(seed=1)
+    qd = arm.consistent_velocity(q, random.normal(size=arm.nv))
+    tau = random.normal(size=arm.nv)
+    ends = np.cumsum([0, *[joint.motion.nv for joint in arm.tree.joints]])
+    forces = {joint.name: tau[a:b] for joint, a, b in zip(arm.tree.joints, ends, ends[1:], strict=False)}
+    found = network_motion(network, q, qd, forces)
+    ours = np.concatenate([found.accelerations[joint.name] for joint in arm.tree.joints])
+    theirs = arm.forward_dynamics(q, qd, tau)
+    assert np.abs(ours - theirs).max() < 1e-9 * max(np.abs(theirs).max(), 1)
+    again = cy.Mechanism(network.tree())
+    assert again.tree.joint_names == arm.tree.joint_names
+    assert np.abs(again.forward_dynamics(q, qd, tau) - theirs).max() < 1e-12 * max(np.abs(theirs).max(), 1)
+
+
+@pytest.mark.spec("S4-31")
+def test_a_singular_position_has_a_motion_and_a_lower_rank():
+    """A parallelogram with all its links in a row: it may leave either way; at rest its accelerations follow."""
+    rods = [rod("crank", 1.0, 0.3), rod("coupler", 2.0, 0.7), rod("rocker", 1.5, 0.3)]
+    pins = [Connection(f"pin{k}", *two, Revolute()) for k, two in enumerate(
+        [("O.left", "crank.B"), ("crank.A", "coupler.B"), ("coupler.A", "rocker.B"), ("O.right", "rocker.A")], start=1)]
+    flat = Network("flat", rods, pins, reference={"left": [0, 0, 0], "right": [0.7, 0, 0]}, gravity=[0, -9.81, 0])
+    found = network_motion(flat, [0.0, 0.0, np.pi], np.zeros(3), {"pin1": [2.0]})
+    usual = network_motion(flat, *_parallel(flat, 0.4), {"pin1": [2.0]})
+    assert found.rank == usual.rank - 1 and np.isfinite(found.accelerations["pin1"]).all()
+    with pytest.raises(SingularityError, match="contradict each other"):
+        network_motion(flat, [0.0, 0.0, np.pi], [1.0, -10 / 7, 3 / 7])  # it would have to leave both ways
+
+
+def _parallel(network, angle):
+    q = cy.Mechanism(network.tree()).close([angle, -angle, np.pi + angle], fixed=["pin1"]).configuration
+    return q, np.zeros(3)

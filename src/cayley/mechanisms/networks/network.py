@@ -22,7 +22,7 @@ from cayley.mechanisms.networks.joint_layer import NetworkJoint
 from cayley.mechanisms.networks.open_network import OpenNetwork
 from cayley.mechanisms.networks.rigid_body import GRAVITY, RigidBody
 from cayley.mechanisms.networks.system_graph import REFERENCE
-from cayley.model.constraint_kinds import Loop
+from cayley.model.constraint_kinds import Constraint, Loop
 from cayley.model.joint_kinds import Motion
 from cayley.model.joint_kinds.motion import plane_across
 from cayley.model.parts import Frame
@@ -107,6 +107,9 @@ class Network:
     open: Sequence[str] = ()
     gravity: ArrayLike = GRAVITY
     springs: Sequence[LineSpring] = ()
+    ties: Sequence[Constraint] = ()  # rods, couplings and wheels, on the connections of the tree and on `frames`
+    frames: Sequence[Frame] = ()  # on bodies, from their inner terminals
+    ground: str = "reference"  # what the reference is called as a body of the mechanism
 
     def __post_init__(self) -> None:
         for word, parts in (("bodies", self.bodies), ("connections", self.connections), ("springs", self.springs)):
@@ -128,6 +131,9 @@ class Network:
             if self.terminal(end, "open").body == REFERENCE:
                 raise ModelError(f"{end!r} is on the reference itself: it is no open terminal of {self.name}")
         _ = self.layout
+        for tie in self.ties:
+            if tie.timed:
+                raise ModelError(f"the {tie.word} {tie.name!r} of {self.name} depends on time: a network does not")
 
     def __repr__(self) -> str:
         loops = len(self.layout.loops)
@@ -230,7 +236,15 @@ class Network:
                 frames.append(self._frame(f"{loop.name} at {end}", self.terminal(end, loop.name), np.asarray(axes)))
                 ends.append(frames[-1].name)
             loops.append(Loop(loop.name, ends[0], ends[1], loop.motion))
-        return tree_of(self.spanning_tree, [joint.name for joint in self.layout.joints], frames, loops)
+        names = [joint.name for joint in self.layout.joints]
+        return tree_of(self.spanning_tree, names, [*self.frames, *frames], loops, self.ties, self.ground)
+
+    @staticmethod
+    def of(tree: Tree, open_at: Sequence[str] = ()) -> Network:
+        """A mechanism as a network, with its loops and all else that ties its joints; see
+        `cayley.mechanisms.networks.bridge`."""
+        from cayley.mechanisms.networks.bridge import closed_network_of
+        return closed_network_of(tree, open_at)
 
     def _frame(self, name: str, terminal: Terminal, axes: Array) -> Frame:
         """A frame at a terminal, in the axes and from the inner terminal of its body as the tree has it."""
@@ -238,7 +252,7 @@ class Network:
         pose[:3, :3] = axes
         pose[:3, 3] = self.point(terminal)
         if terminal.body == REFERENCE:
-            return Frame(name, "reference", pose)
+            return Frame(name, self.ground, pose)
         joint = self.layout.joints[self.number(terminal.body)]
         own = np.asarray(joint.second_axes)
         inner = self.point(self.terminal(joint.second, joint.name))

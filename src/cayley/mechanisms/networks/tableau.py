@@ -18,6 +18,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
+from cayley.kinematics.constraints import drift, jacobian
 from cayley.kinematics.forward import Pose, frame_pose
 from cayley.mechanisms.networks.hybrid_solve import driver_rows
 from cayley.mechanisms.networks.instant import Instant
@@ -67,6 +68,8 @@ def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mappin
     instant = network.spanning_tree.instant(q, qd)
     rows, x_G = connection_rows(network, instant, q, qd)
     matrix, right = _assembled(network, instant, rows, x_G, forces, loads)
+    if network.ties:
+        matrix, right = _with_ties(network, rows, matrix, right, q, qd)
     return _solved(network, rows, matrix, right)
 
 
@@ -153,6 +156,34 @@ def _assembled(network: Network, instant: Instant, rows: list[ConnectionRow], x_
         matrix[own.start + len(C):own.stop, own] = row.N.T
         right[own.start + len(C):own.stop] = np.asarray(forces.get(row.name, 0.0), dtype=float)
     return matrix, right
+
+
+def _with_ties(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array, q: Array, qd: Array
+               ) -> tuple[Array, Array]:
+    """With rods, couplings and wheels: A qdd = - drift, and N^T y = tau + A^T lam at the connections of the tree."""
+    tree = network.tree()
+    tied = tree.with_constraints((), tree.constraints)
+    A = np.asarray(jacobian(tied, q), dtype=float)
+    opening = np.abs(A @ qd).max(initial=0.0)
+    if opening > _OPEN:
+        raise ModelError(f"the velocities break the constraints of {network.name} by {opening:.3g}: "
+                         "`consistent_velocity` of the mechanism gives those that do not")
+    size = len(matrix)
+    m = 6 * len(network.order)
+    whole = np.zeros((size + len(A), size + len(A)))
+    whole[:size, :size] = matrix
+    acceleration = -np.asarray(drift(tied, q, qd), dtype=float)
+    start = 0
+    for k, row in enumerate(rows[:len(network.order)]):
+        freedoms = row.N.shape[1]
+        columns = A[:, start:start + freedoms]
+        back = np.linalg.pinv(row.N)  # from the rate of the across variable to that of the velocities
+        whole[size:, :m] += columns @ back @ row.B
+        acceleration = acceleration - columns @ back @ (row.drift - row.bias)
+        last = m + 6 * k + 6
+        whole[last - freedoms:last, size:] = -columns.T
+        start += freedoms
+    return whole, np.concatenate([right, acceleration])
 
 
 def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array) -> NetworkMotion:
