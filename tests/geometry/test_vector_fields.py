@@ -152,6 +152,14 @@ def test_ranks_at_special_states():
     assert found.strong_ranks.tolist() == [1, 1]  # all but the drift point the same way
 
 
+def test_exact_ranks_of_decimal_numbers():
+    """0.1 * 3 is not 0.3 to the last bit, and 1e-14 is not zero."""
+    x = sympy.symbols("a b")
+    assert rank([lambda x: [0.3 * x[0], 1.0], lambda x: [(0.1 * 3.0) * x[0], 1.0]], x) == 1
+    assert rank([lambda x: [1e-14 * x[0], 1.0], lambda x: [0.0, 1.0]], x) == 2
+    assert rank([lambda x: [np.pi * x[0], 1.0], lambda x: [np.pi * x[0] * (1 + 1e-13), 1.0]], x) == 2
+
+
 def test_an_equilibrium_at_which_only_brackets_with_the_drift_help():
     """A pendulum with torque at rest: f is zero there, the input and [f, g] span all."""
     found = controllability_algebra(lambda x: [x[1], -np.sin(x[0])], [lambda x: [0.0, 1.0]], [0.0, 0.0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import sympy
 
 TOLERANCE = 1e-9
+_SIMPLE = 10**6  # denominators of fractions that are taken for what is meant
+_ROUNDING = 1e-15  # relative
 Bracket = tuple[int, int]  # of two fields, by their places
 
 
@@ -60,10 +63,20 @@ def sampled_rank(columns: Array, scales: Array, tolerance: float) -> int:
 
 
 def exact_rank(columns: sympy.Matrix) -> int:
-    """The rank of a matrix of expressions; decimal numbers are taken for the fractions that they are."""
+    """The rank of a matrix of expressions; decimal numbers are taken for the fractions that they round."""
     import sympy
-    fractions = columns.applyfunc(lambda entry: sympy.nsimplify(entry, rational=True))
+    fractions = columns.applyfunc(lambda entry: entry.xreplace({x: _fraction(x) for x in entry.atoms(sympy.Float)}))
     return int(sympy.Matrix(fractions).rank(simplify=True))
+
+
+def _fraction(value: sympy.Float) -> sympy.Rational:
+    """0.1 + 0.2 is 3/10: the simple fraction of which a number is the rounded value, or else the number itself."""
+    import sympy
+    exact = Fraction(float(value))
+    scale = Fraction(10) ** round(np.log10(abs(float(value)))) if value else Fraction(1)
+    simple = (exact / scale).limit_denominator(_SIMPLE) * scale
+    found = simple if abs(simple - exact) <= _ROUNDING * abs(exact) else exact
+    return sympy.Rational(found.numerator, found.denominator)
 
 
 @dataclass(frozen=True, eq=False)
