@@ -21,6 +21,9 @@ from matplotlib.patches import Arc, FancyArrowPatch
 import cayley as cy
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
 from cayley.drawing.linkage_designs import draw_guidance
+from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.generation.growth import elastic_generic_arm
+from cayley.dynamics.generation.growth import growth as grown
 from cayley.geometry.rotations import matrix_from_vector_parameter
 from cayley.geometry.shapes import Capsule, Sphere, distance
 from cayley.mechanisms.networks import block_diagram, draw_block_diagram
@@ -652,6 +655,35 @@ def _quiet(figure: Any, *axes: Any) -> Any:
         ax.margins(x=0.01)
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
+    return figure
+
+
+def growth() -> Any:
+    """How generated equations grow with the number of joints, beside what is published."""
+    joints = np.arange(1, 9)
+    sizes = {name: grown(joints, elastic=name == "elastic") for name in ("elastic", "rigid")}
+    figure, (shared, swollen) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    for (name, found), color in zip(sizes.items(), (BLUE, GREEN), strict=True):
+        counts = [size.inverse_dynamics.multiplications + size.inverse_dynamics.additions for size in found]
+        shared.plot(joints, counts, "o-", color=color, label=f"{name} joints, generated: B, C, G, E")
+        swollen.semilogy(joints, [size.written_out for size in found], "s--", color=color,
+                         label=f"{name}, nothing shared")
+        swollen.semilogy(joints, [size.terms.multiplications + size.terms.additions for size in found], "o-",
+                         color=color, label=f"{name}, as generated")
+    own = {name: [cy.Mechanism(make(n)).inverse_dynamics.operations() for n in joints] for name, make in
+           (("elastic", elastic_generic_arm), ("rigid", lambda n: generic_arm([GENERAL] * n)))}
+    for (name, found), color in zip(own.items(), (BLUE, GREEN), strict=True):
+        shared.plot(joints, [cost.multiplications + cost.additions for cost in found], ":", color=color,
+                    label=f"{name} joints, compiled by default")
+    for bodies, words, style in ((1, "published, n rigid joints: 281 n - 119", "-"),
+                                 (2, "the same with 2n bodies", "--")):
+        shared.plot(joints, 281 * bodies * joints - 119, style, color=ORANGE, linewidth=1, label=words)
+    shared.set(xlabel="joints", ylabel="multiplications + additions", title="inverse dynamics", ylim=(0, 5200))
+    swollen.set(xlabel="joints", ylabel="operations of all terms", title="what sharing saves")
+    for ax in (shared, swollen):
+        ax.legend(fontsize=8, frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(alpha=0.25)
     return figure
 
 

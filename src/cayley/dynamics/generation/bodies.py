@@ -4,7 +4,7 @@
     c_s                vector-parameter of the turn of body s in body l: <(tan alpha/2, 0, 0), (0, 0, tan theta/2)>
     g_s = <g_l, c_s>   that of its turn in the base; 0p_s = 0p_l + O(g_l) lp_s
 Turns are homogeneous, [w : v] with c = v / w, so that alpha or theta = pi is a turn like any other. Source: Mladenova
-8.1-8.2, (309)-(313), corrected as in spec E-53, E-54 (R-57).
+8.1-8.2, (309)-(313), corrected as in spec E-53, E-54; spec R-57.
 """
 
 from __future__ import annotations

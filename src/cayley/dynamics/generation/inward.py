@@ -5,7 +5,7 @@
     X, Y         K delta + H x lambda and delta x H + M lambda: what a joint's acceleration needs
     B_kk = delta . X + lambda . Y        C_k = delta . N + lambda . D        G_k = -g . Y
 and B_sk with X and Y turned into the axes of the bodies s that carry k. An actuator carries nothing, a link the next
-actuator and link. Source: Mladenova 8.3, (361)-(388), corrected as in spec E-63 to E-66 (R-61).
+actuator and link. Source: Mladenova 8.3, (361)-(388), corrected as in spec E-63 to E-66; spec R-61.
 """
 
 from __future__ import annotations

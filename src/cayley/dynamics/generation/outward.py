@@ -5,7 +5,7 @@
     lambda       -delta x p + tau: dT/dq = [[delta~, lambda], [0, 0]] T
     w, u         angular velocity, and the velocity of the point of the body that is at the origin of the base
     w*', u*'     their rates without accelerations of joints
-Source: Mladenova 8.2, (314)-(347), corrected as in spec E-55 to E-59 (R-58).
+Source: Mladenova 8.2, (314)-(347), corrected as in spec E-55 to E-59; spec R-58.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     G_s = -sum_j g . (dT_j/dq_s) (m r, m)_j           the force that holds body s, to be added
 T_j depends on q_s if body s is j or carries it. The pseudo-inertia J has the second moments int r r^T dm, whose
 off-diagonal entries are the products of inertia with a positive sign. Source: Mladenova 8.3, (348)-(357), corrected as
-in spec E-60 to E-62 (R-59).
+in spec E-60 to E-62; spec R-59.
 """
 
 from __future__ import annotations
