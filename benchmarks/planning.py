@@ -1,4 +1,4 @@
-"""Motions in time beside SciPy's splines, in one run. `make bench`.
+"""Motions in time beside SciPy's splines, ruckig and toppra, in one run. `make bench`.
 
 Prints the figures and writes them into benchmarks/README.md, section "Motions". A job is a `Job` in the list that a
 function of `JOBS` gives; a function whose peer is not installed raises ImportError, and is said to be missing.
@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,77 @@ def joint_splines() -> list[Job]:
             ours="ours(now)", **job)]
 
 
-JOBS: tuple[Callable[[], list[Job]], ...] = (rotation_splines, joint_splines)
+def jerk_limited_motions() -> list[Job]:
+    """A thousand motions of seven joints from rest to rest, with the limits of a Panda."""
+    import ruckig
+
+    from cayley.planning import rest_to_rest
+
+    rng = np.random.default_rng(0)
+    first, last = rng.uniform(-2.0, 2.0, (2, 1000, 7))
+    limits = [np.array(each) for each in ([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61],
+                                          [15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0],
+                                          [7500.0, 3750.0, 5000.0, 6250.0, 7500.0, 10000.0, 10000.0])]
+    inputs = []
+    for a, b in zip(first, last, strict=True):
+        asked = ruckig.InputParameter(7)
+        asked.current_position, asked.target_position = a, b
+        asked.max_velocity, asked.max_acceleration, asked.max_jerk = limits
+        inputs.append(asked)
+    found, planner = ruckig.Trajectory(7), ruckig.Ruckig(7)
+    names = {"inputs": inputs, "planner": planner, "found": found, "rest_to_rest": rest_to_rest, "first": first,
+             "last": last, "limits": limits}
+
+    def error() -> float:
+        durations = []
+        for asked in inputs:
+            planner.calculate(asked, found)
+            durations.append(found.duration)
+        return float(np.abs(rest_to_rest(first, last, *limits).duration - durations).max())
+
+    job = {"peer": f"ruckig {version('ruckig')}", "names": names, "error": error, "tolerance": 1e-9}
+    return [
+        Job("jerk-limited motion of 7 joints from rest to rest, planned, in a batch of 1000",
+            theirs="for asked in inputs: planner.calculate(asked, found)",
+            ours="rest_to_rest(first, last, *limits)", count=1000, required=3, **job)]
+
+
+def path_timing() -> list[Job]:
+    """A path of seven joints through ten waypoints on a grid of 200 intervals."""
+    import toppra
+    from toppra import algorithm, constraint
+
+    from cayley.planning import MotionLimits, cubic_spline, time_optimal
+
+    toppra.setup_logging("ERROR")
+    waypoints = np.random.default_rng(0).uniform(-2.0, 2.0, (10, 7))
+    velocity = np.array([2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61])
+    acceleration = np.array([15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0])
+    knots, grid = np.linspace(0.0, 1.0, 10), np.linspace(0.0, 1.0, 201)
+    path = toppra.SplineInterpolator(knots, waypoints)
+
+    def theirs() -> Any:
+        limits = [constraint.JointVelocityConstraint(np.c_[-velocity, velocity]),
+                  constraint.JointAccelerationConstraint(np.c_[-acceleration, acceleration])]
+        return algorithm.TOPPRA(limits, path, gridpoints=grid).compute_trajectory()
+
+    curve = cubic_spline(knots, waypoints, "not-a-knot")
+    names = {"theirs": theirs, "time_optimal": time_optimal, "curve": curve, "waypoints": waypoints,
+             "limits": MotionLimits(velocity, acceleration)}
+
+    def error() -> float:
+        """The durations; Cayley's is a little longer, as it keeps the limits between the points of the grid as well."""
+        return abs(time_optimal(curve, names["limits"]).duration / theirs().duration - 1.0)
+
+    job = {"peer": f"toppra {version('toppra')}", "names": names, "error": error, "tolerance": 0.01,
+           "theirs": "theirs()"}
+    return [Job("time-optimal timing of a path of 7 joints, 10 waypoints, 200 intervals",
+                ours="time_optimal(curve, limits)", required=10, **job),
+            Job("the same, path through the waypoints included (ours only)", ours="time_optimal(waypoints, limits)",
+                **job)]
+
+
+JOBS: tuple[Callable[[], list[Job]], ...] = (rotation_splines, joint_splines, jerk_limited_motions, path_timing)
 
 
 def main() -> None:

@@ -121,9 +121,8 @@ def jerk_limited(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Pol
     >>> round(move.duration, 6)
     1.6
     """
-    a, b, limits = checked_ends(first, last, limits)
-    phases = rest_to_rest(a, b, limits.velocity, limits.acceleration, limits.jerk)
-    return polynomials_of(a, b, phases)
+    a, b, bounds = _checked_ends(first, last, limits)
+    return polynomials_of(a, b, rest_to_rest(a, b, *bounds))
 
 
 def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Duration:
@@ -132,19 +131,19 @@ def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> D
     >>> least_duration([0.0, 0.0], [1.0, -0.5], MotionLimits(velocity=1.0, acceleration=2.0, jerk=20.0))
     Duration(seconds=1.6, joint='number 1', limit='velocity')
     """
-    a, b, limits = checked_ends(first, last, limits)
-    bounds = limits.velocity, limits.acceleration, limits.jerk
+    a, b, bounds = _checked_ends(first, last, limits)
     seconds = rest_to_rest(a[:, None], b[:, None], *[bound[:, None] for bound in bounds]).duration
     slowest = int(np.argmax(seconds))
     tenth = np.eye(3) * 0.1 + 1.0  # the limit that gains most by being a little greater
     gains = rest_to_rest(a[[slowest]], b[[slowest]], *[bound[slowest] * row[:, None]
                                                      for bound, row in zip(bounds, tenth.T, strict=True)]).duration
     limit = ("velocity", "acceleration", "jerk")[int(np.argmin(gains))]
-    return Duration(float(seconds[slowest]), limits.name(slowest), limit)
+    return Duration(float(seconds[slowest]), limits.resized(len(a)).name(slowest), limit)
 
 
-def checked_ends(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> tuple[Array, Array, MotionLimits]:
-    """Both configurations and the limits of as many joints, of which each that moves can do so."""
+def _checked_ends(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> tuple[Array, Array, list[Array]]:
+    """Both configurations, and the limits of velocity, acceleration and jerk, with which each joint that moves can; for
+    others they are 1, as they may be 0 or infinite."""
     a = checked_configuration(first, "the first configuration")
     b = checked_configuration(last, "the last configuration", len(a))
     limits = limits.resized(len(a))
@@ -156,9 +155,7 @@ def checked_ends(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> tup
     if free.any():
         raise PlanningError(f"joint {limits.name(int(free.argmax()))} has no limit of acceleration or jerk: it would "
                             "jump to its velocity; give one of them")
-    velocity, acceleration, jerk = (np.where(moves, bound, 1.0)  # where it stands still they may be 0 or infinite
-                                    for bound in (limits.velocity, limits.acceleration, limits.jerk))
-    return a, b, MotionLimits(velocity, acceleration, jerk, limits.effort, limits.names, limits.machine)
+    return a, b, [np.where(moves, bound, 1.0) for bound in (limits.velocity, limits.acceleration, limits.jerk)]
 
 
 def polynomials_of(first: Array, last: Array, phases: Phases) -> Polynomials:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.composed import Composed
@@ -69,13 +70,17 @@ def path_of(curve: Motion, stops: Sequence[float] = ()) -> Path:
     if not ((places >= curve.start) & (places <= curve.end)).all():
         raise PlanningError(f"stops are between {curve.start:g} and {curve.end:g}, the ends of the path; given was "
                             f"{list(stops)}")
-    inner = np.asarray(curve.breaks)[1:-1]
-    corners = inner[:0]
-    if len(inner):
-        before = curve.derivatives(np.nextafter(inner, curve.start))[1]
-        jump = np.abs(curve.derivatives(inner)[1] - before).max(axis=1)
-        corners = inner[jump > _CORNER * (np.abs(before).max() + 1e-300)]
+    corners = kept(curve, "corners", lambda: _corners(curve))
     return Path(curve, np.unique(np.concatenate([places, corners, [curve.start, curve.end]])))
+
+
+def _corners(curve: Motion) -> Array:
+    inner = np.asarray(curve.breaks)[1:-1]
+    if not len(inner):
+        return inner
+    before, after = curve._values(np.stack([np.nextafter(inner, curve.start), inner]))[1]
+    jump = np.abs(after - before).max(axis=1)
+    return inner[jump > _CORNER * (np.abs(before).max() + 1e-300)]
 
 
 def grid_of(path: Path, count: int) -> Array:

@@ -134,6 +134,22 @@ class MotionLimits:
     def has_efforts(self) -> bool:
         return bool(np.isfinite(self.effort).any())
 
+    @cached_property
+    def lets_all_move(self) -> bool:
+        """Whether every joint has limits with which it can move, and one of acceleration."""
+        return bool(all((getattr(self, kind) > 0.0).all() for kind in KINDS) and np.isfinite(self.acceleration).all())
+
+    def inverse(self, kind: str) -> Array:
+        """One over the limits (n); 0 where there is none, and of a joint that must stand still."""
+        if kind not in self._inverses:
+            bounds = np.array(getattr(self, kind))
+            self._inverses[kind] = np.divide(1.0, bounds, out=np.zeros_like(bounds), where=bounds > 0.0)
+        return self._inverses[kind]
+
+    @cached_property
+    def _inverses(self) -> dict[str, Array]:
+        return {}
+
     def check_can_move(self, moves: Array) -> None:
         """Raise if a joint that moves, by truth values (n), has a limit of zero."""
         for kind in KINDS[:3]:

@@ -21,7 +21,7 @@ from cayley.planning.jerk_limited_path import jerk_limited_timing
 from cayley.planning.joint_paths import Path, along, grid_of, path_of, path_through
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion import Motion
-from cayley.planning.phase_plane import Limited, fastest_squares, greatest_excess, velocity_caps
+from cayley.planning.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
 from cayley.planning.polynomials import Polynomials
 
 _ROUNDS = 5
@@ -60,7 +60,7 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
     samples[:, 2] = np.nextafter(s[1:], s[0])
     at = way.curve._values(samples)
-    _check_moves(np.abs(at[1]).max(axis=1), limits)
+    _check_moves(at[1], limits)
     joints = _of_joints(at, limits, steps)
     if isinstance(way.curve, Polynomials) and way.curve.degree <= 3 and not limits.has_efforts:
         x = _solved(way, s, joints, limits)
@@ -93,18 +93,21 @@ def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits
 
 def check_limits(curve: Motion, limits: MotionLimits) -> None:
     """Every joint that moves must be able to, and something must limit the acceleration everywhere."""
-    _check_moves(np.abs(curve.derivatives(np.linspace(curve.start, curve.end, 401))[1]), limits)
+    _check_moves(curve.derivatives(np.linspace(curve.start, curve.end, 401))[1], limits)
 
 
 def _check_moves(slopes: Array, limits: MotionLimits) -> None:
-    """With the greatest slopes (intervals, n)."""
-    limits.check_can_move(slopes.max(axis=0) > 0.0)
-    if limits.has_efforts:
+    """With slopes (..., n)."""
+    if limits.lets_all_move:
         return
+    moves = slopes.reshape(-1, slopes.shape[-1]) != 0.0
+    limits.check_can_move(moves.any(axis=0))
     bounded = np.isfinite(limits.acceleration) | np.isfinite(limits.jerk)
-    free = ~((slopes > 0.0) & bounded).any(axis=1) & (slopes > 0.0).any(axis=1)
+    if limits.has_efforts or bounded.all():
+        return
+    free = ~(moves & bounded).any(axis=1) & moves.any(axis=1)
     if free.any():
-        joint = int(slopes[int(free.argmax())].argmax())
+        joint = int(moves[int(free.argmax())].argmax())
         raise PlanningError(f"joint {limits.name(joint)} has no limit of acceleration or effort, and no other joint "
                             "that moves with it has one: it would jump to its velocity; give one of them")
 
@@ -112,10 +115,9 @@ def _check_moves(slopes: Array, limits: MotionLimits) -> None:
 def _of_joints(at: Sequence[Array], limits: MotionLimits, steps: Array) -> Limited:
     """Accelerations and velocities, divided by their limits; a joint whose limit is zero stands still."""
     _, first, second = at[:3]
-    inverse = 1.0 / np.where(limits.acceleration > 0.0, limits.acceleration, np.inf)
-    m = first * inverse
-    velocity = first / np.where(limits.velocity > 0.0, limits.velocity, np.inf)
-    return Limited(m, second * inverse, np.zeros(m.shape[1:]), velocity, steps)
+    m = first * limits.inverse("acceleration")
+    velocity = first * limits.inverse("velocity")
+    return Limited(m, second * limits.inverse("acceleration"), np.zeros(m.shape[1:]), velocity, steps)
 
 
 class _Forces(NamedTuple):
@@ -165,9 +167,9 @@ def _check_rest(resting: Array, limits: MotionLimits) -> None:
 def _solved(way: Path, s: Array, limited: Limited, limits: MotionLimits) -> Array:
     caps = velocity_caps(limited)
     at_rest = np.searchsorted(s, way.rests - 1e-12 * (s[-1] - s[0]))
-    slopes = np.abs(limited.m).max(axis=2)
-    moves = np.maximum(np.append(slopes[:, 0], slopes[-1, 2]), np.append(slopes[0, 0], slopes[:, 2]))
-    caps[at_rest[moves[at_rest] > _FLAT * slopes.max()]] = 0.0  # elsewhere the joints are at rest at any ds/dt
+    sides = np.concatenate([limited.m[np.minimum(at_rest, len(s) - 2), 0], limited.m[np.maximum(at_rest, 1) - 1, 2]])
+    slopes = np.abs(sides).max(axis=1).reshape(2, -1).max(axis=0)
+    caps[at_rest[slopes > _FLAT * np.abs(limited.m[:, 1]).max()]] = 0.0  # elsewhere the joints are at rest at any ds/dt
     x = fastest_squares(limited, caps)
     stuck = x[1:] + x[:-1] <= 0.0
     if stuck.any():
@@ -213,5 +215,5 @@ def _motion(curve: Motion, s: Array, x: Array, at: Sequence[Array]) -> Motion:
     v = np.sqrt(x[:-1])
     u = np.diff(x) / (2.0 * np.diff(s))
     if isinstance(curve, Polynomials) and curve.degree <= 3:
-        return Polynomials(t, along_cubic(*[part[:, 0] for part in at], v, u))
+        return Polynomials(t, compiled(along_cubic, curve.nq)(*[part[:, 0] for part in at], v, u))
     return along(curve, Polynomials(t, np.stack([s[:-1], v, 0.5 * u], axis=1)[..., None]))

@@ -12,6 +12,7 @@ Standing still is always possible where it is at rest, so that the x that can be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -153,38 +154,44 @@ def greatest(m: Array, c: Array, g: Array, step: Scalar, first: Scalar, last: Sc
 
 
 @cache
-def _compiled(kernel: Kernel[Scalar], size: int) -> np.ufunc:
+def compiled(kernel: Kernel[Scalar], size: int) -> np.ufunc:
     """The ufunc itself: called on the arrays of a grid, which need no looking at."""
     return kernel.ufunc(np.float64, **dict.fromkeys(kernel.signature.names, size))
 
 
 def greatest_excess(limited: Limited, x: Array) -> float:
     """How much of its limit is reached at most, squared if it is a velocity, with these x at the points of the grid."""
-    forces = _compiled(greatest, limited.m.shape[2])(*limited[:3], limited.steps, x[:-1], x[1:])
-    squares = _compiled(velocity_excess, limited.velocity.shape[2])(limited.velocity, x[:-1], x[1:])
+    forces = compiled(greatest, limited.m.shape[2])(*limited[:3], limited.steps, x[:-1], x[1:])
+    squares = compiled(velocity_excess, limited.velocity.shape[2])(limited.velocity, x[:-1], x[1:])
     return max(float(forces.max()), float(squares.max()))
 
 
 def velocity_caps(limited: Limited) -> Array:
     """The greatest x (intervals + 1) that keep the velocities, between the points of the grid as well."""
     n = limited.velocity.shape[2]
-    free = _compiled(free_squares, n)(limited.velocity)
+    free = compiled(free_squares, n)(limited.velocity)
     caps = np.empty(len(free) + 1)
     caps[0], caps[-1] = free[0, 0], free[-1, 2]
     np.minimum(free[1:, 0], free[:-1, 2], out=caps[1:-1])
     np.minimum(caps[:-1], 4.0 * free[:, 1], out=caps[:-1])  # where all joints turn there is no bound but that beside it
     np.minimum(caps[1:], 4.0 * free[:, 1], out=caps[1:])
     excess = np.ones(len(free) + 2)
-    np.maximum(_compiled(velocity_excess, n)(limited.velocity, caps[:-1], caps[1:]), 1.0, out=excess[1:-1])
+    np.maximum(compiled(velocity_excess, n)(limited.velocity, caps[:-1], caps[1:]), 1.0, out=excess[1:-1])
     return caps / np.maximum(excess[1:], excess[:-1])
 
 
 def fastest_squares(limited: Limited, caps: Array) -> Array:
     """The greatest x (intervals + 1) at the points of the grid, under `caps` on them."""
-    bounds = Lines(*_compiled(lines, limited.m.shape[2])(*limited[:3], limited.steps))
-    own, = lowered_caps(bounds.lower, bounds.upper, bounds.slope, limited.steps, caps[:-1], steps=1)
-    count = len(limited.steps)
-    back, = reaches(bounds.gain[::-1], bounds.offset[::-1], own[::-1, 0], caps[-1], steps=count)
-    reach = np.append(back[::-1], caps[-1])
-    x, = fastest(bounds.upper, bounds.slope, limited.steps, reach[1:], reach[0], steps=count)
-    return np.append(reach[0], x)
+    bounds = Lines(*compiled(lines, limited.m.shape[2])(*limited[:3], limited.steps))
+    lowered, back, forth = _passes(len(limited.steps), limited.m.shape[2])
+    own, = lowered(bounds.lower, bounds.upper, bounds.slope, limited.steps, caps[:-1])
+    reach = caps.copy()
+    reach[-2::-1] = back(bounds.gain[::-1], bounds.offset[::-1], own[::-1, 0], caps[-1])[0]
+    reach[1:] = forth(bounds.upper, bounds.slope, limited.steps, reach[1:], reach[0])[0]
+    return reach
+
+
+@cache
+def _passes(count: int, k: int) -> tuple[Callable[..., tuple[Array, ...]], ...]:
+    """The caps, backwards and forwards, for grids of so many intervals with so many limits."""
+    return lowered_caps.prepared(steps=1, k=k), reaches.prepared(steps=count, k=k), fastest.prepared(steps=count, k=k)
