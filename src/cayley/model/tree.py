@@ -434,10 +434,10 @@ class Tree(Immutable):
 
     def _with_motors(self) -> Tree:
         """With the motors of what is included: behind all other joints, so that q is (q, motor angles)."""
+        for term in sorted({ELASTIC, REDUCED, GEARED} & self.included):
+            if not any(has_motor(joint, frozenset([term])) for joint in self.joints):
+                raise ModelError(f"{self.name} has no {term}: no joint has {_NEEDED[term]}; `with_drive` gives it one")
         driven = [joint for joint in self.joints if has_motor(joint, self.included)]
-        if not driven:
-            wanted = ", ".join(sorted({ELASTIC, REDUCED, GEARED} & self.included))
-            raise ModelError(f"{self.name} has no {wanted}: no joint has {_NEEDED[wanted]}; `with_drive` gives it one")
         parts = [motor_parts(joint, self.included) for joint in driven]
         bodies = (*self.bodies, *[body for each in parts for body in each.bodies])
         joints = (*self.joints, *[joint for each in parts for joint in each.joints])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 
 import numpy as np
 
@@ -16,6 +17,17 @@ from cayley.model.spring_kinds.spring import Spring, SpringSlopes, SpringState
 from cayley.wording import shown
 
 _NAMES = ("q", "qd", "qm", "qmd")
+
+
+def _check_arguments(function: Callable[..., Scalar], name: str, variables: tuple[str, ...]) -> None:
+    """Raise if a function does not take what a law is given."""
+    try:
+        signature(function).bind(*variables)
+    except TypeError as error:
+        raise ModelError(f"the {name} of a spring is a function of ({', '.join(variables)}), and "
+                         f"{shown(function)} is not: {error}") from error
+    except ValueError:
+        return  # a function of C, which does not say what it takes
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,9 @@ class SpringLaw(Spring):
     def __post_init__(self) -> None:
         for name, variables in (("law", _NAMES), ("stored", ("q", "qm"))):
             given = getattr(self, name)
-            if not callable(given):
+            if callable(given):
+                _check_arguments(given, name, variables)
+            else:
                 object.__setattr__(self, name, as_formula(given))
                 formula(getattr(self, name), variables, f"the {name} of a spring")
 

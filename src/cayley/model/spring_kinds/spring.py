@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 from cayley.compiler.samples import is_symbolic
@@ -121,7 +122,7 @@ class DeflectedSpring(Spring):
             value = getattr(self, entry.name)
             if is_symbolic(value):
                 continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
+            if isinstance(value, bool) or not isinstance(value, Real) or not abs(float(value)) <= LARGEST:
                 raise ModelError(f"the {entry.name} of a {self.word} spring is {shown(value)}: it must be a finite "
                                  "number that is not absurdly large")
             if value < 0 and entry.name != "rest":
