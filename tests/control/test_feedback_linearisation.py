@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control import FeedbackLinearisation, affine_fields, computed_torque, motion_target, motor_motion_along
+from cayley.control import (
+    FeedbackLinearisation,
+    affine_fields,
+    computed_torque,
+    computed_torque_kernel,
+    motion_target,
+    motor_motion_along,
+    tracking_control,
+)
 from cayley.errors import ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.vector_fields import linearisability
 from cayley.model.friction import Friction
@@ -421,3 +429,18 @@ def test_fields_of_systems():
         affine_fields(soft, {"torque": [0]})
     with pytest.raises(SignatureError, match="has 4 entries"):
         affine_fields(soft, {"tau": [4]})
+
+
+def test_other_laws_know_that_motors_drive():
+    """A regulator about a posture, by the mechanism's linear model, acts on the motors alone and places its poles; laws
+    for rigid drives are refused."""
+    soft = worked_example()
+    start = soft.motor_motion([0.3, -0.2], *np.zeros((4, 2)))
+    poles = -np.arange(3.0, 11.0)
+    law = tracking_control(soft.tree, lambda t: (start.q, start.qd, start.qdd), [0.0], poles=poles)
+    assert not law.gains[0][:2].any()
+    linear = law.model.at(start.q)
+    assert np.allclose(np.sort(np.linalg.eigvals(linear.A - linear.B @ law.gains[0]).real), np.sort(poles), rtol=1e-6)
+    assert np.allclose(law(0.0, start.q, start.qd), start.tau, atol=1e-10)
+    with pytest.raises(UnsupportedError, match="computed torque would take the springs"):
+        computed_torque_kernel(soft.tree)

@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Text
+from cayley.control.arms import check_rigid_drives
 from cayley.dynamics.forward.constrained import equations_text
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -77,6 +78,7 @@ def computed_torque_kernel(tree: Tree) -> Kernel:
 
 def _needed_forces(tree: Tree) -> Text:
     """The text `(q, qd, wanted)` of the forces that accelerate the joints, or those that lead the others, as wanted."""
+    check_rigid_drives(tree, "computed torque")
     if not tree.is_constrained:
         links = minimal_links(tree)
         return lambda q, qd, wanted: inverse_dynamics(links, q, qd, wanted) + drive_forces(tree, q, qd, wanted)
@@ -138,6 +140,7 @@ class OutputLinearisation:
     @cached_property
     def _inverse_dynamics(self) -> Kernel:
         check_independent(self.tree, "an output for each velocity")
+        check_rigid_drives(self.tree, "an output for each velocity")
         return inverse_dynamics_kernel(self.tree)
 
     def state(self, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -189,6 +192,7 @@ class ResolvedAcceleration:
     @cached_property
     def _inverse_dynamics(self) -> Kernel:
         check_independent(self.tree, "resolved acceleration")
+        check_rigid_drives(self.tree, "resolved acceleration")
         return inverse_dynamics_kernel(self.tree)
 
     def forces(self, q: Array, qd: Array, pose: ArrayLike, twist: Array, acceleration: Array) -> Array:

@@ -99,7 +99,8 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
 
     Give `weights`, or the 2 nv `poles` [1/s] that the closed loop is to have. `driven`: the velocities that have a
     drive, if not all do; the nominal motion must be one that needs no force at the others. A mechanism with constraints
-    is driven at its actuated joints, and has 2 m poles for a mobility of m; the nominal motion must keep them.
+    is driven at its actuated joints, and has 2 m poles for a mobility of m; the nominal motion must keep them. One with
+    elastic drives is driven at its motors: `motor_motion` gives nominal motions of it.
 
     >>> from cayley.model.catalogue import load_robot
     >>> upright = tracking_control(load_robot("s1_g1"),
@@ -112,7 +113,7 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     """
     model = LinearisedMechanism(tree)
     instants = np.atleast_1d(np.asarray(times, dtype=float))
-    every = tree.actuated_velocities if tree.is_constrained else range(tree.nv)
+    every = tree.actuated_velocities if tree.is_constrained or tree.motors else range(tree.nv)
     columns = list(every if driven is None else driven)
     models = [_linear(model, *reference(t)).driven_by(columns) for t in instants]
     gains = np.zeros((len(instants), tree.nv, models[0].A.shape[-1] if models else 2 * tree.nv))
