@@ -200,6 +200,21 @@ def test_dials_that_may_begin_anywhere_do_better():
         assert off.largest <= free.largest_error * (1 + 1e-6)
 
 
+def test_a_beginning_is_found_where_chebyshevs_points_have_none():
+    asked = {"psi": tuple(np.radians([30.0, 120.0])), "phi": tuple(np.radians([60.0, 150.0]))}
+    first = chebyshev_generator(np.exp, (0.0, 1.0), **asked)
+    assert np.isnan(first.largest_error)  # it cannot be assembled on the whole range
+    best = best_generator(np.exp, (0.0, 1.0), **asked)
+    assert best.largest_error < np.radians(0.82) and best.design.defects().none
+    for function in (np.log, np.reciprocal, np.square):  # never worse than the first choice
+        pair = [make(function, (1.0, 2.0), **asked) for make in (chebyshev_generator, best_generator)]
+        assert not pair[1].largest_error > pair[0].largest_error
+    with pytest.raises(UnreachableError, match="allow longer links"):  # input and output would turn alike
+        best_generator(lambda x: 2 * x, (0.0, 1.0), **asked, free_dials=True)
+    with pytest.raises(SignatureError, match="more than once as long"):
+        best_generator(np.exp, (0.0, 1.0), **asked, longest=0.5)
+
+
 def test_functions_that_cannot_be_shown_are_refused():
     with pytest.raises(SignatureError, match="constant"):
         best_generator(lambda x: 0 * x + 2.0, (0.0, 1.0), **LOGARITHM)

@@ -11,8 +11,9 @@ of input and output begin may be free too, which makes five parameters. Sources:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import brentq, linprog
@@ -26,6 +27,9 @@ from cayley.planning.synthesis.function_generation import exact_parameters, func
 _SAMPLES = 241
 _PROGRAMS = 200
 _TURNS = 36
+_POINTS = 11
+_LONGEST = 5.0
+_STARTS = 4
 _STILL = 1e-11
 
 
@@ -86,7 +90,8 @@ class Dials:
 @dataclass(frozen=True, eq=False)
 class FunctionFit:
     """A four-bar that shows a function, the places (n) of x at which it is exact, and its largest error [rad] on the
-    range. `psi` and `phi` are the dials that it has, those that were asked for unless their beginnings were free.
+    range, NaN if it cannot be assembled everywhere on it. Its dials are those that were asked for, unless their
+    beginnings were free.
     """
 
     design: FourBarDesign
@@ -95,8 +100,13 @@ class FunctionFit:
     largest_error: float
 
     def error(self, x: ArrayLike) -> Array:
-        """The structural error (...) [rad] at x (...)."""
-        return _error(self.design.parameters, self.dials.inputs(x), self.dials.outputs(x))
+        """The structural error (...) [rad] at x (...), in one assembly mode."""
+        return _error(self.design.parameters, self.dials.inputs(x), self.dials.outputs(x), self._mode)
+
+    @cached_property
+    def _mode(self) -> int:
+        places = np.linspace(*self.dials.x, _SAMPLES)
+        return _mode(self.design.parameters, self.dials.inputs(places), self.dials.outputs(places))
 
 
 def chebyshev_generator(function: Callable[[Array], Array], x: tuple[float, float], *, psi: tuple[float, float],
@@ -109,11 +119,11 @@ def chebyshev_generator(function: Callable[[Array], Array], x: tuple[float, floa
 
 
 def best_generator(function: Callable[[Array], Array], x: tuple[float, float], *, psi: tuple[float, float],
-                   phi: tuple[float, float], free_dials: bool = False, longest: float = 5.0, ground: float = 1.0
-                   ) -> FunctionFit:
+                   phi: tuple[float, float], free_dials: bool = False, longest: float | None = None,
+                   ground: float = 1.0) -> FunctionFit:
     """The four-bar with the least largest error over y = function(x), x from x[0] to x[1], on the dials psi and phi
     [rad]; with `free_dials` both dials keep their lengths and may begin anywhere. Input and output link are at most
-    `longest` times as long as the ground link, and it as they.
+    `longest` times as long as the ground link, and it as they: five times with free dials, any if not said otherwise.
 
     >>> asked = {"psi": (np.radians(45.0), np.radians(105.0)), "phi": (np.radians(135.0), np.radians(225.0))}
     >>> for fit in (chebyshev_generator(np.log10, (1.0, 2.0), **asked), best_generator(np.log10, (1.0, 2.0), **asked),
@@ -125,26 +135,36 @@ def best_generator(function: Callable[[Array], Array], x: tuple[float, float], *
     """
     dials = Dials(function, x, psi, phi)
     places = np.linspace(*x, _SAMPLES)
-    bounds = _Bounds(check_ground(longest))
-    start = _best_beginning(dials, bounds) if free_dials else np.zeros(2)
-    precise = chebyshev_points(*x)
-    k = exact_parameters.unchecked(dials.inputs(precise) + start[0], dials.outputs(precise) + start[1])
-    values = np.concatenate([bounds.inside(k), start]) if free_dials else bounds.inside(k)
-    values = _least_largest(values, dials.inputs(places), dials.outputs(places), bounds)
-    shift = values[3:] if free_dials else start
-    turned = Dials(function, x, (psi[0] + shift[0], psi[1] + shift[0]), (phi[0] + shift[1], phi[1] + shift[1]))
-    return _fit(values[:3], turned, ground)
+    if longest is not None and not longest > 1:
+        raise SignatureError(f"links are at most more than once as long as the ground link, not {longest} times")
+    bounds = _Bounds((_LONGEST if free_dials else np.inf) if longest is None else float(longest))
+    found = []
+    for start in _beginnings(dials, bounds) if free_dials else _triples(dials, bounds):
+        values = _least_largest(start, dials.inputs(places), dials.outputs(places), bounds)
+        shift = values[3:] if free_dials else np.zeros(2)
+        turned = Dials(function, x, (psi[0] + shift[0], psi[1] + shift[0]), (phi[0] + shift[1], phi[1] + shift[1]))
+        found.append(_fit(values[:3], turned, ground))
+    whole = [fit for fit in found if np.isfinite(fit.largest_error)]
+    if not whole:
+        raise UnreachableError("the best four-bar found cannot be assembled at some inputs of the range: let the dials "
+                               "begin elsewhere (free_dials), or shorten them")
+    return min(whole, key=lambda fit: (not _moves_through(fit), fit.largest_error))
+
+
+def _moves_through(fit: FunctionFit) -> bool:
+    """Whether one motion of the input leads over the whole range."""
+    x = np.linspace(*fit.dials.x, 9)
+    design = fit.design
+    if not design.feasible or design.kind == "PRRP":
+        return False
+    return replace(design, inputs=fit.dials.inputs(x), outputs=fit.dials.outputs(x)).defects().none
 
 
 @dataclass(frozen=True)
 class _Bounds:
-    """k2 and k3 keep their signs, and stay between 1/longest and longest."""
+    """k2 and k3 keep their signs, and stay between 1/longest and longest; if that is infinite, they are free."""
 
     longest: float
-
-    def inside(self, k: Array) -> Array:
-        sizes = np.clip(np.abs(k[1:]), 1 / self.longest, self.longest)
-        return np.array([k[0], *np.where(k[1:] < 0, -sizes, sizes)])
 
     def hold(self, k: Array) -> Array:
         """Whether they do (...), for k (..., 3)."""
@@ -154,36 +174,49 @@ class _Bounds:
     def steps(self, values: Array, room: float) -> list[tuple[float, float]]:
         """From where to where each parameter may change."""
         found = [(-room, room)] * len(values)
-        for row in (1, 2):
+        for row in (1, 2) if np.isfinite(self.longest) else ():
             ends = np.sort(np.sign(values[row]) * np.array([1 / self.longest, self.longest])) - values[row]
             found[row] = (max(-room, min(ends[0], 0.0)), min(room, max(ends[1], 0.0)))
         return found
 
 
-def _best_beginning(dials: Dials, bounds: _Bounds) -> Array:
-    """By how much (2) to turn both dials, of a grid of choices, for the best linkage of Chebyshev's points."""
+def _beginnings(dials: Dials, bounds: _Bounds) -> list[Array]:
+    """Parameters and turns of both dials (5), of a grid of turns, for the best linkage of Chebyshev's points."""
     turns = np.stack(np.meshgrid(*[np.linspace(-np.pi, np.pi, _TURNS, endpoint=False)] * 2), axis=-1).reshape(-1, 1, 2)
     precise = chebyshev_points(*dials.x)
-    k = exact_parameters.unchecked(dials.inputs(precise) + turns[..., 0], dials.outputs(precise) + turns[..., 1])
-    places = np.linspace(*dials.x, 41)
-    off = (output_angles.unchecked(k[:, None], dials.inputs(places) + turns[..., 0])
-           - (dials.outputs(places) + turns[..., 1])[..., None])
+    k, largest = _judged(dials, dials.inputs(precise) + turns[..., 0], dials.outputs(precise) + turns[..., 1], turns,
+                         bounds)
+    best = int(np.argmin(largest))
+    return [np.concatenate([k[best], turns[best, 0]])]
+
+
+def _triples(dials: Dials, bounds: _Bounds) -> list[Array]:
+    """Parameters (3) of the best linkages that are exact at three of some points, and of that of Chebyshev's."""
+    spread = np.linspace(*dials.x, _POINTS)
+    triples = np.stack([chebyshev_points(*dials.x), *map(np.array, combinations(spread, 3))])
+    k, largest = _judged(dials, dials.inputs(triples), dials.outputs(triples), np.zeros((len(triples), 1, 2)), bounds)
+    best = np.argsort(largest)[:_STARTS]
+    return [k[n] for n in dict.fromkeys([0, *map(int, best)]) if np.isfinite(largest[n])]
+
+
+def _judged(dials: Dials, psi: Array, phi: Array, turns: Array, bounds: _Bounds) -> tuple[Array, Array]:
+    """Of triples of pairs (n, 3), on dials that are turned, the parameters (n, 3) and the largest errors (n)."""
+    with np.errstate(all="ignore"):
+        k = exact_parameters.unchecked(psi, phi)
+        places = np.linspace(*dials.x, _SAMPLES)
+        off = (output_angles.unchecked(k[:, None], dials.inputs(places) + turns[..., 0])
+               - (dials.outputs(places) + turns[..., 1])[..., None])
     largest = np.abs(np.arctan2(np.sin(off), np.cos(off))).max(axis=1).min(axis=-1)
     largest = np.where(np.isfinite(largest) & bounds.hold(k), largest, np.inf)
     if not np.isfinite(largest).any():
-        raise UnreachableError("no four-bar of Chebyshev's points can be assembled on the whole range, however the "
-                               "dials are turned: shorten them")
-    return turns[int(np.argmin(largest)), 0]
+        raise UnreachableError("no four-bar was found that can be assembled on the whole range: let the dials begin "
+                               "elsewhere (free_dials), shorten them, or allow longer links")
+    return k, largest
 
 
 def _least_largest(values: Array, psi: Array, phi: Array, bounds: _Bounds) -> Array:
     """Parameters (3 or 5) with the least largest error on a grid, from others that can be assembled on all of it."""
     error, slopes = _error_and_slopes(values, psi, phi)
-    if not np.isfinite(error).all():
-        raise UnreachableError(
-            f"the four-bar of Chebyshev's points cannot be assembled at {np.count_nonzero(~np.isfinite(error))} of "
-            f"{len(psi)} inputs of the range, which leaves nothing to begin with: let the dials begin elsewhere "
-            "(free_dials), or shorten them")
     room = 0.1
     for _ in range(_PROGRAMS):
         step, promised = _program(error, slopes, bounds.steps(values, room))
@@ -221,9 +254,10 @@ def _error_and_slopes(values: Array, psi: Array, phi: Array) -> tuple[Array, Arr
     begin = values[3:] if len(values) == 5 else np.zeros(2)
     inputs = psi + begin[0]
     wanted = phi + begin[1]
-    error = _error(k, inputs, wanted)
+    error = _error(k, inputs, wanted, _mode(k, inputs, wanted))
     out = wanted + error
     turn = np.sin(out - inputs) - k[1] * np.sin(out)  # the change of the equation with the output
+    turn = np.where(np.abs(turn) > _STILL, turn, _STILL)  # where the modes meet the slope has no bound
     by_k = -np.stack([np.ones_like(out), np.cos(out), -np.cos(inputs)], axis=1) / turn[:, None]
     if len(values) == 3:
         return error, by_k
@@ -231,24 +265,26 @@ def _error_and_slopes(values: Array, psi: Array, phi: Array) -> tuple[Array, Arr
     return error, np.column_stack([by_k, by_psi, -np.ones_like(out)])
 
 
-def _error(k: Array, psi: Array, phi: Array) -> Array:
-    """Output less prescribed output, of the nearer assembly mode at the first input that has one, all along."""
-    off = output_angles.unchecked(k, psi) - np.asarray(phi)[..., None]
-    off = np.arctan2(np.sin(off), np.cos(off))
-    rows = off.reshape(-1, 2)
-    sums = np.nansum(np.abs(rows), axis=0)
-    return off[..., int(np.argmin(sums))]
+def _error(k: Array, psi: Array, phi: Array, mode: int) -> Array:
+    """Output less prescribed output (...), in an assembly mode."""
+    off = output_angles.unchecked(k, psi)[..., mode] - np.asarray(phi)
+    return np.arctan2(np.sin(off), np.cos(off))
+
+
+def _mode(k: Array, psi: Array, phi: Array) -> int:
+    """The assembly mode that is nearer on the whole."""
+    return int(np.argmin([np.nansum(np.abs(_error(k, psi, phi, mode))) for mode in range(2)]))
 
 
 def _fit(k: Array, dials: Dials, ground: float) -> FunctionFit:
     places = np.linspace(*dials.x, 4 * _SAMPLES)
-    error = _error(k, dials.inputs(places), dials.outputs(places))
+    mode = _mode(k, dials.inputs(places), dials.outputs(places))
+    error = _error(k, dials.inputs(places), dials.outputs(places), mode)
 
     def at(x: float) -> float:
-        share = [x, *dials.x]
-        return float(_error(k, dials.inputs(share), dials.outputs(share))[0])
+        return float(_error(k, dials.inputs(x), dials.outputs(x), mode))
 
-    crossings = np.flatnonzero(error[:-1] * error[1:] < 0)
+    crossings = np.flatnonzero((error[:-1] * error[1:] < 0) & (np.abs(np.diff(error)) < 1.0))
     exact = {float(brentq(at, places[i], places[i + 1], xtol=1e-14)) for i in crossings}
     exact |= {float(x) for x in places[error == 0]}
     precise = np.array(sorted(exact))
