@@ -17,6 +17,7 @@ from cayley.dynamics.nonholonomic import (
     program_control,
 )
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
+from cayley.mechanisms import RobotMasses, RollingRobot
 from cayley.model.constraint_kinds import Disc, KnifeEdge, Wheel
 from cayley.model.joint_kinds import Floating, Planar, Revolute
 from cayley.model.parts import Body, Joint
@@ -193,6 +194,23 @@ def test_equations_are_printed_as_in_books():
     assert found.latex().count("&=") == 3 and str(found).splitlines()[1] == "0.6*v*w + 0.68*w' = tau_theta"
     with pytest.raises(ConventionError, match="2 pseudo-velocities, and 1 names"):
         sleigh().equations(["x", "y", "theta"], ["v"])
+
+
+def test_the_equations_of_a_disc_and_of_a_robot_with_a_castor_are_printed():
+    lines = str(upright_disc().equations(["x", "y", "theta", "phi"], ["w", "s"])).splitlines()
+    assert lines[0] == "0.05*w' = tau_theta"
+    assert lines[1] == "0.2875*s' + sin(theta)/4 - cos(theta)/2 = tau_phi + tau_x*cos(theta)/4 + tau_y*sin(theta)/4"
+    robot = RollingRobot(0.1, 0.5, 0.12, 0.3, 0.08, RobotMasses(1.5, 0.8, 0.4, 20.0, 0.003, 1.1))
+    names = ["x", "y", "theta", "right", "left", "psi", "castor"]
+    found = nonholonomic_model(robot.tree()).equations(names, ["u", "v"])
+    named = {sympy.Symbol(name, real=True): value for name, value in {
+        "u": 8.0, "v": 5.0, "psi": 0.7, "theta": 0.3, "tau_right": 2.0, "tau_left": -1.0}.items()}
+    rates = sympy.symbols("u' v'", real=True)
+    forces = {symbol: 0 for each in found.motion for symbol in each.free_symbols if str(symbol).startswith("tau_")}
+    solved = sympy.solve([each.subs({**forces, **named}) for each in found.motion], rates)
+    np.testing.assert_allclose([float(solved[rate]) for rate in rates], [13.1449151947, -6.4608288248], rtol=1e-9)
+    assert not any("theta" in str(each.lhs) for each in found.motion)  # wherever it heads, it is the same
+    assert len(found.reactions) == 5 and "sin(psi)**2" not in str(found)
 
 
 def tangled(**pseudo):

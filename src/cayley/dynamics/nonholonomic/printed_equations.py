@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.interpret import SYMPY
 from cayley.compiler.kernel import kernel
+from cayley.dynamics.nonholonomic.normal_form import NormalForm
 from cayley.errors import ConventionError
 
 if TYPE_CHECKING:
@@ -47,23 +48,26 @@ def hamel_equations(system: NonholonomicSystem, coordinates: Sequence[str], rate
     accelerations = sympy.symbols([f"{rate}'" for rate in rates], real=True)
     held = sympy.symbols([f"held{k}" for k in range(n - m)], real=True)
     tau = sympy.Matrix(sympy.symbols([f"tau_{name}" for name in coordinates], real=True))
+    form = NormalForm(q)
     A = sympy.Matrix(kernel("(n)->(n,n)", name="forms", inputs=("q",))(system.frame.matrix).evaluate(SYMPY, q))
-    B = A.inv().applyfunc(sympy.simplify)
+    A = A.applyfunc(form.exact)
+    B = form.inverse(A.applyfunc(form.algebraic)).applyfunc(form.in_angles)
     every = [*speeds, *held]
     velocity = B * sympy.Matrix(every)
     qd = sympy.symbols([f"rate{k}" for k in range(n)], real=True)
     lagrangian = kernel("(n),(n)->()", name="lagrangian", inputs=("q", "qd"))(
         lambda q, qd: system.mechanics.lagrangian(q, qd, None)).evaluate(SYMPY, q, qd)
-    L = sympy.expand(sympy.sympify(lagrangian).subs(dict(zip(qd, velocity, strict=True))))
-    applied = tau + _applied(system, q, list(velocity))
-    left = _sides(L, A, B, q, every, [*accelerations, *[0] * len(held)])
+    put_in = form.exact(lagrangian).xreplace(dict(zip(qd, velocity, strict=True)))
+    L = form.in_angles(form.fraction(form.algebraic(put_in)))
+    applied = tau + _applied(system, q, list(velocity)).applyfunc(form.exact)
+    left = _sides(L, A, B, q, every, [*accelerations, *[0] * len(held)], form)
     right = B.T * applied
-    gone = dict.fromkeys(held, 0)
-    sides = [(sympy.simplify(a.subs(gone)), sympy.simplify(b.subs(gone))) for a, b in zip(left, right, strict=True)]
+    gone = dict.fromkeys(held, sympy.Integer(0))
+    sides = [(a.xreplace(gone), b.xreplace(gone)) for a, b in zip(left, right, strict=True)]
     forces = sympy.symbols([f"R{k + 1}" for k in range(n - m)], real=True)
     return HamelEquations(
-        tuple(sympy.Eq(a, b, evaluate=False) for a, b in sides[:m]),
-        tuple(sympy.Eq(force, sympy.simplify(a - b), evaluate=False)
+        tuple(sympy.Eq(sympy.collect(form.of(a), accelerations), form.of(b), evaluate=False) for a, b in sides[:m]),
+        tuple(sympy.Eq(force, sympy.collect(form.of(a - b), accelerations), evaluate=False)
               for force, (a, b) in zip(forces, sides[m:], strict=True)))
 
 
@@ -78,7 +82,7 @@ def _applied(system: NonholonomicSystem, q: Sequence[Any], qd: Sequence[Any]) ->
 
 
 def _sides(L: Any, A: Any, B: Any, q: Sequence[Any], rates: Sequence[Any],  # noqa: ANN401 (SymPy's)
-           accelerations: Sequence[Any]) -> list[Any]:
+           accelerations: Sequence[Any], form: NormalForm) -> list[Any]:
     """B_k of all pseudo-velocities."""
     import sympy
     n = len(q)
@@ -86,7 +90,8 @@ def _sides(L: Any, A: Any, B: Any, q: Sequence[Any], rates: Sequence[Any],  # no
     qd = B * sympy.Matrix(rates)
     curls = [sympy.Matrix(n, n, lambda s, l, i=i: sympy.diff(A[i, s], q[l]) - sympy.diff(A[i, l], q[s]))
              for i in range(n)]
-    gamma = [B.T * curl * B for curl in curls]  # by i: k, j
+    gamma = [(B.T * curl * B).applyfunc(lambda x: form.in_angles(form.fraction(form.algebraic(x))))
+             for curl in curls]  # by i: k, j
     found = []
     for k in range(n):
         rate = sum(sympy.diff(momenta[k], q[s]) * qd[s] for s in range(n)) + sum(
