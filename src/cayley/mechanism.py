@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.minimal_dynamics import MinimalDynamics
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
+    from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
@@ -614,6 +615,16 @@ class Mechanism:
         """
         from cayley.dynamics.nonholonomic.accessibility import accessibility
         return accessibility(self.tree)
+
+    def level_functions(self, *, degree: int = 2) -> LevelFunctions:
+        """What every motion keeps: functions of the coordinates that the constraints integrate to, among sums of
+        products of coordinates, their sines and cosines; see `cayley.dynamics.nonholonomic.level_functions`.
+
+        >>> [str(h) for h in load("two_wheel_robot").level_functions(degree=1).functions]
+        ['base.angle + 0.25*left - 0.25*right']
+        """
+        from cayley.dynamics.nonholonomic.integrable_part import level_functions_of
+        return level_functions_of(self.tree, degree=degree)
 
     @property
     def actuation(self) -> Actuation:

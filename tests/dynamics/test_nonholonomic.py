@@ -274,6 +274,18 @@ def test_rows_that_depend_on_each_other_have_no_multipliers():
         twice.matrix_form([1.0, 1.0, 0.0], [1.0], np.zeros(3))
 
 
+@pytest.mark.spec("S0-45")
+def test_a_motion_without_inertia_has_no_accelerations():
+    light = nonholonomic_system(lambda q, qd: qd[0]**2 / 2, constraints=lambda q: [[1.0, 0.0, -1.0]],
+                                independent=[0, 1])
+    with pytest.raises(SingularityError, match="no inertia"):
+        light.matrix_form([0.0, 0.0, 0.0], [1.0, 1.0], np.zeros(3))
+    held = nonholonomic_system(lambda q, qd: (qd[0]**2 + qd[1]**2) / 2, constraints=lambda q: [[1.0, 0.0, -1.0]],
+                               independent=[0, 1])  # H is singular, and what the constraint allows is not
+    found = held.matrix_form([0.0, 0.0, 0.0], [1.0, 1.0], [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(found.pidd, [4.0, 2.0], rtol=1e-12)
+
+
 def test_what_these_forms_do_not_know_is_refused():
     with pytest.raises(ConventionError, match="which pseudo-velocities"):
         nonholonomic_system(lambda q, qd: qd @ qd, constraints=rolls)

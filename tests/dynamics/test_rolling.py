@@ -445,3 +445,37 @@ def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
                                [1.0, pull / mass, -r * pull / inertia], rtol=1e-12)
     with pytest.raises(UnsupportedError, match="belt has no disc, no ball and no wheel"):
         belt.needed_friction(np.zeros(3), np.zeros(3), np.zeros(3), 0.0)
+
+
+@pytest.mark.parametrize("arm, q", [
+    (rolling_robot(), [0.2, -0.4, 0.9, 0.3, 0.1, 0.7, 0.2]), (coin(), leaning(0.3, 0.4)),
+    (rolling_ball("sqrt(y*y + z*z) - 0.3"), [0.2, 0.3, 0.264575131106, 0.5, 0.5, -0.5, 0.5])])
+def test_constraints_are_kept_for_a_hundred_thousand_steps_as_they_come(arm, q):
+    q = arm.close(np.asarray(q, dtype=float)).configuration
+    qd = arm.consistent_velocity(q, 0.4 * np.random.default_rng(8).normal(size=arm.nv))
+    if arm.name == "coin":
+        qd = arm.consistent_velocity(q, [0.0, 0.0, 0.0, 0.0, 14.0, 2.5])  # it rolls in a ring
+    run = arm.with_gravity([0, 0, 0] if arm.name == "ball" else arm.gravity).system().rollout(
+        method="semi-implicit-euler")({"q": q, "qd": qd}, step=1e-4, steps=100_000, every=5_000)
+    assert np.isfinite(run.end["q"]).all()
+    assert np.abs(arm.constraint_residual(run["q"])).max() < 1e-12
+    assert np.abs(arm.constraint_rates(run["q"], run["qd"])).max() < 1e-12
+
+
+@pytest.mark.parametrize("arm, q", [
+    (rolling_robot(), [0.2, -0.4, 0.9, 0.3, 0.1, 0.7, 0.2]), (coin(), leaning(0.4, 0.7)),
+    (sleigh(BLADE), [0.1, 0.2, 0.7]),
+    (rolling_ball("sqrt(y*y + z*z) - 0.3"), [0.2, 0.3, 0.264575131106, 0.5, 0.5, -0.5, 0.5])])
+def test_the_power_of_what_acts_is_the_rate_of_the_energy_and_constraints_have_none(arm, q):
+    q = np.asarray(q, dtype=float)
+    random = np.random.default_rng(6)
+    qd, tau = allowed(arm, q, random.normal(size=arm.nv)), random.normal(size=arm.nv)
+    qdd = arm.forward_dynamics(q, qd, tau)
+    free = arm.spanning_tree()
+    held = free.inertia_matrix(q) @ qdd + free.bias_forces(q, qd) - tau  # what the constraints do
+    scale = np.abs(held * qd).sum() + np.abs(tau * qd).sum()
+    assert abs(held @ qd) < 1e-12 * scale
+    gravity = free.gravity_forces(q)
+    coriolis = free.coriolis_matrix(q, qd)
+    kinetic_rate = qd @ (free.inertia_matrix(q) @ qdd + coriolis @ qd)  # as M' - 2 C is skew
+    assert abs(kinetic_rate + gravity @ qd - tau @ qd) < 1e-12 * scale

@@ -125,6 +125,28 @@ def test_the_posture_in_time(arm):
     np.testing.assert_allclose(free.energy[[0, -1]], 5.8259593841, rtol=1e-9)
 
 
+@pytest.mark.spec("S2-104")
+def test_the_order_of_two_loops_matters():
+    """A turn on the spot and a way straight ahead, and back again: each alone brings it home, both in turn do not."""
+    def driven(*rates):
+        state = START
+        for u in rates:
+            state = ROBOT.system("u").rollout(method="rk4")(state, step=1e-2, steps=100, inputs={"u": u}).end
+        return np.array([*state["c"], state["heading"]])
+
+    home = np.array([*START["c"], START["heading"]])
+    turn, ahead = np.array([2.0, -2.0]), np.array([3.0, 3.0])
+    np.testing.assert_allclose(driven(turn, -turn), home, atol=1e-9)
+    np.testing.assert_allclose(driven(ahead, -ahead), home, atol=1e-12)
+    bracket, other = driven(turn, ahead, -turn, -ahead), driven(ahead, turn, -ahead, -turn)
+    assert np.linalg.norm(bracket[:2] - home[:2]) > 0.1 and np.linalg.norm(other[:2] - bracket[:2]) > 0.1
+    np.testing.assert_allclose(bracket[2], home[2], atol=1e-9)  # it stands aside, and heads as before
+    angle, way = 2 * 2.0 * 0.1 / 0.5, 3.0 * 0.1
+    start = START["heading"] + np.pi / 2
+    moved = way * np.array([np.cos(start + angle) - np.cos(start), np.sin(start + angle) - np.sin(start)])
+    np.testing.assert_allclose(bracket[:2] - home[:2], moved, atol=1e-9)
+
+
 def _turned(angle):
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 

@@ -7,7 +7,12 @@ mechanism with wheels is such a system: `nonholonomic_model(tree)`.
 """
 
 from cayley.dynamics.nonholonomic.accessibility import Accessibility, accessibility, accessibility_of_frame
-from cayley.dynamics.nonholonomic.integrable_part import LevelFunction, LevelFunctions, level_functions
+from cayley.dynamics.nonholonomic.integrable_part import (
+    LevelFunction,
+    LevelFunctions,
+    level_functions,
+    level_functions_of,
+)
 from cayley.dynamics.nonholonomic.model import nonholonomic_model
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame, completed_frame
 from cayley.dynamics.nonholonomic.program_constraints import program_control
@@ -15,5 +20,5 @@ from cayley.dynamics.nonholonomic.system import NonholonomicSystem, nonholonomic
 
 __all__ = [
     "Accessibility", "LevelFunction", "LevelFunctions", "MovingFrame", "NonholonomicSystem", "accessibility",
-    "accessibility_of_frame", "completed_frame", "level_functions", "nonholonomic_model", "nonholonomic_system",
-    "program_control"]
+    "accessibility_of_frame", "completed_frame", "level_functions", "level_functions_of", "nonholonomic_model",
+    "nonholonomic_system", "program_control"]

@@ -14,10 +14,15 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.nonholonomic.accessibility import accessibility_of_frame
+from cayley.dynamics.nonholonomic.accessibility import accessibility, accessibility_of_frame
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
-from cayley.errors import ModelError
+from cayley.errors import ModelError, UnsupportedError
+from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
+from cayley.kinematics.constraints import jacobian_kernel
+from cayley.model.coordinate_labels import coordinate_labels
+from cayley.model.tree import Tree
 from cayley.wording import shown
 
 _ZERO = 1e-9  # beside the largest
@@ -78,7 +83,48 @@ def level_functions(frame: MovingFrame, at: ArrayLike, *, names: Sequence[str] =
     known = tuple(names) or tuple(f"q{k + 1}" for k in range(n))
     if len(known) != n:
         raise ModelError(f"level functions of {n} coordinates need {n} names, not {len(known)}")
-    integrable = accessibility_of_frame(frame, _samples(near, 3, seed=0)).integrable
+    return _found(frame, near, known, accessibility_of_frame(frame, _samples(near, 3, seed=0)).integrable, degree)
+
+
+def level_functions_of(tree: Tree, *, degree: int = 2) -> LevelFunctions:
+    """The level functions of what is integrable in the constraints of a mechanism, on velocities and on positions, of
+    its coordinates by their names.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> [str(h) for h in level_functions_of(load_robot("two_wheel_robot"), degree=1).functions]
+    ['base.angle + 0.25*left - 0.25*right']
+    """
+    turning = [joint.name for joint in tree.joints if joint.motion.nq != joint.motion.nv]
+    if turning:
+        raise UnsupportedError(f"level functions are of coordinates, and joint {turning[0]!r} of {tree.name} has "
+                               "velocities that are no rates of them")
+    if degree < 1:
+        raise ModelError(f"level functions have products of at least one factor, not {degree}")
+    reached = accessibility(tree)
+    integrable = reached.integrable + reached.positions
+    near = generic_configurations(tree)[0].q
+    names = tuple(name for name, _ in coordinate_labels(tree))
+    return _found(_Rows(tree), near, names, integrable, degree)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The independent constraints of a mechanism as those of a frame."""
+
+    tree: Tree
+
+    def count(self, q: Array) -> int:
+        return len(constraint_structure(self.tree).leading)
+
+    def matrix(self, q: Array) -> Array:
+        A = kept(self.tree, "constraint Jacobian", lambda: jacobian_kernel(self.tree))(q)
+        rows = np.asarray(A)[list(constraint_structure(self.tree).leading)]
+        return np.concatenate([np.zeros((len(q) - len(rows), len(q))), rows])
+
+
+def _found(frame: MovingFrame | _Rows, near: Array, known: tuple[str, ...], integrable: int,
+           degree: int) -> LevelFunctions:
+    n = len(near)
     found: list[LevelFunction] = []
     for highest in range(1, degree + 1):
         for kinds in (1, 3):  # coordinates alone, then sines and cosines as well: fewer products are better conditioned
@@ -99,7 +145,7 @@ def _products(n: int, kinds: int, degree: int) -> list[Product]:
     return [p for p in found if not any(k >= 2 * n and p.count(k) > 1 for k in p)]
 
 
-def _slopes(frame: MovingFrame, products: list[Product], samples: Array) -> Array:
+def _slopes(frame: MovingFrame | _Rows, products: list[Product], samples: Array) -> Array:
     """How products change along the directions allowed (equations, k)."""
     equations = []
     for q in samples:
@@ -112,7 +158,8 @@ def _slopes(frame: MovingFrame, products: list[Product], samples: Array) -> Arra
     return np.concatenate(equations)
 
 
-def _sought(frame: MovingFrame, near: Array, names: tuple[str, ...], products: list[Product]) -> list[LevelFunction]:
+def _sought(frame: MovingFrame | _Rows, near: Array, names: tuple[str, ...],
+            products: list[Product]) -> list[LevelFunction]:
     directions = max(len(near) - frame.count(near), 1)
     samples = _samples(near, 3 * len(products) // directions + 20, seed=1)
     slopes = _slopes(frame, products, samples)
@@ -123,7 +170,7 @@ def _sought(frame: MovingFrame, near: Array, names: tuple[str, ...], products: l
             for row in _echelon(combinations[rank:] / scales * scales.max())]
 
 
-def _kept(frame: MovingFrame, near: Array, function: LevelFunction) -> bool:
+def _kept(frame: MovingFrame | _Rows, near: Array, function: LevelFunction) -> bool:
     """Whether motions keep a function where it was not sought as well."""
     products = [product for _, product in function.terms]
     coefficients = np.array([c for c, _ in function.terms])
