@@ -691,7 +691,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, spline_ends,
-                 rotation_curves, motion, block_diagram_of_an_arm, logarithm, guidance, weld, front)}
+                 rotation_curves, motion, block_diagram_of_an_arm, logarithm, guidance, weld, growth,
+                 front)}
 
 
 def main(folder: Path) -> list[Path]:
