@@ -489,6 +489,39 @@ def front() -> Any:
     return figure
 
 
+def elastic_drives() -> Any:
+    """An arm with its motors beside its joints, and what a pulse of a motor does to it through a soft and a stiff
+    spring."""
+    figure = plt.figure(figsize=(9.6, 3.9))
+    shown = cy.load("puma560")
+    for name, place in zip(("joint2", "joint3", "joint4"), ((0.0, 0.12, 0.0), (0.0, 0.0, 0.18), (0.0, -0.1, 0.1)),
+                           strict=True):
+        moved = np.eye(4)
+        moved[:3, 3] = place
+        home = np.asarray(shown.joints[shown.joint_number(name)].placement) @ moved
+        shown = shown.with_drive(name, stiffness=1e4, gear=100.0, mass=0.3, inertia=2e-4, place=home)
+    soft = shown.including("elastic drives")
+    space = figure.add_subplot(1, 2, 1, projection="3d")
+    stick_figure(soft.tree, [0.4, -0.6, 0.5, 0.3, 0.8, 0.0, 0.0, 0.0, 0.0], ax=space, labels=False)
+    space.set_title("motors beside their joints")
+    ax = figure.add_subplot(1, 2, 2)
+    t = np.linspace(0.0, 0.5, 800)
+    for stiffness, color in ((60.0, ORANGE), (1500.0, BLUE)):
+        arm = cy.load("planar2r").with_gravity([0.0, 0.0, 0.0]).with_drive(
+            "joint1", stiffness=stiffness, gear=50.0, inertia=2e-4).with_drive("joint2", stiffness=200.0, inertia=0.2)
+        run = arm.including("elastic drives").simulate(
+            np.zeros(4), np.zeros(4), times=t, controller=lambda t, q, qd: [0.0, 0.0, 0.3 * (t < 0.1), 0.0],
+            max_step=2e-3, progress=False)
+        ax.plot(run.t, run.q[:, 2] / 50, color=color, lw=1.1, ls="--")
+        ax.plot(run.t, run.q[:, 0], color=color, lw=1.8, label=f"{stiffness:g} N m/rad")
+    ax.set(xlabel="t [s]", ylabel="joint; motor behind its gear (dashed) [rad]",
+           title="a pulse of a motor through its spring")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    return figure
+
+
 def wrong_stiffness() -> Any:
     """Steps under a law that believes in other springs, by the lines of the page about it."""
     names = _tutorial("../feedback_linearisation.md", "response")
@@ -505,6 +538,7 @@ def wrong_stiffness() -> Any:
     both[0].set_ylabel("angle of joint 1 [rad]")
     figure.legend(*both[0].get_legend_handles_labels(), title="stiffness\nbelieved", frameon=False,
                   loc="outside right center")
+    return figure
 
 
 def spline_ends() -> Any:
@@ -690,8 +724,8 @@ def growth() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, wrong_stiffness, spline_ends,
-                 rotation_curves, motion, block_diagram_of_an_arm, logarithm, guidance, weld, growth,
+                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, elastic_drives, wrong_stiffness,
+                 spline_ends, rotation_curves, motion, block_diagram_of_an_arm, logarithm, guidance, weld, growth,
                  front)}
 
 
