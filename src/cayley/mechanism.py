@@ -404,7 +404,7 @@ class Mechanism:
         >>> arm = load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3)
         >>> soft = arm.including("elastic drives")
         >>> soft.joint_names, soft.actuated_joints
-        (('joint1', 'joint2', 'joint1 motor'), ('joint1 motor', 'joint2'))
+        (('joint1', 'joint2', 'joint1 motor'), ('joint2', 'joint1 motor'))
         """
         return Mechanism(self.tree.including(*terms))
 
