@@ -88,6 +88,22 @@ def test_paths_across_singular_postures_do_not_jump(puma, kind):
 
 
 @pytest.mark.spec("S2-92")
+@pytest.mark.parametrize("name", ["ur5", "puma560", "panda", "stanford", "scara"])
+def test_ways_of_joints_are_found_again_from_their_poses(name):
+    """Straight in joint space, at random, through singular postures as they come: some of these pass them."""
+    arm = cy.load(name)
+    task = "pose" if arm.nv >= 6 else "position"
+    for seed in range(5):
+        first, last = arm.random_configuration(seed=seed), arm.random_configuration(seed=100 + seed)
+        poses = arm.pose(first + np.linspace(0, 0.3, 60)[:, None] * (last - first), "tool")
+        found = continuous_posture(arm.tree, poses, "tool", first, task=task)
+        assert found.status == "followed" and found.largest_step < 0.06
+        assert np.linalg.norm(arm.pose(found.q, "tool")[:, :3, 3] - poses[:, :3, 3], axis=1).max() < 1e-12
+        if task == "pose":
+            assert errors(arm, found.q, poses).max() < 1e-12
+
+
+@pytest.mark.spec("S2-92")
 def test_a_line_beside_a_wrist_singularity_swings_but_does_not_jump(puma):
     ends = [puma.pose(START * [1, 1, 1, 1, 0, 1] + [0, 0, 0, turn, bend, 0], "tool")
             for turn, bend in ((0.0, 0.4), (0.05, -0.4))]

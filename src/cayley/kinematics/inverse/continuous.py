@@ -1,8 +1,9 @@
 """A list of poses solved one after the other on one continuous posture.
 
-From each solved pose the next is approached along the screw-free way between them, its position straight, its rotation
-about one axis: a step of the rates predicts, Newton's method corrects. What is found must be near what was predicted;
-otherwise the step is halved. If the smallest step does not help, the posture is lost: the way ends at the edge of the
+The rates predict the solution of the next pose, or the two solutions before it do, which leads through singular
+postures where rates do not; Newton's method corrects. What is found must be near what was predicted. Otherwise the next
+pose is approached along the way between the two, its position straight, its rotation about one axis, in steps that are
+halved until they succeed. If the smallest step does not help, the posture is lost: the way ends at the edge of the
 workspace, or a singular posture lies on it, where branches meet and none of them goes on. That is told, and nothing
 jumps to another branch.
 """
@@ -93,13 +94,13 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
     wanted = Task.of(tree, task, "world")
     march = _March(kept(tree, ("moment", frame, wanted, "rotation vector"),
                         lambda: moment_kernel(tree, frame, wanted, "rotation vector")),
-                   kept(tree, "motion", lambda: motion_kernel(tree)), tolerance)
+                   kept(tree, "motion", lambda: motion_kernel(tree)), tree.nv, tolerance)
     found = np.full((len(goals), tree.nq), np.nan)
     residual = np.full(len(goals), np.nan)
     smallest = np.full(len(goals), np.nan)
     reason = ""
     for k, goal in enumerate(goals):
-        solved = march.corrected(q, goal) if k == 0 else march.way(q, goals[k - 1], goal)
+        solved = march.corrected(q, goal) if k == 0 else march.next(q, goals[k - 1], goal)
         if solved is None:
             reason = march.explained(q, k)
             break
@@ -113,8 +114,10 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
 class _March:
     """The predictor and corrector of one task."""
 
-    def __init__(self, look: Kernel[Moment], move: Kernel, tolerance: float) -> None:
+    def __init__(self, look: Kernel[Moment], move: Kernel, nv: int, tolerance: float) -> None:
         self._look = look
+        self._nv = nv
+        self._motion = np.zeros(0)  # from the last solution but one to the last
         self._move = move
         self._tolerance = tolerance
         self._last = np.zeros(0)
@@ -135,12 +138,23 @@ class _March:
             q = nearer
         return None
 
-    def way(self, q: Array, first: Array, last: Array) -> Array | None:
-        """From the solution at one pose to that at the next, by as many steps as it takes."""
-        share = 0.0
-        step = 1.0
+    def next(self, q: Array, first: Array, last: Array) -> Array | None:
+        """From the solution at one pose to that at the next: at once, if rates or the motion until now predict it."""
         turn = rotation_vector_from_matrix.unchecked(last[:3, :3] @ first[:3, :3].T)
         twist = np.concatenate([last[:3, 3] - first[:3, 3], turn])
+        found = self._step(q, first, last, twist)
+        if found is None and len(self._motion):
+            found = self._near(self._move(q, self._motion), last, float(np.abs(self._motion).max()))
+        if found is None:
+            found = self._way(q, first, last, twist)
+        if found is not None and len(q) == self._nv:  # without quaternions, whose differences are no velocities
+            self._motion = found - q
+        return found
+
+    def _way(self, q: Array, first: Array, last: Array, twist: Array) -> Array | None:
+        """By as many steps as it takes."""
+        share = 0.0
+        step = 0.5
         while share < 1.0:
             ahead = min(1.0, share + step)
             goal = last if ahead == 1.0 else _between(first, twist, ahead)
@@ -163,7 +177,10 @@ class _March:
         length = float(np.abs(rate).max(initial=0.0))
         if length > _FARTHEST:
             return None
-        predicted = self._move(q, rate)
+        return self._near(self._move(q, rate), goal, length)
+
+    def _near(self, predicted: Array, goal: Array, length: float) -> Array | None:
+        """The solution near a predicted one, that is `length` away from the last; nothing if there is none."""
         found = self.corrected(predicted, goal)
         if found is None or np.abs(found - predicted).max(initial=0.0) > _CORRECTION * length + _SMALL:
             return None

@@ -105,9 +105,9 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     check_independent(tree, "following a path of poses", frame)
     poses = checked_targets(path)
     step = float(time_step)
-    if poses.ndim < 3 or not step > 0:
-        raise SignatureError(f"a path is poses (..., K, 4, 4), not {poses.shape}; its time step is positive, not "
-                             f"{time_step}")
+    if poses.ndim < 3 or not poses.shape[-3] or not step > 0:
+        raise SignatureError(f"a path is one pose or more (..., K, 4, 4), not {poses.shape}; its time step is "
+                             f"positive, not {time_step}")
     wanted = Task.of(tree, task, "world")
     G = gain_matrix(gain, sum(wanted.rows))
     twists = path_twists(poses, step) if velocity is None else np.broadcast_to(np.asarray(velocity, dtype=float),
