@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
     from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
+    from cayley.dynamics.switched_constraints import Switch
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
     from cayley.kinematics.assembly_modes import AssemblyModes
@@ -1323,6 +1324,12 @@ class Mechanism:
         """
         from cayley.simulation.fixed_steps import connectable_system
         return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
+
+    def switched(self, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
+        """The mechanism as a system, of which one of several sets of its constraints holds at a time, by their names:
+        a brake that is set, wheels that touch. See `cayley.dynamics.switched_constraints`."""
+        from cayley.dynamics.switched_constraints import switched_system
+        return switched_system(self.tree, sets, switches)
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
                  controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,

@@ -1,0 +1,77 @@
+"""A mechanism of which one set of constraints holds at a time: impulses and motions beside closed forms, in simulations
+and in compiled batches."""
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.dynamics.switched_constraints import Switch
+from cayley.errors import ConventionError, ModelError
+from cayley.model.constraint_kinds import Coupling, KnifeEdge
+from cayley.model.joint_kinds import Planar, Revolute
+from cayley.model.parts import Body, Joint
+
+MASS, INERTIA, AHEAD = 2.0, 0.5, 0.3
+
+
+def sleigh():
+    """A body on ice with two blades, one of which at most is set down."""
+    return cy.Mechanism.of(
+        "sleigh", [Body("ice"), Body("sleigh", MASS, [AHEAD, 0, 0], np.diag([0, 0, INERTIA]))],
+        [Joint("base", "ice", "sleigh", Planar())],
+        constraints=[KnifeEdge("blade", "ice", "sleigh"), KnifeEdge("brake", "ice", "sleigh", (1.0, 0.0, 0.0))])
+
+
+def test_a_blade_that_is_set_down_stops_what_goes_sideways():
+    arm = sleigh()
+    system = arm.switched({"free": [], "on the blade": ["blade"], "stopped": ["blade", "brake"]}, [
+        Switch("down", lambda t, x, u, p: t - 0.5, "free", "on the blade"),
+        Switch("brake", lambda t, x, u, p: t - 1.0, "on the blade", "stopped")])
+    start = {"q": np.zeros(3), "qd": np.array([0.6, 0.4, 0.8])}
+    run = system.simulate(start, times=np.array([0.0, 0.5 - 1e-9, 0.5 + 1e-9, 1.0 - 1e-9, 1.0 + 1e-9, 1.5]))
+    assert run.finished and [(what.name, round(what.t, 9)) for what in run.happened] == [("down", 0.5), ("brake", 1.0)]
+    before, after = run["qd"][1], run["qd"][2]
+    heading = run["q"][1, 2]
+    along, across = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    # The impulse is across the blade: momentum along it is kept, and angular momentum about the blade
+    M = arm.spanning_tree().inertia_matrix(run["q"][1])
+    impulse = M @ (after - before)
+    assert abs(after[:2] @ across) < 1e-8 and abs(impulse[:2] @ along) < 1e-7 and abs(impulse[2]) < 1e-7
+    assert abs(impulse[:2] @ across) > 0.1
+    v, w = after[:2] @ along, after[2]
+    square = (INERTIA + MASS * AHEAD**2) / MASS  # then it is Chaplygin's
+    np.testing.assert_allclose(np.hypot(*run["qd"][3][:2])**2 + square * run["qd"][3][2]**2, v**2 + square * w**2,
+                               rtol=1e-7)
+    np.testing.assert_allclose(run["qd"][4][:2], 0.0, atol=1e-7)
+    assert abs(run["qd"][4][2]) > 0.01  # it turns on about the place where it stands
+    np.testing.assert_allclose(run["q"][5][:2], run["q"][4][:2], atol=1e-8)
+
+
+def test_batches_switch_each_at_its_own_time():
+    wheels = cy.Mechanism.of(
+        "shafts", [Body("frame"), Body("driver", 1.0, inertia=0.3 * np.eye(3)),
+                   Body("driven", 1.0, inertia=0.1 * np.eye(3))],
+        [Joint("first", "frame", "driver", Revolute()), Joint("second", "frame", "driven", Revolute())],
+        constraints=[Coupling("clutch", ("first", "second"), (1.0, -1.0))])
+    open_clutch = wheels.without_constraints("clutch")
+    system = wheels.switched({"open": [], "closed": ["clutch"]}, [
+        Switch("engage", lambda t, x, u, p: x.q[0] - x.q[1], "open", "closed")])
+    turned = np.array([0.4, 1.0])
+    start = {"q": np.stack([-turned, 0 * turned], axis=1), "qd": [[2.0, 0.0], [2.0, 0.0]]}
+    run = system.rollout(method="rk4")(start, step=1e-3, steps=1000)
+    times = turned / 2.0
+    shared = 0.3 * 2.0 / 0.4  # angular momentum
+    np.testing.assert_allclose(run.end["qd"], shared, rtol=1e-12)
+    np.testing.assert_allclose(run.end["q"][:, 1], shared * (1.0 - times), rtol=1e-9)
+    np.testing.assert_allclose(run.end["q"][:, 0], run.end["q"][:, 1], atol=1e-12)
+    np.testing.assert_allclose([run[k].happened[0].t for k in range(2)], times, atol=1e-9)
+    assert open_clutch.mobility == 2 and wheels.mobility == 1
+
+
+def test_sets_and_switches_that_cannot_be_are_named():
+    with pytest.raises(ModelError, match="did you mean 'blade'"):
+        sleigh().switched({"on": ["blades"]})
+    with pytest.raises(ConventionError, match="'of'"):
+        sleigh().switched({"on": ["blade"], "off": []}, [Switch("lift", lambda t, x, u, p: t, "on", "of")])
+    with pytest.raises(ModelError, match="at least"):
+        sleigh().switched({})
