@@ -342,6 +342,16 @@ class Mechanism:
         """
         return Mechanism(self.tree.with_joints(*joints))
 
+    def with_mounted(self, other: Mechanism, on: str, pose: ArrayLike | None = None) -> Mechanism:
+        """The same mechanism carrying another, whose root is fixed to the frame or body `on`, at a pose (4, 4) in it:
+        an arm on a cart, as one mechanism.
+
+        >>> load("two_wheel_robot").with_mounted(load("scara"), "chassis").nq
+        11
+        """
+        from cayley.model.mounting import mounted
+        return Mechanism(mounted(self.tree, other.tree, on, pose))
+
     def with_constraints(self, *constraints: Constraint) -> Mechanism:
         """The same mechanism with these constraints besides its own, or in the places of those of their names."""
         return Mechanism(self.tree.with_more_constraints(*constraints))
