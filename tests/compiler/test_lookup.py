@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,15 @@ def test_a_place_that_is_not_there_has_no_value():
     np.testing.assert_array_equal(found(places), [np.nan, 1.0, 3.0, np.nan, np.nan, np.nan])
     assert np.isnan(three(-1.0)) and three(2.0) == 3.0
     np.testing.assert_array_equal(three(np.array([0.0, 5.0])), [1.0, np.nan])
+
+
+def test_a_kernel_with_a_table_travels():
+    made = _steps()
+    t = float(_BREAKS[3])
+    expected = made(t)
+    words = pickle.dumps(made)
+    del OPERATIONS[lookup(_HEIGHTS).name]  # as where it has never been
+    np.testing.assert_array_equal(pickle.loads(words)(t), expected)
 
 
 def test_equal_tables_are_one_operation_and_others_are_not():

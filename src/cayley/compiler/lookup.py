@@ -39,7 +39,8 @@ def lookup(values: ArrayLike) -> Operation:
     name = f"lookup_{key[:16]}"
     if name not in OPERATIONS:
         OPERATIONS[name] = Operation(
-            name, 1, "selections", key=key, jumps=True, is_flat=True, text=lambda place: _in_words(numbers, place),
+            name, 1, "selections", key=key, remade=(lookup, (numbers,)), jumps=True, is_flat=True,
+            text=lambda place: _in_words(numbers, place),
             value=lambda place: float(numbers[int(place)]) if 0 <= place < len(numbers) else np.nan,
             llvm=lambda lanes, place: _loaded(name, numbers, place),
             c_helper=_IN_C.format(count=len(numbers), values=", ".join(f"({{real}}){x!r}" for x in numbers.tolist())))

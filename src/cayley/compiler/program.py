@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler import rules  # noqa: F401  (fills the table of rules)
 from cayley.compiler.graph import RULES, Graph, Node, ancestors, rule_of
-from cayley.compiler.operations import BOOLEAN, CALLS
+from cayley.compiler.operations import BOOLEAN, CALLS, OPERATIONS
 from cayley.compiler.typing import Array, Scalar
 
 
@@ -103,7 +103,8 @@ class Program:
     def __reduce__(self) -> Scalar:
         kind = self.kind and found(self.kind.__module__, self.kind.__qualname__)
         called = {node.value.key: node.value.program for node in self.nodes if node.op == "call"}
-        return _restore, (*self._flat(), kind if kind is self.kind else None, called)
+        remade = [OPERATIONS[op].remade for op in sorted({node.op for node in self.nodes}) if OPERATIONS[op].remade]
+        return _restore, (*self._flat(), kind if kind is self.kind else None, called, remade)
 
 
 def found(module: str, qualified_name: str) -> object:
@@ -115,8 +116,11 @@ def found(module: str, qualified_name: str) -> object:
 
 
 def _restore(strict: bool, operations: list[Any], shapes: list[Any], names: list[Any], kind: type[Any] | None = None,
-             called: Mapping[str, Program] | None = None) -> Program:
+             called: Mapping[str, Program] | None = None,
+             remade: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]] = ()) -> Program:
     from cayley.compiler.calls import Callee
+    for make, arguments in remade:
+        make(*arguments)
     callees = {key: Callee(program) for key, program in (called or {}).items()}
     graph = Graph(strict=strict)
     nodes = []

@@ -40,7 +40,8 @@ class Operation:
     in C, SymPy, CasADi and mpmath; where they differ, `c`, `sympy`, `casadi`, `jax` and `mpmath` say so. `c_helper` is
     a definition in C. `llvm(lanes, *operands)` writes it in vector arithmetic, as "module.function" one of
     `elementary`; `llvm_as_written` does it where every bit counts. `key` tells it apart from others of its name, for
-    those who keep code that is made of it: without one, vector arithmetic is not kept.
+    those who keep code that is made of it: without one, vector arithmetic is not kept. `remade`, a function and its
+    arguments, makes it where a program with it arrives.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Operation:
     llvm: Spelling = ""
     llvm_as_written: Spelling = ""
     key: str = ""
+    remade: tuple[Callable[..., Operation], tuple[Any, ...]] | None = None
 
     def __call__(self, *operands: Scalar) -> Scalar:
         """On numbers, arrays, symbols."""
