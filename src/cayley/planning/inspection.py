@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
@@ -30,6 +29,9 @@ from cayley.wording import did_you_mean
 
 _SINGULAR = 1e-3  # of the largest that the smallest singular value has
 _SAMPLES = 200
+_CHUNK = 32
+_LOOKS = 11
+_CLOSER = 17
 
 
 class Clearance(NamedTuple):
@@ -154,25 +156,35 @@ def _nearest(motion: Motion, times: Array, poses: Array, look: Kernel, number: i
              ) -> tuple[float, float]:
     """The smallest distance and its time: of the samples those first that could be nearest, then between them."""
     bound = least_apart(own, other, poses)
+    order = np.argsort(bound)
     best = np.inf
     at = 0
-    for k in np.argsort(bound):
-        if bound[k] >= best:
+    for start in range(0, len(order), _CHUNK):
+        chunk = order[start:start + _CHUNK]
+        if bound[chunk[0]] >= best:
             break
-        here = float(distance(own, other, poses[k]))
-        if here < best:
-            best = here
-            at = int(k)
-    return _refined(lambda t: float(distance(own, other, look(motion.position(t))[number])), times, at, best)
+        here = distance(own, other, poses[chunk])
+        if here.min() < best:
+            best = float(here.min())
+            at = int(chunk[np.argmin(here)])
+    return _refined(lambda t: distance(own, other, look(motion.position(t))[:, number]), times, at, best)
 
 
-def _refined(value: Callable[[float], float], times: Array, at: int, best: float) -> tuple[float, float]:
-    """The least value and its time, sought between the samples beside the best one."""
+def _refined(values: Callable[[Array], Array], times: Array, at: int, best: float) -> tuple[float, float]:
+    """The least value and its time, sought between the samples beside the best one, by closer and closer looks."""
     low = times[max(at - 1, 0)]
     high = times[min(at + 1, len(times) - 1)]
-    found = minimize_scalar(value, bounds=(low, high), method="bounded",
-                            options={"xatol": 1e-12 * max(1.0, abs(high))})
-    return (float(found.fun), float(found.x)) if found.fun < best else (best, float(times[at]))
+    instant = float(times[at])
+    for _ in range(_LOOKS):
+        t = np.linspace(low, high, _CLOSER)
+        found = values(t)
+        nearest = int(np.argmin(found))
+        if found[nearest] < best:
+            best = float(found[nearest])
+            instant = float(t[nearest])
+        low = t[max(nearest - 1, 0)]
+        high = t[min(nearest + 1, _CLOSER - 1)]
+    return best, instant
 
 
 def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: str | None,
@@ -191,7 +203,7 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
     values = smallest(q)
     edges = np.concatenate([[np.inf], values, [np.inf]])
     lowest = np.flatnonzero((values <= edges[:-2]) & (values <= edges[2:]))
-    minima = [SmallestSingularValue(*_refined(lambda t: float(smallest(motion.position(t))), times, int(k),
+    minima = [SmallestSingularValue(*_refined(lambda t: smallest(motion.position(t)), times, int(k),
                                               float(values[k]))) for k in lowest]
     return values, tuple(sorted(minima))
 

@@ -147,6 +147,8 @@ def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, trav
     u = np.concatenate([*[np.linspace(chords[i], chords[i + 1], _FINE, endpoint=False) for i in range(len(steps))],
                         chords[-1:]])
     speed = np.linalg.norm(curve(u, 1), axis=1)
+    if speed.min() < 1e-6 * speed.max():
+        raise GeometryError("the seam turns back on itself, where a tool has no direction: put more points there")
     s = np.concatenate([[0.0], np.cumsum(_lengths(curve, u))])
     inverse = CubicHermiteSpline(s, u, 1.0 / speed)
     tilt = matrix_from_rotation_vector([work_angle, 0.0, 0.0]) @ matrix_from_rotation_vector([0.0, travel_angle, 0.0])

@@ -126,9 +126,9 @@ def _crank_rocker(ends: Array, distance: float, ground: float) -> tuple[FourBarD
     return FourBarDesign(k, ground, psi, phi, float(np.linalg.cond(synthesis_equations(psi, phi).matrix))), ""
 
 
-def best_quick_return(swing: float, time_ratio: float, *, ground: float = 1.0) -> FourBarDesign:
-    """Of all crank-rockers with a swing [rad] of the output link and a time ratio, that whose transmission angle stays
-    nearest to a right angle.
+def best_quick_return(swing: float, time_ratio: float, *, longest: float = 5.0, ground: float = 1.0) -> FourBarDesign:
+    """Of all crank-rockers with a swing [rad] of the output link and a time ratio, whose ground link and coupler are at
+    most `longest` times as long as the output link, that whose transmission angle stays nearest to a right angle.
 
     >>> machine = best_quick_return(np.radians(50.0), 1.15)
     >>> float(np.degrees(worst_transmission(machine.linkage)).round(2))
@@ -137,12 +137,15 @@ def best_quick_return(swing: float, time_ratio: float, *, ground: float = 1.0) -
     if not 0 < swing < np.pi:
         raise ModelError(f"a rocker swings by more than 0 and less than pi, not by {swing} rad")
 
-    def quality(first: float) -> float:
+    def machines(first: float) -> list[FourBarDesign]:
         try:
-            return max(worst_transmission(machine.linkage)
-                       for machine in quick_return(first, first + swing, time_ratio, ground=ground))
+            found = quick_return(first, first + swing, time_ratio, ground=ground)
         except UnreachableError:
-            return -1.0
+            return []
+        return [each for each in found if each.signed_lengths[[0, 2]].max() <= longest * each.signed_lengths[3]]
+
+    def quality(first: float) -> float:
+        return max((worst_transmission(each.linkage) for each in machines(first)), default=-1.0)
 
     starts = np.linspace(-np.pi, np.pi, _STEPS)
     values = [quality(first) for first in starts]
@@ -155,8 +158,7 @@ def best_quick_return(swing: float, time_ratio: float, *, ground: float = 1.0) -
     found = minimize_scalar(lambda first: -quality(first), bounds=(starts[near] - step, starts[near] + step),
                             method="bounded", options={"xatol": 1e-10})
     first = float(found.x) if -found.fun > values[near] else float(starts[near])
-    return max(quick_return(first, first + swing, time_ratio, ground=ground),
-               key=lambda machine: worst_transmission(machine.linkage))
+    return max(machines(first), key=lambda each: worst_transmission(each.linkage))
 
 
 def worst_transmission(linkage: Linkage) -> float:
