@@ -30,17 +30,22 @@ from cayley.mechanisms.networks import block_diagram, draw_block_diagram
 from cayley.mechanisms.networks import planar_arm as planar_rods
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose, standard_dh_pose
 from cayley.planning import (
+    MotionLimits,
     best_generator,
     chebyshev_generator,
     cubic_spline,
     follow,
     inspect_motion,
+    point_to_point,
     rest_to_rest_spline,
     rotation_cubic,
     rotation_forward,
     rotation_spline,
     seam,
+    time_optimal,
 )
+from cayley.planning.laws import LAWS
+from cayley.planning.limit_use import limit_use as limits_used
 from cayley.simulation import simulate
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.edgecolor": "#333333", "mathtext.fontset": "dejavusans"})
@@ -623,6 +628,55 @@ def motion() -> Any:
     return figure
 
 
+def laws() -> Any:
+    """The laws of motion from 0 to 1 in one second, and their derivatives."""
+    figure, panels = plt.subplots(1, 4, figsize=(13, 3.6), layout="constrained")
+    x = np.linspace(0.0, 1.0, 1201)
+    titles = ("position", "velocity", "acceleration", "jerk")
+    for law, color in zip(LAWS, (BLUE, GREEN, RED, ORANGE, "#333333"), strict=True):
+        move = point_to_point([0.0], [1.0], law=law, duration=1.0)
+        t = np.unique(np.concatenate([x, move.breaks, np.nextafter(move.breaks[1:], 0.0)]))
+        for ax, values, title in zip(panels, move.derivatives(t), titles, strict=True):
+            if not (law == "trapezoidal" and title == "jerk"):
+                ax.plot(t, values[:, 0], color=color, linewidth=1.6, label=law)
+            ax.set_title(title, fontsize="small", loc="left")
+            ax.set_xlabel("t / T")
+    panels[0].legend(frameon=False, fontsize="small")
+    return _quiet(figure, *panels)
+
+
+def limit_use() -> Any:
+    """A motion through four configurations of a Panda, and what it uses of its limits."""
+    arm = cy.load("panda")
+    limits = MotionLimits.of(arm, acceleration=10.0, jerk=200.0)
+    way = [[0.0, -0.5, 0.0, -2.0, 0.0, 1.6, 0.8], [0.5, 0.1, 0.0, -1.6, 0.0, 1.6, 0.4],
+           [1.0, 0.3, 0.0, -1.0, 0.0, 1.6, 0.0], [1.2, 0.5, 0.2, -0.8, 0.0, 1.5, -0.2]]
+    return limits_used(time_optimal(way, limits), limits).plot()
+
+
+def fastest() -> Any:
+    """The fastest motions of the tutorial, without and with limits of jerk."""
+    made = _tutorial("motion.md", "smooth")
+    arm, drives = made["arm"], made["drives"]
+    figure, panels = plt.subplots(2, 2, figsize=(11, 5.4), sharex=True, sharey="row", layout="constrained")
+    for (above, below), move, title in zip(panels.T, (made["fastest"], made["smooth"]),
+                                           ("torque and velocity limits", "and limits of jerk"), strict=True):
+        t = np.unique(np.concatenate([np.linspace(0.0, move.end, 1500), np.nextafter(move.breaks[1:], 0.0)]))
+        q, qd, qdd = move(t)
+        shares = arm.inverse_dynamics(q, qd, qdd) / drives
+        for k in range(6):
+            above.plot(t, qd[:, k], color=f"C{k}", linewidth=1.4, label=f"joint {k + 1}")
+            below.plot(t, shares[:, k], color=f"C{k}", linewidth=1.4)
+        above.set_title(f"{title}: {move.duration:.2f} s", fontsize="small", loc="left")
+        for side in (-1.0, 1.0):
+            below.axhline(side, color=RED, linewidth=0.8)
+        below.set_xlabel("t [s]")
+    panels[0, 0].set_ylabel("velocities [rad/s]")
+    panels[1, 0].set_ylabel("torques / limits")
+    panels[0, 1].legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return _quiet(figure, *panels.flat)
+
+
 def block_diagram_of_an_arm() -> Any:
     """Three rods in a plane as a network: motion outwards, wrenches inwards."""
     arm = planar_rods([2.0, 1.5, 0.8], [0.5, 0.4, 0.3])
@@ -725,7 +779,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, elastic_drives, wrong_stiffness,
-                 spline_ends, rotation_curves, motion, block_diagram_of_an_arm, logarithm, guidance, weld, growth,
+                 spline_ends, rotation_curves, laws, limit_use, motion, fastest, block_diagram_of_an_arm, logarithm,
+                 guidance, weld, growth,
                  front)}
 
 
