@@ -363,6 +363,23 @@ def test_what_is_no_curve_is_named(make, words):
         make()
 
 
+@pytest.mark.parametrize("turns", [0.0, 1.0, 2.0])
+def test_periodic_curves_of_whole_turns(turns):
+    t = np.array([0.0, 0.9, 2.1, 2.8, 4.0])
+    lean = 0.3 * np.sin(2 * np.pi * t / 4.0)
+    leaning = np.stack([np.cos(lean), np.sin(lean), 0 * t, 0 * t], axis=-1)
+    q = quaternion_product(_about_z(2 * np.pi * turns * t / 4.0), leaning)
+    curve = rotation_spline(t, q, "periodic")
+    begin, end = curve(0.0), curve(4.0)
+    np.testing.assert_allclose([end.qd, end.qdd], [begin.qd, begin.qdd], atol=1e-12)
+    np.testing.assert_allclose(np.abs(np.sum(curve(t).q * q, axis=-1)), 1.0, atol=1e-12)
+    around = curve.then(curve, curve)
+    assert around.continuity == 2 and around.duration == 12.0
+    poses = _poses(q, np.random.default_rng(0))
+    poses[-1] = poses[0]
+    assert pose_spline(t, poses, "periodic").then(pose_spline(t, poses, "periodic")).continuity == 2
+
+
 def test_no_turn_at_all():
     still = rotation_spline([0.0, 1.0, 2.0], [_UNIT, -_UNIT, _UNIT], "clamped")
     assert not still(np.linspace(-1.0, 3.0, 9)).qd.any() and still.rests == (True, True)

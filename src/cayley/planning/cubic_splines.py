@@ -149,6 +149,15 @@ def _piece(h: Scalar, s: Array, following: Array, second: Array, next_second: Ar
     return np.stack([s, C, second / 2.0, (next_second - second) / (6.0 * h)])
 
 
+def check_closed(y: Array) -> None:
+    """Raise unless the last point is the first."""
+    apart = np.abs(y[-1] - y[0])
+    if apart.max(initial=0.0) > _CLOSED * (1.0 + np.abs(y).max(initial=0.0)):
+        worst = int(apart.argmax())
+        raise PlanningError(f"a periodic spline comes back to its first point; coordinate {worst} begins at "
+                            f"{y[0, worst]:g} and ends at {y[-1, worst]:g}")
+
+
 def _first_row(bands: Array, right: Array, kind: str, h: Array, slopes: Array, velocity: Array) -> None:
     """The row of the first knot; of the last one, for everything seen from there."""
     if kind == "natural":
@@ -179,11 +188,7 @@ def _few(x: Array, y: Array, kinds: tuple[str, ...], velocities: tuple[ArrayLike
 
 def _periodic(x: Array, y: Array) -> Array:
     """Where the last knot is the first: the cyclic system, as a tridiagonal one and a correction of rank one."""
-    apart = np.abs(y[-1] - y[0])
-    if apart.max(initial=0.0) > _CLOSED * (1.0 + np.abs(y).max(initial=0.0)):
-        worst = int(apart.argmax())
-        raise PlanningError(f"a periodic spline comes back to its first point; coordinate {worst} begins at "
-                            f"{y[0, worst]:g} and ends at {y[-1, worst]:g}")
+    check_closed(y)
     h = np.diff(x)
     before = np.roll(h, 1)
     slopes = np.diff(y, axis=0) / h[:, None]

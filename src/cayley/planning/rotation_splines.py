@@ -99,6 +99,8 @@ def _through(t: Array, knots: Array, ends: Ends, velocities: tuple[ArrayLike, Ar
         rates = [np.broadcast_to(np.asarray(v, dtype=float), (size,)) for v in velocities]
         P = aligned(knots, rates[0][-3:] + rates[1][-3:])
         c = cubic_pieces(t, P, ends, (quaternion_rate(P[0], rates[0]), quaternion_rate(P[-1], rates[1])))
+    elif ends == "periodic":
+        c = _around(t, aligned(knots, np.zeros(3)))
     else:
         c = cubic_pieces(t, aligned(knots, np.zeros(3)), ends, (0.0, 0.0))
     lengths = _lengths()(t[1:] - t[:-1], c[:, :, :4])
@@ -108,6 +110,17 @@ def _through(t: Array, knots: Array, ends: Ends, velocities: tuple[ArrayLike, Ar
                             "knots, or the velocities at the ends, turn too much for the time between them; give more "
                             "knots, or slower ends")
     return c
+
+
+def _around(t: Array, P: Array) -> Array:
+    """The pieces of a curve that goes on as it began. After a whole turn the quaternion is the opposite one: it comes
+    back after two.
+    """
+    if P[0, :4] @ P[-1, :4] >= 0.0:
+        return cubic_pieces(t, P, "periodic", (0.0, 0.0))
+    twice = cubic_pieces(np.concatenate([t, t[1:] + (t[-1] - t[0])]), np.concatenate([P, -P[1:]]), "periodic",
+                         (0.0, 0.0))
+    return twice[:len(t) - 1]
 
 
 @cache

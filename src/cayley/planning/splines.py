@@ -10,10 +10,8 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, PlanningError, SignatureError
-from cayley.planning.cubic_splines import checked_points
+from cayley.planning.cubic_splines import check_closed, checked_points
 from cayley.planning.polynomials import Polynomials
-
-_CLOSED = 1e-9  # relative: how well a periodic spline must come back
 
 
 def quintic_spline(times: ArrayLike, points: ArrayLike,
@@ -40,7 +38,7 @@ def quintic_spline(times: ArrayLike, points: ArrayLike,
         _check_count(x, 3, ends)
         bounds = tuple([(3, np.zeros(shape)), (4, np.zeros(shape))] for _ in range(2))
     elif ends == "periodic":
-        _check_closed(y)
+        check_closed(y)
         _check_count(x, 6, ends)
         bounds = "periodic"
         y[-1] = y[0]
@@ -99,14 +97,6 @@ def _pieces_of(spline: BSpline) -> Polynomials:
     breaks = np.unique(spline.t[spline.k:len(spline.t) - spline.k])
     c = [spline(breaks[:-1], nu=order) / factorial(order) for order in range(spline.k + 1)]
     return Polynomials(breaks, np.stack(c, axis=1))
-
-
-def _check_closed(y: Array) -> None:
-    apart = np.abs(y[-1] - y[0])
-    if apart.max(initial=0.0) > _CLOSED * (1.0 + np.abs(y).max(initial=0.0)):
-        worst = int(apart.argmax())
-        raise PlanningError(f"a periodic spline comes back to its first point; coordinate {worst} begins at "
-                            f"{y[0, worst]:g} and ends at {y[-1, worst]:g}")
 
 
 def _check_count(x: Array, least: int, ends: str) -> None:
