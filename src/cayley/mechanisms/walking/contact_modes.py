@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 FEET = ("foot1", "foot2")
 _WORDS = ("air", "ground", "slips")
 _LOST = 2  # the number of the last
+_GRAZE = 1e-3  # m/s: feet that a slower impact would part do not chatter, but stay
 _SLOW = 1e-6  # m/s: a foot that has just left the ground comes down as fast by rounding, and does not meet it
 
 
@@ -202,7 +203,7 @@ class _TouchDown:
             held = self._is_held(walker.dynamics(x, u, alone, single)[1], thrust, foot)
             return _Met(single, held, np.False_, np.logical_and(rises, walker.grip(thrust, foot) >= 0.0), np.False_)
         together, impulse = impact(walker.biped, x.q, x.qd, np.ones(4))
-        presses = impulse[3 - 2 * foot] >= 0.0
+        presses = impulse[3 - 2 * foot] >= -_GRAZE * walker.biped.mass
         qd = where(presses, together, single)
         on_both = walker.dynamics(x, u, np.ones(4), qd)[1]
         other = np.logical_and(presses, on_both[3 - 2 * foot] >= 0.0)
@@ -220,7 +221,8 @@ class _TouchDown:
         presses = reactions[2 * foot + 1] >= 0.0
         if self.walker.friction is None:
             return presses
-        grips = [self.walker.grip(each, foot) >= 0.0 for each in (reactions, impulses)]
+        slack = _GRAZE * self.walker.biped.mass
+        grips = [self.walker.grip(reactions, foot) >= 0.0, self.walker.grip(impulses, foot) >= -slack]
         return np.logical_and(presses, np.logical_and(*grips))
 
     def height(self, x: State) -> Scalar:
