@@ -6,11 +6,11 @@
     slip          the normal force ends while a horizontal force holds the foot, without which it would go down, or
                   friction, |Rx| <= mu Rz, does not hold it, of an impulse as well: it would have to slide. Sliding is
                   not modelled, and the motion ends there
-At a touch-down the foot that stood takes part with an impulse of its own, unless that would have to pull: then it
-leaves the ground, as it does where it would have to pull just afterwards. A start where the ground would have to pull,
-or friction does not hold a foot, is refused. Without a coefficient of friction feet do not slip otherwise; what
-friction they need is in `reactions`. Rows of feet in the air are replaced by R = 0, so that one
-text serves all modes.
+At a touch-down the foot that stood takes part with an impulse of its own, unless that would have to pull, by more than
+an impact of a millimetre a second does (feet that are set down do not chatter): then it leaves the ground, as it does
+where it would have to pull just afterwards. A start where the ground would have to pull, or friction does not hold a
+foot, is refused. Without a coefficient of friction feet do not slip otherwise; what friction they need is in
+`reactions`. Rows of feet in the air are replaced by R = 0, so that one text serves all modes.
 """
 
 from __future__ import annotations
