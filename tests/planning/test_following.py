@@ -309,3 +309,21 @@ def test_a_self_motion_is_a_motion_with_the_tool_held():
               for x in (start, kept(4.0).q)]
     assert spread[1] < 0.85 * spread[0]
     assert errors(panda, kept(4.0).q, panda.pose(start, "tool")) < 1e-6
+
+
+@pytest.mark.spec("S2-93")
+def test_limits_are_avoided_along_a_path_by_what_is_free():
+    arm = cy.load("panda")
+    start = arm.random_configuration(seed=2)
+    first = arm.pose(start, "tool")
+    last = first.copy()
+    last[:3, 3] += [0.0, 0.03, -0.05]
+    line = straight_line(first, last)
+    plain = follow(arm, line, "tool", start)
+    away = follow(arm, line, "tool", start, secondary=away_from_limits(arm, "tool", 100.0))
+    assert max(plain.deviation, away.deviation) < 1e-6
+    middle, width = (arm.upper + arm.lower) / 2, arm.upper - arm.lower
+    cost = [np.sum(((found.posture.q - middle) / width) ** 2, axis=1) for found in (plain, away)]
+    assert cost[1][-1] < cost[0][-1] - 0.005
+    s = np.linspace(0, line.length, 50)
+    assert errors(arm, away.joints(s).q, line(s)).max() < 3e-6

@@ -8,7 +8,7 @@ limits allow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,9 +81,10 @@ class FollowedPath:
 
 
 def follow(machine: Machine, path: PosePath, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
-           task: str | Sequence[bool] = "pose") -> FollowedPath:
+           task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
     """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
-    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`.
+    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. What a
+    redundant arm has to spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
 
     >>> import cayley as cy
     >>> from cayley.planning import straight_line
@@ -106,7 +107,7 @@ def follow(machine: Machine, path: PosePath, frame: str, start: ArrayLike, *, to
     count = _FIRST
     while True:
         places = np.linspace(0.0, path.length, count)
-        posture = continuous_posture(tree, path(places), frame, start, task=task)
+        posture = continuous_posture(tree, path(places), frame, start, task=task, secondary=secondary)
         found = FollowedPath(path, places, posture, np.nan)
         if posture.reason:
             return found

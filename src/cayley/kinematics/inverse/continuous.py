@@ -10,7 +10,7 @@ jumps to another branch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from cayley.kinematics.inverse.kernels import motion_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
 from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
@@ -74,9 +75,12 @@ class PostureResult:
 
 
 def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLike, *, tolerance: float = 1e-12,
-                       task: str | Sequence[bool] = "pose") -> PostureResult:
+                       task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None
+                       ) -> PostureResult:
     """Configurations that bring a frame to poses (K, 4, 4), one after the other, on the posture of `start` (nq), which
-    must be near the first; see `PostureResult`. Limits of joints are told, not kept.
+    must be near the first; see `PostureResult`. Limits of joints are told, not kept; the joints of a redundant arm move
+    least, or besides as `secondary` wants, a function of q (nq) that gives velocities (nv) for a unit of time, in which
+    the whole list is passed.
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (5, 1, 1))
@@ -94,7 +98,8 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
     wanted = Task.of(tree, task, "world")
     march = _March(kept(tree, ("moment", frame, wanted, "rotation vector"),
                         lambda: moment_kernel(tree, frame, wanted, "rotation vector")),
-                   kept(tree, "motion", lambda: motion_kernel(tree)), tree.nv, tolerance)
+                   kept(tree, "motion", lambda: motion_kernel(tree)), tree.nv, tolerance, secondary,
+                   1.0 / max(len(goals) - 1, 1))
     found = np.full((len(goals), tree.nq), np.nan)
     residual = np.full(len(goals), np.nan)
     smallest = np.full(len(goals), np.nan)
@@ -114,8 +119,11 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
 class _March:
     """The predictor and corrector of one task."""
 
-    def __init__(self, look: Kernel[Moment], move: Kernel, nv: int, tolerance: float) -> None:
+    def __init__(self, look: Kernel[Moment], move: Kernel, nv: int, tolerance: float,
+                 secondary: Callable[[Array], Array] | None, portion: float) -> None:
         self._look = look
+        self._secondary = secondary
+        self._portion = portion  # of the list, from a pose to the next
         self._nv = nv
         self._motion = np.zeros(0)  # from the last solution but one to the last
         self._move = move
@@ -142,7 +150,7 @@ class _March:
         """From the solution at one pose to that at the next: at once, if rates or the motion until now predict it."""
         turn = rotation_vector_from_matrix.unchecked(last[:3, :3] @ first[:3, :3].T)
         twist = np.concatenate([last[:3, 3] - first[:3, 3], turn])
-        found = self._step(q, first, last, twist)
+        found = self._step(q, first, last, twist, 1.0)
         if found is None and len(self._motion):
             found = self._near(self._move(q, self._motion), last, float(np.abs(self._motion).max()))
         if found is None:
@@ -159,7 +167,7 @@ class _March:
             ahead = min(1.0, share + step)
             goal = last if ahead == 1.0 else _between(first, twist, ahead)
             found = self._step(q, first if share == 0.0 else _between(first, twist, share), goal,
-                               (ahead - share) * twist)
+                               (ahead - share) * twist, ahead - share)
             if found is not None:
                 q = found
                 share = ahead
@@ -171,9 +179,12 @@ class _March:
                     return None
         return q
 
-    def _step(self, q: Array, here: Array, goal: Array, twist: Array) -> Array | None:
+    def _step(self, q: Array, here: Array, goal: Array, twist: Array, share: float) -> Array | None:
         moment = self._look(q, here, twist)
         rate = _solved(moment.jacobian, moment.ahead, float(np.linalg.norm(moment.ahead)))
+        if self._secondary is not None:
+            wanted = share * self._portion * np.asarray(self._secondary(q), dtype=float)
+            rate = rate + subspaces(moment.jacobian).null_projector @ wanted
         length = float(np.abs(rate).max(initial=0.0))
         if length > _FARTHEST:
             return None

@@ -30,7 +30,8 @@ from cayley.planning.synthesis.freudenstein import (
 
 Linkage = FourBar | SlottedLever
 
-_ZERO = 1e-12  # of the largest parameter
+_ZERO = 1e-12  # of the largest parameter; more, where pairs hardly determine it
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,8 @@ class FourBarDesign:
     def kind(self) -> str:
         """"RRRR"; "PRRR" for k2 = 0, a slot in the input link; "RRRP" for k3 = 0, a slot in the output link; "PRRP" for
         both, when input and output turn alike."""
-        zero = np.abs(self.parameters[1:]) <= _ZERO * max(1.0, float(np.abs(self.parameters).max()))
+        rounding = min(max(_ZERO, _ROUNDING * self.condition), 1e-9)
+        zero = np.abs(self.parameters[1:]) <= rounding * max(1.0, float(np.abs(self.parameters).max()))
         return ("P" if zero[0] else "R") + "RR" + ("P" if zero[1] else "R")
 
     @cached_property
