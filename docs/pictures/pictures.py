@@ -45,7 +45,7 @@ from cayley.planning import (
     time_optimal,
 )
 from cayley.planning.laws import LAWS
-from cayley.planning.limit_use import limit_use as limits_used
+from cayley.planning.limits_used import limit_use as limits_used
 from cayley.simulation import simulate
 
 plt.rcParams.update({"figure.dpi": 110, "font.size": 10, "axes.edgecolor": "#333333", "mathtext.fontset": "dejavusans"})

@@ -26,14 +26,16 @@ from cayley.planning.jerk_limits import jerk_limited as jerk_limited
 from cayley.planning.jerk_limits import least_duration as least_duration
 from cayley.planning.jerk_limits import rest_to_rest as rest_to_rest
 from cayley.planning.jerk_limits import rest_to_rest_state as rest_to_rest_state
-from cayley.planning.limit_use import LimitUse as LimitUse
 from cayley.planning.limits import Duration as Duration
 from cayley.planning.limits import MotionLimits as MotionLimits
+from cayley.planning.limits_used import LimitUse as LimitUse
+from cayley.planning.limits_used import limit_use as limit_use
 from cayley.planning.mobile_tasks import PlatformTask as PlatformTask
 from cayley.planning.mobile_tasks import platform_task as platform_task
 from cayley.planning.motion import Motion as Motion
 from cayley.planning.motion import MotionState as MotionState
 from cayley.planning.motion_file import load_motion as load_motion
+from cayley.planning.moving_ends import jerk_limited_between as jerk_limited_between
 from cayley.planning.path_timing import time_optimal as time_optimal
 from cayley.planning.polynomials import Polynomials as Polynomials
 from cayley.planning.pose_curve import PoseCurve as PoseCurve
@@ -50,6 +52,7 @@ from cayley.planning.self_motions import away_from_limits as away_from_limits
 from cayley.planning.self_motions import better_manipulability as better_manipulability
 from cayley.planning.self_motions import self_motion as self_motion
 from cayley.planning.sequence import Sequence as Sequence
+from cayley.planning.speed_limits import allowed_speed as allowed_speed
 from cayley.planning.splines import b_spline as b_spline
 from cayley.planning.splines import quintic_spline as quintic_spline
 from cayley.planning.synthesis.defects import Defects as Defects

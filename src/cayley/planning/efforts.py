@@ -10,9 +10,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError
-from cayley.planning.allowed_speed import Worst, allowed_speed
 from cayley.planning.limits import Machine, MotionLimits
 from cayley.planning.motion import Motion
+from cayley.planning.speed_limits import Worst, allowed_speed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ class EffortProfile:
 
     def plot(self) -> Figure:
         """Positions, velocities, accelerations and forces in time, these as parts of their limits, one line a joint."""
-        from cayley.planning.limit_use import limit_use
+        from cayley.planning.limits_used import limit_use
         return limit_use(self.motion, self.limits).plot()
 
 

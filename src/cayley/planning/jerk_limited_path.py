@@ -21,12 +21,12 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
 from cayley.compiler.typing import Array
-from cayley.planning.allowed_speed import allowed_speed, effort_parts, speeds_at
 from cayley.planning.composed import Composed
 from cayley.planning.joint_paths import Path, along
 from cayley.planning.limits import KINDS, MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
+from cayley.planning.speed_limits import allowed_speed, effort_parts, speeds_at
 from cayley.planning.two_points import point_to_point
 
 _COARSE = 48

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from cayley.planning.limit_use import LimitUse
+    from cayley.planning.limits_used import LimitUse
 
 _GREY = "#8a94a0"
 

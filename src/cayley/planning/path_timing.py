@@ -16,13 +16,13 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
-from cayley.planning.allowed_speed import Parts, allowed_speed, effort_parts, speeds_at
 from cayley.planning.jerk_limited_path import jerk_limited_timing
 from cayley.planning.joint_paths import Path, along, grid_of, path_of, path_through
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
 from cayley.planning.polynomials import Polynomials
+from cayley.planning.speed_limits import Parts, allowed_speed, effort_parts, speeds_at
 
 _ROUNDS = 5
 _KINDS = ("velocity", "acceleration", "effort")

@@ -11,10 +11,10 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError
-from cayley.planning.allowed_speed import allowed_speed
 from cayley.planning.laws import Law, law_named
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.motion import Motion
+from cayley.planning.speed_limits import allowed_speed
 
 _UNLIMITED = MotionLimits()
 _ROUNDING = 1e-12

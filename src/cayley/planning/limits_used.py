@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.planning.allowed_speed import sample_times
 from cayley.planning.limits import KINDS, MotionLimits
 from cayley.planning.motion import Motion
+from cayley.planning.speed_limits import sample_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

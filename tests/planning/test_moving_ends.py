@@ -1,0 +1,55 @@
+"""Jerk-limited motions between states that are not at rest."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from cayley.errors import PlanningError, UnsupportedError
+from cayley.planning.end_conditions import EndState
+from cayley.planning.jerk_limits import jerk_limited
+from cayley.planning.limits import MotionLimits
+from cayley.planning.moving_ends import jerk_limited_between
+
+LIMITS = MotionLimits([1.0, 2.0, 1.5], [4.0, 3.0, 5.0], [30.0, 40.0, 20.0])
+
+
+def test_states_are_met_and_limits_kept():
+    pytest.importorskip("ruckig")
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        first, last = (EndState(rng.normal(size=3), 0.5 * rng.uniform(-1, 1, 3) * LIMITS.velocity,
+                                0.3 * rng.uniform(-1, 1, 3) * LIMITS.acceleration) for _ in range(2))
+        try:
+            move = jerk_limited_between(first, last, LIMITS)
+        except PlanningError as error:
+            assert "exceeds a limit" in str(error)
+            continue
+        for t, state in ((0.0, first), (move.end, last)):
+            for found, wanted in zip(move(t), state, strict=True):
+                assert np.abs(found - wanted).max() < 1e-7
+        t = np.linspace(0.0, move.end, 4001)
+        for kind, rate in zip(("velocity", "acceleration", "jerk"), move.derivatives(t)[1:], strict=True):
+            assert (np.abs(rate) <= getattr(LIMITS, kind) * (1 + 1e-9) + 1e-9).all()
+        assert move.continuity == 2
+
+
+def test_from_rest_to_rest_it_takes_the_time_of_our_own():
+    pytest.importorskip("ruckig")
+    none = np.zeros(3)
+    ours = jerk_limited([0.0, 0.0, 0.0], [1.0, -2.0, 0.3], LIMITS)
+    theirs = jerk_limited_between(EndState(none, none, none), EndState(np.array([1.0, -2.0, 0.3]), none, none), LIMITS)
+    assert ours.duration == pytest.approx(theirs.duration, rel=1e-10)
+
+
+def test_what_cannot_be(monkeypatch):
+    rest = EndState(np.zeros(3), np.zeros(3), np.zeros(3))
+    with pytest.raises(PlanningError, match="velocity of joint number 2 at the last state is 3, beyond its limit"):
+        jerk_limited_between(rest, EndState(np.ones(3), np.array([0.0, 3.0, 0.0]), np.zeros(3)), LIMITS)
+    with pytest.raises(PlanningError, match="that of jerk of joint number 1 is inf"):
+        jerk_limited_between(rest, rest, MotionLimits(1.0, 1.0))
+    monkeypatch.setitem(sys.modules, "ruckig", None)
+    with pytest.raises(UnsupportedError, match="pip install ruckig"):
+        jerk_limited_between(rest, EndState(np.ones(3), np.zeros(3), np.zeros(3)), LIMITS)
