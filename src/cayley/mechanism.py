@@ -235,7 +235,7 @@ class Mechanism:
 
     @property
     def included(self) -> frozenset[str]:
-        """What of the drives is in the dynamics: "armature", "friction"."""
+        """What of the drives is in the dynamics: "armature", "friction", "elastic drives", ...; see `including`."""
         return self.tree.included
 
     @property
@@ -1141,7 +1141,8 @@ class Mechanism:
     @made_once
     def gravity_forces(self) -> Kernel:
         """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity
-        compensation. By its actuated joints alone, `inverse_dynamics(q, 0, 0)` holds a mechanism with constraints.
+        compensation, without springs, which `bias_forces(q, 0)` has. By its actuated joints alone,
+        `inverse_dynamics(q, 0, 0)` holds a mechanism with constraints.
 
         >>> load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
@@ -1190,7 +1191,8 @@ class Mechanism:
 
     @made_once
     def potential_energy(self) -> Kernel:
-        """`potential_energy(q)` (...) [J], zero where every centre of mass would be at the root's origin.
+        """`potential_energy(q)` (...) [J], zero where every centre of mass would be at the root's origin; with that of
+        springs, if they are included.
 
         >>> load("s1_f1").potential_energy([0.0]).round(6) + 0.0
         np.float64(0.0)

@@ -205,3 +205,22 @@ def test_the_arm_with_a_prismatic_joint_of_the_worked_example():
                                [0, 3.65001135, 0, 18.99293671, 0, -0.12442014], atol=1e-7)
     np.testing.assert_allclose((soft.inverse_dynamics.reference(q, qd, qdd) - spring_torques(arm, q, qd))[own],
                                [0.006, 4.3588708, -0.00237123, 20.54967035, 0.00554337, -0.12344128], atol=1e-7)
+
+
+@pytest.mark.parametrize("model", ["elastic drives", "reduced elastic drives"])
+def test_numbers_that_motors_were_given_are_kept_in_files(model, tmp_path):
+    """Of parameters that were identified, all that the motors have goes back into the drives of the joints."""
+    soft = spatial_arm("RPR").including(model)
+    linear = soft.linear_model()
+    values = linear.values * np.random.default_rng(8).uniform(1.0, 1.2, linear.size)
+    if model != "elastic drives":
+        values = linear.values.copy()
+        values[[name.startswith("rotor(") for name in linear.names]] *= 1.3
+    changed = cy.Mechanism(linear.tree_with(values))
+    changed.save(tmp_path / "arm.toml")
+    again = cy.load(tmp_path / "arm.toml").including(model)
+    q, qd, qdd = (state[0] for state in states(soft))
+    expected = changed.inverse_dynamics.reference(q, qd, qdd)
+    assert np.abs(expected - soft.inverse_dynamics.reference(q, qd, qdd)).max() > 1e-3
+    np.testing.assert_allclose(again.inverse_dynamics.reference(q, qd, qdd), expected,
+                               atol=1e-10 * np.abs(expected).max())

@@ -12,6 +12,7 @@ Sources: spec S0-48 to S0-51, S0-70; Spong 1987 for the reduced model.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose, frame_with_z
 from cayley.model.joint_kinds import Revolute
-from cayley.model.parts import Body, Joint, Limits, Mimic
+from cayley.model.parts import Body, Immutable, Joint, Limits, Mimic
 from cayley.model.rotor import Rotor
 
 ELASTIC = "elastic drives"
@@ -73,6 +74,39 @@ def motor_parts(joint: Joint, included: frozenset[str]) -> MotorParts:
     rides = Body(f"{rotor_name(joint.name)} mass", rotor.mass, rotor.center, rotor.central_inertia)
     mount = Joint(f"{rotor_name(joint.name)} mount", carrier, rides.name, placement=place)
     return MotorParts((rides, body), (mount, motor))
+
+
+def rotor_again(joint: Joint, included: frozenset[str], parts: MotorParts, *, on_root: bool) -> Rotor:
+    """The rotor of a joint as the parts of its motor say, which may have other numbers by now than they were made with.
+
+    Of the reduced model spin and body are numbers apart. Where they are not those of one rotor, its body counts for
+    nothing if it is carried by the root; otherwise that is an error.
+    """
+    made = motor_parts(joint, included)
+    if all(map(_are_equal, (*made.bodies, *made.joints), (*parts.bodies, *parts.joints))):
+        return joint.rotor
+    body = parts.bodies[0]
+    motor = parts.joints[-1]
+    spin = motor.rotor.inertia
+    is_moved = not np.array_equal(motor.placement, made.joints[-1].placement)
+    place = tuple(map(tuple, np.asarray(motor.placement).tolist())) if is_moved else joint.rotor.place
+    alone = Rotor(spin, joint.rotor.gear, carrier=joint.rotor.carrier, place=place, friction=motor.friction)
+    if not joint.rotor.is_body or body.mass is None:
+        return alone
+    try:
+        return replace(alone, mass=body.mass, center=body.center, tensor=body.inertia)
+    except ModelError:
+        if on_root:
+            return alone
+        raise
+
+
+def _are_equal(one: Immutable, other: Immutable) -> bool:
+    if isinstance(one, Body) and isinstance(other, Body):
+        return one.mass == other.mass and np.array_equal(one.center, other.center) and np.array_equal(
+            one.inertia, other.inertia)
+    assert isinstance(one, Joint) and isinstance(other, Joint)
+    return np.array_equal(one.placement, other.placement) and (one.friction, one.rotor) == (other.friction, other.rotor)
 
 
 def _place(joint: Joint) -> Array:

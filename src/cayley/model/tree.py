@@ -17,7 +17,16 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.motors import ELASTIC, GEARED, REDUCED, has_motor, motor_name, motor_parts
+from cayley.model.motors import (
+    ELASTIC,
+    GEARED,
+    REDUCED,
+    MotorParts,
+    has_motor,
+    motor_name,
+    motor_parts,
+    rotor_again,
+)
 from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, Rotor, frozen
 from cayley.model.spring_kinds import LinearSpring, Spring
 from cayley.wording import commands_terminal, did_you_mean, shown
@@ -328,10 +337,6 @@ class Tree(Immutable):
         _check_names(self.name, (), joints, ())
         for name in given:
             self.joint_number(name)
-            if name in self._motor_parts.joints:
-                driven = self._motor_parts.joints[name]
-                raise ModelError(f"joint {name!r} of {self.name} is made of the drive of joint {driven!r}: change that "
-                                 f"one's `rotor` and `spring`, or take `with_drive({driven!r}, ...)`")
         return self.with_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
 
     def with_actuated(self, *joints: str) -> Tree:
@@ -372,6 +377,9 @@ class Tree(Immutable):
         """
         added = self._motor_parts
         bare = self.without_motors()
+        bodies = tuple(bodies)
+        joints = tuple(joints)
+        _check_motors_stay(self, bodies, joints)
         made = Tree.of(self.name, [body for body in bodies if body.name not in added.bodies],
                        [joint for joint in joints if joint.name not in added.joints],
                        frames=bare.frames, gravity=self.gravity, loops=bare.loops, constraints=bare.constraints,
@@ -380,8 +388,8 @@ class Tree(Immutable):
                                                  constraints=self.constraints)
 
     def without_motors(self) -> Tree:
-        """The same mechanism without the motors that elastic and geared drives add to it, and nothing included; what
-        hangs on their rotors is left out.
+        """The same mechanism without the motors that elastic and geared drives add to it, and nothing included; the
+        drives are data of its joints again, with the numbers of the motors. What hangs on their rotors is left out.
 
         >>> from cayley.model.catalogue import load_robot
         >>> soft = load_robot("planar2r").with_drive("joint1", stiffness=100.0, inertia=0.1).including("elastic drives")
@@ -394,7 +402,7 @@ class Tree(Immutable):
         actuated = tuple(added.joints.get(name, name) for name in self.actuated_joints)
         bare = replace(
             self, bodies=tuple(body for body in self.bodies if body.name not in added.bodies),
-            joints=tuple(joint for joint in self.joints if joint.name not in added.joints), included=frozenset(),
+            joints=tuple(self._with_rotor(joint) for joint in self.bare_joints), included=frozenset(),
             frames=tuple(frame for frame in self.frames if frame.body not in added.bodies), actuated=None)
         by_name = {*bare.frame_names, *bare.joint_names}
         bare = replace(bare, loops=tuple(each for each in self.loops if by_name.issuperset(each.frames)),
@@ -414,6 +422,17 @@ class Tree(Immutable):
         """
         return {number: self._joint_numbers[motor_name(joint.name)] for number, joint in enumerate(self.joints)
                 if has_motor(joint, self.included) and motor_name(joint.name) in self._joint_numbers}
+
+    def _with_rotor(self, joint: Joint) -> Joint:
+        """A joint with the numbers of its motor, if it has one."""
+        added = self._motor_parts
+        if joint.name not in added.joints.values():
+            return joint
+        parts = MotorParts(tuple(body for body in self.bodies if added.bodies.get(body.name) == joint.name),
+                           tuple(each for each in self.joints if added.joints.get(each.name) == joint.name))
+        on_root = parts.joints[-1].parent == self.bodies[0].name
+        rotor = rotor_again(joint, self.included, parts, on_root=on_root)
+        return joint if rotor is joint.rotor else replace(joint, rotor=rotor)
 
     @property
     def bare_joints(self) -> tuple[Joint, ...]:
@@ -533,6 +552,18 @@ def _nearest(name: object, names: Iterable[str]) -> str:
 def _check_name(name: object, whose: str) -> None:
     if not isinstance(name, str) or not name or any(map(commands_terminal, name)):
         raise ModelError(f"{whose} the name {shown(name)}: a name is a text without control characters, and not empty")
+
+
+def _check_motors_stay(tree: Tree, bodies: Sequence[Body], joints: Sequence[Joint]) -> None:
+    """Raise if a part that a motor is made of is given in another form: it would be made anew from the drive."""
+    for parts, own, of in ((bodies, tree.bodies, tree._motor_parts.bodies), (joints, tree.joints,
+                                                                            tree._motor_parts.joints)):
+        kept = {id(part) for part in own}
+        for part in parts:
+            if part.name in of and id(part) not in kept:
+                driven = of[part.name]
+                raise ModelError(f"{part.name!r} of {tree.name} is made of the drive of joint {driven!r}: change that "
+                                 f"one's `rotor` and `spring`, or take `with_drive({driven!r}, ...)`")
 
 
 def _check_names(name: str, bodies: Sequence[Body], joints: Sequence[Joint], frames: Sequence[Frame],
