@@ -75,6 +75,13 @@ def test_one_time_a_batch_and_a_kernel_agree(motion):
     assert np.isnan(motion.position(np.array([np.nan, t[0, 0]]))).any(axis=-1).tolist() == [True, False]
 
 
+def test_the_compiler_differentiates_it_too(motion):
+    n = motion.nq
+    traced = cy.kernel(f"()->({n})", name="traced")(lambda t: motion(t).q).jacobian("t")
+    t = np.array([motion.start, 0.3 * motion.start + 0.7 * motion.end, motion.end])
+    np.testing.assert_allclose(traced(t), motion(t).qd, rtol=1e-9, atol=1e-10)
+
+
 def test_polynomials_are_those_of_scipy():
     t = _rng.uniform(_TIMES[0], _TIMES[-1], 200)
     for k, values in enumerate(_spline().derivatives(t)):

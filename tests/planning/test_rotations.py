@@ -355,6 +355,8 @@ def test_a_ball_takes_them():
     (lambda: rotation_spline([0.0, 1.0], [np.eye(3), -np.eye(3)]), "rotation"),
     (lambda: rotation_spline([0.0, 1.0], [_UNIT, _about_z(3.0)], "clamped", velocities=([0, 0, -8.6], [0, 0, -8.6])),
      "give more knots, or slower ends"),
+    (lambda: rotation_spline([0.0, 1.0], [_UNIT, _UNIT], "clamped", velocities=([1.0, 2.0], 0.0)), "finite numbers"),
+    (lambda: pose_forward([0.0, 1.0], [np.eye(4)] * 2, twist=[1.0, 2.0, 3.0]), r"twists are finite numbers \(6\)"),
     (lambda: pose_spline([0.0, 1.0], [np.eye(3), np.eye(3)]), r"poses \(2, 4, 4\)"),
     (lambda: rotation_spline([0.0, 1.0], [_UNIT, _about_z(1.0)], "periodic"), "comes back to its first point"),
 ])

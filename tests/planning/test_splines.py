@@ -85,6 +85,10 @@ def test_each_end_has_a_word_and_velocities():
         np.testing.assert_allclose(cubic_spline(x, y, ends, velocities=(v, v))(t).qdd, known(t, 2), atol=1e-10)
     with pytest.raises(cy.ConventionError, match=r"a spline ends natural, clamped, not-a-knot, .* not 'free'"):
         cubic_spline(x, y, "free")
+    with pytest.raises(cy.SignatureError, match=r"the velocities of ends are finite numbers \(3\), or one for all"):
+        cubic_spline(x, y, "clamped", velocities=([1.0, 2.0], 0.0))
+    with pytest.raises(cy.SignatureError, match="the accelerations of ends are finite"):
+        quintic_spline(x, y, accelerations=(0.0, np.nan))
     with pytest.raises(cy.SignatureError, match=r"7 times take points of the shape \(7, n\)"):
         cubic_spline(x, y[:-1])
     y[3, 1] = np.nan

@@ -9,7 +9,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import PlanningError
-from cayley.planning.motion import ROUNDING, Derivatives, Motion
+from cayley.planning.motion import ROUNDING, Derivatives, Motion, held
 
 
 @kernel("(v),(v),(v),(),(),()->(v),(v),(v)", outputs=("qd", "qdd", "qddd"))
@@ -73,8 +73,7 @@ class Composed(Motion):
 
     def _text(self, t: Scalar) -> Derivatives:
         s, *rates = (part[0] for part in self.timing._text(t))
-        bounded = np.minimum(np.maximum(s, self.path.start), self.path.end)
-        q, *along = self.path._text(bounded)
+        q, *along = self.path._text(held(s, self.path.start, self.path.end))
         return (q, *chain_rule(*along, *rates))
 
     def _values(self, t: Array) -> Derivatives:

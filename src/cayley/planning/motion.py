@@ -36,6 +36,13 @@ _REST = 1e-9  # of the greatest velocity
 _POSITIONS = 1e-9  # of motions that go on from one another
 
 
+def held(t: Scalar, start: float, end: float) -> Scalar:
+    """A time, or the end of the interval that it is beyond. At the ends themselves it moves, also when it is
+    differentiated, as an extremum would not.
+    """
+    return where(t < start, start, where(t > end, end, t))
+
+
 class MotionState(NamedTuple):
     """Configuration (..., nq), velocity (..., nv) and acceleration (..., nv): `arm.inverse_dynamics(*move(t))`."""
 
@@ -174,10 +181,10 @@ class Motion(ABC):
     def _traced(self, t: Scalar) -> Derivatives:
         before = t < self.start - self._slack
         after = t > self.end + self._slack
-        q, *rates = self._text(np.minimum(np.maximum(t, self.start), self.end))
+        q, *rates = self._text(held(t, self.start, self.end))
         beyond = [0.0 if at_rest else np.nan for at_rest in self.rests]
-        held = [where(before, beyond[0], where(after, beyond[1], rate)) for rate in rates]
-        return (q + where(before, beyond[0], where(after, beyond[1], 0.0)), *held)
+        kept = [where(before, beyond[0], where(after, beyond[1], rate)) for rate in rates]
+        return (q + where(before, beyond[0], where(after, beyond[1], 0.0)), *kept)
 
     @cached_property
     def rests(self) -> tuple[bool, bool]:

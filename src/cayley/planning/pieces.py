@@ -15,6 +15,7 @@ from cayley.compiler.signature import Signature
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.motion import Derivatives, Motion
+from cayley.wording import shown
 
 _MANY = 1 << 16  # times whose numbers are brought together at once: the memory for them is bounded
 
@@ -117,3 +118,24 @@ def checked_breaks(times: ArrayLike, what: str = "the times") -> Array:
                             "one of two that are equal out, or move it")
     t.flags.writeable = False
     return t
+
+
+def checked_points(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
+    """Increasing times (k) and finite points (k, n), or an error that says what is wrong."""
+    x = checked_breaks(times)
+    y = np.array(points, dtype=float)
+    y = y[:, None] if y.ndim == 1 else y
+    if y.ndim != 2 or len(y) != len(x):
+        raise SignatureError(f"{len(x)} times take points of the shape ({len(x)}, n), one row a time; given was "
+                             f"{np.shape(points)}")
+    if not np.isfinite(y).all():
+        raise PlanningError(f"point {int((~np.isfinite(y)).any(axis=1).argmax())} is not finite")
+    return x, y
+
+
+def checked_vector(value: ArrayLike, size: int, what: str) -> Array:
+    """Finite numbers (size), given so or as one for all."""
+    vector = np.asarray(value, dtype=float)
+    if vector.shape not in ((), (1,), (size,)) or not np.isfinite(vector).all():
+        raise SignatureError(f"{what} are finite numbers ({size}), or one for all; given was {shown(value)}")
+    return np.broadcast_to(vector, (size,))

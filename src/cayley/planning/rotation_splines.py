@@ -10,7 +10,6 @@ has one whose pitch does not). Gaps of half a turn are no exception.
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
 
 import numpy as np
 
@@ -23,12 +22,11 @@ from cayley.geometry.rotations.quaternion import (
     quaternion_from_matrix,
     quaternion_product,
 )
-from cayley.planning.cubic_splines import End, cubic_pieces
-from cayley.planning.pieces import checked_breaks
+from cayley.planning.pieces import checked_breaks, checked_vector
 from cayley.planning.pose_curve import PoseCurve
 from cayley.planning.rotation_curve import RotationCurve
+from cayley.planning.spline_system import Ends, cubic_pieces
 
-Ends = End | Literal["periodic"] | tuple[End, End]
 _UNIT = 1e-14  # of the square of a length: what is so near needs no closer look
 _HALF_TURN = 1e-12  # of the cosine of half the angle: either way round is as short
 _SHORTEST = 0.1  # of a quaternion between knots: below it the curve hardly knows where to turn
@@ -96,7 +94,7 @@ def _through(t: Array, knots: Array, ends: Ends, velocities: tuple[ArrayLike, Ar
     (3), or the twists (6), at its clamped ends.
     """
     if "clamped" in ends:
-        rates = [np.broadcast_to(np.asarray(v, dtype=float), (size,)) for v in velocities]
+        rates = [checked_vector(v, size, "the velocities of ends") for v in velocities]
         P = aligned(knots, rates[0][-3:] + rates[1][-3:])
         c = cubic_pieces(t, P, ends, (quaternion_rate(P[0], rates[0]), quaternion_rate(P[-1], rates[1])))
     elif ends == "periodic":

@@ -11,8 +11,9 @@ import numpy as np
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.motion import Derivatives, Motion
-from cayley.planning.polynomials import PolynomialPieces, Polynomials, moved
+from cayley.planning.knots import through_knots
+from cayley.planning.motion import Derivatives, Motion, held
+from cayley.planning.polynomials import PolynomialPieces, moved
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,9 +47,9 @@ class Sequence(Motion):
         return np.array([part.start for part in self.parts[1:]])
 
     def _text(self, t: Scalar) -> Derivatives:
-        found = self.parts[0]._text(np.minimum(t, self.parts[0].end))
+        found = self.parts[0]._text(held(t, self.start, self.parts[0].end))
         for part in self.parts[1:]:
-            later = part._text(np.minimum(np.maximum(t, part.start), part.end))
+            later = part._text(held(t, part.start, part.end))
             found = tuple(where(t < part.start, a, b) for a, b in zip(found, later, strict=True))
         return found
 
@@ -98,17 +99,7 @@ def blended(first: Motion, second: Motion, duration: float) -> Motion:
                             f"{second.duration:g} s: give a duration > 0 and < {longest:g} s, not {duration:g}")
     before = first.during(first.start, first.end - half)
     after = second.during(second.start + half, second.end)
-    corner = quintic(duration, before(before.end), after(after.start))
+    ends = zip(before(before.end), after(after.start), strict=True)
+    corner = through_knots(np.array([0.0, duration]), *[np.stack(pair) for pair in ends])
     return in_sequence([before, corner, after])
 
-
-def quintic(duration: float, begin: tuple[Array, Array, Array], end: tuple[Array, Array, Array]) -> Polynomials:
-    """The polynomials of degree five in [0, duration] with position, velocity and acceleration at both ends."""
-    q0, v0, a0 = (np.asarray(x, dtype=float) for x in begin)
-    h = duration
-    d = end[0] - (q0 + h * v0 + 0.5 * h**2 * a0)
-    dv = h * (end[1] - (v0 + h * a0))
-    da = h**2 * (end[2] - a0)
-    c = [q0, v0, 0.5 * a0, (10 * d - 4 * dv + 0.5 * da) / h**3, (-15 * d + 7 * dv - da) / h**4,
-         (6 * d - 3 * dv + 0.5 * da) / h**5]
-    return Polynomials([0.0, h], [c])

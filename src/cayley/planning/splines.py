@@ -10,8 +10,9 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, PlanningError, SignatureError
-from cayley.planning.cubic_splines import check_closed, checked_points
+from cayley.planning.pieces import checked_points, checked_vector
 from cayley.planning.polynomials import Polynomials
+from cayley.planning.spline_system import check_closed
 
 
 def quintic_spline(times: ArrayLike, points: ArrayLike,
@@ -31,8 +32,8 @@ def quintic_spline(times: ArrayLike, points: ArrayLike,
     shape = y.shape[1:]
     bounds: Any = None
     if ends == "clamped":
-        bounds = tuple([(1, np.broadcast_to(np.asarray(v, dtype=float), shape)),
-                        (2, np.broadcast_to(np.asarray(a, dtype=float), shape))]
+        bounds = tuple([(1, checked_vector(v, shape[0], "the velocities of ends")),
+                        (2, checked_vector(a, shape[0], "the accelerations of ends"))]
                        for v, a in zip(velocities, accelerations, strict=True))
     elif ends == "natural":
         _check_count(x, 3, ends)

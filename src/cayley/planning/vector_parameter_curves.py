@@ -17,7 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.motions.dual import Dual
 from cayley.geometry.rotations.quaternion import quaternion_conjugate, quaternion_product
-from cayley.planning.pieces import checked_breaks
+from cayley.planning.pieces import checked_breaks, checked_vector
 from cayley.planning.pose_curve import PoseCurve
 from cayley.planning.rotation_curve import RotationCurve, cross
 from cayley.planning.rotation_splines import aligned, checked_poses, checked_rotations
@@ -36,7 +36,7 @@ def rotation_cubic(times: ArrayLike, rotations: ArrayLike, *,
     """
     t = checked_breaks(times)
     q = aligned(checked_rotations(rotations, 2), np.zeros(3))
-    w = [_vector(v, 3) for v in velocities]
+    w = [checked_vector(v, 3, "angular velocities") for v in velocities]
     c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
     return RotationCurve(t, [piece(q[0], c, t[1] - t[0])])
 
@@ -48,7 +48,7 @@ def pose_cubic(times: ArrayLike, poses: ArrayLike, *,
     """
     t = checked_breaks(times)
     q = aligned(checked_poses(poses, 2), np.zeros(3))
-    w = [_dual(_vector(twist, 6)) for twist in twists]
+    w = [_dual(checked_vector(twist, 6, "twists")) for twist in twists]
     c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
     return PoseCurve(t, [piece(q[0], c, t[1] - t[0])])
 
@@ -60,7 +60,8 @@ def rotation_forward(times: ArrayLike, rotations: ArrayLike, *, velocity: ArrayL
     """
     t = checked_breaks(times)
     q = aligned(checked_rotations(rotations, len(t)), np.zeros(3))
-    return RotationCurve(t, _forward(t, q, _vector(velocity, 3), _vector(acceleration, 3)))
+    w = checked_vector(velocity, 3, "angular velocities")
+    return RotationCurve(t, _forward(t, q, w, checked_vector(acceleration, 3, "angular accelerations")))
 
 
 def pose_forward(times: ArrayLike, poses: ArrayLike, *, twist: ArrayLike = 0.0,
@@ -70,7 +71,9 @@ def pose_forward(times: ArrayLike, poses: ArrayLike, *, twist: ArrayLike = 0.0,
     """
     t = checked_breaks(times)
     q = aligned(checked_poses(poses, len(t)), np.zeros(3))
-    return PoseCurve(t, _forward(t, q, _dual(_vector(twist, 6)), _dual(_vector(acceleration, 6))))
+    first = checked_vector(twist, 6, "twists")
+    bend = checked_vector(acceleration, 6, "derivatives of twists")
+    return PoseCurve(t, _forward(t, q, _dual(first), _dual(bend)))
 
 
 def cubic(f: Scalar, w0: Scalar, w1: Scalar, h: float) -> tuple[Scalar, Scalar, Scalar]:
@@ -129,10 +132,6 @@ def piece(q: Array, powers: tuple[Scalar, ...], h: float) -> Array:
 
 def _pure(vector: Array) -> Array:
     return np.concatenate([[0.0], vector])
-
-
-def _vector(value: ArrayLike, size: int) -> Array:
-    return np.broadcast_to(np.asarray(value, dtype=float), (size,))
 
 
 def _dual(twist: Array) -> Dual:
