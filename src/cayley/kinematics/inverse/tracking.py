@@ -106,7 +106,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     poses = checked_targets(path)
     step = float(time_step)
     if poses.ndim < 3 or not poses.shape[-3] or not step > 0:
-        raise SignatureError(f"a path is one pose or more (..., K, 4, 4), not {poses.shape}; its time step is "
+        raise SignatureError(f"a path is poses (..., K, 4, 4), one or more, not {poses.shape}; its time step is "
                              f"positive, not {time_step}")
     wanted = Task.of(tree, task, "world")
     G = gain_matrix(gain, sum(wanted.rows))
