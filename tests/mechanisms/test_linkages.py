@@ -5,7 +5,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ModelError, UnreachableError
-from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank
+from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank, SlottedLever
 
 
 def e(angle):
@@ -205,3 +205,23 @@ def test_the_slider_crank_of_the_catalogue_is_closed_at_the_places_of_the_closed
         crank = theta - np.pi / 2
         q = np.array([crank, gamma - np.pi + np.arctan2(0.09, 0.4) - crank, x - 0.4])
         np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+
+
+def test_a_slotted_lever_closes_and_says_what_it_cannot_be():
+    for slot_on in ("input", "output"):
+        lever = SlottedLever(crank=0.2, ground=0.5, offset=0.1, slot_on=slot_on)
+        crank = 0.9
+        pin = (np.array([0.5, 0.0]) if slot_on == "input" else np.zeros(2)) + 0.2 * e(crank)
+        away = pin - ([0.0, 0.0] if slot_on == "input" else [0.5, 0.0])
+        slot = np.arctan2(away[1], away[0]) - np.arccos(0.1 / np.linalg.norm(away))  # away . e(slot) = 0.1
+        angles = (slot, crank) if slot_on == "input" else (crank, slot)
+        machine = cy.Mechanism(lever.tree())
+        assert np.abs(machine.constraint_residual(lever.configuration(*angles))).max() < 1e-14
+        assert abs(lever.along_slot(*angles)) == pytest.approx(np.sqrt(away @ away - 0.01))
+        assert machine.mobility == 1 and machine.actuated_joints == ("input",)
+    with pytest.raises(ModelError, match='slot is on the "input" or on the "output"'):
+        SlottedLever(crank=0.2, ground=0.5, slot_on="rocker")
+    with pytest.raises(UnreachableError, match=r"no farther from it than 0\.7 m"):
+        SlottedLever(crank=0.2, ground=0.5, offset=-0.8)
+    with pytest.raises(ModelError, match="crank 1 has the length 0"):
+        SlottedLever(crank=0.0, ground=0.5)
