@@ -43,7 +43,7 @@ def main() -> None:
         for title, run in ours(k, step):
             error, left, us = run()
             rows.append([case, title, *shown(error, left), f"{us:.2f}"])
-            if title.endswith("gauss"):
+            if "gauss" in title:
                 requirements.append(Requirement(f"{case}, energy error of {title}", 1e6 * error, 1e3, "millionths"))
         try:
             for title, run in mujocos(k, step):
@@ -98,7 +98,7 @@ def ours(k: float, step: float) -> list[tuple[str, Any]]:
         return found.energy, (time.perf_counter() - before) / steps * 1e6
 
     return [(f"Cayley, {method}", lambda method=method: figures(k, lambda gravity: energies(method, gravity)))
-            for method in ("gauss", "implicit-midpoint", "rk4", "semi-implicit-euler")]
+            for method in ("gauss-energy", "gauss", "implicit-midpoint", "rk4", "semi-implicit-euler")]
 
 
 def figures(k: float, energies: Any) -> tuple[float, float, float]:

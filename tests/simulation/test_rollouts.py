@@ -115,7 +115,7 @@ def servo_2(t, q, qd, target, gain):
     return gain * (target - q) - 0.2 * gain * qd + np.sin(3 * t)
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method != "gauss"])  # compiled for long
+@pytest.mark.parametrize("method", [method for method in METHODS if "gauss" not in method])  # compiled for long
 def test_wrenches_and_their_work(method):
     tree = floating_arm((0.0, 0.0, -9.81))
     q, qd = random_state(tree, 2)
@@ -193,7 +193,7 @@ def test_wrong_calls_are_named():
     with pytest.raises(
             ConventionError,
             match=r"did you mean 'rk4'\? The methods are rk4, semi-implicit-euler, lie-midpoint, implicit-midpoint, "
-                  "gauss, variational"):
+                  "gauss, gauss-energy, variational"):
         rollout(arm, method="rk45")
     with pytest.raises(ConventionError, match="iterations"):
         rollout(arm, iterations=3)

@@ -6,6 +6,7 @@
     implicit-midpoint     implicit, symmetric, order 2, solved by Newton's method: stiff springs cost no step size
                           and no energy
     gauss                 the same of order 4
+    gauss-energy          the same, with the balance of energy exact
     variational           implicit, symplectic, symmetric, order 2: keeps momenta exactly, and energy without drift: for
                           long times
 """

@@ -167,14 +167,14 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
             changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
     """Compile rollouts of a mechanism; call the result on states.
 
-    `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss" or "variational"; see
-    `fixed_steps`. `controller`: a kernel
-    whose inputs t, q and qd are the state and whose others are parameters of the rollout, or a scalar-agnostic function
-    of (t, q, qd); it is compiled into the loop. `control`: "sampled", evaluated at the start of each step and held, as
-    a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`: frames at which
-    wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies
-    whose inertia is an input `inertia_<body>` (10), as `inertia_parameters` gives it. `changing`: inputs that have a
-    value for each step. `iterations`: of an implicit method.
+    `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or
+    "variational"; see `fixed_steps`. `controller`: a kernel whose inputs t, q and qd are the state and whose others
+    are parameters of the rollout, or a scalar-agnostic function of (t, q, qd); it is compiled into the loop.
+    `control`: "sampled", evaluated at the start of each step and held, as a digital controller does, or
+    "continuous", evaluated wherever the method looks. `wrenches`: frames at which wrenches `wrench_<frame>` (6)
+    act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
+    `inertia_<body>` (10), as `inertia_parameters` gives it. `changing`: inputs that have a value for each step.
+    `iterations`: of an implicit method.
 
     >>> from cayley.model.catalogue import load_robot
     >>> roll = rollout(load_robot("planar2r"), method="rk4")

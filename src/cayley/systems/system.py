@@ -239,11 +239,11 @@ class System:
                 iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
         """Compiled steps of fixed length, for batches of states, made once for each choice; call the result on states.
 
-        `method`: "rk4", "semi-implicit-euler", "lie-midpoint", for stiff springs "implicit-midpoint" or "gauss", or one
-        of its own. `changing`: inputs that have a value for each step. `parameters`: those that each call gives, each
-        trajectory its own if you like; all others are constants of the compiled code. `iterations`: of an implicit
-        method. Transitions are located within a step, at most `events_in_a_step` of them; the times of the first
-        `remembered` ones are kept.
+        `method`: "rk4", "semi-implicit-euler", "lie-midpoint", for stiff springs "implicit-midpoint", "gauss" and
+        "gauss-energy", or one of its own. `changing`: inputs that have a value for each step. `parameters`: those that
+        each call gives, each trajectory its own if you like; all others are constants of the compiled code.
+        `iterations`: of an implicit method. Transitions are located within a step, at most `events_in_a_step` of them;
+        the times of the first `remembered` ones are kept.
 
         >>> decay = System("decay", state={"x": ""}, parameters={"k": 1.0}, derivative=lambda t, x, u, p: -p.k * x.x)
         >>> roll = decay.rollout(parameters=["k"])

@@ -13,9 +13,10 @@ IV.2 and IV.7; Iserles & Norsett 1999 for the term of Magnus.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from math import prod, sqrt
 from typing import NamedTuple
 
@@ -42,22 +43,39 @@ MIDPOINT = Nodes((0.5,), ((0.5,),), (1.0,))
 TWO_NODES = Nodes((0.5 - _S, 0.5 + _S), ((0.25, 0.25 - _S), (0.25 + _S, 0.25)), (0.5, 0.5))
 
 
+class Made(NamedTuple):
+    """What one step of Newton's method makes: the unknowns, the way that they describe, its end, and the point that is
+    handed on: the end, after the last of them."""
+
+    D: Array
+    flight: Flight
+    end: State
+    point: Point
+
+
 def _stage(nodes: Nodes, stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
-    """One step of Newton's method for all nodes together; the last of them makes the step."""
+    made = newton_step(nodes, stage, point, carried)
+    return made.point, where(stage.row.last, np.zeros(len(carried)), made.D)
+
+
+def newton_step(nodes: Nodes, stage: Stage, point: Point, guess: Array, push: Scalar = 0.0) -> Made:
+    """One step of Newton's method for all nodes together. Velocities get a slope of their own besides, `push` times the
+    mean velocity of the step, against it."""
     flow, h, row = stage
     layout = flow.layout
-    D = independent(carried)
-    flight = _Flight(nodes, layout, point.x, h, _parts(layout, D, nodes))
-    looks = [_look(flow.later(c * h), flight.at(weights, c)) for weights, c in zip(nodes.a, nodes.c, strict=True)]
-    found = h * joined([slopes for slopes, _ in looks])
+    D = independent(guess)
+    flight = Flight(nodes, layout, point.x, h, _parts(layout, D, nodes))
+    looks = [_look(flow.later(c * h), x) for x, c in zip(flight.at_nodes, nodes.c, strict=True)]
+    found = h * (joined([slopes for slopes, _ in looks]) - push * joined([flight.mean_velocity] * len(nodes.c)))
     change = _correction(D, found)
-    end = replace(flight, D=_parts(layout, carried + change, nodes)).at(nodes.b, 1.0)
-    end = flow.constrained(layout.projected(end), h)
+    flight = replace(flight, D=_parts(layout, guess + change, nodes))
+    end = flight.at(nodes.b, 1.0)
+    kept = flow.constrained(layout.projected(end), h)
     work = point.work + h * sum(b * power for b, (_, power) in zip(nodes.b, looks, strict=True))
-    after = Point(point.x.replaced({name: where(row.last, end[name], point.x[name]) for name in layout.blocks}),
+    after = Point(point.x.replaced({name: where(row.last, kept[name], point.x[name]) for name in layout.blocks}),
                   where(row.last, work, point.work),
                   where(row.last, np.maximum(point.defect, largest(np.abs(change))), point.defect))
-    return after, where(row.last, np.zeros(len(D)), carried + change)
+    return Made(guess + change, flight, end, after)
 
 
 def _correction(D: Array, found: Array) -> Array:
@@ -70,7 +88,7 @@ def _correction(D: Array, found: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Flight:
+class Flight:
     """The way from x that the unknowns D, for each node by block, describe."""
 
     nodes: Nodes
@@ -83,9 +101,25 @@ class _Flight:
         """The state after the share c of the step."""
         return self.x.replaced({name: self._block(name, weights, c) for name in self.layout.blocks})
 
+    @property
+    def at_nodes(self) -> list[State]:
+        """The states at the nodes."""
+        return [self.at(weights, c) for weights, c in zip(self.nodes.a, self.nodes.c, strict=True)]
+
+    @property
+    def mean_velocity(self) -> Array:
+        """The mean velocities of positions, at their places among the unknowns of a node; zero for all others."""
+        found = {name: 0.0 * self.D[0][name] for name in self.layout.unmoved}
+        for velocity in self.layout.moved_by.values():
+            if velocity in found:
+                values = [self._block(velocity, weights, c)
+                          for weights, c in zip(self.nodes.a, self.nodes.c, strict=True)]
+                found[velocity] = _weighted(self.nodes.b, values)
+        return joined([as_vector(found[name]) for name in self.layout.unmoved])
+
     def _block(self, name: str, weights: Sequence[float], c: float) -> Array:
         moves = self._moves(name)
-        total: Array = sum(weight * move for weight, move in zip(weights, moves, strict=True))  # type: ignore[assignment]
+        total = _weighted(weights, moves)
         manifold = self.layout.blocks[name].manifold
         if manifold.curved and len(moves) == 2:
             first, second = moves
@@ -101,6 +135,10 @@ class _Flight:
                 for weights, c in zip(self.nodes.a, self.nodes.c, strict=True)]
 
 
+def _weighted(weights: Sequence[float], values: Sequence[Array]) -> Array:
+    return reduce(operator.add, [weight * value for weight, value in zip(weights, values, strict=True)])
+
+
 def _look(flow: Flow, x: State) -> tuple[Array, Scalar]:
     """The slopes of all blocks that are no positions, and the power that is put in."""
     u = flow.inputs(x)
@@ -114,13 +152,18 @@ def _parts(layout: Layout, D: Array, nodes: Nodes) -> list[dict[str, Array]]:
     return [layout.tangents(D[k * size:(k + 1) * size], layout.unmoved) for k in range(len(nodes.c))]
 
 
-def _start(nodes: Nodes, points: Array, layout: Layout) -> Array:
+def unknowns(nodes: Nodes, points: Array, layout: Layout) -> Array:
+    """The guess at the start, zero, for points (...)."""
     size = sum(prod(layout.blocks[name].tangent) for name in layout.unmoved)
     return np.zeros((*points.shape[:-1], len(nodes.c) * size))
 
 
 def gauss(nodes: Nodes, iterations: int = 4) -> FixedStep:
     """The method with so many steps of Newton's."""
+    return FixedStep(2 * len(nodes.c), newton_table(iterations), partial(unknowns, nodes), partial(_stage, nodes))
+
+
+def newton_table(iterations: int) -> Table:
+    """A stage for each step of Newton's method."""
     stages = range(iterations)
-    table = Table(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages], time=[0.0] * iterations)
-    return FixedStep(2 * len(nodes.c), table, partial(_start, nodes), partial(_stage, nodes))
+    return Table(first=[k == 0 for k in stages], last=[k == iterations - 1 for k in stages], time=[0.0] * iterations)

@@ -6,6 +6,7 @@
     implicit-midpoint     implicit, symmetric, order 2, solved by Newton's method: stiff springs cost no step size
                           and no energy
     gauss                 the same of order 4
+    gauss-energy          the same, with the balance of energy exact
 A system may have others of its own, as mechanisms have a variational one.
 """
 
@@ -16,6 +17,7 @@ from functools import partial
 
 from cayley.errors import ConventionError
 from cayley.systems.fixed_steps.gauss import MIDPOINT, TWO_NODES, gauss
+from cayley.systems.fixed_steps.gauss_energy import gauss_energy
 from cayley.systems.fixed_steps.lie_midpoint import lie_midpoint
 from cayley.systems.fixed_steps.protocol import FixedStep
 from cayley.systems.fixed_steps.runge_kutta import RK4
@@ -24,7 +26,8 @@ from cayley.wording import did_you_mean
 
 EXPLICIT = {"rk4": RK4, "semi-implicit-euler": SEMI_IMPLICIT_EULER}
 IMPLICIT: dict[str, Callable[..., FixedStep]] = {
-    "lie-midpoint": lie_midpoint, "implicit-midpoint": partial(gauss, MIDPOINT), "gauss": partial(gauss, TWO_NODES)}
+    "lie-midpoint": lie_midpoint, "implicit-midpoint": partial(gauss, MIDPOINT), "gauss": partial(gauss, TWO_NODES),
+    "gauss-energy": gauss_energy}
 
 
 def fixed_step(name: str, iterations: int | None = None,
