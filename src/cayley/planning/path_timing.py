@@ -45,6 +45,8 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
     >>> round(move.duration, 2), round(stopping.duration, 2)
     (2.47, 2.83)
     """
+    if grid < 1:
+        raise PlanningError(f"a path is timed on 1 interval or more, not on {grid}")
     way = path_of(path, stops) if isinstance(path, Motion) else path_through(path, stops)  # type: ignore[arg-type]
     limits = limits.resized(way.curve.nv)
     if np.isfinite(limits.jerk).any():
@@ -60,6 +62,7 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
     samples[:, 2] = np.nextafter(s[1:], s[0])
     at = way.curve._values(samples)
+    _check_goes_on(s, at[1])
     _check_moves(at[1], limits)
     joints = _of_joints(at, limits, steps)
     if isinstance(way.curve, Polynomials) and way.curve.degree <= 3 and not limits.has_efforts:
@@ -91,9 +94,22 @@ def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits
     return x
 
 
+def _check_goes_on(s: Array, slopes: Array) -> None:
+    """A path that stands still for a while has no fastest motion: how long it waits is not said."""
+    stands = (slopes.reshape(len(slopes), -1) == 0.0).all(axis=1)
+    if stands.any():
+        first = int(stands.argmax())
+        last = first + int((~np.append(stands[first:], False)).argmax())
+        raise PlanningError(f"the path stands still from s = {s[first]:g} to {s[last]:g}: leave that part out, with "
+                            "`during` and `then`, and wait where it is to wait")
+
+
 def check_limits(curve: Motion, limits: MotionLimits) -> None:
-    """Every joint that moves must be able to, and something must limit the acceleration everywhere."""
-    _check_moves(curve.derivatives(np.linspace(curve.start, curve.end, 401))[1], limits)
+    """The path goes on, every joint that moves is able to, and something limits the acceleration everywhere."""
+    s = np.linspace(curve.start, curve.end, 401)
+    slopes = curve.derivatives(s)[1]
+    _check_goes_on(s, np.stack([slopes[:-1], slopes[1:]], axis=1))
+    _check_moves(slopes, limits)
 
 
 def _check_moves(slopes: Array, limits: MotionLimits) -> None:
@@ -157,7 +173,7 @@ def _speeds(x: Array) -> Array:
 
 def _check_rest(resting: Array, limits: MotionLimits) -> None:
     beyond = np.abs(resting).max(axis=(0, 1)) - limits.effort
-    if (beyond >= 0.0).any():
+    if ((beyond >= 0.0) & (limits.effort > 0.0) | (beyond > 0.0)).any():
         joint = int(beyond.argmax())
         raise PlanningError(
             f"joint {limits.name(joint)!r} needs {np.abs(resting[..., joint]).max():.6g} at rest somewhere on the "

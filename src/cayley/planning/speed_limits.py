@@ -65,8 +65,9 @@ def allowed_speed(motion: Motion, limits: MotionLimits, kinds: Sequence[str] = K
     kind, joint = columns[column]
     if found[row, column] == 0.0:
         force = effort_parts(limits, *motion(t[row])).resting[joint]
+        need = f"{force:.6g} at rest" if abs(force) > limits.effort[joint] else "a force however slow it is"
         raise PlanningError(
-            f"at t = {t[row]:.6g} s joint {limits.name(joint)!r} needs {force:.6g} at rest, and its limit of effort is "
+            f"at t = {t[row]:.6g} s joint {limits.name(joint)!r} needs {need}, and its limit of effort is "
             f"{limits.effort[joint]:g}: no slower motion helps; change the path, the load or the drive")
     if not np.isfinite(found[row, column]):
         return Worst(motion.start, "", "", np.inf)
@@ -127,7 +128,8 @@ def _first_beyond(room: Array, linear: Array, square: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rise = linear + np.sqrt(np.maximum(discriminant, 0.0))
         first = np.where((discriminant >= 0.0) & (rise > 0.0) & np.isfinite(room), 2.0 * room / rise, np.inf)
-    return np.where(room < 0.0, 0.0, first)
+    rises = (linear > 0.0) | ((linear == 0.0) & (square > 0.0))
+    return np.where((room < 0.0) | ((room == 0.0) & rises), 0.0, first)
 
 
 def sample_times(motion: Motion) -> Array:
