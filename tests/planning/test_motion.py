@@ -125,6 +125,27 @@ def test_other_times_other_direction():
     np.testing.assert_allclose(back(u).qd, -_spline()(_TIMES[0] + _TIMES[-1] - u).qd, atol=1e-11)
 
 
+def test_no_time_no_distance_and_samples():
+    move = _swing()
+    for duration in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(cy.PlanningError, match="a motion takes a time > 0"):
+            move.scaled(duration=duration)
+    for part in ((0.5, 0.5), (1.0, 0.9), (0.4, 1.0), (1.0, 2.1)):
+        with pytest.raises(cy.PlanningError, match="is no part of the motion"):
+            move.during(*part)
+    with pytest.raises(cy.PlanningError, match="ends after its start"):
+        FunctionOfTime(lambda t: t, 1.0, 1.0)
+    t, state = move.sampled(0.1)
+    np.testing.assert_allclose(t, np.linspace(0.5, 2.0, 16))
+    np.testing.assert_array_equal(state.qd, move(t).qd)
+    assert len(move.sampled(99.0)[0]) == 2
+    with pytest.raises(cy.PlanningError, match="a time > 0 apart"):
+        move.sampled(0.0)
+    still = line(0.0, 1.0, [2.0], [2.0])
+    assert still.rests == (True, True) and still.then(still.reversed()).continuity == 3
+    assert not still([-1.0, 0.5, 9.0]).qd.any()
+
+
 def test_sequences_are_checked_and_polynomials_stay_polynomials():
     there_and_back = _spline().then(_spline().reversed(), line(0.0, 1.0, _SPLINE(_TIMES[0]), [0.0, 0.0, 0.0]))
     assert isinstance(there_and_back, Polynomials) and there_and_back.degree == 3
