@@ -14,6 +14,7 @@ from cayley.planning import (
     better_manipulability,
     circular_arc,
     follow,
+    pose_spline,
     seam,
     self_motion,
     straight_line,
@@ -268,6 +269,22 @@ def test_the_tool_is_led_along_a_line_an_arc_and_a_weld(puma):
 
 def found_places(t, length):
     return length * (t / 2 - np.sin(np.pi * t) / (2 * np.pi))
+
+
+def test_a_curve_of_poses_in_time_is_followed_as_it_is(puma):
+    q = START + np.array([[0.0] * 6, [0.1, 0.1, -0.1, 0.2, 0.1, 0.0], [0.2, 0.0, -0.2, 0.1, 0.2, 0.3]])
+    curve = pose_spline([1.0, 2.0, 2.5], puma.pose(q, "tool"), "clamped")
+    found = follow(puma, curve, "tool", START)
+    move = found.joints.shifted(1.0)
+    t = np.linspace(1.0, 2.5, 77)
+    poses = np.tile(np.eye(4), (77, 1, 1))
+    poses[:, :3, 3] = curve(t).q[:, :3]
+    poses[:, :3, :3] = Rotation.from_quat(curve(t).q[:, [4, 5, 6, 3]]).as_matrix()
+    assert errors(puma, move(t).q, poses).max() < 3e-6
+    twist = puma.twist(move(t).q, move(t).qd, "tool", axes="body")
+    np.testing.assert_allclose(twist, curve(t).qd, atol=2e-3)
+    with pytest.raises(SignatureError, match="a position and a quaternion, not of 6"):
+        follow(puma, move, "tool", START)
 
 
 def test_what_stands_against_a_path_is_said_in_advance(two, puma):

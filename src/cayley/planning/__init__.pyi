@@ -41,6 +41,7 @@ from cayley.planning.polynomials import Polynomials as Polynomials
 from cayley.planning.pose_curve import PoseCurve as PoseCurve
 from cayley.planning.pose_paths import PosePath as PosePath
 from cayley.planning.pose_paths import circular_arc as circular_arc
+from cayley.planning.pose_paths import pose_path as pose_path
 from cayley.planning.pose_paths import seam as seam
 from cayley.planning.pose_paths import straight_line as straight_line
 from cayley.planning.rotation_curve import RotationCurve as RotationCurve

@@ -26,7 +26,7 @@ from cayley.planning.cubic_splines import cubic_spline
 from cayley.planning.limits import Machine
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
-from cayley.planning.pose_paths import PosePath
+from cayley.planning.pose_paths import PosePath, pose_path
 from cayley.planning.two_points import point_to_point
 
 _FIRST = 33
@@ -80,10 +80,11 @@ class FollowedPath:
         return tuple(said)
 
 
-def follow(machine: Machine, path: PosePath, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
+def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
            task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
     """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
-    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. What a
+    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. The path may
+    be a motion of poses, as `pose_spline` makes: s is then its time, and the `joints` are a motion as it is. What a
     redundant arm has to spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
 
     >>> import cayley as cy
@@ -102,18 +103,19 @@ def follow(machine: Machine, path: PosePath, frame: str, start: ArrayLike, *, to
     tree = machine.tree
     if tree.nq != tree.nv:
         raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path leads them")
+    way = pose_path(path) if isinstance(path, Motion) else path
     if not tolerance > 0:
         raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
     count = _FIRST
     while True:
-        places = np.linspace(0.0, path.length, count)
-        posture = continuous_posture(tree, path(places), frame, start, task=task, secondary=secondary)
-        found = FollowedPath(path, places, posture, np.nan)
+        places = np.linspace(0.0, way.length, count)
+        posture = continuous_posture(tree, way(places), frame, start, task=task, secondary=secondary)
+        found = FollowedPath(way, places, posture, np.nan)
         if posture.reason:
             return found
         off = _deviation(tree, found, frame, task)
         if off <= tolerance or count >= _MOST:
-            return FollowedPath(path, places, posture, off)
+            return FollowedPath(way, places, posture, off)
         count = 2 * count - 1
 
 

@@ -15,7 +15,9 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, PlanningError, SignatureError
 from cayley.geometry.motions.homogeneous import check_pose
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
+from cayley.planning.motion import Motion
 
 _SAME = 1e-12
 _HALF_TURN = np.pi - 1e-9
@@ -53,6 +55,26 @@ class PosePath:
             return np.where(second[..., None, None], other.poses(np.clip(s - self.length, 0.0, other.length)), first)
 
         return PosePath(poses, self.length + other.length)
+
+
+def pose_path(curve: Motion) -> PosePath:
+    """The path of a motion of poses, as `pose_spline` and `screw_motion` make: its s is the time since its start.
+
+    >>> from cayley.planning import pose_spline
+    >>> there = np.eye(4)
+    >>> there[0, 3] = 0.4
+    >>> pose_path(pose_spline([1.0, 3.0], [np.eye(4), there]))(1.0)[0, 3].round(12)
+    np.float64(0.2)
+    """
+    if curve.nq != 7 or curve.attitudes != (3,):
+        raise SignatureError("a path of poses is a motion of a position and a quaternion, not of "
+                             f"{curve.nq} coordinates")
+
+    def poses(s: Array) -> Array:
+        q = curve.position(curve.start + s)
+        return _assembled(q[..., :3], matrix_from_quaternion.unchecked(q[..., 3:]))
+
+    return PosePath(poses, curve.duration)
 
 
 def straight_line(first: ArrayLike, last: ArrayLike) -> PosePath:
