@@ -32,6 +32,7 @@ from cayley.model.formats import format_of, format_to_write
 from cayley.model.parts import Body, Frame, Friction, Joint, Loop
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Follower, Tree
+from cayley.model.winding import Winding
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -374,14 +375,15 @@ class Mechanism:
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
-                   spring: Spring | None = None, friction: Friction | None = None) -> Mechanism:
+                   spring: Spring | None = None, friction: Friction | None = None,
+                   winding: Winding | None = None) -> Mechanism:
         """The same mechanism with another drive of one joint, elastic if it has a `stiffness` [N m/rad, N/m] (and a
         `damping`), or a `spring` of any kind in `cayley.model.spring_kinds`; the rest says what the rotor is, see
         `cayley.model.rotor.Rotor`. Dynamics have it `including("elastic drives")`.
         """
         return Mechanism(self.tree.with_drive(joint, stiffness=stiffness, damping=damping, gear=gear, inertia=inertia,
                                               mass=mass, center=center, tensor=tensor, carrier=carrier, place=place,
-                                              spring=spring, friction=friction))
+                                              spring=spring, friction=friction, winding=winding))
 
     def with_missing_masses(self, mass: float) -> Mechanism:
         """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:

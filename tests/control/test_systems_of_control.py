@@ -132,7 +132,9 @@ def test_an_elastic_drive_between_a_motor_and_a_link():
 
 def test_wrong_motors_controllers_and_observers_are_named():
     with pytest.raises(SignatureError, match="inductance of motors is positive"):
-        dc_motors(1.0, 0.0, 0.05)
+        dc_motors(1.0, -0.01, 0.05)
+    with pytest.raises(SignatureError, match="resistance of motors is positive"):
+        dc_motors(0.0, 0.01, 0.05)
     with pytest.raises(SignatureError, match="bandwidth"):
         pid(1.0, bandwidth=-1.0)
     with pytest.raises(SignatureError, match="do not go together"):

@@ -2,6 +2,10 @@
 
 import numpy as np
 
+import cayley as cy
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Joint
+from cayley.model.winding import Winding
 from cayley.systems import UNIT_QUATERNION, Block, System, Transition
 
 G = 9.81
@@ -47,3 +51,32 @@ def ball(restitution=0.8):
         transitions=[Transition("impact", lambda t, x, u, p: x.height,
                                 jump=lambda t, x, u, p: {"speed": -p.e * x.speed})],
         energy=lambda t, x, u, p: x.speed**2 / 2 + G * x.height, power=lambda t, x, u, p: 0.0)
+
+
+def rods(lengths=(0.5, 0.4), masses=(2.0, 1.5)):
+    """Uniform rods in a vertical plane, one after the other, gravity along -y."""
+    bodies = [Body("base")]
+    joints = []
+    for number, (length, mass) in enumerate(zip(lengths, masses, strict=True), 1):
+        place = np.eye(4)
+        place[0, 3] = lengths[number - 2] if number > 1 else 0.0
+        central = mass * length**2 / 12 * np.diag([0.0, 1.0, 1.0])
+        joints.append(Joint(f"joint{number}", bodies[-1].name, f"rod{number}", Revolute(), place))
+        bodies.append(Body(f"rod{number}", mass, [length / 2, 0.0, 0.0], central))
+    tip = np.eye(4)
+    tip[0, 3] = lengths[-1]
+    arm = cy.Mechanism.of("rods", bodies, joints, gravity=[0.0, -9.81, 0.0])
+    return arm.with_frame("tool", bodies[-1].name, tip)
+
+
+def driven_rods(inductance=0.0):
+    """Two rods with motors behind gears."""
+    arm = rods().with_drive("joint1", inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05, inductance))
+    return arm.with_drive("joint2", inertia=8e-6, gear=80.0, winding=Winding(1.2, 0.04, inductance))
+
+
+def driven_rod(inductance=0.0, viscous=0.1):
+    """One rod with a motor and friction, both included."""
+    arm = rods([0.5], [1.0]).with_friction("joint1", viscous=viscous)
+    arm = arm.with_drive("joint1", inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05, inductance))
+    return arm.including("armature", "friction")

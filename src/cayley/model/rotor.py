@@ -12,6 +12,7 @@ from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of
 from cayley.model.finite import LARGEST, check_finite
 from cayley.model.friction import Friction
+from cayley.model.winding import Winding
 from cayley.wording import shown
 
 Rows = tuple[tuple[float, ...], ...]
@@ -27,7 +28,7 @@ class Rotor:
     more: its `mass` [kg], the `center` of mass (3) and the `tensor` (3, 3) of inertia about it in its own frame, whose
     z is its axis; the body that is its `carrier`, the parent of the joint if none is named; and the `place` (4, 4) of
     its frame in that body's, with the motor at zero: the joint's, z along the joint's axis, if nothing is said. Of one
-    without a `mass` only the spin is known.
+    without a `mass` only the spin is known. Its `winding` is what drives it by a voltage.
 
     >>> Rotor(1e-4, gear=100.0).reflected
     1.0
@@ -43,6 +44,7 @@ class Rotor:
     carrier: str | None = None
     place: Rows | None = None
     friction: Friction = field(default_factory=Friction)  # of its own bearings, at the motor
+    winding: Winding | None = None
 
     def __post_init__(self) -> None:
         check_finite(self, "rotor")
@@ -89,7 +91,7 @@ class Rotor:
     @property
     def spin_alone(self) -> Rotor:
         """What of it is not that of a body in a place."""
-        return Rotor(self.inertia, self.gear, friction=self.friction)
+        return Rotor(self.inertia, self.gear, friction=self.friction, winding=self.winding)
 
     @property
     def central_inertia(self) -> Array:

@@ -29,6 +29,7 @@ from cayley.model.motors import (
 )
 from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, Rotor, frozen
 from cayley.model.spring_kinds import LinearSpring, Spring
+from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -362,12 +363,13 @@ class Tree(Immutable):
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
-                   spring: Spring | None = None, friction: Friction | None = None) -> Tree:
+                   spring: Spring | None = None, friction: Friction | None = None,
+                   winding: Winding | None = None) -> Tree:
         """The same mechanism with another drive of one joint; see `Mechanism.with_drive`."""
         if spring is not None and (stiffness is not None or damping):
             raise ModelError(f"the drive of joint {joint!r} is given a spring, and a stiffness or a damping: give one")
         rotor = Rotor(inertia, gear, mass, center, tensor, carrier, place,  # type: ignore[arg-type]  # made tuples
-                      friction or Friction())
+                      friction or Friction(), winding)
         behind = spring if stiffness is None else LinearSpring(stiffness, damping)
         return self.with_joints(replace(self.joints[self.joint_number(joint)], rotor=rotor, spring=behind))
 

@@ -117,6 +117,8 @@ def _lost_spring(joint: Joint) -> Iterator[str]:
         yield f"the rotor of joint {joint.name!r} as a body, but for its spin"
     if joint.rotor.friction != Friction():
         yield f"the friction of the motor of joint {joint.name!r}"
+    if joint.rotor.winding is not None:
+        yield f"the winding of the motor of joint {joint.name!r}"
 
 
 def _too_light(tree: Tree) -> Iterator[str]:

@@ -32,7 +32,9 @@
     friction = { viscous = 0.1, coulomb = 0.2 }
     rotor = { inertia = 1e-4, gear = 100 }  # or reflected = inertia gear^2, the inertia that the joint feels; as a body
                                             # also mass, center, inertia = [xx, yy, zz] about it, carrier (a body), and
-                                            # position, rpy of its frame there, whose z is its axis; friction
+                                            # position, rpy of its frame there, whose z is its axis; friction; and
+                                            # winding = { resistance = 1, torque_constant = 0.05 }, of a motor driven
+                                            # by a voltage, with inductance and back_emf
     spring = { kind = "linear", stiffness = 1e4, damping = 2 }  # behind the gear, with rest; hardening (cubic),
                                             # backlash (cubic, backlash), law (of q, qd, qm, qmd: law = "50*(qm - q)")
     mimic = { joint = "other", multiplier = 2, offset = 0 }
@@ -132,6 +134,7 @@ from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Tree, check_constraint
+from cayley.model.winding import Winding
 
 Made = TypeVar("Made")
 
@@ -331,7 +334,16 @@ def _rotor(section: Section) -> Rotor:
     carrier = rotor.word("carrier") if rotor.has("carrier") else None
     pose = _pose(rotor)
     place = pose if any(map(rotor.has, ("position", "rpy", "quaternion", "rotation"))) else None
-    return _made(rotor, Rotor, inertia, gear, mass, center, tensor, carrier, place, _friction(rotor))
+    return _made(rotor, Rotor, inertia, gear, mass, center, tensor, carrier, place, _friction(rotor), _winding(rotor))
+
+
+def _winding(section: Section) -> Winding | None:
+    winding = section.section("winding")
+    if winding is None:
+        return None
+    back_emf = winding.number("back_emf") if winding.has("back_emf") else None
+    return _made(winding, Winding, winding.number("resistance"), winding.number("torque_constant"),
+                 winding.number("inductance", 0.0), back_emf)
 
 
 def _spring(section: Section) -> Spring | None:

@@ -88,8 +88,13 @@ def _rotor_out(rotor: Rotor) -> dict[str, Any]:
     more = {"mass": rotor.mass, "center": rotor.center if any(rotor.center) else None, "carrier": rotor.carrier,
             **({} if rotor.place is None else {"position": [row[3] for row in rotor.place[:3]],
                                                "rotation": [row[:3] for row in rotor.place[:3]]}),
-            "friction": {key: value for key, value in asdict(rotor.friction).items() if value} or None}
-    return {"inertia": inertia, "gear": rotor.gear} | {key: value for key, value in more.items() if value is not None}
+            "friction": {key: value for key, value in asdict(rotor.friction).items() if value} or None,
+            "winding": None if rotor.winding is None else _given(asdict(rotor.winding))}
+    return {"inertia": inertia, "gear": rotor.gear} | _given(more)
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _spring_out(joint: Joint) -> dict[str, Any] | None:
