@@ -174,6 +174,7 @@ def test_faults_in_files_are_named(text, words):
     (lambda: HardeningSpring(1.0, cubic=-1.0), "cannot be negative"),
     (lambda: Rotor(mass=-1.0), "mass of a rotor is -1.0"),
     (lambda: Rotor(0.3, mass=1.0, tensor=np.eye(3)), "make it 1.0: leave out the first"),
+    (lambda: Rotor(0.001, mass=1.0, center=(0.1, 0.0, 0.0)), "less than that of its mass at its centre"),
     (lambda: Rotor(mass=1.0, tensor=np.eye(2)), "shape \\(3, 3\\)"),
     (lambda: Rotor(mass=1.0, tensor=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]), "not symmetric"),
     (lambda: cy.load("planar2r").with_drive("joint1", place=2 * np.eye(4), mass=1.0), "not a pose"),

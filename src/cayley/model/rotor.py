@@ -61,6 +61,11 @@ class Rotor:
                              "is negligible")
         if self.tensor is not None:
             self._check_tensor()
+        elif self._offset and not self.inertia:
+            object.__setattr__(self, "inertia", self._offset)
+        elif self._offset > self.inertia * (1 + _AGREES):
+            raise ModelError(f"the inertia of a rotor about its axis is {self.inertia}, less than that of its mass at "
+                             f"its centre, {self._offset}")
 
     def _check_tensor(self) -> None:
         """The tensor says the inertia about the axis; where both are given they must agree."""
