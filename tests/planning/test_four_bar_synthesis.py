@@ -79,6 +79,9 @@ def test_three_pairs_give_the_linkage_they_came_from_numerically_and_in_closed_f
     found = function_generator(psi, phi, ground=4.0)
     np.testing.assert_allclose(found.parameters, [5 / 3, 8 / 3, 4 / 3], atol=1e-8)  # WE-29
     np.testing.assert_allclose(found.signed_lengths, [4.0, 1.5, 3.5, 3.0], atol=1e-7)
+    both = np.degrees(output_angles([5 / 3, 8 / 3, 4 / 3], psi))
+    np.testing.assert_allclose(both, np.transpose([[-121.4188105968, -142.4825221969, -150.5906886028],
+                                                   [90.3811128178, 98.7654168311, 120.0]]), atol=1e-9)
     T, b = synthesis_equations(psi, phi)
     assert np.linalg.det(T) == pytest.approx(0.1004828715, abs=1e-9)
     np.testing.assert_allclose(exact_parameters(psi, phi), np.linalg.solve(T, b), atol=1e-9)

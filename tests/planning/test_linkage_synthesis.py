@@ -15,6 +15,7 @@ from cayley.planning import (
     best_generator,
     best_quick_return,
     body_guidance,
+    burmester_links,
     chebyshev_generator,
     chebyshev_points,
     dyads,
@@ -270,6 +271,35 @@ def test_poses_of_a_known_linkage_give_it_back():
         np.testing.assert_allclose(three.fixed, [0.5, -0.2], atol=1e-7)
         mixed = dyads(poses[:3], fixed_on=[(1.0, 0.0, 0.5)], moving_on=[(0.0, 1.0, moving[1])])
         assert any(np.allclose(link.fixed, [0.5, -0.2], atol=1e-5) for link in mixed)
+
+
+def test_the_curves_of_four_poses_pass_through_what_is_known_of_them():
+    """All links fit; the curve of centers is a cubic, and passes through the pivots of the linkage the poses are of and
+    through the poles, the points about which one pose turns into another."""
+    theta = np.array([0.3, 0.8, 1.4, 1.9])
+    poses = poses_of(CRANK_ROCKER, theta, 1)
+    links = burmester_links(poses, lines=60)
+    assert max(np.abs(link.misses(poses)).max() / max(1.0, link.length) for link in links) < 1e-9
+    centers = np.array([link.fixed for link in links])
+    powers = [(i, j) for i in range(4) for j in range(4 - i)]
+
+    def terms(points):
+        x, y = (points - poses[:, :2].mean(axis=0)).T / 0.2
+        rows = np.stack([x**i * y**j for i, j in powers], axis=1)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    _, values, basis = np.linalg.svd(terms(centers))
+    assert values[-1] < 1e-6 * values[0] and values[-2] > 1e-4 * values[0]  # one cubic, and no curve of lower degree
+    known = [[0.0, 0.0], [0.37, 0.0]]
+    for (a, b) in ((0, 1), (1, 2), (0, 3)):
+        turn = poses[b, 2] - poses[a, 2]
+        R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+        known.append(np.linalg.solve(np.eye(2) - R, poses[b, :2] - R @ poses[a, :2]))
+    assert np.abs(terms(np.array(known)) @ basis[-1]).max() < 1e-6
+    through = burmester_links(poses, through=[0.0, 0.0], lines=3)
+    assert sum(np.allclose(link.fixed, 0.0, atol=1e-7) for link in through) == 3
+    with pytest.raises(SignatureError, match="of four poses"):
+        burmester_links(np.random.default_rng(0).normal(size=(5, 3)))
 
 
 def test_points_that_stay_on_a_line():

@@ -60,6 +60,7 @@ from cayley.planning.synthesis.defects import Defects as Defects
 from cayley.planning.synthesis.design import FourBarDesign as FourBarDesign
 from cayley.planning.synthesis.design import StructuralError as StructuralError
 from cayley.planning.synthesis.dyads import Dyad as Dyad
+from cayley.planning.synthesis.dyads import burmester_links as burmester_links
 from cayley.planning.synthesis.dyads import dyads as dyads
 from cayley.planning.synthesis.dyads import slider_dyads as slider_dyads
 from cayley.planning.synthesis.freudenstein import freudenstein_parameters as freudenstein_parameters

@@ -111,6 +111,27 @@ def dyads(poses: ArrayLike, *, fixed_on: Sequence[ArrayLike] = (), moving_on: Se
     return tuple(sorted(found, key=lambda link: link.length))
 
 
+def burmester_links(poses: ArrayLike, *, through: ArrayLike | None = None, lines: int = 180) -> tuple[Dyad, ...]:
+    """Links for four poses (4, 3), of which there is a whole curve: those whose fixed pivots are on lines in even
+    directions through a point (2), the middle of the poses if not given. Their fixed pivots sample Burmester's curve of
+    centers, their moving pivots that of circle points; any two are a linkage.
+
+    >>> poses = np.array([[0.0, 0.0, 0.0], [0.2, 0.1, 0.3], [0.35, 0.25, 0.5], [0.4, 0.5, 0.6]])
+    >>> links = burmester_links(poses, lines=12)
+    >>> len(links) >= 12, bool(max(np.abs(link.misses(poses)).max() for link in links) < 1e-9)
+    (True, True)
+    """
+    given = check_poses(poses, 4)
+    if len(given) != 4 or lines < 1:
+        raise SignatureError(f"the curves are of four poses and one line or more, not of {len(given)} and {lines}")
+    x, y = given[:, :2].mean(axis=0) if through is None else np.asarray(through, dtype=float)
+    found: list[Dyad] = []
+    for angle in np.pi * np.arange(lines) / lines:
+        normal = np.array([-np.sin(angle), np.cos(angle)])
+        found += dyads(given, fixed_on=[(*normal, normal @ [x, y])])
+    return tuple(found)
+
+
 def slider_dyads(poses: ArrayLike, *, moving_on: Sequence[ArrayLike] = ()) -> tuple[Dyad, ...]:
     """The points of a body that stay on a line at poses (n, 3): of four poses there is one; of three there is a circle
     of them, of which a line in the body's axes, (a, b, c) with a x + b y = c, leaves two at most.
