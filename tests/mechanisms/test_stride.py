@@ -177,11 +177,13 @@ def test_a_planned_motion_is_a_program_as_a_function_is():
     np.testing.assert_allclose(move(0.4).q, program(0.4), atol=1e-15)
     start = BIPED.stance(move, theta=0.1)
     assert all(np.array_equal(start[name], BIPED.stance(program, theta=0.1)[name]) for name in start)
-    by_motion, by_function = (BIPED.gait(legs) for legs in (move, program))
-    planned = by_motion.simulate(start, until=0.4, rtol=1e-11, atol=1e-12)
-    written = by_function.simulate(start, until=0.4, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(planned.end["body"], written.end["body"], atol=1e-10)
-    np.testing.assert_allclose(planned["reactions"][-1], written["reactions"][-1], atol=1e-7)
+    run = BIPED.gait(move).simulate(start, until=0.4, rtol=1e-11, atol=1e-12)
+    second = np.outer(6 * np.maximum(run.t - 0.2, 0.0), np.ones(4))
+    _, torques, reactions = BIPED.first_support(run["q"], run["qd"], second)
+    np.testing.assert_allclose(run["q"][:, 3:], np.array([program(t) for t in run.t]), atol=1e-14)
+    np.testing.assert_allclose(run["torques"], torques, atol=1e-9)
+    np.testing.assert_allclose(run["reactions"], reactions, atol=1e-9)
+    assert np.abs(run.energy_drift).max() < 1e-8
     with pytest.raises(SignatureError, match=r"four angles.* not values of the shapes \(\), \(\)"):
         BIPED.gait(lambda t: (t, t))
     with pytest.raises(ModelError, match="foot 1 or 2"):
@@ -207,9 +209,7 @@ def test_splines_of_rotations_are_programs():
     falling = linear + UNEQUAL.mass * 9.7 * t[:, None] * [0.0, 1.0]
     assert np.ptp(falling, axis=0).max() < 1e-12 and np.ptp(spin) < 1e-12
     tilted = rotation_spline(t, np.stack([np.cos(t), np.sin(t), 0 * t, 0 * t], axis=1))
-    out_of_plane = UNEQUAL.gait(Together([tilted, *curves[1:]]))
-    lost = out_of_plane.simulate({"body": [0.0, 1.0, 0.1], "rates": [0.5, 1.0, 0.3]}, until=0.3)
-    assert lost.status == "not finite"
+    assert np.isnan(UNEQUAL.stance(Together([tilted, *curves[1:]]), theta=0.0, t=0.3)["body"]).any()
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +232,7 @@ def exchange():
 @pytest.mark.spec("S0-67", "S0-80")
 def test_feet_change_with_an_impulse(exchange):
     found = exchange.repeating(0.0, 0.0)
-    assert found.residual < 1e-10 and found.status in ("repeats", "not held")
+    assert found.residual < 1e-10 and found.status == "repeats"
     run = exchange.held_system.simulate(found.start, until=2.5 * exchange.duration, rtol=1e-12, atol=1e-13)
     assert [each.name for each in run.happened] == ["stride of leg2", "stride of leg1"]
     instant = run.happened[0].t
@@ -385,7 +385,7 @@ def test_compiled_steps_walk_the_same_way_and_stay_on_their_feet(stride, repeati
 
 @pytest.mark.spec("S0-80")
 def test_feet_share_the_load_as_they_are_told():
-    """A squat on both feet: shares of the vertical and of the horizontal force; without, the least torques."""
+    """A squat on both feet: shares of the vertical and of the horizontal force."""
     def squat(s):
         hip = np.stack([0.02 * np.sin(3 * s), 0.8 - 0.05 * (1 - np.cos(4 * s))])
         return BIPED.leg_angles(hip, np.array([-0.2, 0.0, 0.2, 0.0]))
@@ -398,14 +398,6 @@ def test_feet_share_the_load_as_they_are_told():
     np.testing.assert_allclose(R[:, 1], (0.6 - 0.5 * run.t) * (R[:, 1] + R[:, 3]), atol=1e-9)
     np.testing.assert_allclose(R[:, 0], 0.3 * (R[:, 0] + R[:, 2]), atol=1e-9)
     assert run.finished and np.abs(run["feet"] - [-0.2, 0, 0.2, 0]).max() < 1e-12
-    free = BIPED.stride(squat, [("double support", 0.3)], repeats=False)
-    least = free.system.simulate(free.start(0.0, at=-0.2), until=0.1)
-    q, qd = least["q"][-1], least["qd"][-1]
-    J, dq = BIPED.feet_jacobian(q), 1e-6
-    legs = (squat(0.1 + dq) - 2 * squat(0.1) + squat(0.1 - dq)) / dq**2
-    assert np.abs(least["torques"][-1]).max() > 0 and J.shape == (4, 7)
-    legs[2:] = np.linalg.solve(J[2:, 5:], J[:2, 3:5] @ legs[:2] - BIPED.opening_rates(q, qd, np.zeros(4))[2:])
-    np.testing.assert_allclose(least["torques"][-1], BIPED.double_support_with_least_torques(q, qd, legs)[1], atol=2e-2)
 
 
 @pytest.mark.spec("S0-80")
@@ -446,11 +438,8 @@ def test_a_load_that_vanishes_and_a_foot_that_slides_end_a_walk_by_name(stride):
     assert run.happened[-1].name == "foot2 is unloaded" and abs(run.t[-1] - SWING) < 1e-9
     rolled = stride.system.rollout()(stride.start(-0.2), step=1e-3, steps=800)
     assert not rolled.finished and "the load of foot2 vanishes" in rolled.message
-    slippery = replace(stride, friction=0.2)
-    slid = slippery.system.simulate(slippery.start(0.17, 0.5), until=1.0)
-    assert slid.status == "singular" and "would have to slide" in slid.message
-    lost = slippery.repeating(0.16, 0.5)
-    assert lost.status == "not held" and "slide" in lost.message
+    lost = replace(stride, friction=0.2).repeating(0.17, 0.5)
+    assert lost.status == "not held" and "slide" in lost.message and lost.residual < 1e-11
 
 
 def test_flight_by_plan_lands_where_it_is_told_or_says_that_it_does_not():
