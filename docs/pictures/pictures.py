@@ -437,6 +437,28 @@ def cart() -> Any:
     return figure
 
 
+def carrier() -> Any:
+    """The platform of the tutorial on its way, and its arm at work."""
+    made = _tutorial("platform.md", "task")
+    machine, task = made["machine"], made["task"]
+    figure = plt.figure(figsize=(11, 3.6))
+    moments = {"on its way": np.linspace(0.0, task.hand_over, 5),
+               "at work": np.linspace(task.hand_over, task.duration, 4)}
+    for k, (title, times) in enumerate(moments.items()):
+        ax = figure.add_axes((0.5 * k, -0.35, 0.5, 1.7), projection="3d", computed_zorder=False)
+        ax.view_init(elev=28, azim=-70)
+        ax.set_proj_type("persp", focal_length=1.6)
+        stick_figure(machine.tree, task.motion(times).q, frames=["tool"], labels=False, ax=ax)
+        figure.text(0.25 + 0.5 * k, 0.93, title, ha="center", fontsize=12)
+    return figure
+
+
+def moving_carrier(folder: Path) -> Path:
+    """The same as a moving picture."""
+    made = _tutorial("platform.md", "run")
+    return made["machine"].animate(made["run"], folder / "carrier.gif", speed=4.0, frames=["tool"])
+
+
 def _cart_from_above(ax: Any, pose: Any, steering: float, made: dict[str, Any], color: str) -> None:
     """Chassis and wheels on the floor."""
     base, half, radius = made["wheelbase"], made["track"] / 2, made["radius"]
@@ -820,11 +842,9 @@ def growth() -> Any:
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
-                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, walker, elastic_drives,
-                 wrong_stiffness,
-                 spline_ends, rotation_curves, laws, limit_use, motion, fastest, block_diagram_of_an_arm, logarithm,
-                 guidance, weld, growth,
-                 front)}
+                 jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
+                 wrong_stiffness, spline_ends, rotation_curves, laws, limit_use, motion, fastest,
+                 block_diagram_of_an_arm, logarithm, guidance, weld, growth, front)}
 
 
 def main(folder: Path) -> list[Path]:
@@ -840,4 +860,6 @@ def main(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent)
+    place = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).parent
+    main(place)
+    moving_carrier(place)

@@ -142,9 +142,10 @@ def _draw_solid(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
     """All configurations as one collection, sorted by depth."""
     polygons: solids.Polygons = []
     colors = []
-    for figure, parts, fade in zip(figures, without_repetitions(figures), fades(len(figures)), strict=True):
+    for k, (parts, fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
         size = largest_mark(figures[-1].tree) * figures[-1].size
-        plates = [(PLATE, solids.plate(corners, size)) for corners in figure.plates.values()]
+        plates = [(PLATE, solids.plate(corners, size)) for body, corners in figures[k].plates.items()
+                  if not any(np.allclose(corners, later.plates[body], atol=1e-9) for later in figures[k + 1:])]
         for color, part in [*plates, *_solids(*parts, size)]:
             polygons += part
             colors.append(solids.shaded(part, color, fade))
