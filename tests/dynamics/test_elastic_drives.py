@@ -17,7 +17,7 @@ from cayley.dynamics.identification import (
 from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors, operators
 from cayley.errors import ModelError
 from cayley.model.denavit_hartenberg.table import modified_dh_pose
-from cayley.model.joint_kinds import Prismatic, Revolute
+from cayley.model.joint_kinds import Curvilinear, Cylindrical, Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint
 from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques
 
@@ -107,6 +107,22 @@ def test_operators_of_links_and_rotors_give_the_same_by_every_method(soft):
     assert np.abs(soft.inertia_matrix.using("links-and-rotors")(q) - M).max() < 1e-13 * np.abs(M).max()
     for method in ("links-and-rotors", "composite-links-and-rotors"):
         assert np.abs(soft.forward_dynamics.using(method)(q, qd, tau) - qdd).max() < 1e-10
+
+
+def test_operators_take_joints_of_every_kind_and_a_floating_base():
+    bodies = [Body("base", 3.0, (0.1, 0.0, 0.0), np.eye(3)), Body("ball", 1.0, (0.0, 0.2, 0.0), 0.1 * np.eye(3)),
+              Body("arm", 1.0, (0.3, 0.0, 0.0), 0.1 * np.eye(3)), Body("tip", 0.5, (0.0, 0.1, 0.0), 0.1 * np.eye(3)),
+              Body("world")]
+    joints = [Joint("free", "world", "base", Floating()), Joint("ball", "base", "ball", Spherical()),
+              Joint("slide", "ball", "arm", Cylindrical()),
+              Joint("bend", "arm", "tip", Curvilinear((0.0, 0.5), (0.0, 0.0, 0.3), (0.0, 0.1)))]
+    arm = cy.Mechanism.of("kinds", bodies, joints)
+    q = arm.normalized(np.random.default_rng(1).normal(size=arm.nq))
+    qd, qdd = np.random.default_rng(2).normal(size=(2, arm.nv))
+    tau = arm.inverse_dynamics.using("newton-euler-in-model-frames").reference(q, qd, qdd)
+    np.testing.assert_allclose(arm.inverse_dynamics.using("links-and-rotors").reference(q, qd, qdd), tau, atol=1e-11)
+    for method in ("links-and-rotors", "composite-links-and-rotors"):
+        np.testing.assert_allclose(arm.forward_dynamics.using(method).reference(q, qd, tau), qdd, atol=1e-10)
 
 
 @pytest.mark.spec("S0-48")

@@ -27,15 +27,21 @@ def inertia_matrix(arm: LinksAndRotors, q: Array) -> Array:
     of = [operators(link, q) for link in arm.links.links]
     carried = [body.M for body in of]
     found: list[list[Scalar]] = [[0.0] * arm.links.nv for _ in range(arm.links.nv)]
+
+    def enter(rows: slice, columns: slice, block: Array) -> None:
+        for i, row in enumerate(range(arm.links.nv)[rows]):
+            for j, column in enumerate(range(arm.links.nv)[columns]):
+                found[row][column] = found[column][row] = block[i, j]
+
     for k in (*arm.rotors, *reversed(arm.bars)):
         body = of[k]
         needed = carried[k] @ body.E
-        found[body.column][body.column] = body.E @ needed
+        enter(body.columns, body.columns, body.E.T @ needed)
         at = body
         while at.carrier != ROOT:
             needed = at.Phi.T @ needed
             at = of[at.carrier]
-            found[at.column][body.column] = found[body.column][at.column] = at.E @ needed
+            enter(at.columns, body.columns, at.E.T @ needed)
         if body.carrier != ROOT:
             carried[body.carrier] = carried[body.carrier] + body.Phi.T @ carried[k] @ body.Phi
     return np.array(found)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT
 from cayley.dynamics.rigid_links.spatial_operators import (
     LinksAndRotors,
@@ -42,8 +42,9 @@ def outward(arm: LinksAndRotors, q: Array, qd: Array) -> Outward:
     a: list[Array] = [np.zeros(6)] * len(of)
     for k in (*arm.bars, *arm.rotors):
         carrier = np.zeros(6) if of[k].carrier == ROOT else V[of[k].carrier]
-        V[k] = of[k].Phi @ carrier + of[k].E * qd[of[k].column]                              # (261), (262)
-        a[k] = velocity_acceleration(of[k], carrier, qd[of[k].column])
+        rates = qd[of[k].columns]
+        V[k] = of[k].Phi @ carrier + of[k].E @ rates                                         # (261), (262)
+        a[k] = velocity_acceleration(arm.links.links[k], of[k], carrier, q, rates)
     return Outward(of, V, a, [velocity_force(body, velocity) for body, velocity in zip(of, V, strict=True)])
 
 
@@ -62,12 +63,12 @@ def inverse_dynamics(arm: LinksAndRotors, q: Array, qd: Array, qdd: Array) -> Ar
     for k in (*arm.bars, *arm.rotors):
         body = moved.of[k]
         carrier = rest if body.carrier == ROOT else W[body.carrier]
-        W[k] = body.Phi @ carrier + body.E * qdd[body.column] + moved.a[k]                   # (263), (264)
+        W[k] = body.Phi @ carrier + body.E @ qdd[body.columns] + moved.a[k]                 # (263), (264)
     t = [body.M @ acceleration + b for body, acceleration, b in zip(moved.of, W, moved.b, strict=True)]
-    tau = [0.0] * arm.links.nv
+    tau: list[Scalar] = [0.0] * arm.links.nv
     for k in (*arm.rotors, *reversed(arm.bars)):
         body = moved.of[k]
         if body.carrier != ROOT:
             t[body.carrier] = t[body.carrier] + body.Phi.T @ t[k]                            # (265), (266)
-        tau[body.column] = body.E @ t[k]                                                     # (267), (268)
+        tau[body.columns] = body.E.T @ t[k]                                                  # (267), (268)
     return np.array(tau)

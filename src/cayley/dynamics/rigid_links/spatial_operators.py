@@ -4,7 +4,7 @@
     Phi    (6, 6)  motions of the carrier's frame as those of the body's: X turns from the carrier's axes to the body's,
                    s is the body's origin in the carrier; its transpose takes forces back, so that power stays n.w + f.v
     M      (6, 6)  inertia about the body's origin
-    E      (6)     what the joint, or the motor, adds to the motion for a unit of its velocity
+    E      (6, k)  what the joint, or the motor, adds to the motion for a unit of each of its velocities
     a      (6)     acceleration by velocities alone: that of the carrier and the body's own
     b      (6)     force by velocities alone
 A rotor (Phi_m, M_m, a_m, b_m) hangs on a link, not on another rotor, and turns with its own velocity. Source:
@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import Link, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.errors import UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.model.tree import Tree
 
@@ -40,9 +39,7 @@ class LinksAndRotors(NamedTuple):
 
 
 def links_and_rotors(tree: Tree) -> LinksAndRotors:
-    """The links of a mechanism in the frames of its bodies, z along the axes; joints that are no screws are refused by
-    name.
-    """
+    """The links of a mechanism in the frames of its bodies, z along the axes."""
     return _told_apart(tree, links_of(tree))
 
 
@@ -52,20 +49,16 @@ def minimal_links_and_rotors(tree: Tree) -> LinksAndRotors:
 
 
 def _told_apart(tree: Tree, links: Links) -> LinksAndRotors:
-    for link in links.links:
-        if link.motion.screw is None:
-            raise UnsupportedError(f"spatial operators of links and rotors are for joints about or along an axis, and "
-                                   f"joint {link.name!r} of {tree.name} is {link.motion.word}")
     motors = {tree.joints[number].name for number in tree.motors.values()}
     return LinksAndRotors(links, tuple(k for k, link in enumerate(links.links) if link.name in motors))
 
 
 class Operators(NamedTuple):
-    """Those of a link or of a rotor that depend on the configuration, with the number of what carries it, and its place
-    among the velocities."""
+    """Those of a link or of a rotor that depend on the configuration, with the number of what carries it, and its
+    places among the velocities."""
 
     carrier: int
-    column: int
+    columns: slice
     Phi: Array
     M: Array
     E: Array
@@ -88,17 +81,18 @@ def operators(link: Link, q: Array) -> Operators:
     u = skew(link.moments.first)
     M = np.concatenate([np.concatenate([link.moments.inertia, u], axis=1),
                         np.concatenate([-u, link.moments.mass * np.eye(3)], axis=1)])
-    directions = link.subspace(q)[:, 0]
-    return Operators(link.parent, link.columns.start, Phi, M, np.concatenate([directions[3:], directions[:3]]), s)
+    return Operators(link.parent, link.columns, Phi, M, _swapped(link.subspace(q)), s)
 
 
-def velocity_acceleration(body: Operators, carrier: Array, rate: Scalar) -> Array:
-    """a (6), of the velocity (6) of the carrier and of the joint's or the motor's own."""
+def velocity_acceleration(link: Link, body: Operators, carrier: Array, q: Array, qd: Array) -> Array:
+    """a (6), of the velocity (6) of the carrier and of the joint's or the motor's own (k)."""
     X = body.Phi[:3, :3]
     w = carrier[:3]
     turned = X @ w
-    sliding = 2 * np.cross(turned, body.E[3:] * rate)
-    return np.concatenate([np.cross(turned, body.E[:3] * rate), X @ np.cross(w, np.cross(w, body.s)) + sliding])
+    own = body.E @ qd
+    rate = _swapped(link.twist_rate(q, qd, np.zeros(len(qd))))
+    sliding = np.cross(2 * turned + own[:3], own[3:])
+    return rate + np.concatenate([np.cross(turned, own[:3]), X @ np.cross(w, np.cross(w, body.s)) + sliding])
 
 
 def velocity_force(body: Operators, V: Array) -> Array:
@@ -106,3 +100,8 @@ def velocity_force(body: Operators, V: Array) -> Array:
     w = V[:3]
     momentum = body.M[:, :3] @ w
     return np.concatenate([np.cross(w, momentum[:3]), np.cross(w, momentum[3:])])
+
+
+def _swapped(motions: Array) -> Array:
+    """(v; w) as (w; v)."""
+    return np.concatenate([motions[3:], motions[:3]])
