@@ -479,3 +479,19 @@ def test_the_power_of_what_acts_is_the_rate_of_the_energy_and_constraints_have_n
     coriolis = free.coriolis_matrix(q, qd)
     kinetic_rate = qd @ (free.inertia_matrix(q) @ qdd + coriolis @ qd)  # as M' - 2 C is skew
     assert abs(kinetic_rate + gravity @ qd - tau @ qd) < 1e-12 * scale
+
+
+def test_a_ball_where_the_normal_points_down_is_named_and_a_turned_frame_helps():
+    arm = rolling_ball("1.1 - sqrt(x*x + y*y + z*z)")
+    at_the_top = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0])  # inside a sphere
+    with pytest.raises(SingularityError, match="ball 'rolls' is where the normal of its surface points against z"):
+        arm.forward_dynamics(at_the_top, np.zeros(6), np.zeros(6))
+    over = np.eye(4)
+    over[:3, :3] = np.diag([1.0, -1.0, -1.0])
+    turned_frame = cy.Mechanism.of(
+        "ball", [Body("ground"), Body("ball", 0.7, inertia=0.4 * 0.7 * 0.01 * np.eye(3))],
+        [Joint("free", "ground", "ball", Floating())], frames=[Frame("over", "ground", over)],
+        constraints=[Ball("rolls", "over", "ball", 0.1, "1.1 - sqrt(x*x + y*y + z*z)")])
+    found = turned_frame.forward_dynamics(at_the_top, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(found, 0.0, atol=1e-12)  # it would hang there, if the ground pulled
+    assert np.isinf(turned_frame.needed_friction(at_the_top, np.zeros(6), np.zeros(6))).all()

@@ -21,6 +21,7 @@ from cayley.model.joint_kinds.held import FrameMotion, Row
 PLANE = "z"
 _SAMPLES = 20
 _UNIT = 1e-9
+_AGAINST = 1e-9  # of 1 + the height of the normal
 
 
 class _Under(NamedTuple):
@@ -106,6 +107,14 @@ class Ball(Constraint):
     def __getstate__(self) -> dict[str, object]:
         """What is pickled: the data, and not what was made of them."""
         return {key: getattr(self, key) for key in ("name", "ground", "ball", "radius", "surface")}
+
+    def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
+        ball = seen_from(*frames)
+        return 1 + self._under(ball.p, ball.u)[1][2] - _AGAINST
+
+    @property
+    def where_lost(self) -> str:
+        return f"ball {self.name!r} is where the normal of its surface points against z of {self.ground!r}"
 
     @property
     def sentence(self) -> str:
