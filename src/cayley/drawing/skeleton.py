@@ -23,7 +23,7 @@ from cayley.kinematics.closing import close
 from cayley.kinematics.forward import body_poses, joint_pose
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.joint_kinds import Mark
-from cayley.model.parts import Frame, Loop
+from cayley.model.parts import Frame, Joint, Loop
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         start = poses[body].then(Pose.of(joint.placement))
         end = poses[body].then(joint_pose(tree, number, q))
         path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
-        roams = joint.motion.nv > 2 and joint.motion.mark is not None and joint.motion.mark.on_child
-        if path_length(path) > _SAME and not (body == 0 and (roams or number + 1 in plates)):
+        if path_length(path) > _SAME and not (body == 0 and (roams(joint) or number + 1 in plates)):
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
         if np.linalg.norm(end.p
                           - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):
@@ -265,6 +264,11 @@ def floats(tree: Tree) -> bool:
     """Whether a floating joint carries all that moves."""
     moving = [joint for joint in tree.joints if joint.motion.nv]
     return bool(moving) and moving[0].motion.free
+
+
+def roams(joint: Joint) -> bool:
+    """Whether a joint lets its child go where it likes in a plane, and turn."""
+    return joint.motion.nv > 2 and joint.motion.mark is not None and joint.motion.mark.on_child
 
 
 def pivots(tree: Tree) -> Array:

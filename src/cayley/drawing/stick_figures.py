@@ -40,6 +40,7 @@ from cayley.drawing.skeleton import (
     held_frames,
     largest_mark,
     pivots,
+    roams,
     skeleton,
     stands_on_legs,
     without_repetitions,
@@ -248,18 +249,18 @@ def _walks(tree: Tree, view: View) -> bool:
     on_root = [joint for joint in tree.joints if joint.parent == tree.bodies[0].name and joint.motion.nv]
     gravity = np.asarray(tree.gravity)
     upright = np.any(gravity) and abs(gravity @ view.normal) < 1e-6 * np.linalg.norm(gravity)
-    return bool(upright) and bool(on_root) and all(joint.motion.nv >= 3 for joint in on_root)
+    return bool(upright) and bool(on_root) and all(roams(joint) for joint in on_root)
 
 
 def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
-    """The hatched ground at the height of the root, below all that was drawn, and its corners (4, 3)."""
+    """The hatched ground at the height of the root, all along, and the corners (4, 3) of what of it is below the
+    figures."""
     right, up = view.rows
+    deep = 0.03 * size
+    ax.axhspan(-deep, 0.0, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3)
+    ax.axhline(0.0, color=INK, lw=1.0, zorder=4, label="_ground")
     ends = (points @ right).min() - 0.1 * size, (points @ right).max() + 0.1 * size
-    slab = np.stack([x * right + z * up for x, z in ((ends[0], 0.0), (ends[1], 0.0), (ends[1], -0.03 * size),
-                                                     (ends[0], -0.03 * size))])
-    ax.add_patch(Polygon(view(slab), closed=True, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3))
-    ax.plot(*view(slab[:2]).T, color=INK, lw=1.0, zorder=4, label="_ground")
-    return slab
+    return np.stack([x * right + z * up for x in ends for z in (0.0, -deep)])
 
 
 def _on_supports(tree: Tree) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import round_number
-from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, skeleton, stands_on_legs
+from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, roams, skeleton, stands_on_legs
 from cayley.drawing.solids import plate
 from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
@@ -203,7 +203,8 @@ def _plates(figure: Skeleton, size: float) -> list[dict[str, Any]]:
 def _floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
     """A grid below the robot, wherever it gets to (n, 3): under its base, its feet or its wheels; `size` is that of a
     joint's mark."""
-    base = 0.0 if figure.plates else _BASE * size
+    on_root = [joint for joint in figure.tree.joints if joint.parent == figure.tree.bodies[0].name]
+    base = 0.0 if figure.plates or any(roams(joint) for joint in on_root) else _BASE * size
     height = float(points[:, 2].min()) if stands_on_legs(figure.tree) else float(min(-base, points[:, 2].min()))
     size = float(np.ptp(points, axis=0).max()) or figure.size
     step = round_number(size / 4)
