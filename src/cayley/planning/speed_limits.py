@@ -21,6 +21,7 @@ from cayley.planning.motion import Motion
 _SAMPLES_A_PIECE = 9
 _SAMPLES = 257
 _NEAR = 1.05
+_SIDES = 1e-14  # two samples so close are the sides of a break
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 _GOLDEN_STEPS = 30
 
@@ -143,12 +144,16 @@ def sample_times(motion: Motion) -> Array:
 
 def _refined(values: Callable[[Array], Array], t: Array, found: Array) -> tuple[float, int, float]:
     """The least of values (..., columns) of time, between the samples too: around every small one that is the least of
-    its neighbours it is searched for by the golden section, all at once. Its time, column and value."""
-    padded = np.pad(found, ((1, 1), (0, 0)), constant_values=np.inf)
-    is_low = (padded[1:-1] <= padded[:-2]) & (padded[1:-1] <= padded[2:]) & (found <= _NEAR * found.min())
+    its neighbours on its side of a break it is searched for by the golden section, all at once. Its time, column and
+    value."""
+    is_break = np.concatenate([[True], np.diff(t) <= _SIDES * np.abs(t).max(), [True]])  # before each sample
+    places = np.arange(len(t))
+    before = np.where(is_break[:-1], places, places - 1)
+    after = np.where(is_break[1:], places, places + 1)
+    is_low = (found <= found[before]) & (found <= found[after]) & (found <= _NEAR * found.min())
     rows, columns = np.nonzero(is_low)
     numbers = np.arange(len(rows))
-    low, high = t[np.maximum(rows - 1, 0)], t[np.minimum(rows + 1, len(t) - 1)]
+    low, high = t[before[rows]], t[after[rows]]
     times, best = t[rows], found[rows, columns]
     for _ in range(_GOLDEN_STEPS):
         inner = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
