@@ -93,7 +93,7 @@ def jerk_limited_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
         curve = way.curve if len(way.rests) == 2 else way.curve.during(first, last)
         timing = _section(curve, first, last, limits, max(24, round(count * (last - first) / total))).timing()
         motion = along(curve, timing)
-        slower = (1.0 + 1e-13) / min(allowed_speed(motion, limits, KINDS).speed, 1.0)
+        slower = (1.0 + 1e-13) / allowed_speed(motion, limits, KINDS).speed
         sections.append(motion.scaled(duration=motion.duration * slower))
     return sections[0].then(*sections[1:]) if len(sections) > 1 else sections[0]
 

@@ -3,7 +3,7 @@
 How the limits become lines in the phase plane, and how these are followed, is in `phase_plane.py`. For a path of cubic
 polynomials no limit of velocity or acceleration is exceeded at any time; what is only sampled, forces and the
 accelerations of other curves, is looked at between the samples afterwards: where it is exceeded the timing is made
-again with tighter bounds, and what is left, some millionths, makes all of it slower.
+again with tighter bounds, and what is left, some millionths, makes all of it slower or faster.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     x = _looked_at(way, s, at, joints, limits)
     motion = _motion(way.curve, s, x, at)
     worst = allowed_speed(motion, limits, _KINDS)
-    return motion.scaled(duration=motion.duration / min(worst.speed, 1.0) * (1.0 + _TOLERANCE))
+    return motion.scaled(duration=motion.duration / worst.speed * (1.0 + _TOLERANCE))
 
 
 def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits: MotionLimits) -> Array:
