@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.errors import PlanningError
 from cayley.planning.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
 from cayley.planning.limits import MotionLimits
@@ -95,6 +96,17 @@ def test_batches_are_the_single_motions_and_the_state_is_that_of_the_motion():
 def test_limits_that_are_infinite(limits, seconds):
     assert least_duration([0.0], [1.0], limits).seconds == pytest.approx(seconds, rel=1e-8)
     check_limits(jerk_limited([0.0], [1.0], limits), limits.resized(1))
+
+
+def test_efforts_make_it_slower():
+    arm = cy.load("planar2r")
+    limits = MotionLimits.of(arm, velocity=5.0, acceleration=30.0, jerk=500.0, effort=[25.0, 6.0])
+    move = jerk_limited([0.0, 0.0], [1.0, -1.0], limits)
+    reached = np.abs(arm.inverse_dynamics(*move(np.linspace(0.0, move.end, 100001)))) / limits.effort
+    assert 1.0 - 1e-6 < reached.max() <= 1.0 + 1e-12
+    found = least_duration([0.0, 0.0], [1.0, -1.0], limits)
+    assert found.limit == "effort" and found.seconds == pytest.approx(move.duration, rel=1e-12)
+    check_limits(move, limits)
 
 
 def test_what_cannot_be():

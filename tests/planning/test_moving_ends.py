@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.errors import PlanningError, UnsupportedError
 from cayley.planning.end_conditions import EndState
 from cayley.planning.jerk_limits import jerk_limited
@@ -50,6 +51,12 @@ def test_what_cannot_be(monkeypatch):
         jerk_limited_between(rest, EndState(np.ones(3), np.array([0.0, 3.0, 0.0]), np.zeros(3)), LIMITS)
     with pytest.raises(PlanningError, match="that of jerk of joint number 1 is inf"):
         jerk_limited_between(rest, rest, MotionLimits(1.0, 1.0))
+    arm = cy.load("planar2r")
+    weak = MotionLimits.of(arm, velocity=5.0, acceleration=30.0, jerk=500.0, effort=[25.0, 6.0])
+    still = EndState(np.zeros(2), np.zeros(2), np.zeros(2))
+    pytest.importorskip("ruckig")
+    with pytest.raises(PlanningError, match="needs more than its limit of effort"):
+        jerk_limited_between(still, EndState(np.ones(2), np.ones(2), np.zeros(2)), weak)
     monkeypatch.setitem(sys.modules, "ruckig", None)
     with pytest.raises(UnsupportedError, match="pip install ruckig"):
         jerk_limited_between(rest, EndState(np.ones(3), np.zeros(3), np.zeros(3)), LIMITS)

@@ -9,7 +9,7 @@ all arrive together: what they reach of their limits only becomes less. Batches 
 from __future__ import annotations
 
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.polynomials import Polynomials
+from cayley.planning.speed_limits import allowed_speed
 
 
 class Phases(NamedTuple):
@@ -115,14 +116,17 @@ def _state(distance: Scalar, ramp: Scalar, rise: Scalar, cruise: Scalar, t: Scal
 
 def jerk_limited(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Polynomials:
     """The fastest motion from rest at one configuration (n) to rest at another under the limits of velocity,
-    acceleration and jerk, all joints arriving together. For efforts see `point_to_point`.
+    acceleration and jerk, all joints arriving together. Limits of effort make all of it slower, if they have to.
 
     >>> move = jerk_limited([0.0, 0.0], [1.0, -0.5], MotionLimits(velocity=1.0, acceleration=2.0, jerk=20.0))
     >>> round(move.duration, 6)
     1.6
     """
     a, b, bounds = _checked_ends(first, last, limits)
-    return polynomials_of(a, b, rest_to_rest(a, b, *bounds))
+    motion = polynomials_of(a, b, rest_to_rest(a, b, *bounds))
+    if not limits.has_efforts or (worst := allowed_speed(motion, limits, ["effort"])).speed >= 1.0:
+        return motion
+    return cast("Polynomials", motion.scaled(duration=motion.duration / worst.speed))
 
 
 def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Duration:
@@ -138,7 +142,11 @@ def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> D
     gains = rest_to_rest(a[[slowest]], b[[slowest]], *[bound[slowest] * row[:, None]
                                                      for bound, row in zip(bounds, tenth.T, strict=True)]).duration
     limit = ("velocity", "acceleration", "jerk")[int(np.argmin(gains))]
-    return Duration(float(seconds[slowest]), limits.resized(len(a)).name(slowest), limit)
+    found = Duration(float(seconds[slowest]), limits.resized(len(a)).name(slowest), limit)
+    if not limits.has_efforts:
+        return found
+    worst = allowed_speed(polynomials_of(a, b, rest_to_rest(a, b, *bounds)), limits, ["effort"])
+    return found if worst.speed >= 1.0 else Duration(found.seconds / worst.speed, worst.joint, "effort")
 
 
 def _checked_ends(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> tuple[Array, Array, list[Array]]:

@@ -17,6 +17,7 @@ from cayley.planning.end_conditions import EndState
 from cayley.planning.jerk_limits import distinct_times
 from cayley.planning.limits import MotionLimits, checked_configuration
 from cayley.planning.polynomials import Polynomials
+from cayley.planning.speed_limits import allowed_speed
 
 if TYPE_CHECKING:
     from ruckig import Profile, Trajectory
@@ -37,7 +38,12 @@ def jerk_limited_between(first: EndState, last: EndState, limits: MotionLimits) 
     if any(late):
         raise PlanningError(f"joint {limits.name(late.index(True))} is so fast at the first state that it exceeds a "
                             "limit whatever it does: raise the limit, or begin slower")
-    return _polynomials(profiles, found.duration)
+    motion = _polynomials(profiles, found.duration)
+    if limits.has_efforts and (worst := allowed_speed(motion, limits, ["effort"])).speed < 1.0:
+        raise PlanningError(f"joint {worst.joint} needs more than its limit of effort at t = {worst.time:.6g} s, and a "
+                            "motion between states that move is not made slower as a whole: lower its limits of "
+                            "acceleration and jerk")
+    return motion
 
 
 def _check(ends: list[list[Array]], limits: MotionLimits) -> None:
