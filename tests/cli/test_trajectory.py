@@ -43,6 +43,8 @@ def test_laws_poses_and_postures():
     (("panda", *WAY[:2], "--time", "0.1"), "too short: joint panda_joint1"),
     (("panda", WAY[0], WAY[0], "--acceleration", "1"), "waypoints 0 and 1 are the same"),
     (("panda", *WAY[:2], "--effort", "1"), "at rest"),
+    (("panda", WAY[0], "0 1.7 0 -2 0 1.6 0.8", "0 1.75 0 -1 0 1.6 0.8", "0 0 0 -1 0 1 0.8", "--acceleration", "9"),
+     "panda_joint2 is at"),
     (("puma560", "0 0 0 0 0 0", "1 0 0 0 0 0"), "no limit of acceleration or effort"),
 ])
 def test_what_cannot_be_names_the_joint(arguments, words):

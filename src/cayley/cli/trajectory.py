@@ -76,6 +76,7 @@ def trajectory(
     with working("planning"):
         motion = _planned(points, limits, law, duration, _numbers(stops), grid_points)
     use = limit_use(motion, limits)
+    _check_on_the_way(arm, use)
     files = _written(use, plot, save)
     if json:
         write_json({**_data(arm, use, samples), "files": [str(file) for file in files]})
@@ -149,6 +150,21 @@ def _planned(points: Array, limits: MotionLimits, law: str, duration: float | No
         motion = jerk_limited(points[0], points[1], limits)
         return motion if duration is None else _slowed(motion, duration)
     return point_to_point(points[0], points[1], law=law, duration=duration, limits=limits)
+
+
+def _check_on_the_way(arm: Mechanism, use: LimitUse) -> None:
+    """Between waypoints a path may go farther than at them."""
+    import numpy as np
+
+    from cayley.errors import PlanningError
+    q = use.motion.position(use.t)
+    beyond = np.maximum(q - arm.upper, arm.lower - q)
+    row, joint = (int(place) for place in np.unravel_index(int(beyond.argmax()), beyond.shape))
+    if beyond[row, joint] > 1e-9:
+        place = q[row, joint]
+        raise PlanningError(f"on the way, at t = {use.t[row]:.4g} s, {use.limits.names[joint]} is at {place:.4g}, "
+                            f"beyond its limits {arm.lower[joint]:.4g} and {arm.upper[joint]:.4g}: add a waypoint, or "
+                            "stop at one (--stops)")
 
 
 def _slowed(motion: Motion, duration: float) -> Motion:
