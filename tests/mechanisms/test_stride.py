@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnreachableError
+from cayley.errors import (
+    ConventionError,
+    GeometryError,
+    ModelError,
+    SignatureError,
+    SingularityError,
+    UnreachableError,
+    UnsupportedError,
+)
 from cayley.mechanisms import PlanarBiped, led_trunk, shared_load, shared_thrust
 from cayley.planning import Polynomials, Together, cubic_spline, rotation_spline
 from mechanisms.newton_euler_of_bipeds import energy_rate, moment, momenta, reactions_and_torques
@@ -453,6 +461,27 @@ def test_flight_by_plan_lands_where_it_is_told_or_says_that_it_does_not():
     run = missed.system.simulate(missed.start(0.0), until=0.3)
     assert run.status == "singular" and ("foot1 meets the ground while it is to fly" in run.message
                                          or "foot1 is not on the ground" in run.message)
+
+
+@pytest.mark.spec("S0-67")
+def test_a_planned_landing_is_that_of_the_event():
+    """Where a foot meets the ground by itself, the plan lets it: the same impulse, the same motion afterwards."""
+    start = {"body": [0.0, 0.95, 0.05], "rates": [0.1, -0.5, 0.0]}
+    met = UNEQUAL.gait(drop, ground=0.0).simulate(start, until=0.13, rtol=1e-12, atol=1e-13)
+    instant = met.happened[0].t
+    plan = UNEQUAL.stride(drop, [("flight", instant), ("first support", 0.02)], repeats=False)
+    run = plan.system.simulate(start, until=instant + 0.01, rtol=1e-12, atol=1e-13)
+    assert [each.name for each in run.happened] == ["first support"] and run.finished
+    there = met.at(instant + 0.01)
+    np.testing.assert_allclose(run.end["body"], there.body, atol=1e-9)
+    np.testing.assert_allclose(run.end["rates"], there.rates, atol=1e-8)
+    with pytest.raises(UnsupportedError, match="begins in flight"):
+        plan.start(0.0)
+    with pytest.raises(UnsupportedError, match="repeats, and begins with a foot on the ground"):
+        plan.repeating()
+    early = UNEQUAL.stride(drop, [("flight", instant - 0.01), ("first support", 0.02)], repeats=False)
+    missed = early.system.simulate(start, until=instant)
+    assert missed.status == "singular" and "foot1 is not on the ground where it is to stand" in missed.message
 
 
 def test_flight_and_support_are_those_of_mujoco(tmp_path):

@@ -21,6 +21,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
+from cayley.errors import UnsupportedError
 from cayley.mechanisms.walking.leg_motion import LegMotion, Legs, leg_motion
 from cayley.mechanisms.walking.leg_programs import touch_down
 from cayley.mechanisms.walking.load_sharing import Relation
@@ -108,6 +109,9 @@ class Stride:
         """The state at the start of a stride that begins with a foot on the ground, at x = `at`: the trunk has the
         angle `theta` and its `rate`, all else follows from the program."""
         contact = self.phases[0][0]
+        if contact == FLIGHT:
+            raise UnsupportedError("a stride that begins in flight has no start that follows from its legs: give "
+                                   "`body` and `rates`")
         foot = 2 if contact == SECOND else 1
         stance = self.biped.stance(self.legs, theta=theta, rate=rate, foot=foot, at=at)
         return {name: np.asarray(stance[name]) for name in ("body", "rates", "places")}
@@ -178,32 +182,27 @@ class Stride:
     # From phase to phase
 
     def _changes(self) -> list[Transition]:
-        found = []
-        for k in range(len(self.phases) - 1):
-            found += self._change(k, k + 1, f"{self.words[k + 1]}", {})
+        found = [self._change(k, k + 1, self.words[k + 1], {}) for k in range(len(self.phases) - 1)]
         if self.repeats:
-            for lead, following in zip(LEADS, reversed(LEADS), strict=True):
-                found += self._change(len(self.phases) - 1, 0, f"stride of {following}", {"lead": (lead, following)})
+            found += [self._change(len(self.phases) - 1, 0, f"stride of {following}", {"lead": (lead, following)})
+                      for lead, following in zip(LEADS, reversed(LEADS), strict=True)]
         return found
 
-    def _change(self, before: int, after: int, name: str, leads: Mapping[str, tuple[str, str]]) -> list[Transition]:
-        """From one phase to another, and what goes wrong where a foot that flew is to stand and is not on the ground.
-        """
+    def _change(self, before: int, after: int, name: str, leads: Mapping[str, tuple[str, str]]) -> Transition:
+        """From one phase to another; feet that begin to stand do so where they are."""
         contact = OPPOSITE[self.phases[after][0]] if leads else self.phases[after][0]
         during = {"phase": self.words[before], "trouble": "none"} | {mode: one for mode, (one, _) in leads.items()}
         to = {"phase": self.words[after]} | {mode: other for mode, (_, other) in leads.items()}
         standing = CONTACTS[self.phases[before][0]]
         landing = [foot for foot in range(2) if CONTACTS[contact][foot] and not standing[foot]]
 
-        def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-            return self.ends[before] - x.clock
-
         def jump(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
             q, qd, _ = self._body.coordinates(t, x)
             here = self._body.feet(t, x)[0]
             places = list(self._body.places(x))
             for foot in landing:
-                places[2 * foot:2 * foot + 2] = [here[2 * foot], 0.0 * here[0]]
+                height = here[2 * foot + 1]
+                places[2 * foot:2 * foot + 2] = [here[2 * foot], where(np.abs(height) <= _NEAR, 0.0, height)]
             rates = x.rates
             if any(CONTACTS[contact]):
                 alone = None if contact == DOUBLE else 0 if contact == FIRST else 1
@@ -211,29 +210,7 @@ class Stride:
             return {"rates": rates, "places": _by_lead(x, np.stack(places), _PAIRS),
                     "clock": self.starts[after] + 0.0 * x.clock}
 
-        if any(standing):
-            return [Transition(name, guard, during=during, jump=jump, to=to)]
-        return self._landing(name, guard, jump, landing, during, to)
-
-    def _landing(self, name: str, guard: Text, jump: Text, landing: Sequence[int], during: Mapping[str, str],
-                 to: Mapping[str, str]) -> list[Transition]:
-        """The end of a flight."""
-        def off(t: Scalar, x: State, foot: int) -> Scalar:
-            return np.abs(self._body.feet(t, x)[0][2 * foot + 1]) > _NEAR
-
-        def well(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-            wrong = reduce(np.logical_or, [off(t, x, foot) for foot in landing]) if landing else np.False_
-            return where(wrong, 1.0, guard(t, x, u, p))
-
-        found = [Transition(name, well, during=during, jump=jump, to=to)]
-        for foot in landing:
-            for lead, own in zip(LEADS, (foot, 1 - foot), strict=True):
-                if during.get("lead", lead) == lead:
-                    found.append(Transition(
-                        f"{FEET[own]} is off the ground",
-                        lambda t, x, u, p, foot=foot: where(off(t, x, foot), guard(t, x, u, p), 1.0),
-                        during={**during, "lead": lead}, to={"trouble": f"{FEET[own]} is off the ground"}))
-        return found
+        return Transition(name, lambda t, x, u, p: self.ends[before] - x.clock, during=during, jump=jump, to=to)
 
     # What ends a motion
 
@@ -245,6 +222,7 @@ class Stride:
                 found.append(self._trouble(foot, "slides", self._grip))
             if FLIGHT in self._body.contacts:
                 found.append(self._trouble(foot, "meets the ground", self._height))
+                found.append(self._trouble(foot, "is off the ground", self._level))
         return found
 
     def _trouble(self, foot: int, word: str, value: Text) -> Transition:
@@ -265,6 +243,10 @@ class Stride:
     def _grip(self, t: Scalar, x: State, foot: int) -> Scalar:
         left = self._body.grip(t, x, foot, self.friction or 0.0) + self._body.slight
         return where(self._body.stands(x, foot), left, 1.0)
+
+    def _level(self, t: Scalar, x: State, foot: int) -> Scalar:
+        off = np.abs(self._body.places(x)[2 * foot + 1]) > _NEAR
+        return where(np.logical_and(self._body.stands(x, foot), off), -1.0, 1.0)
 
     def _height(self, t: Scalar, x: State, foot: int) -> Scalar:
         return where(self._body.contacts[FLIGHT](x), self._body.feet(t, x)[0][2 * foot + 1] + _NEAR, 1.0)
