@@ -7,7 +7,15 @@ from cayley.control.gear_train import GearTrain as GearTrain
 from cayley.control.global_linearisation import OutputLinearisation as OutputLinearisation
 from cayley.control.global_linearisation import ResolvedAcceleration as ResolvedAcceleration
 from cayley.control.global_linearisation import computed_torque_kernel as computed_torque_kernel
+from cayley.control.gravity_law import pd_with_gravity as pd_with_gravity
+from cayley.control.gravity_law import pd_with_gravity_lyapunov as pd_with_gravity_lyapunov
 from cayley.control.integrator_chains import chain_gains as chain_gains
+from cayley.control.joint_errors import JointErrors as JointErrors
+from cayley.control.joint_errors import JointGains as JointGains
+from cayley.control.joint_errors import joint_equilibrium as joint_equilibrium
+from cayley.control.joint_errors import joint_error_model as joint_error_model
+from cayley.control.joint_errors import joint_gains as joint_gains
+from cayley.control.joint_law import joint_control as joint_control
 from cayley.control.motion_targets import motion_target as motion_target
 from cayley.control.motion_targets import motor_motion_along as motor_motion_along
 from cayley.control.motors import dc_motors as dc_motors
@@ -17,6 +25,7 @@ from cayley.control.parameter_sensitivity import trajectory_sensitivity as traje
 from cayley.control.path_stabiliser import PathStabiliser as PathStabiliser
 from cayley.control.pid_control import pid as pid
 from cayley.control.platform_law import PlatformLaw as PlatformLaw
+from cayley.control.resolved_acceleration_law import resolved_acceleration as resolved_acceleration
 from cayley.control.signals import dry_friction as dry_friction
 from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
@@ -30,3 +39,6 @@ from cayley.control.vector_parameter_law import vector_parameter_control as vect
 from cayley.control.vector_parameter_law import vector_parameter_control_kernel as vector_parameter_control_kernel
 from cayley.control.voltage_driven import VoltageDynamics as VoltageDynamics
 from cayley.control.voltage_driven import voltage_dynamics as voltage_dynamics
+from cayley.control.voltage_law import voltage_commands as voltage_commands
+from cayley.control.workspace_law import workspace_pd as workspace_pd
+from cayley.control.workspace_law import workspace_pd_lyapunov as workspace_pd_lyapunov

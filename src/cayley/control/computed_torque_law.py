@@ -1,10 +1,11 @@
 """Computed torque, or inverse-dynamics control, as a system: it makes an arm with rigid drives a set of double
 integrators.
 
-    tau = (M + rotors) v + h,   v = target'' + kd (target' - qd) + kp (target - q)        then  qdd = v
-What the model does not know is not cancelled: with wrong masses the error obeys e'' + kd e' + kp e = M^-1 times the
-forces that were forgotten, which leaves an offset of about that divided by kp. Source: Mladenova 7.4.2 (290)-(293),
-spec R-53.
+    tau = (M + rotors) v + h,   v = target'' + kd (target' - qd) + kp (target - q) + ki z        then  qdd = v
+z is the integral of the error, if there is a ki. What the model does not know is not cancelled: with a model M^, h^
+that is not the arm's the error obeys e'' + kd e' + kp e = M^^-1 ((M - M^) qdd + h - h^), which leaves an offset of
+about that divided by kp; integral action takes it away, while kd kp > ki (Routh). Sources: Mladenova 7.4.2
+(290)-(293), spec R-53; Yamamoto (6.40)-(6.46), spec S3-45, S3-51.
 """
 
 from __future__ import annotations
@@ -15,17 +16,26 @@ from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
 from cayley.control.global_linearisation import computed_torque_kernel
+from cayley.control.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.signals import finite_or
 from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
+from cayley.errors import UnsupportedError
+from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
 
-def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, rigid_limit: bool = False,
+def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+                    wind_up: ArrayLike | None = None, rigid_limit: bool = False,
                     name: str = "computed torque") -> System:
     """The law of an arm: inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
-    zero if nothing drives them; output `tau` (nv). The gains (nv), or one for all, are parameters of the system.
+    zero if nothing drives them; output `tau` (nv). The gains (nv), or one for all, are parameters of the system. With
+    `ki` it has the state `integral`, of which no more than the acceleration `wind_up` acts.
+
+    The arm is the model of the law; the one that it drives may differ. A force is zero where it depends on a
+    measurement or a target that is not finite.
 
     With `rigid_limit`, the law of an arm with elastic drives that takes its springs for rigid, (M + gear^2 Jm) v + h:
     it measures elastic joints by their motors, and targets and gains are of the joints (n) alone.
@@ -40,6 +50,8 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, rigid_
     """
     tree = tree_of(arm)
     if rigid_limit:
+        if ki is not None or wind_up is not None:
+            raise UnsupportedError("the rigid limit of computed torque has no integral action")
         return _rigid_limit(elastic_arm(tree, "the rigid limit of computed torque", inverted=False), kp, kd, name)
     check_rigid_drives(tree, "computed torque")
     n = tree.nv
@@ -47,8 +59,13 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, rigid_
     return System(
         name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
                       "target_qdd": Port((n,), default=0.0)},
-        outputs={"tau": n}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
-        output=lambda t, x, u, p: law(u.q, u.qd, u.target, u.target_qd, u.target_qdd, p.kp, p.kd))
+        outputs={"tau": n}, state=integral_state(ki, n),
+        parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, n)},
+        derivative=None if ki is None else lambda t, x, u, p: integral_rate(
+            configuration_difference(tree, u.q, u.target), x.integral, p.ki, p.wind_up),
+        output=lambda t, x, u, p: finite_or(law(
+            u.q, u.qd, u.target, u.target_qd, u.target_qdd if ki is None else u.target_qdd + p.ki * x.integral,
+            p.kp, p.kd), 0.0))
 
 
 def _rigid_limit(arm: ElasticArm, kp: ArrayLike, kd: ArrayLike, name: str) -> System:
@@ -66,7 +83,7 @@ def _rigid_limit(arm: ElasticArm, kp: ArrayLike, kd: ArrayLike, name: str) -> Sy
         v = u.target_qdd + p.kd * (u.target_qd - qd) + p.kp * (u.target - q)
         forces = arm.forces(q, qd, v)
         motors = arm.motor_forces(arm.gears * qd[arm.elastic], arm.gears * v[arm.elastic], forces[arm.elastic])
-        return np.concatenate([[forces[k] if k in arm.rigid else 0.0 for k in range(n)], motors])
+        return finite_or(np.concatenate([[forces[k] if k in arm.rigid else 0.0 for k in range(n)], motors]), 0.0)
 
     return System(
         name, inputs={"q": size, "qd": size, "target": n, "target_qd": Port((n,), default=0.0),

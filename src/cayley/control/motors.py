@@ -26,7 +26,7 @@ _MAY_BE_ZERO = ("inductance", "back_emf")
 def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: ArrayLike, *, gear: ArrayLike = 1.0,
               back_emf: ArrayLike | None = None, name: str = "motors") -> System:
     """Motors that turn voltages into joint forces: inputs `voltage` and `qd`, output `tau`, each (n), and the state
-    `current` of those with an inductance.
+    `current` of those with an inductance, which can be measured.
 
     The resistance R [ohm], the inductance L [H], the torque constant k [N m/A] and the ratio N of the gear, turns of
     the rotor to one of the joint, are (n) or numbers, and parameters of the system. `back_emf` ke [V s/rad] is that of
@@ -35,7 +35,8 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
 
     >>> import cayley as cy
     >>> cy.connect(cy.load("planar2r"), dc_motors([1.0, 1.5], 0.01, 0.05, gear=100.0))
-    <system planar2r + motors: state q, qd, current; inputs voltage; outputs q, qd, tau; parameters R, L, k, N>
+    <system planar2r + motors: state q, qd, current; inputs voltage; outputs q, qd, tau, current;
+     parameters R, L, k, N>
     >>> dc_motors([1.0, 1.5], 0.0, 0.05, gear=100.0)
     <system motors: inputs voltage, qd; outputs tau; parameters R, k, N>
     """
@@ -71,10 +72,10 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
         return System(name, inputs=inputs, outputs={"tau": n}, parameters=parameters,
                       output=lambda t, x, u, p: p.k * p.N * driving(u, p) / p.R)
     return System(
-        name, state={"current": Block((len(lagging),), "A", default=0.0)}, inputs=inputs, outputs={"tau": n},
-        parameters=parameters,
+        name, state={"current": Block((len(lagging),), "A", default=0.0)}, inputs=inputs,
+        outputs={"tau": n, "current": (len(lagging), "A")}, parameters=parameters,
         derivative=lambda t, x, u, p: rise(x, u, p) / p.L,
-        output=lambda t, x, u, p: p.k * p.N * current(x, u, p),
+        output=lambda t, x, u, p: {"tau": p.k * p.N * current(x, u, p), "current": x.current},
         power=lambda t, x, u, p: x.current @ rise(x, u, p),
         energy=lambda t, x, u, p: x.current @ (p.L * x.current) / 2)
 
