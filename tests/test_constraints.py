@@ -101,7 +101,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
-        "needed_friction",
+        "needed_friction", "slip_check", "switched", "level_functions", "animate",
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map",
         "actuated_acceleration", "follow_inputs", "assemblies",
@@ -114,7 +114,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
                 "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
                 "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
-                "constraints", "constraint_rows", "actuated_joints"}
+                "constraints", "without_constraints", "constraint_rows", "actuated_joints"}
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
     assert public - kept - data - set(REFUSED) == set()
 
