@@ -155,12 +155,8 @@ class Mechanism:
         >>> Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
-        own = [wheel.parts for wheel in wheels]
-        return Mechanism(Tree.of(
-            name, [*bodies, *[body for part in own for body in part.bodies]],
-            [*joints, *[joint for part in own for joint in part.joints]], frames=frames, gravity=gravity, loops=loops,
-            constraints=[*constraints, *[part.constraint for part in own]], actuated=actuated, source=source,
-            notes=notes))
+        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops,
+                                 constraints=constraints, wheels=wheels, actuated=actuated, source=source, notes=notes))
 
     @staticmethod
     def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",

@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.motors import (
     ELASTIC,
@@ -89,7 +90,8 @@ class Tree(Immutable):
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
            gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
-           actuated: Iterable[str] | None = None, source: str = "", notes: Iterable[str] = ()) -> Tree:
+           wheels: Iterable[CarriedWheel] = (), actuated: Iterable[str] | None = None, source: str = "",
+           notes: Iterable[str] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called
@@ -101,6 +103,8 @@ class Tree(Immutable):
         gravity   acceleration of free fall in the axes of the root [m/s^2]
         loops     what closes loops: `Loop("ring", frame, other frame, Revolute())`
         constraints  rods, couplings and prescribed motions of joints, of the kinds in `cayley.model.constraint_kinds`
+        wheels    ready-made ones, `CarriedWheel("left", "chassis", position, radius)`, with bodies, joints and
+                  constraints of their own
         actuated  the names of the joints that have a drive; see `actuated_joints` for what holds if nothing is said
         source    where the model comes from
         notes     sentences for the report
@@ -113,11 +117,12 @@ class Tree(Immutable):
         >>> rail
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
-        bodies = tuple(bodies)
-        joints = tuple(joints)
+        own = [wheel.parts for wheel in wheels]
+        bodies = (*bodies, *[body for part in own for body in part.bodies])
+        joints = (*joints, *[joint for part in own for joint in part.joints])
         frames = tuple(frames)
         loops = tuple(loops)
-        constraints = tuple(constraints)
+        constraints = (*constraints, *[part.constraint for part in own])
         _check_name(name, "a mechanism has")
         _check_names(name, bodies, joints, frames, (*loops, *constraints))
         by_name = {b.name: b for b in bodies}
