@@ -172,8 +172,9 @@ def test_chain_of_followers():
 def test_frames():
     shifted = np.eye(4)
     shifted[0, 3] = 1.0
-    frames = [Frame("tool", "a", shifted), Frame("same", "a"), Frame("held", "a"), Frame("base", "a", shifted)]
-    found = report(chain(Body("base"), sound("a"), frames=frames, loops=[Loop("l", "held", "tool")]))
+    frames = [Frame("tool", "a", shifted), Frame("same", "a"), Frame("held", "a"), Frame("base", "a", shifted),
+              Frame("floor", "base")]
+    found = report(chain(Body("base"), sound("a"), frames=frames, loops=[Loop("l", "held", "floor")]))
     assert found.about("frame unused") == ("same",)
     assert found.about("frame hides body") == ("base",)
 
