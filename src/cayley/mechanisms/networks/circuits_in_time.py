@@ -6,6 +6,7 @@ everything else of it are forces of the joints, states and outputs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -15,10 +16,12 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.open_tree.system import tree_system
 from cayley.errors import ModelError, UnsupportedError
-from cayley.mechanisms.networks.circuit import Circuit, StateEquations
+from cayley.mechanisms.networks.circuit import Circuit
+from cayley.mechanisms.networks.circuit_equations import StateEquations
 from cayley.model.rotor import Rotor
 from cayley.model.tree import Tree
 from cayley.systems.connect import connect
+from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -54,12 +57,15 @@ def circuit_system(circuit: Circuit) -> System:
         power=lambda t, x, u, p: _power(circuit, x, _given(equations, u)))
 
 
-def driven(circuit: Circuit, tree: Tree, springs: Forces | None = None) -> System:
+def driven(circuit: Circuit, tree: Tree, springs: Forces | None = None, open_at: Sequence[str] = ()) -> System:
     """A mechanism and the circuit that drives some of its joints: one system, whose inputs are the sources of the
-    circuit and `applied` forces of all joints (nv), and whose state are q, qd and the storages of the circuit."""
+    circuit, `applied` forces of all joints (nv) and, at frames where it is open, `wrench_<frame>` (6) in inertial axes,
+    and whose state are q, qd and the storages of the circuit."""
+    _check_own_names(circuit)
     places = [_joint_place(circuit, tree, joint) for joint in circuit.joints]
     equations = circuit.state_equations
-    arm = tree_system(ConstrainedMechanics.of(_with_armature(circuit, tree, equations), (), "body"))
+    arm = tree_system(ConstrainedMechanics.of(_with_armature(circuit, tree, equations), tuple(open_at), "world"))
+    arm = replace(arm, inputs={name: replace(port, default=0.0) for name, port in arm.ports.items()})
 
     def given(u: Record) -> Array:
         speeds = [u["qd"][place] for place in places]
@@ -88,7 +94,32 @@ def driven(circuit: Circuit, tree: Tree, springs: Forces | None = None) -> Syste
         inputs={"qd": Port((tree.nv,)), **({} if springs is None else {"q": Port((tree.nq,))}), "applied":
         Port((tree.nv,), default=0.0), **_sources(circuit)}, derivative=(lambda t, x, u, p: _rates(equations, x,
         given(u))) if equations.states else None, output=outputs, energy=energy, power=power)
-    return connect(arm, drive, name=f"{tree.name} driven by {circuit.name}")
+    return _with_accelerations(connect(arm, drive, name=f"{tree.name} driven by {circuit.name}"), equations, places)
+
+
+def _with_accelerations(whole: System, equations: StateEquations, places: Sequence[int]) -> System:
+    """With what accelerations of joints add to sensors: those that sit behind the inertia of a rotor feel it."""
+    added = {name: row for name, row in zip(equations.outputs[len(places):], equations.E[len(places):], strict=True)
+             if row.any()}
+    if not added:
+        return whole
+
+    def output(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        found = whole.values(t, x, u, p)
+        qdd = whole.tangents(t, x, u, p)["qd"]
+        driven_only = np.stack([qdd[place] for place in places])
+        return found | {name: found[name] + row @ driven_only for name, row in added.items()}
+
+    return replace(whole, output=output)
+
+
+def _check_own_names(circuit: Circuit) -> None:
+    """That nothing of the circuit is called as something of the mechanism is."""
+    equations = circuit.state_equations
+    taken = {"q", "qd", "tau", "applied"} & {*equations.states, *equations.inputs, *equations.outputs}
+    if taken:
+        raise ModelError(f"{min(taken)!r} of {circuit.name} has the name of a part of the mechanism that it drives: "
+                         "call it something else than q, qd, tau and applied")
 
 
 def _joint_place(circuit: Circuit, tree: Tree, joint: str) -> int:
@@ -140,7 +171,7 @@ def _rates(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar]:
 
 
 def _outputs(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar]:
-    """Without what accelerations add, which is the inertia of the mechanism."""
+    """Without what accelerations add: to forces, as inertia of the mechanism; to sensors, where these are known."""
     values = equations.C @ _values(equations, x) + equations.D @ u
     return dict(zip(equations.outputs, values, strict=True))
 

@@ -19,10 +19,11 @@ from cayley.systems.system import System
 
 
 def network_system(network: Network, circuit: Circuit | None = None) -> System:
-    """State q, qd and what the circuit stores; inputs `applied` (nv), forces of the connections of the tree, and the
-    sources of the circuit, whose joints are connections of the network by their names."""
+    """State q, qd and what the circuit stores; inputs `applied` (nv), forces of the connections of the tree, wrenches
+    `wrench_<terminal>` (6) at the open terminals, and the sources of the circuit, whose joints are connections of the
+    network by their names."""
     springs = NetworkSprings(network) if network.springs else None
-    return driven(circuit or Circuit("nothing", ()), network.tree(), springs)
+    return driven(circuit or Circuit("nothing", ()), network.tree(), springs, network.open)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.errors import ModelError
 from cayley.kinematics.redundancy import RateSolutions
 from cayley.mechanisms.networks.instant import Attachment, Convention, Instant, instant
@@ -239,7 +240,13 @@ class OpenNetwork:
         def acceleration(t: Scalar, x: Record, u: Record, p: Record) -> Array:
             return self.forward_dynamics(x.q, x.qd, u.tau, u["loads"] if self.open else np.zeros((0, 6)))
 
-        return System(self.name, state={"q": place, "qd": Block((self.nv,))}, inputs=inputs, derivative=acceleration)
+        def power(t: Scalar, x: Record, u: Record, p: Record) -> Scalar:
+            received = u.tau @ x.qd
+            return received + (self.tip_motion(x.q, x.qd) * u["loads"]).sum() if self.open else received
+
+        mechanics = TreeMechanics(self.tree())
+        return System(self.name, state={"q": place, "qd": Block((self.nv,))}, inputs=inputs, derivative=acceleration,
+                      power=power, energy=lambda t, x, u, p: mechanics.energy(x.q, x.qd))
 
     # How
 

@@ -50,8 +50,8 @@ def body_balance(body: TerminalEquations, x: Array, xd: Array, y: dict[str, Arra
 
 
 def is_passive(P: Array, Q: Array, P_rate: Array, *, tolerance: float = 1e-12) -> bool:
-    """Whether an operator P d/dt + Q takes no more power than it stores, x.W x = d/dt (x.P x)/2: P is positive
-    semidefinite and P' - Q - Q^T has no negative part (it is zero for bodies)."""
+    """Whether an operator P d/dt + Q stores no more power than it takes, x.W x >= d/dt (x.P x)/2: P is positive
+    semidefinite and Q + Q^T - P' has no negative part (it is zero for bodies)."""
     size = max(float(np.abs(P).max()), float(np.abs(P_rate).max()), 1e-300)
     least = np.linalg.eigvalsh((P + P.T) / 2).min()
     lost = np.linalg.eigvalsh(Q + Q.T - P_rate).min()

@@ -22,7 +22,10 @@ from cayley.mechanisms.networks.elements.rotation import Tachometer as Tachomete
 from cayley.mechanisms.networks.elements.rotation import TorqueSensor as TorqueSensor
 from cayley.mechanisms.networks.elements.rotation import TorqueSource as TorqueSource
 from cayley.mechanisms.networks.elements.translation import Damper as Damper
+from cayley.mechanisms.networks.elements.translation import ForceSensor as ForceSensor
 from cayley.mechanisms.networks.elements.translation import ForceSource as ForceSource
 from cayley.mechanisms.networks.elements.translation import JointSlide as JointSlide
 from cayley.mechanisms.networks.elements.translation import Mass as Mass
 from cayley.mechanisms.networks.elements.translation import Spring as Spring
+from cayley.mechanisms.networks.elements.translation import VelocitySensor as VelocitySensor
+from cayley.mechanisms.networks.elements.translation import VelocitySource as VelocitySource

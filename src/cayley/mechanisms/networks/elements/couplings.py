@@ -9,6 +9,7 @@ likened to torques, it is called a gyrator.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -37,8 +38,8 @@ class TwoPort(Element):
         return self.first_domain, self.second_domain
 
     def check_ratio(self, word: str, value: float) -> None:
-        if not np.isfinite(value) or value == 0:
-            raise ModelError(f"the {word} of {self.name!r} is {value}: it must be finite, and not zero")
+        if not (isinstance(value, Real) and np.isfinite(float(value)) and value != 0):
+            raise ModelError(f"the {word} of {self.name!r} is {value!r}: it must be a number, finite and not zero")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -80,8 +81,8 @@ class Element:
 
     def check_positive(self, **numbers: float) -> None:
         for word, value in numbers.items():
-            if not (np.isfinite(value) and value > 0):
-                raise ModelError(f"the {word} of {self.name!r} is {value}: it must be positive and finite")
+            if not (isinstance(value, Real) and np.isfinite(float(value)) and value > 0):
+                raise ModelError(f"the {word} of {self.name!r} is {value!r}: it must be a number, positive and finite")
 
 
 @dataclass(frozen=True)

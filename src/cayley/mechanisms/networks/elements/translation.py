@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from cayley.mechanisms.networks.elements.element import AcrossStorage, Dissipator, Domain, ThroughSource, ThroughStorage
+from cayley.mechanisms.networks.elements.element import (
+    AcrossSensor,
+    AcrossSource,
+    AcrossStorage,
+    Dissipator,
+    Domain,
+    ThroughSensor,
+    ThroughSource,
+    ThroughStorage,
+)
 from cayley.mechanisms.networks.elements.rotation import JointShaft
 
 
@@ -53,6 +62,24 @@ class Damper(Dissipator):
 
 class ForceSource(ThroughSource):
     """A force [N], the input of its name, upon its first slide."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+class VelocitySource(AcrossSource):
+    """A velocity [m/s], the input of its name."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+class VelocitySensor(AcrossSensor):
+    """The velocity of a slide as an output."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+class ForceSensor(ThroughSensor):
+    """The force through a slide as an output."""
 
     domain: ClassVar[Domain] = "translation"
 
