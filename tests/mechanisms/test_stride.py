@@ -433,6 +433,16 @@ def test_plans_that_cannot_be_are_refused_and_named():
         made(phases=[("flight", 0.0)])
     with pytest.raises(ModelError, match="at least one phase"):
         made(phases=[])
+    with pytest.raises(SignatureError, match="a contact and its duration, not 'first support'"):
+        made(phases=["first support"])
+    with pytest.raises(SignatureError, match="a relation of loads is a function"):
+        made(relations=[3.0])
+    with pytest.raises(SignatureError, match="a row"):
+        made(relations=[lambda t, q, qd: 1.0]).system.simulate(made().start(0.1), until=0.1)
+    with pytest.raises(SignatureError, match="a function of the time or a motion"):
+        made(np.zeros(4))
+    with pytest.raises(SignatureError, match="four angles"):
+        made(lambda s: s)
     with pytest.raises(ModelError, match="two relations"):
         made(relations=[LEAN] * 3)
     with pytest.raises(ModelError, match="finite stiffness"):

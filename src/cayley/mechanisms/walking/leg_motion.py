@@ -16,6 +16,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.planar_biped import PlanarBiped
@@ -36,9 +37,13 @@ def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
     """The kernel `t` to `LegMotion` of a program: a function that gives alpha1, beta1, alpha2, beta2, whose derivatives
     are found in its text; a motion that gives these four with their rates and accelerations; or a motion of four
     orientations, unit quaternions about y, as splines of rotations are."""
+    if not callable(legs):
+        raise SignatureError(f"the program of the legs is a function of the time or a motion, not {shown(legs)}")
+
     def text(t: Scalar) -> LegMotion:
         now = independent(t)
-        given = [np.stack(list(part)) if np.ndim(part) else part for part in legs(now)]
+        found = legs(now)
+        given = [np.stack(list(part)) if np.ndim(part) else part for part in (found if np.iterable(found) else [found])]
         shapes = [np.shape(part) for part in given]
         if shapes == [(4,)] * 3:
             return LegMotion(*given)

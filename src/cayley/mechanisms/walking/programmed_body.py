@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import ModelError
+from cayley.errors import ModelError, SignatureError
 from cayley.mechanisms.walking import biped_equations as equations
 from cayley.mechanisms.walking.leg_programs import Gait, in_flight, on_both_feet, on_one_foot
 from cayley.mechanisms.walking.load_sharing import Relation
@@ -82,7 +82,7 @@ class ProgrammedBody:
         if contact == FLIGHT:
             return in_flight(self.biped, q, qd, legs)
         if contact == DOUBLE:
-            given = [relation(self.clock(t, x), q, qd) for relation in self.relations]
+            given = [_checked(relation(self.clock(t, x), q, qd)) for relation in self.relations]
             rows = np.stack([row for row, _ in given]) if given else np.zeros((0, 9))
             values = np.stack([value for _, value in given]) if given else np.zeros(0)
             return on_both_feet(self.biped, q, qd, legs, rows, values)
@@ -145,6 +145,14 @@ class ProgrammedBody:
     def _once(self, what: str, t: Scalar, x: State, make: Callable[[Scalar, State], Found]) -> Found:
         """What several texts ask of a state, traced once; the time is kept so that its identity stays its own."""
         return kept(x, (self, what, id(t)), lambda: (t, make(t, x)))[1]
+
+
+def _checked(given: tuple[Array, Scalar]) -> tuple[Array, Scalar]:
+    """What a relation has given, if that is a row and a value."""
+    if not isinstance(given, tuple) or [np.shape(part) for part in given] != [(9,), ()]:
+        raise SignatureError("a relation of loads gives a row (9) over (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z), "
+                             "and its value")
+    return given
 
 
 def explain(x: State) -> str | None:

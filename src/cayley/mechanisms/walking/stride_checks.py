@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import GeometryError, ModelError
+from cayley.errors import GeometryError, ModelError, SignatureError
 from cayley.mechanisms.walking.leg_motion import LegMotion
 from cayley.mechanisms.walking.programmed_body import CONTACTS, DOUBLE, FLIGHT
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.stride import Stride
@@ -59,12 +59,19 @@ def closure(stride: Stride, samples: int) -> Closure:
 def _check_phases(stride: Stride) -> None:
     if not stride.phases:
         raise ModelError("a stride has at least one phase")
-    for contact, duration in stride.phases:
+    for phase in stride.phases:
+        if isinstance(phase, str) or np.shape(np.asarray(phase, dtype=object)) != (2,):
+            raise SignatureError(f"a phase of a stride is a contact and its duration, not {shown(phase)}")
+        contact, duration = phase
         if contact not in CONTACTS:
             advice = did_you_mean(contact, CONTACTS, otherwise=f"; there are {', '.join(CONTACTS)}")
             raise ModelError(f"a stride has no phase {contact!r}{advice}")
         if not (np.isfinite(duration) and duration > 0):
             raise ModelError(f"the duration of {contact!r} is a number of seconds above zero, not {duration}")
+    for relation in stride.relations:
+        if not callable(relation):
+            raise SignatureError("a relation of loads is a function of (t, q, qd) that gives a row (9) and its value, "
+                                 f"not {shown(relation)}")
     if len(stride.relations) > 2:
         raise ModelError(f"two relations say how the feet share the load, not {len(stride.relations)}")
 
