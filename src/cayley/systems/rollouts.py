@@ -271,7 +271,8 @@ class Rollout:
         smooth = self.system.layout.smooth
         point = np.concatenate([before[:smooth], after[smooth:-2]])
         why = explain(self.system.layout.state(point)) if explain is not None else None
-        return why or "the step is too large, or leads to where the derivative is singular"
+        return why or ('the step is too large (stiff springs take the method "gauss"), or leads to where the '
+                       "derivative is singular")
 
     @property
     def _others(self) -> list[int]:
