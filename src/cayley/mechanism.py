@@ -38,6 +38,7 @@ from cayley.wording import did_you_mean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from cayley.control.arm_control import ArmControl
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
@@ -1320,6 +1321,16 @@ class Mechanism:
         return compare_inverse_dynamics(self.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
 
     # Motion in time
+
+    @property
+    def control(self) -> ArmControl:
+        """Laws, motors and error models of this arm, by their names.
+
+        >>> load("planar2r").control.computed_torque(100.0, 20.0)
+        <system computed torque: inputs q, qd, target, target_qd, target_qdd; outputs tau; parameters kp, kd>
+        """
+        from cayley.control.arm_control import ArmControl
+        return ArmControl(self.tree)
 
     def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = ()) -> System:
         """The mechanism as a system, with the state (`q`, `qd`), the input `tau` and, for each frame of `wrenches`, the

@@ -1,5 +1,6 @@
 """The names of `cayley.control`: what a user imports from it, and where each is written."""
 
+from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.computed_torque_law import computed_torque as computed_torque
 from cayley.control.feedback_linearisation import FeedbackLinearisation as FeedbackLinearisation
 from cayley.control.flexible_link import FlexibleLink as FlexibleLink
@@ -16,6 +17,8 @@ from cayley.control.joint_errors import joint_equilibrium as joint_equilibrium
 from cayley.control.joint_errors import joint_error_model as joint_error_model
 from cayley.control.joint_errors import joint_gains as joint_gains
 from cayley.control.joint_law import joint_control as joint_control
+from cayley.control.linear_motion import LinearMotion as LinearMotion
+from cayley.control.linear_motion import linear_along as linear_along
 from cayley.control.motion_targets import motion_target as motion_target
 from cayley.control.motion_targets import motor_motion_along as motor_motion_along
 from cayley.control.motors import dc_motors as dc_motors
@@ -31,6 +34,8 @@ from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
 from cayley.control.state_fields import affine_fields as affine_fields
+from cayley.control.task_maps import TaskMap as TaskMap
+from cayley.control.task_maps import task_map as task_map
 from cayley.control.tracking import Tracking as Tracking
 from cayley.control.tracking import Weights as Weights
 from cayley.control.tracking import simulate_law as simulate_law
