@@ -138,8 +138,9 @@ def test_castors_follow_a_platform_that_steers_with_its_wheels():
                               actuated=["left", "right", "shoulder", "elbow"])
     path = SteeredPath(1.0, [(0.6, 0.4), (0.5, -0.6)])
     q = np.array([0.0, 0.0, 0.0, 0.2, 0.1, 0.5, 0.0, 0.4, 0.8])
-    found = platform_task(machine, path.program(0.5, 1.0), start=q, steering=None)
+    found = platform_task(machine, path.program(0.5, 1.0), start=q, steering=None, frame="hand")
     program = found.program
+    assert found.arm_joints == ("shoulder", "elbow")
 
     def pivot(t, psi):  # of the castor, 0.25 m behind, with a trail of 0.03 m
         v = program(t).roll_rate
@@ -156,6 +157,7 @@ def test_castors_follow_a_platform_that_steers_with_its_wheels():
     run = machine.simulate(disturbed, np.zeros(9), controller=PlatformLaw(found, rate=6.0), until=program.duration,
                            rtol=1e-6, atol=1e-7, progress=False)
     assert run.status == "finished" and np.abs(run.q[-1, :3] - path.end).max() < 3e-3
+    np.testing.assert_allclose(run.q[:, 7:], np.broadcast_to(q[7:], run.q[:, 7:].shape), atol=1e-5)  # the arm is held
 
 
 # The arm
@@ -230,7 +232,10 @@ def test_a_task_of_several_poses_passes_them_with_continuous_rates():
     (lambda: platform_task(carrier(), program(), start=START, poses=goals(GOAL), times=[-1.0]), PlanningError, "after"),
     (lambda: platform_task(carrier(), program(), start=START, poses=goals(GOAL)), ConventionError, "as many times"),
     (lambda: platform_task(carrier(), program(), start=np.zeros(3)), ConventionError, "11 finite"),
-    (lambda: platform_task(carrier(), program(), start=START, base="drive"), ConventionError, "planar joint")])
+    (lambda: platform_task(carrier(), program(), start=START, base="drive"), ConventionError, "planar joint"),
+    (lambda: platform_task(carrier(), program(), start=START, poses=goals(GOAL), times=[1.0], frame="front"),
+     ModelError, "no joints of carrier are between"),
+    (lambda: platform_task(carrier(), program(), start=START, arm=["base"]), ModelError, "more than one coordinate")])
 def test_what_cannot_be_done_is_named(asked, error, said):
     with pytest.raises(error, match=said):
         asked()

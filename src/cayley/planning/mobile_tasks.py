@@ -113,7 +113,8 @@ def platform_task(mechanism: WithTree | Tree, program: SteeredProgram, *, start:
     program      where the platform drives, and when; its path must start where the platform is in `start` (nq)
     poses        (k, 4, 4) of the tool, after that at the hand-over, at `times` (k) [s] after it, at rest at its ends;
                  in the root's frame, or `relative_to` another, as the platform's own
-    arm          the joints that the arm moves with; left out: those between the platform and the `frame`
+    arm          the joints that the arm moves with, and that are held while it drives; left out: those between the
+                 platform and the `frame`
     base         the planar joint of the platform, whose x is ahead; `steering`: the joint of its steered wheel, None if
                  it has none, as a cart that steers with two driven wheels
 
@@ -125,10 +126,15 @@ def platform_task(mechanism: WithTree | Tree, program: SteeredProgram, *, start:
         raise ConventionError(f"a platform task of {tree.name} starts from one configuration of {tree.nq} finite "
                               f"numbers, not {shown(start)}")
     _check_start(tree, program, q, base, steering)
-    if poses is None:
-        return PlatformTask(tree, program, None, (), q, base, steering)
     names = tuple(arm) if arm is not None else _between(tree, base, frame)
+    for name in names:
+        if tree.joints[tree.joint_number(name)].motion.nq != 1:
+            raise ModelError(f"joint {name!r} of the arm of {tree.name} has more than one coordinate, or none")
     task = PlatformTask(tree, program, None, names, q, base, steering)
+    if poses is None:
+        return task
+    if not names:
+        raise ModelError(f"no joints of {tree.name} are between its platform and {frame!r}: say which the arm has")
     there = task.drive(program.duration).q
     return replace(task, arm=_arm_motion(tree, there, names, poses, times, frame, relative_to, program.duration))
 
@@ -255,13 +261,14 @@ class _Wheels:
 
 
 def _between(tree: Tree, base: str, frame: str) -> tuple[str, ...]:
-    """The moving joints from the platform to a frame."""
+    """The moving joints from the platform to a frame; none if there is no such frame, or it is on the platform."""
+    if frame not in (*tree.frame_names, *[body.name for body in tree.bodies]):
+        return ()
     platform = tree.body_number(tree.joints[tree.joint_number(base)].child)
     path = [tree.joints[number] for number in tree.path(tree.body_number(tree.frame(frame).body))]
-    beyond = [joint.name for joint in path if joint.motion.nv and joint.name != base]
-    if platform not in [tree.body_number(joint.child) for joint in path] or not beyond:
-        raise ModelError(f"no joints of {tree.name} are between its platform and {frame!r}: say which the arm has")
-    return tuple(beyond)
+    if platform not in [tree.body_number(joint.child) for joint in path]:
+        return ()
+    return tuple(joint.name for joint in path if joint.motion.nv and joint.name != base)
 
 
 def standing_arm(tree: Tree, q: Array, joints: Sequence[str]) -> Tree:
