@@ -66,6 +66,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/networks.py
 	@$(BIN)/python benchmarks/planning.py
 	@$(BIN)/python benchmarks/elastic_control.py
+	@$(BIN)/python benchmarks/control.py
 	@$(BIN)/python benchmarks/elastic.py
 
 clean:

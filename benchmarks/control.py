@@ -1,0 +1,133 @@
+"""Panda under computed torque, a closed loop in a batch and one call, beside MuJoCo and Pinocchio. `make bench`.
+
+Prints the figures and writes them into benchmarks/README.md, section "Computed torque".
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+import cayley as cy
+import robots
+from cayley.control import computed_torque_kernel
+from inverse_dynamics import (
+    REPORT,
+    Requirement,
+    circumstances,
+    markdown_table,
+    missing_lines,
+    terminal_table,
+    write_report,
+)
+from timing import Contestant, OtherPrograms, check, race
+
+MARKERS = "<!-- control: begin (written by make bench) -->", "<!-- control: end -->"
+STEP = 1e-3
+STEPS = 100
+LOOPED = 4  # trajectories of the Python loop
+KP, KD = 100.0, 20.0
+TARGET = np.array([0.2, -0.5, 0.1, -1.8, 0.2, 1.6, 0.4])
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--rounds", type=int, default=15, help="times that every contestant is measured")
+    options.add_argument("--states", type=int, default=1024, help="trajectories of a batch")
+    chosen = options.parse_args()
+    console, others, missing = Console(), OtherPrograms(), set()
+    arm = cy.load("panda")
+    rng = np.random.default_rng(0)
+    q = TARGET + rng.uniform(-0.3, 0.3, size=(chosen.states, 7))
+    qd = rng.uniform(-0.3, 0.3, size=(chosen.states, 7))
+    rows, requirements = [], []
+    for title, ours, peer, bound in (
+            ("closed loop, a step", our_loop(arm, q, qd), mujoco_loop, 30.0),
+            ("one call of the law", our_call(arm, q, qd), pinocchio_call, 5.0)):
+        contestants = [ours]
+        try:
+            contestants.append(peer(arm, q, qd))
+        except ImportError as error:
+            missing.add(str(error))
+        expected = np.asarray(ours.torques())
+        for contestant in contestants:
+            check(contestant, np.arange(min(LOOPED, contestant.states)), expected)
+        ns: dict[str, float] = {}
+        for medians in track(race(contestants, chosen.rounds), title, total=chosen.rounds, console=console,
+                             transient=True):
+            ns = medians
+        rows += [[title, c.title, f"{ns[c.key]:.0f}"] for c in contestants]
+        ratio = ns[contestants[1].key] / ns[ours.key] if len(contestants) > 1 else None
+        requirements.append(Requirement(f"{title}, beside {contestants[-1].key}", ratio, bound, "times"))
+    tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
+              ("All", ["", "", "ns"], rows)]
+    for table in tables:
+        console.print(terminal_table(*table))
+    closing = circumstances(" ".join(["python benchmarks/control.py", *sys.argv[1:]]), chosen.rounds, others.cores())
+    write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
+                 MARKERS)
+    console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+
+
+def our_loop(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    loop = cy.connect(arm, arm.control.computed_torque(KP, KD))
+    names = {"roll": loop.rollout(method="semi-implicit-euler"), "start": {"q": q, "qd": qd}, "h": STEP,
+             "steps": STEPS, "inputs": {"target": TARGET}}
+    call = "roll(start, step=h, steps=steps, every=steps, inputs=inputs)"
+    return Contestant("Cayley", "Cayley, a rollout of the connected system, semi-implicit Euler, one thread", call,
+                      names, len(q) * STEPS, lambda: eval(call, names).end["q"], 1e-9)
+
+
+def mujoco_loop(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    """MuJoCo's step with torques of Pinocchio, in a Python loop, as such loops are written."""
+    import mujoco as mj
+    import pinocchio as pin
+
+    model = robots.mujoco_model(arm)
+    model.opt.timestep, model.opt.integrator = STEP, mj.mjtIntegrator.mjINT_EULER
+    model.opt.disableflags |= mj.mjtDisableBit.mjDSBL_CONTACT | mj.mjtDisableBit.mjDSBL_EULERDAMP
+    data, theirs = mj.MjData(model), robots.pinocchio_model(arm)
+    memory = theirs.createData()
+
+    def loop() -> np.ndarray:
+        ends = []
+        for x, v in zip(q[:LOOPED], qd, strict=False):
+            mj.mj_resetData(model, data)
+            data.qpos[:], data.qvel[:] = x, v
+            for _ in range(STEPS):
+                wanted = KP * (TARGET - data.qpos) - KD * data.qvel
+                data.qfrc_applied[:] = pin.rnea(theirs, memory, data.qpos, data.qvel, wanted)
+                mj.mj_step(model, data)
+            ends.append(data.qpos.copy())
+        return np.array(ends)
+
+    return Contestant("MuJoCo and Pinocchio", "MuJoCo, `mj_step` with torques of Pinocchio's `rnea`, a Python loop",
+                      "loop()", {"loop": loop}, LOOPED * STEPS, lambda: np.resize(loop(), (LOOPED * STEPS, 7)), 1e-9)
+
+
+def our_call(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    law = computed_torque_kernel(arm.tree)
+    zero, kp, kd = np.zeros(7), np.full(7, KP), np.full(7, KD)
+    names = {"law": law, "q": q[0].copy(), "qd": qd[0].copy(), "target": TARGET, "zero": zero, "kp": kp, "kd": kd}
+    call = "law(q, qd, target, zero, zero, kp, kd)"
+    return Contestant("Cayley, call", "Cayley, `computed_torque(q, qd, ...)`, one call from Python", call, names, 1,
+                      lambda: np.atleast_2d(eval(call, names)))
+
+
+def pinocchio_call(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    import pinocchio as pin
+
+    model = robots.pinocchio_model(arm)
+    names = {"rnea": pin.rnea, "model": model, "data": model.createData(), "q": q[0].copy(), "qd": qd[0].copy(),
+             "target": TARGET, "kp": np.full(7, KP), "kd": np.full(7, KD)}
+    call = "rnea(model, data, q, qd, kp * (target - q) - kd * qd)"
+    return Contestant("Pinocchio", "Pinocchio, `rnea` of the wanted accelerations, one call", call, names, 1,
+                      lambda: np.atleast_2d(eval(call, names)))
+
+
+if __name__ == "__main__":
+    main()
