@@ -162,7 +162,7 @@ def test_passivity_of_an_operator():
     (lambda: RigidBody("b", 1.0, np.eye(3), {"G": [0, 0, 0]}), "the port 'G' is its mass centre"),
     (lambda: RigidBody("b.c", 1.0, np.eye(3)), "a name has no dot"),
     (lambda: RigidBody("b", -1.0, np.eye(3)), "body 'b' has the mass -1"),
-    (lambda: RigidBody("b", 1.0, np.eye(3), {"A": [0, 0]}), "port 'A' of body 'b' is a point"),
+    (lambda: RigidBody("b", 1.0, np.eye(3), {"A": [0, 0]}), "port 'A' of body 'b', a point"),
     (lambda: BODY.terminal_equations(form="C"), "no port 'C'"),
     (lambda: BODY.point("a"), "body 'body' has no port 'a': did you mean 'A'"),
     (lambda: BODY.terminal_equations().through(np.ones(6), np.ones(6), {"G": np.ones(6)}),

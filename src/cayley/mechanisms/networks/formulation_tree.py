@@ -17,7 +17,9 @@ from typing import Literal
 
 import networkx as nx
 
+from cayley.errors import ModelError
 from cayley.mechanisms.networks.system_graph import REFERENCE, Edge, EdgeKind, SystemGraph, circuit, path
+from cayley.wording import did_you_mean
 
 Verdict = Literal["algebraic", "differential", "unsolvable"]
 
@@ -140,13 +142,23 @@ def _exchanges(edge: Edge, chosen: Sequence[Edge], given: Sequence[Edge], capaci
         yield from ((edge, other) for other in own)
 
 
+def check_drivers(given: Iterable[str], names: Sequence[str]) -> None:
+    """That there are the drivers that are named."""
+    for name in given:
+        if name not in names:
+            raise ModelError(f"there is no driver {name!r}{did_you_mean(name, names)}; there are {', '.join(names)}")
+
+
 def chain_graph(bodies: int, across: Iterable[str], *, active_parts: bool = False) -> SystemGraph:
     """The graph of a chain with drivers at its joints "1", "2", ..., at its mass centres "1'", ... and at its tip, the
     last number: those named are across drivers, the others through drivers. (Fig. 2.)"""
+    if bodies < 1:
+        raise ModelError(f"a chain of {bodies} bodies is none: it has one at least")
     drivers = [(f"{j + 1}", f"B{j + 1}", f"A{j}" if j else REFERENCE) for j in range(bodies)]
     drivers += [(f"{bodies + 1}", f"A{bodies}", REFERENCE)]
     drivers += [(f"{j + 1}'", f"G{j + 1}", REFERENCE) for j in range(bodies)]
     known = set(across)
+    check_drivers(known, [name for name, *_ in drivers])
     edges = [Edge(f"{port}{j}", f"{port.upper()}{j}", REFERENCE, EdgeKind.TERMINAL, f"body {j}")
              for j in range(1, bodies + 1) for port in "abg"]
     if active_parts:

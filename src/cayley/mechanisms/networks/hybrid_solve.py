@@ -15,12 +15,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SingularityError
-from cayley.mechanisms.networks.formulation_tree import Formulation, formulation
+from cayley.mechanisms.networks.formulation_tree import Formulation, check_drivers, formulation
+from cayley.mechanisms.networks.given_arrays import given_array
 from cayley.mechanisms.networks.instant import Instant
 from cayley.mechanisms.networks.open_equations import centre_operator, joint_matrix, tip_matrix, weights
 from cayley.mechanisms.networks.rigid_body import port_matrix_rate
 from cayley.mechanisms.networks.system_graph import REFERENCE, Edge, EdgeKind, SystemGraph
-from cayley.wording import did_you_mean
 
 
 class Driven(NamedTuple):
@@ -43,16 +43,17 @@ def driven_motion(network: Instant, x_G: Array, across: Mapping[str, ArrayLike],
     """All that follows from the velocities x_G (m, 6) of the mass centres, the rates (6) of across variables of some
     drivers, and the through variables (6) of the others, which are zero where nothing is said."""
     names = driver_names(network)
-    for name in [*across, *through]:
-        if name not in names:
-            raise ModelError(f"there is no driver {name!r}{did_you_mean(name, names)}; there are {', '.join(names)}")
+    check_drivers([*across, *through], names)
     both = [name for name in across if name in through]
     if both:
         raise ModelError(f"driver {both[0]!r} cannot have its motion and its wrench given")
     found = formulation(driven_graph(network, across))
     if not found.solvable:
         raise SingularityError(f"the drivers leave no single answer: {found.why}")
-    return _solved(network, np.asarray(x_G), across, through, names)
+    moved = {name: given_array(rate, (6,), f"the rate of driver {name!r}") for name, rate in across.items()}
+    loaded = {name: given_array(wrench, (6,), f"the wrench of driver {name!r}") for name, wrench in through.items()}
+    return _solved(network, given_array(x_G, (network.size, 6), "the velocities of the mass centres"), moved, loaded,
+                   names)
 
 
 def driven_graph(network: Instant, across: Mapping[str, ArrayLike] | set[str]) -> SystemGraph:
@@ -74,20 +75,22 @@ def driven_graph(network: Instant, across: Mapping[str, ArrayLike] | set[str]) -
 
 def solvability(network: Instant, across: set[str]) -> Formulation:
     """Whether the drivers named can have their motion given, the others their wrench, from the graph alone."""
+    check_drivers(sorted(across), driver_names(network))
     return formulation(driven_graph(network, across))
 
 
-def _solved(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], through: Mapping[str, ArrayLike],
+def _solved(network: Instant, x_G: Array, across: Mapping[str, Array], through: Mapping[str, Array],
             names: list[str]) -> Driven:
     B, drift = driver_rows(network, x_G)
-    given = np.concatenate([np.asarray(across.get(name, np.zeros(6)), dtype=float) for name in names]) - drift
-    known = np.concatenate([np.asarray(through.get(name, np.zeros(6)), dtype=float) for name in names])
+    given = np.concatenate([across.get(name, np.zeros(6)) for name in names]) - drift
+    known = np.concatenate([through.get(name, np.zeros(6)) for name in names])
     moved = np.repeat([name in across for name in names], 6)
     W = centre_operator(network)
     velocities = x_G.reshape(-1)
     force = B.T @ known - W.Q @ velocities - weights(network)
     A = B[moved]
     saddle = np.block([[W.P, -A.T], [A, np.zeros((len(A), len(A)))]])
+    _check_regular(saddle, network.size)
     solved = np.linalg.solve(saddle, np.concatenate([force, given[moved]]))
     rates = solved[:len(velocities)]
     y = known.copy()
@@ -96,6 +99,17 @@ def _solved(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], throu
     each = dict(zip(names, range(len(names)), strict=True))
     return Driven({name: xd[6 * k:6 * k + 6] for name, k in each.items()},
                   {name: y[6 * k:6 * k + 6] for name, k in each.items()}, rates.reshape(-1, 6))
+
+
+def _check_regular(saddle: Array, size: int) -> None:
+    """That every body has inertia in the directions in which nothing moves it; the topology does not know."""
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(saddle).max(axis=1), 1e-300))
+    scale[scale > 1e100] = 1.0
+    _, s, Vt = np.linalg.svd(scale[:, None] * saddle * scale)
+    if s[-1] <= 1e-13 * s[0]:
+        body = int(np.abs(Vt[-1][:6 * size]).argmax()) // 6 + 1
+        raise SingularityError(f"the acceleration of body {body} does not follow: it has no inertia in a direction in "
+                               "which no driver moves it")
 
 
 def driver_rows(network: Instant, x_G: Array) -> tuple[Array, Array]:

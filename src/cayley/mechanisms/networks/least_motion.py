@@ -12,6 +12,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.kinematics.redundancy import RateSolutions, general_solution
+from cayley.kinematics.subspaces import subspaces
 
 
 def least_motion(A: ArrayLike, x: ArrayLike, weight: ArrayLike | None = None) -> RateSolutions:
@@ -27,7 +28,7 @@ def least_motion(A: ArrayLike, x: ArrayLike, weight: ArrayLike | None = None) ->
     root = _root(np.asarray(weight, dtype=float), A.shape[-1])
     found = general_solution(np.linalg.solve(root, A.T).T, x)  # in z = root^T velocities the norm is the plain one
     return RateSolutions(np.linalg.solve(root.T, found.velocities), found.residual, found.solved, found.unique,
-                         found.decomposition)
+                         subspaces(A))
 
 
 def _root(weight: Array, size: int) -> Array:

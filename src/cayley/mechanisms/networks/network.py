@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
@@ -17,13 +18,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import ModelError
+from cayley.mechanisms.networks.given_arrays import given_array, given_rotation
 from cayley.mechanisms.networks.instant import Attachment
 from cayley.mechanisms.networks.joint_layer import NetworkJoint
 from cayley.mechanisms.networks.open_network import OpenNetwork
 from cayley.mechanisms.networks.rigid_body import GRAVITY, RigidBody
 from cayley.mechanisms.networks.system_graph import REFERENCE
 from cayley.model.constraint_kinds import Constraint, Loop
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.joint_kinds.motion import plane_across
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
@@ -51,8 +53,11 @@ class LineSpring:
 
     def __post_init__(self) -> None:
         for word in ("stiffness", "length", "damping"):
-            if not (np.isfinite(getattr(self, word)) and getattr(self, word) >= 0):
-                raise ModelError(f"the {word} of spring {self.name!r} is {getattr(self, word)}: it cannot be negative")
+            value = getattr(self, word)
+            if not (isinstance(value, Real) and np.isfinite(float(value)) and float(value) >= 0):
+                raise ModelError(f"the {word} of spring {self.name!r} is {value!r}: it is a number, not negative")
+        if self.first == self.second:
+            raise ModelError(f"both ends of spring {self.name!r} are {self.first!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,12 @@ class Connection:
     motion: Motion
     first_axes: FieldArray = field(default_factory=lambda: _ONES)
     second_axes: FieldArray = field(default_factory=lambda: _ONES)
+
+    def __post_init__(self) -> None:
+        check_motion(self.motion, f"connection {self.name!r}")
+        for word in ("first_axes", "second_axes"):
+            axes = given_rotation(getattr(self, word), f"the {word.replace('_', ' ')} of connection {self.name!r}")
+            object.__setattr__(self, word, axes)
 
     def turned_round(self) -> Connection:
         """The same joint with its ends exchanged: what turns the one way turns the other way seen from the other
@@ -119,6 +130,12 @@ class Network:
                 raise ModelError(f"the network {self.name} has two {word} named {twice[0]!r}")
         if not self.bodies:
             raise ModelError(f"the network {self.name} has no bodies")
+        if any(body.name == REFERENCE for body in self.bodies):
+            raise ModelError(f"a body of {self.name} is called {REFERENCE!r}, as the reference is: call it otherwise")
+        given_array(self.gravity, (3,), f"gravity of the network {self.name}")
+        points = {port: given_array(point, (3,), f"port {port!r} of the reference of {self.name}")
+                  for port, point in self.reference.items()}
+        object.__setattr__(self, "reference", points)
         for connection in self.connections:
             ends = [self.terminal(end, connection.name) for end in (connection.first, connection.second)]
             if ends[0].body == ends[1].body:
@@ -127,6 +144,8 @@ class Network:
         for spring in self.springs:
             for end in (spring.first, spring.second):
                 self.terminal(end, spring.name)
+        if isinstance(self.open, str) or len(set(self.open)) < len(self.open):
+            raise ModelError(f"the open terminals of {self.name} are a list without repetitions, not {self.open!r}")
         for end in self.open:
             if self.terminal(end, "open").body == REFERENCE:
                 raise ModelError(f"{end!r} is on the reference itself: it is no open terminal of {self.name}")

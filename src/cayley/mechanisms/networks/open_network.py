@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.errors import ModelError
 from cayley.kinematics.redundancy import RateSolutions
+from cayley.mechanisms.networks.given_arrays import given_array, given_rotation
 from cayley.mechanisms.networks.instant import Attachment, Convention, Instant, instant
 from cayley.mechanisms.networks.joint_layer import (
     JointMap,
@@ -32,6 +33,7 @@ from cayley.mechanisms.networks.open_equations import OpenEquations, open_equati
 from cayley.mechanisms.networks.power_audit import PowerBalance, power_received, power_stored
 from cayley.mechanisms.networks.recursion import inward, outward
 from cayley.mechanisms.networks.rigid_body import ActivePart, RigidBody
+from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
@@ -81,6 +83,20 @@ class OpenNetwork:
     def __post_init__(self) -> None:
         if not self.bodies:
             raise ModelError(f"the network {self.name} has no bodies")
+        counts = {"bodies": len(self.bodies), "joints": len(self.joints), "attachments": len(self.attachments)}
+        if len(set(counts.values())) > 1:
+            listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+            raise ModelError(f"the network {self.name} has {listed}: a joint and what it is attached to belong to each")
+        names = [body.name for body in self.bodies]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ModelError(f"the network {self.name} has two bodies named {twice[0]!r}")
+        if self.convention not in get_args(Convention):
+            raise ModelError(f"the convention of {self.name} is {self.convention!r}: it is relative or inertial")
+        given_array(self.gravity, (3,), f"gravity of the network {self.name}")
+        for body, joint in zip(self.bodies, self.joints, strict=True):
+            check_motion(joint.motion, f"the joint of body {body.name!r}")
+            given_rotation(joint.axes, f"the axes of the joint of body {body.name!r}")
         for j, attached in enumerate(self.attachments):
             if not -1 <= attached.body < j:
                 raise ModelError(f"body {self.bodies[j].name!r} of {self.name} is joined to body number "
@@ -88,7 +104,10 @@ class OpenNetwork:
             if attached.body >= 0:
                 self.bodies[attached.body].point(attached.port)
             self.bodies[j].point(self.joints[j].inner)
-        for tip in self.open.values():
+        for name, tip in self.open.items():
+            if not 0 <= tip.body < len(self.bodies):
+                raise ModelError(f"the open terminal {name!r} of {self.name} is on body number {tip.body}: there are "
+                                 f"0 to {len(self.bodies) - 1}")
             self.bodies[tip.body].point(tip.port)
 
     def __repr__(self) -> str:
@@ -218,7 +237,12 @@ class OpenNetwork:
         """The least velocities of the joints with which the open terminals have the across variables x (6e), or
         those of its `rows`. (2.3)."""
         jacobian = self.reduced(np.asarray(q, dtype=float), np.zeros(self.nv))[3]
-        return least_motion(jacobian if rows is None else jacobian[list(rows)], x, weight)
+        chosen = list(range(len(jacobian)) if rows is None else rows)
+        wrong = [row for row in chosen if not 0 <= row < len(jacobian)]
+        if wrong:
+            raise ModelError(f"there is no row {wrong[0]}: the open terminals of {self.name} have 0 to "
+                             f"{len(jacobian) - 1}, six each")
+        return least_motion(jacobian[chosen], given_array(x, (len(chosen),), "the across variables"), weight)
 
     def power_balance(self, q: Array, qd: Array, qdd: Array, loads: Array) -> PowerBalance:
         """What the joints and loads put into the network at a state, and what it stores."""

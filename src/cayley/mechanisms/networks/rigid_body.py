@@ -22,6 +22,7 @@ from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.spatial import force_transform
 from cayley.geometry.tensors.cross import skew
+from cayley.mechanisms.networks.given_arrays import given_array, given_rotation
 from cayley.mechanisms.networks.operators import Operator
 from cayley.model.parts import Body
 from cayley.wording import did_you_mean
@@ -56,10 +57,8 @@ class RigidBody:
         if np.asarray(self.mass).dtype != object and inertia.dtype != object:  # symbols of any algebra are as they are
             inertia = Body(self.name, self.mass, np.zeros(3), inertia).inertia
         object.__setattr__(self, "inertia", inertia)
-        points = {port: np.asarray(point) for port, point in self.ports.items()}
-        for port, point in points.items():
-            if point.shape != (3,):
-                raise ModelError(f"port {port!r} of body {self.name!r} is a point (3) from its centre, not {point}")
+        points = {port: given_array(point, (3,), f"port {port!r} of body {self.name!r}, a point from its centre,")
+                  for port, point in self.ports.items()}
         object.__setattr__(self, "ports", points)
 
     @property
@@ -88,12 +87,12 @@ class RigidBody:
                            gravity: ArrayLike = GRAVITY) -> TerminalEquations:
         """The equations of the body whose axes are the columns of R (3, 3) and which turns with w (3) [rad/s], with the
         across variable of the port `form` as the independent one."""
-        axes = _ONES if R is None else np.asarray(R)
-        turning = np.asarray(w)
+        axes = _ONES if R is None else given_rotation(R, f"the axes of body {self.name!r}")
+        turning = given_array(w, (3,), f"the angular velocity of body {self.name!r}")
         arms = {port: axes @ self.point(port) for port in self.terminals}
         rates = {port: np.cross(turning, arm) for port, arm in arms.items()}
         J = axes @ self.inertia @ axes.T
-        g = np.asarray(gravity)
+        g = given_array(gravity, (3,), "gravity")
         active = ActivePart(mass_operator(self.mass, J, turning), np.concatenate([-self.mass * g, np.zeros(3)]))
         about_centre = TerminalEquations("G", arms, rates, active)
         return about_centre if form == "G" else about_centre.in_form(form)
@@ -133,17 +132,21 @@ class TerminalEquations:
 
     def K(self, port: str) -> Array:
         """The transformer (6, 6) of a port."""
+        self._check_port(port)
         return port_matrix(self.arms[port])
 
     def in_form(self, port: str) -> TerminalEquations:
         """The same with the across variable of another port as the independent one: what is active is moved there."""
-        if port not in self.arms:
-            raise ModelError(f"there is no port {port!r}{did_you_mean(port, self.arms)}")
+        self._check_port(port)
         back = -self.arms[port]
         T = port_matrix(back).T  # x of the old form from x of the new one
         moved = ActivePart(self.W.through(T, port_matrix_rate(-self.rates[port]).T), T.T @ self.u)
         return TerminalEquations(port, {p: arm + back for p, arm in self.arms.items()},
                                  {p: rate - self.rates[port] for p, rate in self.rates.items()}, moved)
+
+    def _check_port(self, port: str) -> None:
+        if port not in self.arms:
+            raise ModelError(f"there is no port {port!r}{did_you_mean(port, self.arms)}")
 
     def across(self, port: str, x: Array) -> Array:
         """The across variable (6) of a port, from that of the form's port."""
@@ -151,12 +154,12 @@ class TerminalEquations:
 
     def through(self, x: Array, xd: Array, y: Mapping[str, ArrayLike]) -> Array:
         """The through variable (6) of the form's port, from its across variable, its rate, and what acts at others."""
-        found = self.W(x, xd) + self.u
+        found = self.W(given_array(x, (6,), "the across variable"), given_array(xd, (6,), "its rate")) + self.u
         for port, wrench in y.items():
             if port not in self.others:
                 raise ModelError(f"the through variable of port {port!r} is no independent one in form {self.form!r}; "
                                  f"those of {', '.join(self.others)} are")
-            found = found - self.K(port) @ np.asarray(wrench)
+            found = found - self.K(port) @ given_array(wrench, (6,), f"the wrench at port {port!r}")
         return found
 
     @property

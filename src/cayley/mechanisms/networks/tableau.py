@@ -18,15 +18,18 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
-from cayley.kinematics.constraints import drift, jacobian
-from cayley.kinematics.forward import Pose, frame_pose
+from cayley.kinematics.constraints import drift, jacobian, least_sense, residual_of
+from cayley.kinematics.forward import frame_pose
+from cayley.mechanisms.networks.given_arrays import given_array
 from cayley.mechanisms.networks.hybrid_solve import driver_rows
 from cayley.mechanisms.networks.instant import Instant
-from cayley.mechanisms.networks.line_spring import spring_wrenches
+from cayley.mechanisms.networks.line_spring import spring_wrenches, stretched
 from cayley.mechanisms.networks.network import Connection, Network
 from cayley.mechanisms.networks.open_equations import centre_operator, tip_matrix, weights
 from cayley.mechanisms.networks.recursion import outward
 from cayley.mechanisms.networks.rigid_body import port_matrix, port_matrix_rate
+from cayley.model.configurations import check_configuration
+from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 
@@ -63,8 +66,9 @@ def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mappin
     forces = dict(forces or {})
     loads = dict(loads or {})
     _check_names(network, forces, loads)
-    q = np.asarray(q, dtype=float)
-    qd = np.asarray(qd, dtype=float)
+    q = given_array(q, (network.spanning_tree.nq,), f"the coordinates of {network.name}")
+    qd = given_array(qd, (network.spanning_tree.nv,), f"the velocities of {network.name}")
+    _check_position(network, q)
     instant = network.spanning_tree.instant(q, qd)
     rows, x_G = connection_rows(network, instant, q, qd)
     matrix, right = _assembled(network, instant, rows, x_G, forces, loads)
@@ -96,7 +100,7 @@ def _loop_row(network: Network, instant: Instant, tree: Tree, loop: Connection, 
     if not loop.motion.constant_subspace:
         raise UnsupportedError(f"connection {loop.name!r} closes a loop by a {loop.motion.word} joint, whose "
                                "directions depend on its own coordinates: let another connection close the loop")
-    first, second = (frame_pose(tree, q, f"{loop.name} at {end}") for end in (loop.first, loop.second))
+    second = frame_pose(tree, q, f"{loop.name} at {loop.second}")
     one, other = (network.number(network.terminal(end, loop.name).body) for end in (loop.first, loop.second))
     centres = instant.centres()
     B = np.zeros((6, 6 * instant.size))
@@ -116,19 +120,29 @@ def _loop_row(network: Network, instant: Instant, tree: Tree, loop: Connection, 
     S = np.asarray(loop.motion.subspace(loop.motion.neutral), dtype=float)
     N = np.concatenate([second.R @ S[:3], second.R @ S[3:]])
     x = B @ x_G.reshape(-1)
-    _check_closed(network, loop, first, second, N, x)
+    _check_velocity(network, loop, N, x)
     bias = np.concatenate([skew(turning) @ x[:3], skew(turning) @ x[3:]])
     return ConnectionRow(loop.name, B, drift, N, bias)
 
 
-def _check_closed(network: Network, loop: Connection, first: Pose, second: Pose, N: Array, x: Array) -> None:
-    """That the state is one of the closed network, by what the joint holds and by its velocity."""
-    C = _complement(N)
-    apart = np.concatenate([second.p - first.p, np.zeros(3)])
-    if np.abs((_complement(N[:3]) if N[:3].any() else np.eye(3)) @ apart[:3]).max(initial=0.0) > _OPEN:
-        raise ModelError(f"connection {loop.name!r} of {network.name} is open by {np.linalg.norm(apart):.3g} m at this "
-                         "configuration: `close` of the mechanism closes it")
-    opening = np.abs(C @ x).max(initial=0.0)
+def _check_position(network: Network, q: Array) -> None:
+    """That the configuration is one of the closed network: in place, turned right, and not the wrong way
+    round."""
+    tree = network.tree()
+    check_configuration(tree, q, limits=False)
+    for each in constraints_of(tree):
+        opening = np.abs(np.asarray(residual_of(tree, each, q), dtype=float)).max(initial=0.0)
+        if opening > _OPEN:
+            what = "connection" if each.name in {loop.name for loop in network.layout.loops} else each.word
+            raise ModelError(f"{what} {each.name!r} of {network.name} is open by {opening:.3g} at this configuration: "
+                             "`close` of the mechanism closes it")
+        if least_sense(tree, q, [each]) < 0:
+            raise ModelError(f"connection {each.name!r} of {network.name} is closed the wrong way round at this "
+                             "configuration: an axis of it points back")
+
+
+def _check_velocity(network: Network, loop: Connection, N: Array, x: Array) -> None:
+    opening = np.abs(_complement(N) @ x).max(initial=0.0)
     if opening > _OPEN:
         raise ModelError(f"the velocities open connection {loop.name!r} of {network.name} by {opening:.3g}: "
                          "`consistent_velocity` of the mechanism gives those that do not")
@@ -139,6 +153,11 @@ def _assembled(network: Network, instant: Instant, rows: list[ConnectionRow], x_
     m = 6 * instant.size
     W = centre_operator(instant)
     wrenches = [np.asarray(loads.get(end, np.zeros(6)), dtype=float) for end in network.open]
+    lost = [each.spring.name for each in stretched(network, instant, list(x_G))
+            if each.spring.length > 0 and float(each.distance) == 0.0]
+    if lost:
+        raise SingularityError(f"both ends of spring {lost[0]!r} of {network.name} meet: it has a length, and no "
+                               "direction there")
     outside = np.concatenate(spring_wrenches(network, instant, list(x_G)))
     if wrenches:
         outside = outside + tip_matrix(instant).T @ np.concatenate(wrenches)
@@ -217,7 +236,10 @@ def _check_names(network: Network, forces: Mapping[str, ArrayLike], loads: Mappi
     for name in forces:
         if name not in names:
             raise ModelError(f"{network.name} has no connection {name!r}{did_you_mean(name, names)}")
+        freedoms = network.connections[names.index(name)].motion.nv
+        given_array(forces[name], (freedoms,), f"the forces of connection {name!r}")
     for end in loads:
         if end not in network.open:
             known = ", ".join(network.open) or "none"
             raise ModelError(f"{end!r} is no open terminal of {network.name}; open are {known}")
+        given_array(loads[end], (6,), f"the load at {end!r}")
