@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.errors import GeometryError, ModelError, SignatureError, UnsupportedError
 from cayley.mechanisms import slip_check
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import KnifeEdge
@@ -141,5 +141,9 @@ def test_what_does_not_stand_on_its_wheels_is_named():
         _ = skate.needed_friction
     with pytest.raises(SignatureError, match="times"):
         slip_check(cart().tree, [0.0, 1.0], state, state, state, 0.5)
+    with pytest.raises(GeometryError, match="state 0 of the motion of cart is not finite"):
+        slip_check(cart().tree, [0.0], np.full((1, 7), np.nan), state, state, 0.5)
+    none = np.zeros((0, 7))
+    assert not slip_check(cart().tree, [], none, none, none, 0.5).slips
     with pytest.raises(ModelError, match="coefficient"):
         slip_check(cart().tree, [0.0], state, state, state, 0.0)

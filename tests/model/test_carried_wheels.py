@@ -76,9 +76,26 @@ def test_forks_and_rollers():
     assert omni.constraint == RollerWheel("omni tyre", "hall", "omni wheel", 0.1, Y, np.pi / 2)
 
 
+def test_three_omni_wheels_go_anywhere():
+    """A wheel at p that heads along d rolls at d . (v + w x p) / r."""
+    places = {f"wheel {k}": (0.2 * np.array([np.cos(a), np.sin(a)]), a + np.pi / 2)
+              for k, a in enumerate(2 * np.pi / 3 * np.arange(3))}
+    arm = cy.Mechanism.of("omni", [Body("floor"), CHASSIS], [BASE], wheels=[
+        CarriedWheel(name, "chassis", (*p, 0.0), 0.1, 0.3, rollers=np.pi / 2, heading=heading)
+        for name, (p, heading) in places.items()])
+    assert arm.mobility == 3
+    heading, v, w = 0.4, np.array([0.3, -0.2]), 0.7
+    c, s = np.cos(heading), np.sin(heading)
+    rates = [np.array([np.cos(a), np.sin(a)]) @ (v + w * np.array([-p[1], p[0]])) / 0.1 for p, a in places.values()]
+    q = np.array([0.1, 0.2, heading, 0.3, 0.1, 0.2])
+    found = arm.with_actuated(*places).actuated_motion(q, rates)
+    np.testing.assert_allclose(found[:3], [c * v[0] - s * v[1], s * v[0] + c * v[1], w], atol=1e-13)
+
+
 @pytest.mark.parametrize(("made", "said"), [
     (lambda: CarriedWheel("w", "c", (0, 0), 0.1), "'w' is at three"),
     (lambda: CarriedWheel("w", "c", (0, 0, np.nan), 0.1), "'w' is at three"),
+    (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, heading=np.inf), "finite angle"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), -0.1), "'w tyre' has the radius"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, bracket=1.0), "no pivot"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, pivot=-0.1), "behind its pivot"),

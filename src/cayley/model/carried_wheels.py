@@ -39,6 +39,7 @@ class CarriedWheel:
     bracket   the mass [kg] of what turns there: a rod from the pivot to the axle
     rollers   with them, the angle [rad] of their axes from the wheel's axle: pi/2 is an omni wheel, pi/4 and -pi/4 are
               mecanum wheels
+    heading   where it rolls [rad], from x towards y
 
     The body is called "NAME wheel", its joint NAME, its tyre "NAME tyre"; the bracket and its joint "NAME bracket" and
     "NAME pivot".
@@ -56,11 +57,14 @@ class CarriedWheel:
     bracket: float = 0.0
     rollers: float | None = None
     ground: str = "floor"
+    heading: float = 0.0
 
     def __post_init__(self) -> None:
         where = np.asarray(self.position, dtype=float)
         if where.shape != (3,) or not np.isfinite(where).all():
             raise ModelError(f"the wheel {self.name!r} is at three finite numbers, not {shown(self.position)}")
+        if not np.isfinite(self.heading):
+            raise ModelError(f"the wheel {self.name!r} heads to a finite angle, not to {shown(self.heading)}")
         if self.pivot is None and self.bracket:
             raise ModelError(f"the wheel {self.name!r} has a bracket, but no pivot about which it turns")
         if self.pivot is not None and not (np.isfinite(self.pivot) and self.pivot >= 0):
@@ -72,12 +76,13 @@ class CarriedWheel:
         """The bodies, joints and tyre."""
         inertia = self.mass * self.radius**2 / 4 * np.diag([1.0, 2.0, 1.0])
         bodies = [Body(f"{self.name} wheel", self.mass, inertia=inertia)]
-        joints = [Joint(self.name, self.on, f"{self.name} wheel", Revolute(_ACROSS), _at(self.position))]
+        place = _at(self.position, self.heading)
+        joints = [Joint(self.name, self.on, f"{self.name} wheel", Revolute(_ACROSS), place)]
         if self.pivot is not None:
             trail = self.pivot
             turning = self.bracket * trail**2 / 12 * np.diag([0.0, 1.0, 1.0])
             bodies.insert(0, Body(f"{self.name} bracket", self.bracket, (-trail / 2, 0.0, 0.0), turning))
-            joints = [Joint(f"{self.name} pivot", self.on, f"{self.name} bracket", Revolute(), _at(self.position)),
+            joints = [Joint(f"{self.name} pivot", self.on, f"{self.name} bracket", Revolute(), place),
                       Joint(self.name, f"{self.name} bracket", f"{self.name} wheel", Revolute(_ACROSS),
                             _at((-trail, 0.0, 0.0)))]
         ends = f"{self.name} tyre", self.ground, f"{self.name} wheel", self.radius, _ACROSS
@@ -85,7 +90,10 @@ class CarriedWheel:
         return WheelParts(tuple(bodies), tuple(joints), rolls)
 
 
-def _at(position: ArrayLike) -> Array:
+def _at(position: ArrayLike, heading: float = 0.0) -> Array:
     pose = np.eye(4)
+    c = np.cos(heading)
+    s = np.sin(heading)
+    pose[:2, :2] = [[c, -s], [s, c]]
     pose[:3, 3] = position
     return pose

@@ -23,7 +23,7 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.needed_friction import contacts_of
 from cayley.dynamics.forward.standing_wheels import standing
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
@@ -105,10 +105,17 @@ def slip_check(tree: Tree, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Array
     if times.ndim != 1 or any(each.shape != (len(times), n) for each, n in zip(states, sizes, strict=True)):
         raise SignatureError(f"a motion of {tree.name} has times (k), q (k, {tree.nq}), qd and tau (k, {tree.nv}), not "
                              f"{[times.shape, *[each.shape for each in states]]}")
+    bad = np.flatnonzero(~np.isfinite(np.concatenate(states, axis=1)).all(axis=1))
+    if len(bad):
+        raise GeometryError(f"state {bad[0]} of the motion of {tree.name} is not finite")
     if not friction > 0:
         raise ModelError(f"the coefficient of friction is positive, not {shown(friction)}")
     contacts = contacts_of(tree)
     found = _State(*kept(tree, "contact forces", lambda: _kernel(tree))(*states, *([times] if tree.is_timed else [])))
+    lost = np.flatnonzero(~np.isfinite(found.A).all(axis=(1, 2)) | ~np.isfinite(found.f).all(axis=1))
+    if len(lost):
+        raise SingularityError(f"{tree.name} has no forces at t = {times[lost[0]]:.6g} s, where its constraints lose "
+                               "their directions or depend on each other")
     places = list(contacts.values())
     loads = np.stack([found.forces[:, place][:, 0] for place in places], axis=1)
     along = np.stack([np.linalg.norm(found.forces[:, place][:, 1:], axis=1) for place in places], axis=1)

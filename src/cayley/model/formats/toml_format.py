@@ -82,8 +82,9 @@
     on = "chassis"
     position = [0, 0.2, 0]
     radius = 0.1
-    mass = 1.5                              # also ground ("floor"); pivot, how far it is behind a pivot, a castor, and
-                                            # bracket, the mass of what turns there; rollers, their angle: omni wheels
+    mass = 1.5                              # also ground ("floor"); heading, an angle about z; pivot, how far
+                                            # it is behind a pivot, a castor, and bracket, the mass of what turns there;
+                                            # rollers, their angle: omni wheels
 
     [[constraints]]
     name = "skate"
@@ -382,7 +383,7 @@ def _wheel(section: Section) -> CarriedWheel:
                  section.number("radius"), section.number("mass", 0.0),
                  section.number("pivot") if section.has("pivot") else None, section.number("bracket", 0.0),
                  section.number("rollers", angle=True) if section.has("rollers") else None,
-                 section.word("ground", "floor"))
+                 section.word("ground", "floor"), section.number("heading", 0.0, angle=True))
 
 
 def _check_ends(section: Section, tree: Tree, constraint: Constraint) -> None:
