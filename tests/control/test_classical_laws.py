@@ -1,6 +1,8 @@
 """Independent-joint, gravity-compensated, computed-torque and workspace laws: worked examples, closed forms of their
 error equations, Routh's limit from both sides; wrong models, limits, samples, singular postures, NaN."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -28,6 +30,7 @@ from cayley.errors import ConventionError, SignatureError, SingularityError, Unr
 from cayley.model.joint_kinds import Prismatic
 from cayley.model.parts import Body, Joint
 from cayley.systems.output_kernels import output_kernel
+from compiler.parity import compiled_c
 from systems.plants import driven_rod, driven_rods, rods
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}
@@ -518,12 +521,32 @@ def test_no_law_ever_gives_a_force_that_is_not_a_number(bad):
     assert np.allclose(alone, [0.0, 4.0])  # the other joint does not feel it
 
 
-def test_laws_are_compiled_and_written_as_c():
-    """Of a law with a memory: one step of its rollout with its outputs, in C."""
+@pytest.mark.parametrize(("dtype", "number", "tolerance"), [("float64", ctypes.c_double, 1e-12),
+                                                            ("float32", ctypes.c_float, 2e-5)])
+def test_laws_run_in_c_with_their_memory(dtype, number, tolerance):
+    """A law with integral action in a C function that keeps nothing: the loop of ten looks beside the formula."""
     arm = rods()
-    law = computed_torque(arm, 100.0, 20.0, 50.0)
-    text = output_kernel(law).c_source("law")
-    assert "law" in str(text.header) and "double" in str(text.source)
+    law = computed_torque(arm, 100.0, 20.0, 50.0, wind_up=30.0)
+    function = compiled_c(law.c_source("law", dtype=dtype))
+    vectors = [np.zeros(2, dtype=dtype) for _ in range(6)]
+    x, q, qd, target, rate, acceleration = vectors
+    tau, after = np.zeros(2, dtype=dtype), np.zeros(2, dtype=dtype)
+    pointers = [v.ctypes.data_as(ctypes.POINTER(number)) for v in (*vectors, tau, after)]
+    target[:] = [0.4, -0.3]
+    z = np.zeros(2)
+    for k in range(10):
+        q[:], qd[:] = [0.01 * k, -0.02 * k], [0.1, 0.05 * k]
+        function(*pointers[:6], number(1e-3), *pointers[6:])
+        e = target.astype(float) - q
+        known = arm.inverse_dynamics(q.astype(float), qd.astype(float), 100 * e - 20 * qd.astype(float) + 50 * z)
+        assert np.allclose(tau, known, rtol=tolerance, atol=tolerance * 30)
+        z = z + 1e-3 * e
+        assert np.allclose(after, z, rtol=tolerance)
+        x[:] = after
+    step = law.step(x, q, qd, target, rate, acceleration, 1e-3)
+    assert np.allclose(step.tau, arm.inverse_dynamics(q, qd, 100 * (target - q) - 20 * qd + 50 * x), rtol=1e-5)
+    with pytest.raises(UnsupportedError, match="transitions"):
+        sample_and_hold("tau", 2, 1e-3).c_source("hold")
 
 
 def test_wrong_gains_and_words_are_named():

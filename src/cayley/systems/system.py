@@ -24,6 +24,10 @@ from cayley.systems.transitions import Transition
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from cayley.compiler.c_source import CSource
+    from cayley.compiler.kernel import Kernel
     from cayley.systems.driving import InputLike
     from cayley.systems.events import Event
     from cayley.systems.fixed_steps.protocol import FixedStep
@@ -217,6 +221,30 @@ class System:
         """
         from cayley.systems.renaming import renamed
         return renamed(self, names, name)
+
+    @property
+    def step(self) -> Kernel:
+        """The system as a controller runs it, once a period: `step([t,] [x,] *inputs[, h])` gives the outputs and the
+        next state `x`, a vector; `step.c_source(name)` is that in C.
+
+        >>> lag = System("lag", state={"y": ""}, inputs={"u": ""}, derivative=lambda t, x, u, p: u.u - x.y)
+        >>> lag.step([0.0], 1.0, 0.1).x
+        array([0.1])
+        """
+        from cayley.systems.digital_step import digital_step
+        return digital_step(self)
+
+    def c_source(self, name: str, *, dtype: DTypeLike = "float64") -> CSource:
+        """`step` as one C99 function, with its header: no state but what is passed to it, no memory that it takes.
+
+        >>> gain = System("gain", inputs={"e": "rad"}, outputs={"u": "N m"}, output=lambda t, x, u, p: 5.0 * u.e)
+        >>> print(gain.c_source("gain").source.partition("<math.h>")[2].strip())
+        void gain(double e, double *u)
+        {
+            *u = 5.0*e;
+        }
+        """
+        return self.step.c_source(name, dtype=dtype)
 
     def linearize(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,
                   parameters: Mapping[str, ArrayLike] | None = None) -> StateMatrices:

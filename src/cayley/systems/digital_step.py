@@ -1,0 +1,56 @@
+"""A system as a controller runs it, once a period: what it gives out now, and the state for the next time.
+
+    y = output(t, x, u)        x+ = x + h derivative(t, x, u)
+The steps are Euler's, as sampled controllers take them: the integral of an error is exact to the period. Parameters are
+constants of the code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.signature import spell
+from cayley.compiler.typing import Scalar
+from cayley.errors import UnsupportedError
+from cayley.systems.system import System
+
+
+def digital_step(system: System) -> Kernel:
+    """`step([t,] [x,] *inputs[, h])`: the outputs, in their order, and the next `x`; the time is an input where the
+    system depends on it, the state `x` and the period `h` [s] where it has one."""
+    if system.modes or system.transitions or system.constraints:
+        raise UnsupportedError(f"{system.name} has modes, transitions or constraints: it is more than one step of a "
+                               "controller; `rollout` has C source too")
+    return kept(system, "digital step", lambda: _made(system))
+
+
+def _made(system: System) -> Kernel:
+    remembers = bool(system.blocks)
+    shapes: dict[str, tuple[int, ...]] = {
+        **({"t": ()} if system.is_timed else {}), **({"x": (system.layout.size,)} if remembers else {}),
+        **{name: port.shape for name, port in system.ports.items()}, **({"h": ()} if remembers else {})}
+    results = {name: port.shape for name, port in system.output_ports.items()}
+    taken = [name for name in ("t", "x", "h") if name in system.ports or name in results]
+    if taken:
+        raise UnsupportedError(f"{system.name} has a port {taken[0]!r}, which is a word of the step: rename it")
+
+    def text(*arguments: Scalar) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
+        given = dict(zip(shapes, arguments, strict=True))
+        t = given.get("t", 0.0)
+        x = system.layout.state(given["x"]) if remembers else system.layout.state(np.zeros(0))
+        u = system.input_record({name: given[name] for name in system.ports})
+        p = system.parameter_record({})
+        found = tuple(system.values(t, x, u, p).values())
+        if remembers:
+            rates = system.tangents(t, x, u, p)
+            moved = system.layout.stepped(x, {name: given["h"] * rate for name, rate in rates.items()})
+            found = (*found, system.layout.vector(x.replaced(moved)))
+        return found if len(found) > 1 else found[0]
+
+    every = [*results.values(), *([(system.layout.size,)] if remembers else [])]
+    signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, every))}"
+    return kernel(signature, name="step", inputs=list(shapes), outputs=(*results, *(["x"] if remembers else [])))(text)
