@@ -19,6 +19,7 @@ from cayley.errors import ModelError
 from cayley.model.denavit_hartenberg.table import modified_dh_pose
 from cayley.model.joint_kinds import Curvilinear, Cylindrical, Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint
+from cayley.model.winding import Winding
 from dynamics.elastic_arms import pinocchio_arm, planar_arm, spatial_arm, spring_torques
 
 
@@ -240,3 +241,12 @@ def test_numbers_that_motors_were_given_are_kept_in_files(model, tmp_path):
     assert np.abs(expected - soft.inverse_dynamics.reference(q, qd, qdd)).max() > 1e-3
     np.testing.assert_allclose(again.inverse_dynamics.reference(q, qd, qdd), expected,
                                atol=1e-10 * np.abs(expected).max())
+
+
+def test_a_winding_stays_when_the_numbers_of_its_motor_change():
+    winding = Winding(resistance=1.0, torque_constant=0.05)
+    arm = cy.load("planar2r").with_drive("joint1", stiffness=100.0, inertia=1e-3, gear=20.0, winding=winding)
+    linear = arm.including("elastic drives").linear_model()
+    drive = linear.tree_with(1.1 * linear.values).without_motors().joints[0].rotor
+    assert drive.winding == winding
+    assert drive.inertia == pytest.approx(1.1e-3)

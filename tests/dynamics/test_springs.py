@@ -121,7 +121,7 @@ def test_drives_come_back_from_toml(kind):
 
 def test_a_function_in_python_is_kept_by_no_file_but_by_pickles():
     arm = driven(SpringLaw(law_of_this_file))
-    with pytest.raises(UnsupportedError, match="law of a spring is a function in Python"):
+    with pytest.raises(UnsupportedError, match="joint 'joint2': law of a spring is a function in Python"):
         dump_toml(arm.tree)
     soft = arm.including("elastic drives")
     state = np.random.default_rng(0).normal(size=(3, 4))
@@ -148,7 +148,7 @@ def test_a_dh_row_has_a_drive():
     ("rotor = { tensor = 3 }", "unknown key 'tensor'"),
     ("rotor = { inertia = [1, 1, 1] }", "no mass: give it one"),
     ("rotor = { mass = 1, carrier = 'cart', inertia = 1 }", "say its place there"),
-    ("rotor = { mass = 1, carrier = 'nothing', position = [0, 0, 0] }", "has no body 'nothing'"),
+    ("rotor = { mass = 1, carrier = 'nothing', position = [0, 0, 0] }", "joint 'slide' is carried by 'nothing', which is no body"),
     ("spring = { stiffness = -1 }", "cannot be negative"),
     ("spring = { stiffness = 0 }", "stiffness of a linear spring is 0"),
     ("spring = { kind = 'linear', stiffness = 1, cubic = 3 }", "unknown key 'cubic'"),
@@ -168,6 +168,10 @@ def test_faults_in_files_are_named(text, words):
             {text}""")
 
 
+def drive_of_joint1(**data):
+    return cy.load("planar2r").with_drive("joint1", **data)
+
+
 @pytest.mark.parametrize(("make", "words"), [
     (lambda: LinearSpring(np.inf), "finite number"),
     (lambda: LinearSpring("1"), "finite number"),
@@ -179,6 +183,16 @@ def test_faults_in_files_are_named(text, words):
     (lambda: Rotor(mass=1.0, tensor=[[1, 2, 0], [0, 1, 0], [0, 0, 1]]), "not symmetric"),
     (lambda: cy.load("planar2r").with_drive("joint1", place=2 * np.eye(4), mass=1.0), "not a pose"),
     (lambda: cy.load("planar2r").with_drive("joint1", stiffness=1.0, spring=LinearSpring(1.0)), "give one"),
+    (lambda: drive_of_joint1(stiffness=-1.0), "joint 'joint1': the stiffness .* cannot be negative"),
+    (lambda: drive_of_joint1(damping=1.0), "joint 'joint1' is given a damping and no stiffness"),
+    (lambda: drive_of_joint1(spring=100.0), "spring of joint 'joint1' is 100.0: .*LinearSpring"),
+    (lambda: drive_of_joint1(inertia=np.eye(3)), "(?s)joint 'joint1': .*must be a number; a tensor"),
+    (lambda: drive_of_joint1(gear="50"), "joint 'joint1': the gear of a rotor is '50': it must be a number"),
+    (lambda: drive_of_joint1(mass="1"), "joint 'joint1': the mass of a rotor is '1': it must be a number"),
+    (lambda: drive_of_joint1(friction=0.1), "joint 'joint1': the friction of a rotor is 0.1: say Friction"),
+    (lambda: drive_of_joint1(winding=0.1), "joint 'joint1': the winding of a rotor is 0.1: say Winding"),
+    (lambda: drive_of_joint1(mass=1.0, tensor=np.diag([1.0, 1.0, -1.0])), "joint 'joint1': .* about its axis.*negative"),
+    (lambda: drive_of_joint1(mass=1.0, carrier="lnk2", place=np.eye(4)), "joint 'joint1' is carried by 'lnk2'.*link2"),
     (lambda: planar_arm().including("elastic drives", "reduced elastic drives"), "not both"),
     (lambda: cy.load("planar2r").including("geared drives"), "rotor with a mass and no spring"),
     (lambda: planar_arm().including("elastic drive"), "dynamics can include"),

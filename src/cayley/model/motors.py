@@ -90,7 +90,8 @@ def rotor_again(joint: Joint, included: frozenset[str], parts: MotorParts, *, on
     spin = motor.rotor.inertia
     is_moved = not np.array_equal(motor.placement, made.joints[-1].placement)
     place = tuple(map(tuple, np.asarray(motor.placement).tolist())) if is_moved else joint.rotor.place
-    alone = Rotor(spin, joint.rotor.gear, carrier=joint.rotor.carrier, place=place, friction=motor.friction)
+    alone = Rotor(spin, joint.rotor.gear, carrier=joint.rotor.carrier, place=place, friction=motor.friction,
+                  winding=joint.rotor.winding)
     if not joint.rotor.is_body or body.mass is None:
         return alone
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 
@@ -48,6 +49,7 @@ class Rotor:
 
     def __post_init__(self) -> None:
         check_finite(self, "rotor")
+        self._check_kinds()
         if not is_symbolic(self.inertia) and self.inertia < 0:
             raise ModelError(f"the inertia of a rotor is {self.inertia}: it cannot be negative")
         if self.mass is not None and not self.mass >= 0:
@@ -67,12 +69,31 @@ class Rotor:
             raise ModelError(f"the inertia of a rotor about its axis is {self.inertia}, less than that of its mass at "
                              f"its centre, {self._offset}")
 
+    def _check_kinds(self) -> None:
+        """Raise if what should be a number, a friction or a winding is something else."""
+        for name in ("inertia", "gear", "mass"):
+            value = getattr(self, name)
+            if name == "mass" and value is None or is_symbolic(value):
+                continue
+            if isinstance(value, bool) or not isinstance(value, Real):
+                instead = "; a tensor (3, 3) is its `tensor`" if name == "inertia" and np.ndim(value) else ""
+                raise ModelError(f"the {name} of a rotor is {shown(value)}: it must be a number{instead}")
+        if not isinstance(self.friction, Friction):
+            raise ModelError(f"the friction of a rotor is {shown(self.friction)}: say Friction(viscous=..., "
+                             "coulomb=...), of cayley.model.friction")
+        if not (self.winding is None or isinstance(self.winding, Winding)):
+            raise ModelError(f"the winding of a rotor is {shown(self.winding)}: say Winding(resistance=..., "
+                             "torque_constant=...), of cayley.model.winding")
+
     def _check_tensor(self) -> None:
         """The tensor says the inertia about the axis; where both are given they must agree."""
         tensor = np.asarray(self.tensor)
         if np.abs(tensor - tensor.T).max() > tolerance_of(tensor) * np.abs(tensor).max():
             raise ModelError(f"the tensor of inertia of a rotor is not symmetric: {tensor.tolist()}")
         spin = float(tensor[2, 2]) + self._offset
+        if spin < 0:
+            raise ModelError(f"the tensor of inertia of a rotor makes its inertia about its axis, z, {spin}: it cannot "
+                             "be negative")
         if self.inertia and abs(self.inertia - spin) > _AGREES * spin:
             raise ModelError(f"the inertia of a rotor about its axis is {self.inertia}, but its tensor and its centre "
                              f"make it {spin}: leave out the first")

@@ -134,8 +134,7 @@ class Tree(Immutable):
         for frame in frames:
             made.body_number(frame.body)
         for joint in joints:
-            if joint.rotor.carrier is not None:
-                made.body_number(joint.rotor.carrier)
+            _check_carrier(made, joint)
         for constraint in (*loops, *constraints):
             check_constraint(made, constraint)
         _check_followers(name, {joint.name: joint for joint in joints})
@@ -371,12 +370,19 @@ class Tree(Immutable):
                    spring: Spring | None = None, friction: Friction | None = None,
                    winding: Winding | None = None) -> Tree:
         """The same mechanism with another drive of one joint; see `Mechanism.with_drive`."""
+        driven = self.joints[self.joint_number(joint)]
         if spring is not None and (stiffness is not None or damping):
             raise ModelError(f"the drive of joint {joint!r} is given a spring, and a stiffness or a damping: give one")
-        rotor = Rotor(inertia, gear, mass, center, tensor, carrier, place,  # type: ignore[arg-type]  # made tuples
-                      friction or Friction(), winding)
-        behind = spring if stiffness is None else LinearSpring(stiffness, damping)
-        return self.with_joints(replace(self.joints[self.joint_number(joint)], rotor=rotor, spring=behind))
+        if stiffness is None and damping:
+            raise ModelError(f"the drive of joint {joint!r} is given a damping and no stiffness: the damper is beside a "
+                             "spring, give it a stiffness; the friction of a rigid drive is `with_friction`")
+        try:
+            rotor = Rotor(inertia, gear, mass, center, tensor, carrier, place,  # type: ignore[arg-type]  # made tuples
+                          Friction() if friction is None else friction, winding)
+            behind = spring if stiffness is None else LinearSpring(stiffness, damping)
+        except ModelError as error:
+            raise ModelError(f"the drive of joint {joint!r}: {error}") from None
+        return self.with_joints(replace(driven, rotor=rotor, spring=behind))
 
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
         """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors
@@ -559,6 +565,13 @@ def _nearest(name: object, names: Iterable[str]) -> str:
 def _check_name(name: object, whose: str) -> None:
     if not isinstance(name, str) or not name or any(map(commands_terminal, name)):
         raise ModelError(f"{whose} the name {shown(name)}: a name is a text without control characters, and not empty")
+
+
+def _check_carrier(tree: Tree, joint: Joint) -> None:
+    carrier = joint.rotor.carrier
+    if carrier is not None and carrier not in tree._body_numbers:
+        raise ModelError(f"the rotor of joint {joint.name!r} is carried by {shown(carrier)}, which is no body of "
+                         f"{tree.name}{_nearest(carrier, tree._body_numbers)}")
 
 
 def _check_motors_stay(tree: Tree, bodies: Sequence[Body], joints: Sequence[Joint]) -> None:

@@ -105,7 +105,10 @@ def _spring_out(joint: Joint) -> dict[str, Any] | None:
         raise UnsupportedError(
             f"the spring of joint {joint.name!r} is of the kind {type(spring).__name__}, which is not in "
             "`cayley.model.spring_kinds.KINDS`: no file of it could be read")
-    return {"kind": spring.word} | spring.keys
+    try:
+        return {"kind": spring.word} | spring.keys
+    except UnsupportedError as error:
+        raise UnsupportedError(f"joint {joint.name!r}: {error}") from None
 
 
 def _constraint_out(constraint: Constraint) -> dict[str, Any]:
