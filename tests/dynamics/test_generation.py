@@ -267,7 +267,7 @@ def test_text_in_other_languages_computes_what_the_recursion_does(three, model, 
     arguments = states[:2] if function == "terms" else states
     given = list(arguments)
     if kind == "half angles":
-        given[0] = np.where(np.arange(6) == 1, given[0], np.tan(given[0] / 2))
+        given[0] = np.where(np.isin(np.arange(6), [0, 2]), np.tan(given[0] / 2), given[0])
     expected = getattr(model, function)(*arguments)
     expected = list(expected) if function == "terms" else [expected]
     numbers = list(made.parameters.values())
@@ -286,6 +286,31 @@ def test_text_in_other_languages_computes_what_the_recursion_does(three, model, 
             assert np.abs(np.asarray(ours) - value).max() < 1e-12 * max(1.0, np.abs(value).max()), language
     if kind == "half angles" and function != "terms":
         assert "sin(" not in text and "cos(" not in text
+
+
+@pytest.mark.parametrize(("center", "trigonometric"), [((0.0, 0.0, 0.02), 0), ((0.01, 0.0, 0.0), 2)])
+@pytest.mark.parametrize("parameters", ["numbers", "symbols"])
+def test_motors_make_many_turns_in_half_angle_tangents_too(center, trigonometric, parameters):
+    """The springs of geared motors count the turns of these; only a rotor that is out of balance has sines."""
+    soft = planar_arm_with_rotors(center)
+    made = soft.generated_model(coordinates="half-angle tangents", parameters=parameters)
+    assert made.operations["terms"].trigonometric == trigonometric
+    q, qd, qdd = random_states(4)
+    joints = 3 * np.tanh(q[:, :2])
+    q = np.concatenate([joints, 50 * (joints + 0.01 * q[:, 2:])], axis=1)
+    t = np.concatenate([np.tan(q[:, :2] / 2), q[:, 2:]], axis=1)
+    numbers = [list(made.parameters.values())] if made.parameters else []
+    tau = soft.inverse_dynamics(q, qd, qdd)
+    np.testing.assert_allclose(made.inverse_dynamics(t, qd, qdd, *numbers), tau, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(made.forward_dynamics(t, qd, tau, *numbers), qdd, atol=1e-9)
+
+
+def planar_arm_with_rotors(center):
+    arm = cy.load("planar2r")
+    for joint in arm.joint_names:
+        arm = arm.with_drive(joint, stiffness=2000.0, gear=50.0, mass=0.4, center=center,
+                             tensor=np.diag([1e-4, 1e-4, 2e-4]))
+    return arm.including("elastic drives")
 
 
 @pytest.mark.spec("S0-62")

@@ -73,7 +73,7 @@ class Rotor:
         """Raise if what should be a number, a friction or a winding is something else."""
         for name in ("inertia", "gear", "mass"):
             value = getattr(self, name)
-            if name == "mass" and value is None or is_symbolic(value):
+            if (name == "mass" and value is None) or is_symbolic(value):
                 continue
             if isinstance(value, bool) or not isinstance(value, Real):
                 instead = "; a tensor (3, 3) is its `tensor`" if name == "inertia" and np.ndim(value) else ""

@@ -374,8 +374,8 @@ class Tree(Immutable):
         if spring is not None and (stiffness is not None or damping):
             raise ModelError(f"the drive of joint {joint!r} is given a spring, and a stiffness or a damping: give one")
         if stiffness is None and damping:
-            raise ModelError(f"the drive of joint {joint!r} is given a damping and no stiffness: the damper is beside a "
-                             "spring, give it a stiffness; the friction of a rigid drive is `with_friction`")
+            raise ModelError(f"the drive of joint {joint!r} is given a damping and no stiffness: the damper is beside "
+                             "a spring, give it a stiffness; the friction of a rigid drive is `with_friction`")
         try:
             rotor = Rotor(inertia, gear, mass, center, tensor, carrier, place,  # type: ignore[arg-type]  # made tuples
                           Friction() if friction is None else friction, winding)

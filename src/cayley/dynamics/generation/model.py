@@ -148,7 +148,7 @@ class GeneratedModel:
         links = symbolic_links(self._links, _Letters(given)) if given else self._links
         coordinates = q
         if self.coordinates == "half-angle tangents":
-            coordinates = with_rational_angles(links, q)
+            coordinates = with_rational_angles(self._links, self._motors, q)
             q = self._angles(q)
         B, C, G = FORMS[self.form](links, coordinates, qd)
         rotors = np.array([given.get(f"J_{k + 1}", J) for k, J in enumerate(rotor_inertias(self.tree))])
@@ -168,7 +168,12 @@ class GeneratedModel:
         return only_where(regular_text(self.tree)(self._angles(q)), found)
 
     def _angles(self, q: Array) -> Array:
-        return angles(self._links, q) if self.coordinates == "half-angle tangents" else q
+        return angles(self._links, self._motors, q) if self.coordinates == "half-angle tangents" else q
+
+    @property
+    def _motors(self) -> list[int]:
+        """The places of motors in q."""
+        return [self.tree.q_slices[motor].start for motor in self.tree.motors.values()]
 
     def _kernel(self, function: str, *, named: bool = False) -> Kernel:
         """A function whose letters are entries of one array, or inputs by their names."""
@@ -239,8 +244,8 @@ def generate(tree: Tree, *, form: Form = "recursion", coordinates: Coordinates =
 
     `form`: by the "recursion" of the book's (361)-(388), or by "traces", (348)-(357), which cost more. `coordinates`:
     "angles", or "half-angle tangents", t = tan(q/2) of revolute joints, of which B, C and G are rational functions, and
-    E is that of angles between -pi and pi. `parameters`: masses, lengths, stiffnesses and so on are constants of the
-    text, or with "symbols" inputs by letters.
+    E is that of angles between -pi and pi; motors, whose turns springs count, keep their angles. `parameters`: masses,
+    lengths, stiffnesses and so on are constants of the text, or with "symbols" inputs by letters.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm = load_robot("planar2r").with_drive("joint1", stiffness=1e3, inertia=0.01, gear=50.0)
