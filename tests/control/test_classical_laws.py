@@ -470,6 +470,11 @@ def test_model_based_laws_at_the_level_of_voltages():
         {"q": [-0.2, 1.4], "qd": [0.0, 0.0]}, times=t, inputs={"target": [0.6, 0.3, 0.0]}, **CLOSE)
     e = np.array([0.6, 0.3]) - arm.pose(run["q"], "tool")[:, :2, 3]
     assert np.abs(e - np.outer(np.exp(-10 * t) * (1 + 10 * t), e[0])).max() < 1e-8
+    spring = workspace_pd(arm, "tool", 200.0, 5.0, task=PLANE)
+    through = cy.connect(arm, spring.renamed({"tau": "wanted_tau"}), voltage_commands(arm), motors_of(arm))
+    ends = [each.simulate({"q": [0.1, 1.2], "qd": [0.0, 0.0]}, until=0.5, inputs={"target": [0.5, 0.35, 0.0]},
+                          **CLOSE).end["q"] for each in (through, cy.connect(arm, spring))]
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9  # as if nothing were between
     away = []
     for bandwidth in (1000.0, 10000.0):
         slow = driven_rods(inductance=2e-3).with_friction("joint2", viscous=0.2).including("armature", "friction")

@@ -11,11 +11,11 @@ Source: Yamamoto (6.47), with a Jacobian that fits its error as in spec E3-33; S
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, gains_of
+from cayley.control.gravity_law import Lyapunov
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
 from cayley.control.signals import finite_or
 from cayley.control.task_error import FrameTask
@@ -28,13 +28,6 @@ from cayley.systems.record import Record
 from cayley.systems.system import System
 
 _WHAT = "workspace control"
-
-
-class Lyapunov(NamedTuple):
-    """V and its rate along the motion of the closed loop."""
-
-    value: Array
-    rate: Array
 
 
 def workspace_pd(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
