@@ -49,6 +49,7 @@ _SMALL = 6  # rows: so few are factored anew after the first round, where they a
 _MANY = 12  # rows, which are not factored as A A^T
 _DAMPING = 1e-7  # of the square of a row: less, and rounding shows where rows depend on each other
 _CLOSED = 1e-12  # metres and radians
+_NOTHING = 1e-12  # of the largest entry: a row with less says nothing, as those across the plane of a planar loop
 _TRUSTED = 0.2
 _LEAST = 1e-10  # of its scale: a pivot that says nothing of where the branch goes
 _LEAST_FOR_ACCELERATIONS = 1e-9
@@ -182,7 +183,10 @@ class ConstrainedMechanics(TreeMechanics):
     @cached_property
     def _rows(self) -> list[int]:
         structure = self.structure
-        return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
+        if structure.by_structure:
+            return list(structure.leading)
+        largest = np.max([np.abs(each.A).max(axis=1) for each in generic_configurations(self._whole)], axis=0)
+        return np.flatnonzero(largest > _NOTHING * largest.max()).tolist()
 
     def residual(self, q: Array) -> Array:
         return self._residual(q)[self._rows]

@@ -406,6 +406,43 @@ def test_machines_of_the_catalogue_are_networks_and_back(name):
     assert np.abs(again.forward_dynamics(q, qd, tau) - theirs).max() < 1e-12 * max(np.abs(theirs).max(), 1)
 
 
+def three_cranks(order=range(6), **more):
+    """A bar on three parallel cranks: two loops that share links, the second one redundant by its lengths alone."""
+    rods = [rod("c1", 1.0, 0.3), rod("c2", 1.2, 0.3), rod("c3", 0.7, 0.3),
+            RigidBody("bar", 2.0, 2 / 12 * np.diag([0, 1, 1]), {"B": [-0.5, 0, 0], "A": [0.5, 0, 0], "M": [0, 0, 0]})]
+    ends = [("O.l", "c1.B"), ("c1.A", "bar.B"), ("O.m", "c2.B"), ("c2.A", "bar.M"), ("O.r", "c3.B"), ("c3.A", "bar.A")]
+    pins = [Connection(f"p{k}", *two, Revolute()) for k, two in enumerate(ends, start=1)]
+    return Network("cranks", rods, [pins[k] for k in order], reference={"l": [0, 0, 0], "m": [0.5, 0, 0], "r":
+                   [1.0, 0, 0]}, gravity=[0, -9.81, 0], open=["bar.A"], **more)
+
+
+@pytest.mark.spec("S4-31")
+def test_loops_that_share_links_and_hold_one_thing_twice():
+    """Beside the one equation of a parallelogram: in the tableau, whatever the order of the connections, and in time,
+    where a mechanism of redundant rows, some of which are zero, keeps its energy."""
+    angle, speed = 0.7, 1.3
+    inertia = 2.9 * 0.3**2 / 3 + 2.0 * 0.3**2
+    weight = 9.81 * 0.3 * (2.9 / 2 + 2.0)
+    signs = {"p1": 1, "p2": -1, "p3": 1, "p4": -1, "p5": 1, "p6": -1}
+    torque = 2.0 + 0.3 * (-0.5 * np.sin(angle) + 0.3 * np.cos(angle)) - weight * np.cos(angle)
+    for order in (range(6), range(5, -1, -1), (3, 0, 5, 2, 4, 1)):
+        network = three_cranks(order)
+        q = angle * np.array([signs[joint.name] for joint in network.layout.joints])
+        crank = {"p1": [2.0]}
+        found = network_motion(network, q, q * speed / angle, crank, {"bar.A": [0.5, 0.3, 0, 0, 0, 0]})
+        for name, rate in found.accelerations.items():
+            assert abs(rate[0] - signs[name] * torque / inertia) < 1e-10
+    network = three_cranks()
+    q = angle * np.array([1, -1, 1, 1])
+    run = network.system().simulate({"q": q, "qd": q * speed / angle}, until=0.12, rtol=1e-10, atol=1e-12)
+    alone = solve_ivp(lambda _, s: [s[1], -weight * np.cos(s[0]) / inertia], (0, 0.12), [angle, speed], rtol=1e-11,
+                      atol=1e-12).y[0, -1]
+    assert np.abs(run["q"][-1] - alone * np.array([1, -1, 1, 1])).max() < 1e-9
+    assert np.abs(run.energy_drift).max() < 1e-9
+    with pytest.raises(ModelError, match="'p4' of cranks closes a loop"):
+        network.system(Circuit("drive", [TorqueSource("T", "s"), JointShaft("shaft", "s", of="p4")]))
+
+
 @pytest.mark.spec("S4-31")
 def test_a_singular_position_has_a_motion_and_a_lower_rank():
     """A parallelogram with all its links in a row: it may leave either way; at rest its accelerations follow."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
+from cayley.errors import ModelError
 from cayley.mechanisms.networks.circuit import Circuit
 from cayley.mechanisms.networks.circuits_in_time import driven
 from cayley.mechanisms.networks.instant import Instant
@@ -23,7 +24,12 @@ def network_system(network: Network, circuit: Circuit | None = None) -> System:
     `wrench_<terminal>` (6) at the open terminals, and the sources of the circuit, whose joints are connections of the
     network by their names."""
     springs = NetworkSprings(network) if network.springs else None
-    return driven(circuit or Circuit("nothing", ()), network.tree(), springs, network.open)
+    circuit = circuit or Circuit("nothing", ())
+    closing = [loop.name for loop in network.layout.loops if loop.name in circuit.joints]
+    if closing:
+        raise ModelError(f"{circuit.name} cannot drive it: {closing[0]!r} of {network.name} closes a loop; list it "
+                         "before the others of its loop, and it is a joint")
+    return driven(circuit, network.tree(), springs, network.open)
 
 
 @dataclass(frozen=True)
