@@ -147,6 +147,10 @@ def test_windings_are_data_of_a_mechanism(tmp_path):
         arm.save(tmp_path / "rods.xml")
     with pytest.raises(ModelError, match="resistance of a winding is 0"):
         Winding(0.0, 0.05)
+    with pytest.raises(ModelError, match="torque_constant of a winding must be a number"):
+        Winding(1.0, "0.05")
+    with pytest.raises(SignatureError, match="limits of tau must be numbers"):
+        saturation("tau", "small")
     with pytest.raises(ModelError, match="inductance"):
         Winding(1.0, 0.05, inductance=np.nan)
     (tmp_path / "bad.toml").write_text((tmp_path / "rods.toml").read_text().replace("resistance", "resistence"))

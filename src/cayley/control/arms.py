@@ -24,9 +24,17 @@ def tree_of(arm: Tree | HasTree) -> Tree:
     return arm if isinstance(arm, Tree) else arm.tree
 
 
+def numbers_of(values: ArrayLike, what: str) -> Array:
+    """An array of numbers; an error says `what` is none."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SignatureError(f"{what} must be numbers, not {shown(values)}") from error
+
+
 def gains_of(values: ArrayLike, count: int, name: str) -> Array:
     """Gains (count), given one by one or as one for all."""
-    given = np.asarray(values, dtype=float)
+    given = numbers_of(values, f"the gains {name}")
     if given.shape not in ((), (count,)) or not np.isfinite(given).all():
         raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")
     return np.array(np.broadcast_to(given, (count,)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import gains_of
+from cayley.control.arms import gains_of, numbers_of
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.systems.ports import Block
@@ -29,10 +29,10 @@ def integral_gains(ki: ArrayLike | None, wind_up: ArrayLike | None, count: int) 
         if wind_up is not None:
             raise SignatureError("wind_up is a limit of integral action, which is there with a gain ki")
         return {}
-    most = np.array(np.broadcast_to(np.inf if wind_up is None else np.asarray(wind_up, dtype=float), (count,)))
-    if not (most > 0).all():
+    most = numbers_of(np.inf if wind_up is None else wind_up, "the limits wind_up")
+    if most.shape not in ((), (count,)) or not (most > 0).all():
         raise SignatureError(f"the limits wind_up are positive, ({count}) or one for all, not {shown(wind_up)}")
-    return {"ki": gains_of(ki, count, "ki"), "wind_up": most}
+    return {"ki": gains_of(ki, count, "ki"), "wind_up": np.array(np.broadcast_to(most, (count,)))}
 
 
 def integral_rate(error: Array, integral: Array, ki: Array, wind_up: Array) -> Array:

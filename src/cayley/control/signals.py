@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import numbers_of
 from cayley.errors import SignatureError
 from cayley.systems.layout import State
 from cayley.systems.ports import Block
@@ -37,7 +38,7 @@ def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> S
     >>> saturation("voltage", [24.0, 12.0])
     <system saturation: inputs wanted_voltage; outputs voltage; parameters limits>
     """
-    bounds = np.atleast_1d(np.asarray(limits, dtype=float))
+    bounds = np.atleast_1d(numbers_of(limits, f"the limits of {signal}"))
     if bounds.ndim != 1 or not (bounds > 0).all():
         raise SignatureError(f"the limits of {signal} are positive, (n), not {shown(limits)}")
 
@@ -60,7 +61,7 @@ def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: 
     >>> dry_friction("tau", [2.0, 1.0])
     <system friction: inputs wanted_tau, qd; outputs tau; parameters coulomb>
     """
-    given = np.atleast_1d(np.asarray(coulomb, dtype=float))
+    given = np.atleast_1d(numbers_of(coulomb, "dry friction"))
     if given.ndim != 1 or not (np.isfinite(given) & (given >= 0)).all() or not 0 < creep < np.inf:
         raise SignatureError(f"dry friction is finite and not negative, (n), and its creep positive, not "
                              f"{shown(coulomb)} and {shown(creep)}")
@@ -78,7 +79,7 @@ def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: st
     >>> encoder("q", [4096, 4096])
     <system encoder: inputs q; outputs measured_q; parameters resolution>
     """
-    given = np.atleast_1d(np.asarray(counts, dtype=float))
+    given = np.atleast_1d(numbers_of(counts, "the counts of an encoder"))
     if given.ndim != 1 or not (np.isfinite(given) & (given > 0)).all() or not 0 < turn < np.inf:
         raise SignatureError(f"an encoder has a positive number of counts, (n), a turn, not {shown(counts)}")
     return System(name, inputs={signal: len(given)}, outputs={f"measured_{signal}": len(given)},

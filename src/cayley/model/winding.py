@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 from cayley.errors import ModelError
 from cayley.model.finite import check_finite
+from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Winding:
                                    ("torque_constant", self.torque_constant, "positive"),
                                    ("inductance", self.inductance, "zero or positive"),
                                    ("back_emf", self.induced, "zero or positive")):
+            if not isinstance(value, Real):
+                raise ModelError(f"the {word} of a winding must be a number, not {shown(value)}")
             if value < 0 or (value == 0 and least == "positive"):
                 raise ModelError(f"the {word} of a winding is {value}: it must be {least}")
 
