@@ -15,7 +15,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -42,4 +43,14 @@ else:
     Result = TypeVar("Result", covariant=True)  # defaults are of Python 3.13
 
 __all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FieldArray", "FrameName", "Result", "Scalar",
-           "Text"]
+           "Text", "is_finite_number"]
+
+
+def is_finite_number(given: object) -> TypeGuard[float]:
+    """Whether a user has given one finite number: no text, no list, no truth value.
+
+    >>> [is_finite_number(each) for each in (0.1, np.float32(2), "0.1", True, [0.1], float("nan"), None)]
+    [True, True, False, False, False, False, False]
+    """
+    value = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and bool(np.isfinite(float(value)))

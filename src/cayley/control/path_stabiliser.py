@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ModelError, UnreachableError
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
+from cayley.errors import ModelError, SignatureError, UnreachableError
 from cayley.mechanisms.rolling.steered_path import SteeredProgram
 from cayley.wording import shown
 
@@ -51,13 +51,15 @@ class PathStabiliser:
     def __post_init__(self) -> None:
         for word in ("rate", "along", "steering_limit"):
             value = getattr(self, word)
-            if not (np.isfinite(value) and value > 0):
+            if not (is_finite_number(value) and value > 0):
                 raise ModelError(f"the {word.replace('_', ' ')} of a path stabiliser is positive, not {shown(value)}")
 
     def __call__(self, t: ArrayLike, pose: ArrayLike) -> Steered:
         """At times, of the pose x, y, heading (..., 3) of the middle of the fixed axle. `UnreachableError` for a cart
         that heads across its path, or is beyond the centre of an arc."""
         here = np.asarray(pose, dtype=float)
+        if here.shape[-1:] != (3,) or not np.isfinite(here).all():
+            raise SignatureError(f"the pose of a cart is finite numbers x, y, heading (..., 3), not {shown(pose)}")
         told = self.program(t)
         piece, sign, wanted = self.program.piece_at(t)
         path = self.program.path

@@ -6,12 +6,13 @@ whose bracket turns about z; below its pivot, the wheel of a fork that is steere
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds import Constraint, RollerWheel, Wheel
 from cayley.model.joint_kinds import Revolute
@@ -60,14 +61,19 @@ class CarriedWheel:
     heading: float = 0.0
 
     def __post_init__(self) -> None:
-        where = np.asarray(self.position, dtype=float)
-        if where.shape != (3,) or not np.isfinite(where).all():
+        where = list(self.position) if isinstance(self.position, Iterable) else []
+        if len(where) != 3 or not all(map(is_finite_number, where)):
             raise ModelError(f"the wheel {self.name!r} is at three finite numbers, not {shown(self.position)}")
-        if not np.isfinite(self.heading):
+        if not is_finite_number(self.heading):
             raise ModelError(f"the wheel {self.name!r} heads to a finite angle, not to {shown(self.heading)}")
+        for word in ("radius", "mass", "bracket"):
+            value = getattr(self, word)
+            if not is_finite_number(value) or value < 0 or (word == "radius" and value == 0):
+                raise ModelError(f"the wheel {self.name!r} has the {word} {shown(value)}: it must be a finite number "
+                                 f"{'above' if word == 'radius' else 'of at least'} 0")
         if self.pivot is None and self.bracket:
             raise ModelError(f"the wheel {self.name!r} has a bracket, but no pivot about which it turns")
-        if self.pivot is not None and not (np.isfinite(self.pivot) and self.pivot >= 0):
+        if self.pivot is not None and not (is_finite_number(self.pivot) and self.pivot >= 0):
             raise ModelError(f"the wheel {self.name!r} is behind its pivot by 0 or more, not by {shown(self.pivot)}")
         _ = self.parts
 

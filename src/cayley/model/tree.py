@@ -117,6 +117,11 @@ class Tree(Immutable):
         >>> rail
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
+        wheels = tuple(wheels)
+        for wheel in wheels:
+            if not isinstance(wheel, CarriedWheel):
+                raise ModelError(f"the wheels of {name} are CarriedWheel(name, on, position, radius), not "
+                                 f"{shown(wheel)}")
         own = [wheel.parts for wheel in wheels]
         bodies = (*bodies, *[body for part in own for body in part.bodies])
         joints = (*joints, *[joint for part in own for joint in part.joints])

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError, UnreachableError
 from cayley.mechanisms.rolling.steered_path import SteeredPath, arc_pose
 from cayley.wording import shown
@@ -47,11 +47,11 @@ def fitted_path(curve: Callable[[Scalar], Array], wheelbase: float, tolerance: f
     >>> np.round(half.path.pieces, 6)
     array([[3.141593, 0.463648]])
     """
-    if not (np.isfinite(tolerance) and tolerance > 0):
+    if not (is_finite_number(tolerance) and tolerance > 0):
         raise ModelError(f"the tolerance of a path is positive, not {shown(tolerance)}")
-    if not 0 < steering_limit <= np.pi / 2:
+    if not (is_finite_number(steering_limit) and 0 < steering_limit <= np.pi / 2):
         raise ModelError(f"the steering limit of a path is above 0 and at most pi / 2, not {shown(steering_limit)}")
-    if not (np.isfinite(wheelbase) and wheelbase > 0):
+    if not (is_finite_number(wheelbase) and wheelbase > 0):
         raise ModelError(f"the wheelbase of a path is positive, not {shown(wheelbase)}")
     return _Fit(_Curve(curve), wheelbase, tolerance, steering_limit).fitted()
 

@@ -11,7 +11,7 @@ Source: Ruggiu (4.42)-(4.54), corrected as in spec E-13 to E-15.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError, SingularityError
 from cayley.mechanisms.rolling.projected_masses import bodies, castor_matrix, inertia, velocity_matrix
 from cayley.mechanisms.rolling.tree import rolling_robot_tree
@@ -27,6 +27,7 @@ from cayley.model.tree import Tree
 from cayley.systems.ports import Block, BlockLike, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,11 @@ class RobotMasses:
     chassis_inertia: float
 
     def __post_init__(self) -> None:
-        values = np.array([self.wheel, self.castor, self.bracket, self.chassis, self.bracket_inertia,
-                           self.chassis_inertia], dtype=float)
-        if not (np.isfinite(values) & (values >= 0)).all():
-            raise ModelError(f"masses and moments of a robot are finite and not negative: {self}")
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not is_finite_number(value) or value < 0:
+                raise ModelError(f"masses and moments of a robot are finite and not negative: {each.name} is "
+                                 f"{shown(value)}")
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,13 @@ class RollingRobot:
     masses: RobotMasses = field(default_factory=lambda: RobotMasses(1.0, 0.5, 0.3, 10.0, 0.002, 0.5))
 
     def __post_init__(self) -> None:
-        lengths = np.array([self.radius, self.track, self.axle, self.pivot, self.trail], dtype=float)
-        if not np.isfinite(lengths).all() or not (lengths[:2] > 0).all():
-            raise ModelError(f"a robot has finite lengths, and a radius and a track that are positive: {self}")
+        for word in ("radius", "track", "axle", "pivot", "trail"):
+            value = getattr(self, word)
+            if not is_finite_number(value) or (word in ("radius", "track") and value <= 0):
+                raise ModelError(f"a robot has finite lengths, and a radius and a track that are positive: {word} is "
+                                 f"{shown(value)}")
+        if not isinstance(self.masses, RobotMasses):
+            raise ModelError(f"the masses of a robot are RobotMasses(...), not {shown(self.masses)}")
 
     # Rates
 

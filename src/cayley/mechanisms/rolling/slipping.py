@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.dynamics.forward.constrained import forces_by_method
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.needed_friction import contacts_of
@@ -108,7 +108,7 @@ def slip_check(tree: Tree, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: Array
     bad = np.flatnonzero(~np.isfinite(np.concatenate(states, axis=1)).all(axis=1))
     if len(bad):
         raise GeometryError(f"state {bad[0]} of the motion of {tree.name} is not finite")
-    if not friction > 0:
+    if not is_finite_number(friction) or friction <= 0:
         raise ModelError(f"the coefficient of friction is positive, not {shown(friction)}")
     contacts = contacts_of(tree)
     found = _State(*kept(tree, "contact forces", lambda: _kernel(tree))(*states, *([times] if tree.is_timed else [])))

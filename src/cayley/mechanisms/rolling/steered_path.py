@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.errors import ModelError, SingularityError
 from cayley.wording import shown
 
@@ -39,9 +39,9 @@ class SteeredPath:
     start: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.wheelbase) and self.wheelbase > 0):
+        if not (is_finite_number(self.wheelbase) and self.wheelbase > 0):
             raise ModelError(f"the wheelbase of a steered path is positive, not {shown(self.wheelbase)}")
-        pieces = np.asarray(self.pieces, dtype=float)
+        pieces = _numbers(self.pieces)
         if pieces.ndim != 2 or pieces.shape[1] != 2 or len(pieces) == 0:
             raise ModelError(f"a steered path has pieces (length, steering), not {shown(self.pieces)}")
         for place, (length, steering) in enumerate(pieces):
@@ -50,7 +50,7 @@ class SteeredPath:
             if not abs(steering) < np.pi / 2:
                 raise ModelError(f"piece {place} of a steered path is steered by less than a right angle, "
                                  f"not by {steering} rad")
-        start = np.asarray(self.start, dtype=float)
+        start = _numbers(self.start)
         if start.shape != (3,) or not np.isfinite(start).all():
             raise ModelError(f"a steered path starts at three finite numbers x, y, heading, not {shown(self.start)}")
         object.__setattr__(self, "pieces", tuple((float(length), float(steering)) for length, steering in pieces))
@@ -93,7 +93,7 @@ class SteeredPath:
         """The path in time: every piece from rest to rest, at most at `speed` [m/s], and between two pieces the wheel
         turned while the cart stands, at most at `steering_rate` [rad/s]."""
         for word, value in (("speed", speed), ("steering_rate", steering_rate)):
-            if not (np.isfinite(value) and value > 0):
+            if not (is_finite_number(value) and value > 0):
                 raise ModelError(f"{word} of a program is positive, not {shown(value)}")
         return SteeredProgram(self, speed, steering_rate)
 
@@ -221,14 +221,22 @@ class SteeredProgram:
 
     def _progress(self, t: ArrayLike) -> tuple[Array, Array, Array, Array]:
         """The phase at times, and what part of it is done, with two rates."""
-        time = np.asarray(t, dtype=float)
+        time = _numbers(t)
         if np.isnan(time).any():
-            raise ModelError("the time of a program is a number, not NaN")
+            raise ModelError(f"the time of a program is a number and not NaN, not {shown(t)}")
         phase = np.clip(np.searchsorted(self._times, time) - 1, 0, len(self._times) - 2)
         duration = np.diff(self._times)[phase]
         x = np.clip((time - self._times[phase]) / duration, 0.0, 1.0)
         return (phase, x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x)**2 / duration,
                 60 * x * (1 - x) * (1 - 2 * x) / duration**2)
+
+
+def _numbers(given: ArrayLike) -> Array:
+    """As an array; NaN for what are no numbers."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 def arc_pose(pose: Array, curvature: Array, s: Array) -> Array:

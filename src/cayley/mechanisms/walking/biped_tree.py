@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, is_finite_number
 from cayley.errors import ModelError
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.planar_biped import PlanarBiped
@@ -21,6 +22,9 @@ _ACROSS = (0.0, 1.0, 0.0)  # about which clockwise turns, seen with x to the rig
 
 def biped_tree(biped: PlanarBiped, standing: Mapping[int, float]) -> Tree:
     """Bodies "ground", "trunk", "thigh1", "shank1", "thigh2", "shank2"; frames "head", "foot1" and "foot2"."""
+    if not isinstance(standing, Mapping):
+        raise ModelError("the feet of a biped that stand are given with their x, as {1: 0.0}, not as "
+                         f"{shown(standing)}")
     a = biped.half_thigh
     b = biped.half_shank
     upper = biped.hip_mass + biped.trunk_mass
@@ -39,6 +43,8 @@ def biped_tree(biped: PlanarBiped, standing: Mapping[int, float]) -> Tree:
     for foot, x in standing.items():
         if foot not in (1, 2):
             raise ModelError(f"a biped stands on foot 1, 2 or both, not on {foot!r}")
+        if not is_finite_number(x):
+            raise ModelError(f"foot{foot} of a biped stands at a finite x, not at {shown(x)}")
         frames.append(Frame(f"place{foot}", "ground", _at(x, 0.0)))
         loops.append(Loop(f"contact{foot}", f"place{foot}", f"foot{foot}", Revolute(_ACROSS)))
     return Tree.of("planar_biped", bodies, joints, frames=frames, gravity=(0.0, 0.0, -biped.gravity), loops=loops,

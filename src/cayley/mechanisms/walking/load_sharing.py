@@ -14,8 +14,9 @@ import numpy as np
 
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError
+from cayley.wording import shown
 
 Relation: TypeAlias = Callable[[Scalar, Array, Array], tuple[Array, Scalar]]
 UNKNOWNS = ("thetadd", "u1", "u2", "q1", "q2", "R1x", "R1z", "R2x", "R2z")
@@ -24,9 +25,10 @@ UNKNOWNS = ("thetadd", "u1", "u2", "q1", "q2", "R1x", "R1z", "R2x", "R2z")
 def led_trunk(angle: Callable[[Scalar], Scalar] | float, stiffness: float = 200.0, damping: float = 28.0) -> Relation:
     """The trunk is led to an angle [rad], which may be a function of the time:
     thetadd = angledd + stiffness (angle - theta) + damping (angled - thetad)."""
-    if not np.isfinite([stiffness, damping]).all() or stiffness < 0 or damping < 0:
-        raise ModelError(f"a trunk is led by a finite stiffness and damping, not negative, not by {stiffness} and "
-                         f"{damping}")
+    _check_number("the angle of a trunk", angle)
+    for word, value in (("stiffness", stiffness), ("damping", damping)):
+        if not is_finite_number(value) or value < 0:
+            raise ModelError(f"a trunk is led by a finite {word}, not negative, not by {shown(value)}")
 
     def text(t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         now = independent(t)
@@ -45,6 +47,8 @@ def led_trunk(angle: Callable[[Scalar], Scalar] | float, stiffness: float = 200.
 
 def shared_load(share: Callable[[Scalar], Scalar] | float) -> Relation:
     """The first foot bears this share of the vertical load, which may be a function of the time."""
+    _check_number("the share of a load", share)
+
     def relation(t: Scalar, q: Array, qd: Array) -> tuple[Array, Scalar]:
         part = share(t) if callable(share) else share
         return _row(R1z=1.0 - part, R2z=-part), 0.0
@@ -54,11 +58,18 @@ def shared_load(share: Callable[[Scalar], Scalar] | float) -> Relation:
 
 def shared_thrust(share: Callable[[Scalar], Scalar] | float) -> Relation:
     """The first foot bears this share of the horizontal force, which may be a function of the time."""
+    _check_number("the share of a thrust", share)
+
     def relation(t: Scalar, q: Array, qd: Array) -> tuple[Array, Scalar]:
         part = share(t) if callable(share) else share
         return _row(R1x=1.0 - part, R2x=-part), 0.0
 
     return relation
+
+
+def _check_number(what: str, given: Callable[[Scalar], Scalar] | float) -> None:
+    if not callable(given) and not is_finite_number(given):
+        raise ModelError(f"{what} is a finite number or a function of the time, not {shown(given)}")
 
 
 def _row(**entries: Scalar) -> Array:

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.errors import (
     ConventionError,
     GeometryError,
@@ -36,6 +36,7 @@ from cayley.mechanisms.walking.programmed_gait import SUPPORT, programmed_gait
 from cayley.mechanisms.walking.stride import Stride
 from cayley.model.tree import Tree
 from cayley.systems.system import System
+from cayley.wording import shown
 
 ANGLES = ("theta", "alpha1", "beta1", "alpha2", "beta2")
 _STATE = ("q", "qd", "tau", "reactions")
@@ -68,8 +69,10 @@ class PlanarBiped:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if not np.isfinite(value) or (value < 0 and each.name not in ("trunk_center", "gravity")):
-                raise ModelError(f"the {each.name} of a biped is finite and not negative, not {value}")
+            is_signed = each.name in ("trunk_center", "gravity")
+            if not is_finite_number(value) or (value < 0 and not is_signed):
+                raise ModelError(f"the {each.name} of a biped is finite{'' if is_signed else ' and not negative'}, not "
+                                 f"{shown(value)}")
         if self.half_thigh == 0 or self.half_shank == 0:
             raise ModelError("thighs and shanks of a biped have a length")
         own = {"trunk": self.trunk_inertia - self.trunk_mass * self.trunk_center**2,
@@ -290,6 +293,8 @@ class PlanarBiped:
         given; without, feet that fly meet nothing. With a coefficient of `friction` the motion ends where a foot would
         slide; without, feet do not slip. See `programmed_gait`, and `stride` for plans with double support."""
         check_friction(friction)
+        if ground is not None and not is_finite_number(ground):
+            raise ModelError(f"the ground of a gait has a height [m], a finite number, or is None, not {shown(ground)}")
         return programmed_gait(self, legs, ground, friction)
 
     def stride(self, legs: Legs, phases: Sequence[tuple[str, float]], *, relations: Sequence[Relation] = (),
@@ -316,6 +321,9 @@ class PlanarBiped:
         """
         if foot not in (1, 2):
             raise ModelError(f"a biped stands on foot 1 or 2, not on {foot!r}")
+        for word, value in (("theta", theta), ("rate", rate), ("at", at), ("t", t)):
+            if not is_finite_number(value):
+                raise ModelError(f"{word} of a stance is a finite number, not {shown(value)}")
         angles, rates, _ = leg_motion(legs)(t)
         rows = slice(2 * foot - 2, 2 * foot)
         q = np.concatenate([[0.0, 0.0, theta], angles])

@@ -15,13 +15,14 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError, SignatureError
 from cayley.mechanisms.walking import biped_equations as equations
 from cayley.mechanisms.walking.leg_programs import Gait, in_flight, on_both_feet, on_one_foot
 from cayley.mechanisms.walking.load_sharing import Relation
 from cayley.systems.layout import State
 from cayley.systems.ports import Block, PortLike
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.planar_biped import PlanarBiped
@@ -165,5 +166,5 @@ def explain(x: State) -> str | None:
 
 
 def check_friction(friction: float | None) -> None:
-    if friction is not None and not (np.isfinite(friction) and friction >= 0):
-        raise ModelError(f"a coefficient of friction is finite and not negative, not {friction}")
+    if friction is not None and not (is_finite_number(friction) and friction >= 0):
+        raise ModelError(f"a coefficient of friction is finite and not negative, not {shown(friction)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, is_finite_number
 from cayley.errors import GeometryError, ModelError, SignatureError
 from cayley.mechanisms.walking.leg_motion import LegMotion
 from cayley.mechanisms.walking.programmed_body import CONTACTS, DOUBLE, FLIGHT
@@ -66,8 +66,8 @@ def _check_phases(stride: Stride) -> None:
         if contact not in CONTACTS:
             advice = did_you_mean(contact, CONTACTS, otherwise=f"; there are {', '.join(CONTACTS)}")
             raise ModelError(f"a stride has no phase {contact!r}{advice}")
-        if not (np.isfinite(duration) and duration > 0):
-            raise ModelError(f"the duration of {contact!r} is a number of seconds above zero, not {duration}")
+        if not (is_finite_number(duration) and duration > 0):
+            raise ModelError(f"the duration of {contact!r} is a number of seconds above zero, not {shown(duration)}")
     for relation in stride.relations:
         if not callable(relation):
             raise SignatureError("a relation of loads is a function of (t, q, qd) that gives a row (9) and its value, "

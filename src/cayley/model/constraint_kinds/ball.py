@@ -11,12 +11,13 @@ import numpy as np
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import NUMBER, OPTIONAL_FORMULA, WORD, Constraint
 from cayley.model.constraint_kinds.formula import formula
 from cayley.model.constraint_kinds.rolling import circle, seen_from
 from cayley.model.joint_kinds.held import FrameMotion, Row
+from cayley.wording import shown
 
 PLANE = "z"
 _SAMPLES = 20
@@ -52,8 +53,9 @@ class Ball(Constraint):
     presses = True
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.radius < float("inf"):
-            raise ModelError(f"the ball {self.name!r} has the radius {self.radius}: it must be positive and finite")
+        if not is_finite_number(self.radius) or self.radius <= 0:
+            raise ModelError(f"the ball {self.name!r} has the radius {shown(self.radius)}: it must be positive and "
+                             "finite")
         formula(self.surface, ["x", "y", "z"], f"the surface of {self.name!r}")
         if self.surface != PLANE:
             self._check_distance()

@@ -41,6 +41,14 @@ class Pfaffian(Constraint):
                 f"the pfaffian {self.name!r} needs one coefficient for each of its joints, whose names differ: "
                 f"{self.joints}, {self.coefficients}")
         _ = self._formulas
+        self._check_words()
+
+    def _check_words(self) -> None:
+        text = " ".join((*self.coefficients, self.offset))
+        for word, meaning in (("t", "the time"), ("pi", "the number")):
+            if word in self._names and re.search(rf"\b{word}\b", text):
+                raise ModelError(f"in the formulas of the pfaffian {self.name!r} {word} would be both the coordinate "
+                                 f"of a joint and {meaning}: give the joint another name")
 
     @property
     def _names(self) -> list[str]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cayley.compiler.typing import is_finite_number
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import ANGLE
 from cayley.model.constraint_kinds.rolling import seen_from
 from cayley.model.constraint_kinds.wheel import Wheel
 from cayley.model.joint_kinds.held import FrameMotion, Row
+from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,9 @@ class RollerWheel(Wheel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not np.isfinite(self.angle):
-            raise ModelError(f"the roller wheel {self.name!r} has rollers at the angle {self.angle}: it must be finite")
+        if not is_finite_number(self.angle):
+            raise ModelError(f"the roller wheel {self.name!r} has rollers at the angle {shown(self.angle)}: it must be "
+                             "finite")
 
     @property
     def row_names(self) -> tuple[str, ...]:

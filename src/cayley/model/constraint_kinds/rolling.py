@@ -16,7 +16,10 @@ _CORNERS = 32
 
 def checked_axis(given: Axis, whose: str) -> Axis:
     """A unit vector as numbers, or an error that says whose it is."""
-    axis = np.asarray(given, dtype=float)
+    try:
+        axis = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{whose} is {shown(given)}: it must be a unit vector (3)") from None
     if axis.shape != (3,) or not abs(float(axis @ axis) - 1) < _UNIT:
         raise ModelError(f"{whose} is {shown(given)}: it must be a unit vector (3)")
     x, y, z = axis.tolist()

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import AXIS, NUMBER, WORD, Constraint
 from cayley.model.constraint_kinds.rolling import checked_axis, circle, seen_from
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis
+from cayley.wording import shown
 
 FLAT = 1e-3  # rad: what leans so far lies flat
 _UP = np.array([0.0, 0.0, 1.0])
@@ -50,9 +51,9 @@ class Wheel(Constraint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", checked_axis(self.axis, f"the axis of the {self.word} {self.name!r}"))
-        if not 0.0 < self.radius < float("inf"):
-            raise ModelError(f"the {self.word} {self.name!r} has the radius {self.radius}: it must be positive and "
-                             "finite")
+        if not is_finite_number(self.radius) or self.radius <= 0:
+            raise ModelError(f"the {self.word} {self.name!r} has the radius {shown(self.radius)}: it must be positive "
+                             "and finite")
 
     @property
     def frames(self) -> tuple[str, ...]:
