@@ -172,6 +172,22 @@ def test_efforts_with_friction():
     assert -0.05 < excess(move, limits) < 1e-9
 
 
+def test_dry_friction_takes_no_more_time_than_its_force_does():
+    way = [[-1.2, 0.5], [0.0, 0.4], [0.9, -0.7]]
+    smooth = cy.load("planar2r")
+    rough = smooth.with_friction("joint1", coulomb=3.0).with_friction("joint2", coulomb=1.0).including("friction")
+    for jerk in (np.inf, 300.0):
+        times = [time_optimal(way, MotionLimits.of(arm, acceleration=6.0, jerk=jerk, effort=500.0), grid=50).duration
+                 for arm in (smooth, rough)]
+        assert times[1] == pytest.approx(times[0], rel=1e-9)  # the efforts are not near their limits
+    limits = MotionLimits.of(rough, effort=[60.0, 15.0])
+    move = time_optimal(way, limits, grid=800)
+    assert -1e-9 < excess(move, limits) < 1e-9
+    t = np.linspace(0.0, move.duration, 2001)[1:-1]
+    use = (np.abs(rough.inverse_dynamics(*move(t))) / limits.effort).max(axis=1)
+    assert np.mean(use > 0.99) > 0.95  # the fastest motion is at one limit or another all the time
+
+
 def test_paths_that_are_motions():
     limits = MotionLimits([1.0, 2.0, 1.0], [3.0, 2.0, 5.0])
     wave = FunctionOfTime(lambda t: np.stack([np.sin(t), np.cos(2.0 * t), 0.1 * t * t]), 0.0, 3.0)

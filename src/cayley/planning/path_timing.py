@@ -22,7 +22,7 @@ from cayley.planning.limits import MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
 from cayley.planning.polynomials import Polynomials
-from cayley.planning.speed_limits import Parts, allowed_speed, effort_parts, speeds_at
+from cayley.planning.speed_limits import Parts, allowed_speed, effort_parts, forces_along, speeds_at
 
 _ROUNDS = 5
 _KINDS = ("velocity", "acceleration", "effort")
@@ -76,7 +76,8 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
 
 def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits: MotionLimits) -> Array:
     """The x of a timing whose excesses between the samples are small, by as many rounds as it takes."""
-    forces = _Forces.of(at, limits) if limits.has_efforts else None
+    stops = np.isin(np.arange(1, len(s)), _stops(way, s))
+    forces = _Forces.of(at, limits, stops) if limits.has_efforts else None
 
     def limited(x: Array | None) -> Limited:
         return joints if forces is None else forces.beside(joints, limits, x)
@@ -137,30 +138,35 @@ def _of_joints(at: Sequence[Array], limits: MotionLimits, steps: Array) -> Limit
 
 
 class _Forces(NamedTuple):
-    """The forces of a path at its samples: by u, and what they consist of at ds/dt = 1."""
+    """The forces of a path at its samples: by u, and what they consist of at ds/dt = 1; dry friction where it comes to
+    rest, which at that instant may be on either side."""
 
     drive: Array
     parts: Parts
+    either: Array
 
     @staticmethod
-    def of(at: Sequence[Array], limits: MotionLimits) -> _Forces:
+    def of(at: Sequence[Array], limits: MotionLimits, stops: Array) -> _Forces:
+        """`stops` says which intervals end at rest."""
         q, first, second = at[:3]
         parts = effort_parts(limits, q, first, second)
         _check_rest(parts.resting, limits)
         none = np.zeros_like(first)
-        return _Forces(limits.forces(q, none, first) - limits.forces(q, none, none), parts)
+        either = np.where(stops[:, None, None], parts.resting - limits.forces(q, none, none), 0.0)
+        return _Forces(forces_along(limits, q, first), parts, either)
 
     def beside(self, joints: Limited, limits: MotionLimits, x: Array | None) -> Limited:
         """What is limited with these forces as well; their viscous friction, which grows with the root of x, by its
         tangent at an x that is near."""
         bounds = np.where(limits.effort > 0.0, limits.effort, np.inf)
-        square, resting = self.parts.inertial, self.parts.resting
+        square, resting = self.parts.inertial, self.parts.resting - self.either
         if x is not None:
             root = _speeds(x)[..., None]
             square = square + self.parts.viscous * (0.5 / root)
             resting = resting + self.parts.viscous * (0.5 * root)
+        room = bounds * np.maximum(1.0 - np.abs(self.either) / bounds, 0.1)
         own = joints.m, joints.c, np.zeros_like(joints.m)
-        m, c, g = (np.concatenate([joint, force / bounds], axis=2)
+        m, c, g = (np.concatenate([joint, force / room], axis=2)
                    for joint, force in zip(own, (self.drive, square, resting), strict=True))
         return Limited(m, c, g, joints.velocity, joints.steps)
 
@@ -180,9 +186,14 @@ def _check_rest(resting: Array, limits: MotionLimits) -> None:
             f"path, and its limit of effort is {limits.effort[joint]:g}: change the path, the load or the drive")
 
 
+def _stops(way: Path, s: Array) -> Array:
+    """The numbers of the points of the grid at which the path rests."""
+    return np.searchsorted(s, way.rests - 1e-12 * (s[-1] - s[0]))
+
+
 def _solved(way: Path, s: Array, limited: Limited, limits: MotionLimits) -> Array:
     caps = velocity_caps(limited)
-    at_rest = np.searchsorted(s, way.rests - 1e-12 * (s[-1] - s[0]))
+    at_rest = _stops(way, s)
     sides = np.concatenate([limited.m[np.minimum(at_rest, len(s) - 2), 0], limited.m[np.maximum(at_rest, 1) - 1, 2]])
     slopes = np.abs(sides).max(axis=1).reshape(2, -1).max(axis=0)
     caps[at_rest[slopes > _FLAT * np.abs(limited.m[:, 1]).max()]] = 0.0  # elsewhere the joints are at rest at any ds/dt

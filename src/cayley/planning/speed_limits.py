@@ -116,6 +116,14 @@ def effort_parts(limits: MotionLimits, q: Array, qd: Array, qdd: Array) -> Parts
     return Parts(gravity + friction - viscous, viscous, inertial)
 
 
+def forces_along(limits: MotionLimits, q: Array, direction: Array) -> Array:
+    """The forces of inertia (..., n) that an acceleration along the velocity takes. It is looked at moving to both
+    sides: at rest, dry friction would be on the side of the acceleration."""
+    none = np.zeros_like(direction)
+    ahead, back = (limits.forces(q, way, direction) - limits.forces(q, way, none) for way in (direction, -direction))
+    return 0.5 * (ahead + back)
+
+
 def force_speeds(parts: Parts, effort: Array) -> Array:
     """How many times as fast (..., n) before a force leaves its limits for the first time; infinity if never."""
     sides = [_first_beyond(effort - sign * parts.resting, sign * parts.viscous, sign * parts.inertial)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, vstack
 
 from cayley.compiler.typing import Array
 from cayley.planning.limits import MotionLimits
-from cayley.planning.speed_limits import effort_parts
+from cayley.planning.speed_limits import effort_parts, forces_along
 
 PARTS = (0.0, 0.5, 1.0)
 """Where in each interval the limits are looked at."""
@@ -70,9 +70,8 @@ def _force_row(limits: MotionLimits, parts: tuple[Array, ...], q: Array, Q1: Arr
     """Of the forces; viscous friction, which grows with sqrt(x), by its tangent at x = 1."""
     bounds = np.where(limits.effort > 0.0, limits.effort, np.inf)
     resting, viscous, inertial = (sign * part[:, place] / bounds for part in parts)
-    none = np.zeros_like(Q1)
-    drive = sign * (limits.forces(q, none, Q1) - limits.forces(q, none, none)) / bounds
-    return ((inertial + 0.5 * viscous) / scale**2, drive / scale**2, none, 1.0 - resting - 0.5 * viscous)
+    drive = sign * forces_along(limits, q, Q1) / bounds
+    return ((inertial + 0.5 * viscous) / scale**2, drive / scale**2, np.zeros_like(Q1), 1.0 - resting - 0.5 * viscous)
 
 
 def _in_unknowns(by_x: Array, by_u: Array, by_rate: Array, h: Array, part: float) -> csr_array:
