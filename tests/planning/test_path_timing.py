@@ -172,6 +172,23 @@ def test_efforts_with_friction():
     assert -0.05 < excess(move, limits) < 1e-9
 
 
+@pytest.mark.parametrize("wave", [20.0, 60.0, 150.0])
+def test_waves_between_the_points_of_the_grid_are_seen(wave):
+    limits = MotionLimits(1.0, 3.0)
+    path = FunctionOfTime(lambda t: np.stack([t, 0.01 * np.sin(wave * t)]), 0.0, 6.0)
+    fine = time_optimal(path, limits, grid=6000)
+    for grid in (20, 200):
+        move = time_optimal(path, limits, grid=grid)
+        assert excess(move, limits) < 1e-9
+        assert move.duration < 1.04 * fine.duration
+
+
+def test_corner_within_a_function_is_named():
+    path = FunctionOfTime(lambda t: np.stack([t, abs(t - 2.3)]), 0.0, 6.0)
+    with pytest.raises(PlanningError, match="sharply near s = 2.29.*round it"):
+        time_optimal(path, MotionLimits(1.0, 3.0))
+
+
 def test_dry_friction_takes_no_more_time_than_its_force_does():
     way = [[-1.2, 0.5], [0.0, 0.4], [0.9, -0.7]]
     smooth = cy.load("planar2r")

@@ -19,6 +19,8 @@ from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 
 _CORNER = 1e-9
+_HALVINGS = 8
+_PARABOLA = 1e-3
 _EXPANDED = 5  # degree of a path up to which its timing is multiplied out
 
 
@@ -93,6 +95,25 @@ def grid_of(path: Path, count: int) -> Array:
     intervals = np.maximum(np.ceil(lengths * (count / (breaks[-1] - breaks[0])) - 1e-9), 2.0)
     ends = np.concatenate([[0.0], np.cumsum(intervals)])
     return np.interp(np.arange(int(ends[-1]) + 1), ends, breaks)
+
+
+def resolved(curve: Motion, s: Array) -> Array:
+    """A grid with more points where the slopes of the curve are no parabolas between those of the grid: there samples
+    would not see its waves."""
+    place = s[0]
+    for _ in range(_HALVINGS):
+        steps = np.diff(s)[:, None]
+        slopes = curve._values(s[:-1, None] + steps * np.array([1e-9, 0.25, 0.5, 0.75, 1.0 - 1e-9]))[1]
+        first, early, middle, late, last = np.moveaxis(slopes, 1, 0)
+        gaps = np.maximum(np.abs(early - (3.0 * first + 6.0 * middle - last) / 8.0),
+                          np.abs(late - (3.0 * last + 6.0 * middle - first) / 8.0))
+        rough = (gaps > _PARABOLA * np.abs(slopes).max(axis=(0, 1))).any(axis=1)
+        if not rough.any():
+            return s
+        place = s[int(rough.argmax())]
+        s = np.sort(np.concatenate([s, 0.5 * (s[:-1] + s[1:])[rough]]))
+    raise PlanningError(f"the path turns too sharply near s = {place:g}: if it has a corner there, round it, or make it "
+                        "of two motions with `then`, between which it stops; otherwise ask for a finer grid")
 
 
 def along(curve: Motion, timing: Polynomials) -> Motion:

@@ -17,7 +17,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.jerk_limited_path import jerk_limited_timing
-from cayley.planning.joint_paths import Path, along, grid_of, path_of, path_through
+from cayley.planning.joint_paths import Path, along, grid_of, path_of, path_through, resolved
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
@@ -58,6 +58,7 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
 def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     """The motion along a path on a grid of so many intervals, without limits of jerk."""
     s = grid_of(way, count)
+    s = s if _is_cubic(way.curve) else resolved(way.curve, s)
     steps = np.diff(s)
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
     samples[:, 2] = np.nextafter(s[1:], s[0])
@@ -65,13 +66,17 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     _check_goes_on(s, at[1])
     _check_moves(at[1], limits)
     joints = _of_joints(at, limits, steps)
-    if isinstance(way.curve, Polynomials) and way.curve.degree <= 3 and not limits.has_efforts:
+    if _is_cubic(way.curve) and not limits.has_efforts:
         x = _solved(way, s, joints, limits)
         return _motion(way.curve, s, x * ((1.0 - _TOLERANCE) / max(1.0, greatest_excess(joints, x))), at)
     x = _looked_at(way, s, at, joints, limits)
     motion = _motion(way.curve, s, x, at)
     worst = allowed_speed(motion, limits, _KINDS)
     return motion.scaled(duration=motion.duration / worst.speed * (1.0 + _TOLERANCE))
+
+
+def _is_cubic(curve: Motion) -> bool:
+    return isinstance(curve, Polynomials) and curve.degree <= 3
 
 
 def _looked_at(way: Path, s: Array, at: Sequence[Array], joints: Limited, limits: MotionLimits) -> Array:
@@ -241,6 +246,6 @@ def _motion(curve: Motion, s: Array, x: Array, at: Sequence[Array]) -> Motion:
     t = _times(s, x)
     v = np.sqrt(x[:-1])
     u = np.diff(x) / (2.0 * np.diff(s))
-    if isinstance(curve, Polynomials) and curve.degree <= 3:
+    if _is_cubic(curve):
         return Polynomials(t, compiled(along_cubic, curve.nq)(*[part[:, 0] for part in at], v, u))
     return along(curve, Polynomials(t, np.stack([s[:-1], v, 0.5 * u], axis=1)[..., None]))
