@@ -185,7 +185,7 @@ def test_waves_between_the_points_of_the_grid_are_seen(wave):
 
 def test_corner_within_a_function_is_named():
     path = FunctionOfTime(lambda t: np.stack([t, abs(t - 2.3)]), 0.0, 6.0)
-    with pytest.raises(PlanningError, match="sharply near s = 2.29.*round it"):
+    with pytest.raises(PlanningError, match=r"sharply near s = 2\.29.*round it"):
         time_optimal(path, MotionLimits(1.0, 3.0))
 
 
