@@ -14,6 +14,7 @@ from numpy.polynomial import chebyshev
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
+from cayley.planning.given import numbers
 from cayley.planning.polynomials import Polynomials
 
 _ORDERS = ("q", "qd", "qdd", "qddd")
@@ -43,8 +44,8 @@ def polynomial_through(conditions: Sequence[At]) -> Polynomials:
     >>> (729 * move.coefficients[0, 3:, 0]).round(6)
     array([  21590.,  -82435.,  133074., -100100.,   28600.])
     """
-    listed = [(float(at.t), order, np.asarray(getattr(at, name), dtype=float)) for at in conditions
-              for order, name in enumerate(_ORDERS) if getattr(at, name) is not None]
+    listed = [(float(numbers(at.t, "times")), order, numbers(getattr(at, name), f"values of {name}"))
+              for at in conditions for order, name in enumerate(_ORDERS) if getattr(at, name) is not None]
     times = [t for t, _, _ in listed]
     if not listed or min(times) == max(times):
         raise PlanningError("a motion has conditions at two times or more: it takes a time > 0")

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import PlanningError, SignatureError, SingularityError
+from cayley.errors import SignatureError, SingularityError
+from cayley.planning.given import numbers, positive_seconds
 from cayley.planning.limits import Machine, checked_configuration
 from cayley.planning.polynomials import Polynomials
 
@@ -41,10 +42,11 @@ def joint_end_state(machine: Machine, q: ArrayLike, frame: str, *, velocity: Arr
 
 def between_states(first: EndState, last: EndState, duration: float) -> Polynomials:
     """The polynomial of degree five for each joint with these positions, velocities and accelerations at its ends."""
-    if not 0.0 < duration < np.inf:
-        raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {duration:g}")
-    T = float(duration)
-    (a, va, aa), (b, vb, ab) = [[np.asarray(part, dtype=float) for part in end] for end in (first, last)]
+    T = positive_seconds(duration)
+    (a, va, aa), (b, vb, ab) = [
+        [checked_configuration(part, f"the {word} of the {place} state", np.size(first[0]))
+         for part, word in zip(end, ("position", "velocity", "acceleration"), strict=True)]
+        for end, place in ((first, "first"), (last, "last"))]
     left = b - (a + va * T + 0.5 * aa * T**2)
     rates = (vb - (va + aa * T)) * T
     bends = (ab - aa) * T**2
@@ -54,7 +56,7 @@ def between_states(first: EndState, last: EndState, duration: float) -> Polynomi
 
 
 def _six(values: ArrayLike, what: str) -> Array:
-    found = np.array(values, dtype=float)
+    found = numbers(values, what)
     if found.shape != (6,) or not np.isfinite(found).all():
         raise SignatureError(f"{what} of a frame is (v; w), six finite numbers; given was the shape {found.shape}")
     return found

@@ -15,6 +15,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.composed import Composed
 from cayley.planning.cubic_splines import cubic_spline
+from cayley.planning.given import numbers
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 
@@ -37,7 +38,7 @@ def path_through(waypoints: ArrayLike, stops: Sequence[int] = ()) -> Path:
     Between stops it is a natural cubic spline, whose parameter grows with the square root of the distance of waypoints
     (centripetal: no loops where they are close); between two stops next to each other it is a straight line.
     """
-    points = np.array(waypoints, dtype=float)
+    points = numbers(waypoints, "waypoints")
     if points.ndim != 2 or len(points) < 2 or points.shape[1] == 0:
         raise SignatureError(f"waypoints are (k, n), two or more; given was the shape {points.shape}")
     if not np.isfinite(points).all():
@@ -47,19 +48,19 @@ def path_through(waypoints: ArrayLike, stops: Sequence[int] = ()) -> Path:
         first = int((distances == 0.0).argmax())
         raise PlanningError(f"waypoints {first} and {first + 1} are the same: leave one of them out (to stop there, "
                             "name it among the stops)")
-    numbers = _checked_stops(stops, len(points))
+    at_rest = _checked_stops(stops, len(points))
     knots = np.concatenate([[0.0], np.cumsum(np.sqrt(distances))])
-    sections = [cubic_spline(knots[a:b + 1], points[a:b + 1]) for a, b in pairwise(numbers)]
+    sections = [cubic_spline(knots[a:b + 1], points[a:b + 1]) for a, b in pairwise(at_rest)]
     curve = sections[0] if len(sections) == 1 else Polynomials(
         knots, np.concatenate([section.raised(3).coefficients for section in sections]))
-    return Path(curve, knots[numbers])
+    return Path(curve, knots[at_rest])
 
 
 def _checked_stops(stops: Sequence[int], count: int) -> Array:
-    numbers = np.asarray(stops if len(stops) else [0], dtype=float)
-    if numbers.ndim != 1 or (numbers != np.round(numbers)).any() or (np.abs(numbers) >= count).any():
+    found = numbers(stops if len(stops) else [0], "stops")
+    if found.ndim != 1 or (found != np.round(found)).any() or (np.abs(found) >= count).any():
         raise PlanningError(f"stops are numbers of waypoints, 0 to {count - 1}; given was {list(stops)}")
-    return np.unique(np.concatenate([numbers.astype(int) % count, [0, count - 1]]))
+    return np.unique(np.concatenate([found.astype(int) % count, [0, count - 1]]))
 
 
 def path_of(curve: Motion, stops: Sequence[float] = ()) -> Path:
@@ -68,7 +69,7 @@ def path_of(curve: Motion, stops: Sequence[float] = ()) -> Path:
     if curve.attitudes:
         raise PlanningError("a path with orientations among its coordinates has no joints whose limits could be kept: "
                             "time it by the joints of the machine that follows it")
-    places = np.asarray(stops, dtype=float).reshape(-1)
+    places = numbers(stops, "stops").reshape(-1)
     if not ((places >= curve.start) & (places <= curve.end)).all():
         raise PlanningError(f"stops are between {curve.start:g} and {curve.end:g}, the ends of the path; given was "
                             f"{list(stops)}")
@@ -112,8 +113,8 @@ def resolved(curve: Motion, s: Array) -> Array:
             return s
         place = s[int(rough.argmax())]
         s = np.sort(np.concatenate([s, 0.5 * (s[:-1] + s[1:])[rough]]))
-    raise PlanningError(f"the path turns too sharply near s = {place:g}: if it has a corner there, round it, or make it "
-                        "of two motions with `then`, between which it stops; otherwise ask for a finer grid")
+    raise PlanningError(f"the path turns too sharply near s = {place:g}: if it has a corner there, round it, or make "
+                        "it of two motions with `then`, between which it stops; otherwise ask for a finer grid")
 
 
 def along(curve: Motion, timing: Polynomials) -> Motion:

@@ -13,6 +13,7 @@ from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import PlanningError, SignatureError, UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.coordinate_labels import velocity_labels
+from cayley.planning.given import numbers
 
 if TYPE_CHECKING:
     from cayley.model.tree import Tree
@@ -64,7 +65,7 @@ class MotionLimits:
     def __post_init__(self) -> None:
         sizes = set()
         for kind in KINDS:
-            values = np.array(getattr(self, kind), dtype=float)
+            values = numbers(getattr(self, kind), f"limits of {kind}")
             if values.ndim > 1:
                 raise SignatureError(f"the limits of {kind} are a number or one for each joint, (n); given was the "
                                      f"shape {values.shape}")
@@ -167,7 +168,7 @@ class MotionLimits:
 
 def checked_configuration(value: ArrayLike, what: str, n: int | None = None) -> Array:
     """Finite numbers (n), or an error that says which are not."""
-    q = np.array(value, dtype=float)
+    q = numbers(value, f"the numbers of {what}")
     if q.ndim != 1 or q.size == 0 or (n is not None and len(q) != n):
         raise SignatureError(f"{what} is ({'n' if n is None else n}); given was the shape {q.shape}")
     if not np.isfinite(q).all():

@@ -20,6 +20,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
+from cayley.planning.given import numbers, positive_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +161,7 @@ class Motion(ABC):
             return tuple(np.stack(part).reshape(*t.shape, -1) for part in zip(*parts, strict=True))  # type: ignore[return-value]
         if type(t) is float and self.start <= t <= self.end:
             return self._at(t)
-        times = np.asarray(t, dtype=float)
+        times = numbers(t, "times")
         inside = np.clip(times, self.start, self.end)
         found = self._values(inside)
         if (inside == times).all():
@@ -222,9 +223,7 @@ class Motion(ABC):
 
     def scaled(self, *, duration: float) -> Motion:
         """The same path in another time, from the same start: velocities are as much smaller as it takes longer."""
-        if not 0 < duration < np.inf:
-            raise PlanningError(f"a motion takes a time > 0; asked was for {duration:g} s")
-        return self._retimed(self.duration / duration, self.start)
+        return self._retimed(self.duration / positive_seconds(duration), self.start)
 
     def reversed(self) -> Motion:
         """The same path from its end to its start, in the same interval."""

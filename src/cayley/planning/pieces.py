@@ -14,6 +14,7 @@ from cayley.compiler.lookup import interval, lookup
 from cayley.compiler.signature import Signature
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
+from cayley.planning.given import numbers
 from cayley.planning.motion import Derivatives, Motion
 from cayley.wording import shown
 
@@ -106,7 +107,7 @@ def _row(table: Array, place: Scalar) -> Array:
 
 def checked_breaks(times: ArrayLike, what: str = "the times") -> Array:
     """Increasing finite times (k), two or more, or an error that says which are not."""
-    t = np.array(times, dtype=float, order="C")
+    t = numbers(times, what)
     if t.ndim != 1 or len(t) < 2:
         raise SignatureError(f"{what} are two numbers or more, (k); given was the shape {t.shape}")
     if not np.isfinite(t).all():
@@ -123,7 +124,7 @@ def checked_breaks(times: ArrayLike, what: str = "the times") -> Array:
 def checked_points(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
     """Increasing times (k) and finite points (k, n), or an error that says what is wrong."""
     x = checked_breaks(times)
-    y = np.array(points, dtype=float)
+    y = numbers(points, "points")
     y = y[:, None] if y.ndim == 1 else y
     if y.ndim != 2 or len(y) != len(x):
         raise SignatureError(f"{len(x)} times take points of the shape ({len(x)}, n), one row a time; given was "
@@ -135,7 +136,7 @@ def checked_points(times: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
 
 def checked_vector(value: ArrayLike, size: int, what: str) -> Array:
     """Finite numbers (size), given so or as one for all."""
-    vector = np.asarray(value, dtype=float)
+    vector = numbers(value, what)
     if vector.shape not in ((), (1,), (size,)) or not np.isfinite(vector).all():
         raise SignatureError(f"{what} are finite numbers ({size}), or one for all; given was {shown(value)}")
     return np.broadcast_to(vector, (size,))

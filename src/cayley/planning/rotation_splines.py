@@ -22,6 +22,7 @@ from cayley.geometry.rotations.quaternion import (
     quaternion_from_matrix,
     quaternion_product,
 )
+from cayley.planning.given import numbers
 from cayley.planning.pieces import checked_breaks, checked_vector
 from cayley.planning.pose_curve import PoseCurve
 from cayley.planning.rotation_curve import RotationCurve
@@ -70,7 +71,7 @@ def pose_spline(times: ArrayLike, poses: ArrayLike, ends: Ends = "natural", *,
 
 def checked_rotations(rotations: ArrayLike, count: int) -> Array:
     """The unit quaternions (count, 4) of rotations, given so or as matrices."""
-    given = np.asarray(rotations, dtype=float)
+    given = numbers(rotations, "rotations")
     if given.shape == (count, 3, 3):
         return quaternion_from_matrix(given)
     if given.shape != (count, 4):
@@ -83,7 +84,7 @@ def checked_rotations(rotations: ArrayLike, count: int) -> Array:
 
 def checked_poses(poses: ArrayLike, count: int) -> Array:
     """The unit dual quaternions (count, 8) of poses (count, 4, 4)."""
-    given = np.asarray(poses, dtype=float)
+    given = numbers(poses, "poses")
     if given.shape != (count, 4, 4):
         raise SignatureError(f"{count} times take {count} poses ({count}, 4, 4); given was the shape {given.shape}")
     return dual_quaternion_from_pose(given).reshape(-1, 8)

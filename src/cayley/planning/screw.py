@@ -12,6 +12,7 @@ from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector
+from cayley.planning.given import numbers
 from cayley.planning.motion import Derivatives
 from cayley.planning.pieces import InPieces, checked_breaks
 from cayley.planning.rotation_splines import aligned, checked_poses
@@ -61,7 +62,7 @@ def screw_motion(times: ArrayLike, poses: ArrayLike) -> Screws:
     """
     t = checked_breaks(times)
     quaternions = aligned(checked_poses(poses, len(t)), np.zeros(3))[:, :4]
-    goals = np.asarray(poses, dtype=float)
+    goals = numbers(poses, "poses")
     gaps = twist_from_pose(relative_pose(goals[:-1], goals[1:]))
     first = np.concatenate([goals[:-1, :3, 3], quaternions[:-1]], axis=-1)
     return Screws(t, first, gaps / np.diff(t)[:, None])

@@ -11,6 +11,7 @@ import numpy as np
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import PlanningError, UnsupportedError
+from cayley.planning.given import positive_seconds
 from cayley.planning.knots import through_knots
 from cayley.planning.motion import Derivatives, Motion, held
 from cayley.planning.polynomials import PolynomialPieces, moved
@@ -92,9 +93,10 @@ def blended(first: Motion, second: Motion, duration: float) -> Motion:
     first.check_follows(second)
     if first.attitudes:
         raise UnsupportedError("motions with orientations are not blended: give the poses to pass to `pose_spline`")
+    duration = positive_seconds(duration)
     half = 0.5 * duration
     longest = 2.0 * min(first.duration, second.duration)
-    if not 0 < duration < longest:
+    if not duration < longest:
         raise PlanningError(f"half of the corner is of each motion, which take {first.duration:g} and "
                             f"{second.duration:g} s: give a duration > 0 and < {longest:g} s, not {duration:g}")
     before = first.during(first.start, first.end - half)

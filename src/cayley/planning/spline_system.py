@@ -37,7 +37,7 @@ def spline_bends(x: Array, y: Array, ends: Ends, velocities: tuple[ArrayLike, Ar
     """The second derivatives (k, n) at the knots."""
     if ends == "periodic":
         return _periodic(x, y)
-    kinds = (ends, ends) if isinstance(ends, str) else tuple(ends)
+    kinds = tuple(ends) if isinstance(ends, (tuple, list)) else (ends, ends)
     if len(kinds) != 2 or any(kind not in _ENDS for kind in kinds):
         raise ConventionError(f"a spline ends {', '.join(_ENDS)}, one word or one for each end, or is periodic; not "
                               f"{ends!r}")

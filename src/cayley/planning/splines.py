@@ -10,6 +10,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, PlanningError, SignatureError
+from cayley.planning.given import numbers
 from cayley.planning.pieces import checked_points, checked_vector
 from cayley.planning.polynomials import Polynomials
 from cayley.planning.spline_system import check_closed
@@ -71,7 +72,7 @@ def b_spline(control_points: ArrayLike, *, degree: int = 3, knots: ArrayLike | N
            [0.5 , 0.75],
            [1.  , 0.  ]])
     """
-    c = np.array(control_points, dtype=float)
+    c = numbers(control_points, "control points")
     if c.ndim != 2 or not len(c) > degree >= 1:
         raise SignatureError(f"a B-spline of degree {degree} has more than {degree} control points (m, n), and a "
                              f"degree of 1 or more; given was the shape {c.shape}")
@@ -83,13 +84,17 @@ def b_spline(control_points: ArrayLike, *, degree: int = 3, knots: ArrayLike | N
         inner = np.linspace(start, end, len(c) - degree + 1)
         t = np.concatenate([[start] * degree, inner, [end] * degree])
     else:
-        t = np.array(knots, dtype=float)
+        t = numbers(knots, "knots")
     if t.shape != (len(c) + degree + 1,) or not np.isfinite(t).all() or not (np.diff(t) >= 0).all():
         raise PlanningError(f"{len(c)} control points of degree {degree} take {len(c) + degree + 1} finite knots that "
                             "never decrease")
     if not t[degree] < t[-degree - 1]:
         raise PlanningError(f"the knots {degree} and {len(t) - degree - 1} are the ends of the motion, and both "
                             f"{t[degree]:g}: spread them")
+    jumps = t[:-degree][(t[:-degree] == t[degree:]) & (t[:-degree] > t[degree]) & (t[degree:] < t[-degree - 1])]
+    if len(jumps):
+        raise PlanningError(f"the knot {jumps[0]:g} is there more than {degree} times, where the motion would jump: "
+                            "leave some of them out")
     return _pieces_of(BSpline(t, c, degree))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError
+from cayley.planning.given import positive_seconds
 from cayley.planning.laws import Law, law_named
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.motion import Motion
@@ -35,11 +36,10 @@ def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", dur
     limits = (limits or _UNLIMITED).resized(len(a))
     if duration is None:
         return _fastest(a, b, law, limits)[0]
-    if not 0.0 < duration < np.inf:
-        raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {duration:g}")
+    duration = positive_seconds(duration)
     if not (a != b).any():
         return law_named(law).motion(a, b, duration)
-    return _within(a, b, law, float(duration), limits)
+    return _within(a, b, law, duration, limits)
 
 
 def minimum_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits, *, law: str = "3-4-5") -> Duration:

@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
+from cayley.planning.given import numbers, positive_seconds
 from cayley.planning.limits import checked_configuration
 from cayley.planning.polynomials import Polynomials
 
@@ -31,9 +32,12 @@ def through_two_points(first: ArrayLike, last: ArrayLike, via: ArrayLike, times:
     """
     a = checked_configuration(first, "the first configuration")
     b = checked_configuration(last, "the last configuration", len(a))
-    points = np.array(via, dtype=float)
-    if points.shape != (2, len(a)) or not np.isfinite(points).all():
-        raise SignatureError(f"two via points of finite numbers are (2, {len(a)}); given was the shape {points.shape}")
+    points = numbers(via, "via points")
+    if points.shape != (2, len(a)):
+        raise SignatureError(f"two via points are (2, {len(a)}); given was the shape {points.shape}")
+    if not np.isfinite(points).all():
+        raise PlanningError(f"via point {int((~np.isfinite(points)).any(axis=1).argmax())} is not of finite numbers")
+    duration = positive_seconds(duration)
     x = _parts(times, duration)
     residual = points - (a + _values(_345, x)[:, None] * (b - a))
     equations = np.stack([_values(_BUMP, x), _values(_BUMP_TIMES_X, x)], axis=1)
@@ -45,9 +49,7 @@ def through_two_points(first: ArrayLike, last: ArrayLike, via: ArrayLike, times:
 
 def _parts(times: ArrayLike, duration: float) -> Array:
     """The times as parts of the duration; both inside, and not the same."""
-    if not 0.0 < duration < np.inf:
-        raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {duration:g}")
-    t = np.array(times, dtype=float)
+    t = numbers(times, "times")
     if t.shape != (2,):
         raise SignatureError(f"the times of the via points are two; given was the shape {t.shape}")
     if not ((t > 0.0) & (t < duration)).all():
