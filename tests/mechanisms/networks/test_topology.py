@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from cayley.errors import ModelError
+from cayley.mechanisms.networks import Connection, LineSpring, Network, RigidBody
 from cayley.mechanisms.networks.formulation_tree import chain_graph, formulation
 from cayley.mechanisms.networks.system_graph import Edge, EdgeKind, SystemGraph
+from cayley.model.joint_kinds import Revolute
 
 
 def drivers(m):
@@ -135,6 +137,44 @@ def test_what_makes_a_graph_unsolvable_is_named():
         SystemGraph((*bar, *parallel)).circuit_matrix(["a", "b", "move"])
     with pytest.raises(ModelError, match="there is no edge 'c'"):
         SystemGraph(tuple(bar)).circuit_matrix(["a", "b", "c"])
+
+
+def rods(m, closed=False, **more):
+    """A chain of rods by names, or a ring of them through the reference."""
+    bodies = [RigidBody(f"r{j}", 1.0, np.eye(3), {"B": [0, 0, 0], "A": [1, 0, 0]}) for j in range(m)]
+    ends = [(f"r{j - 1}.A" if j else "O.base", f"r{j}.B") for j in range(m)] + [("O.end", f"r{m - 1}.A")] * closed
+    pins = [Connection(f"p{k}", *two, Revolute()) for k, two in enumerate(ends)]
+    return Network("rods", bodies, pins, reference={"base": [0, 0, 0], "end": [1, 0, 0]}, **more)
+
+
+@pytest.mark.spec("S4-09", "S4-35")
+@pytest.mark.parametrize(("m", "count"), [(1, 4), (2, 14)])
+def test_the_graph_of_a_network_is_that_of_its_chain(m, count):
+    network = rods(m, open=[f"r{m - 1}.A"])
+    names = [*[f"p{k}" for k in range(m)], f"at r{m - 1}.A", *[f"at r{k}.G" for k in range(m)]]
+    subsets = [across for number in range(len(names) + 1) for across in combinations(names, number)]
+    assert sum(formulation(network.graph(across)).solvable for across in subsets) == count
+
+
+@pytest.mark.spec("S4-09")
+def test_the_graph_of_a_ring():
+    """Circuits and cut-sets of a loop through the reference: velocities of its joints and its wrenches, by a tree."""
+    ring = rods(3, closed=True, springs=[LineSpring("s", "r0.A", "r2.B", stiffness=1.0)])
+    found = formulation(ring.graph(["p0", "p1", "p2"]))
+    assert found.verdict == "algebraic" and found.forms == {"r0": "r0.B", "r1": "r1.B", "r2": "r2.B"}
+    assert formulation(ring.graph(["p1", "p2", "p3"])).forms == {"r0": "r0.A", "r1": "r1.A", "r2": "r2.A"}
+    assert formulation(ring.graph(["p1"])).verdict == "differential"
+    assert "is given more than once, by" in formulation(ring.graph(["p0", "p1", "p2", "p3"])).why
+    graph = ring.graph(["p0", "p1", "p2"])
+    F = graph.circuit_matrix(found.tree)
+    chords = graph.chords(found.tree)
+    x = dict(zip(found.tree, np.random.default_rng(0).normal(size=len(found.tree)), strict=True))
+    across = dict(zip(chords, F.T @ list(x.values()), strict=True))
+    assert across["p3"] == pytest.approx(x["r2.A"])  # the last pin has the velocity of its terminal
+    assert across["r1.B"] == pytest.approx(x["p1"] + x["r0.A"])
+    assert across["spring s"] == pytest.approx(x["p2"] + x["r1.A"] - x["r0.A"])
+    with pytest.raises(ModelError, match="there is no driver 'p9'"):
+        ring.graph(["p9"])
 
 
 def test_thirty_bodies():

@@ -7,7 +7,7 @@ circuit and cut-set equations know of the difference. Source: Tokad 4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -23,7 +23,7 @@ from cayley.mechanisms.networks.instant import Attachment
 from cayley.mechanisms.networks.joint_layer import NetworkJoint
 from cayley.mechanisms.networks.open_network import OpenNetwork
 from cayley.mechanisms.networks.rigid_body import GRAVITY, RigidBody
-from cayley.mechanisms.networks.system_graph import REFERENCE
+from cayley.mechanisms.networks.system_graph import REFERENCE, SystemGraph
 from cayley.model.constraint_kinds import Constraint, Loop
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.joint_kinds.motion import plane_across
@@ -279,12 +279,17 @@ class Network:
         pose[:3, 3] = own.T @ (self.point(terminal) - inner)
         return Frame(name, terminal.body, pose)
 
-
     def system(self, circuit: Circuit | None = None) -> System:
         """The network in time, with the circuit that drives some of its connections; see
         `cayley.mechanisms.networks.networks_in_time`."""
         from cayley.mechanisms.networks.networks_in_time import network_system
         return network_system(self, circuit)
+
+    def graph(self, across: Collection[str] = ()) -> SystemGraph:
+        """Its system graph, with motions given by the drivers that are named; see
+        `cayley.mechanisms.networks.network_graph`."""
+        from cayley.mechanisms.networks.network_graph import network_graph
+        return network_graph(self, across)
 
     def arm(self, end: Terminal) -> Array:
         """Where a terminal is from the mass centre of its body, in the axes that the spanning tree has for it, or on
