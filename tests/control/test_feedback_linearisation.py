@@ -414,6 +414,10 @@ def test_what_has_no_such_law_is_refused():
         one(stiffness=0.0, inertia=0.1)
     with pytest.raises(SignatureError, match="4 numbers"):
         FeedbackLinearisation(worked_example(), [-1.0] * 3)
+    with pytest.raises(SignatureError, match="poles must be numbers"):
+        FeedbackLinearisation(worked_example(), "fast")
+    with pytest.raises(SignatureError, match="not for 'planar2r'"):
+        FeedbackLinearisation("planar2r", [-1.0] * 4)
 
 
 def test_links_without_mass_have_no_law():

@@ -92,7 +92,7 @@ def test_proof_in_symbols():
 
 
 def test_what_is_no_flexible_link_is_refused():
-    for wrong in ({"stiffness": 0.0}, {"link": -1.0}, {"motor": 0.0}, {"weight": np.nan}):
+    for wrong in ({"stiffness": 0.0}, {"link": -1.0}, {"motor": 0.0}, {"weight": np.nan}, {"link": "1"}):
         with pytest.raises(ModelError, match=next(iter(wrong))):
             FlexibleLink(**({"link": 1.0, "motor": 1.0, "weight": 1.0, "stiffness": 1.0} | wrong))
     with pytest.raises(SignatureError, match="two numbers"):

@@ -128,6 +128,8 @@ def test_what_has_no_such_law_is_refused():
         vector_parameter_control_kernel(cy.load("planar2r"))([np.inf, 0.0], [0.0, 0.0], [0.0, 0.0])
     with pytest.raises(SignatureError, match="gains kp"):
         computed_torque(cy.load("planar2r"), [1.0, 2.0, 3.0], 1.0)
+    with pytest.raises(SignatureError, match="gains kp must be numbers"):
+        computed_torque(cy.load("planar2r"), "high", 1.0)
     soft = cy.load("planar2r").with_drive("joint1", stiffness=1e3, inertia=0.1).including("elastic drives")
     for law in (computed_torque, vector_parameter_control):
         with pytest.raises(UnsupportedError, match="joint 'joint1' is driven through one"):

@@ -321,6 +321,7 @@ def test_rigid_arms_are_the_same_with_no_actuators(tmp_path):
     np.testing.assert_allclose(made.inverse_dynamics(q, qd, qdd), puma.inverse_dynamics(q, qd, qdd), rtol=1e-10,
                                atol=1e-12)
     np.testing.assert_allclose(made.terms(q, qd).B, puma.inertia_matrix(q), atol=1e-13)
+    assert made.texts("c", "terms") == made.texts("c", ["terms"])
     paths = made.write(tmp_path / "new", "c", ["terms", "forward_dynamics"])
     assert sorted(path.name for path in paths) == ["puma560_forward_dynamics.c", "puma560_forward_dynamics.h",
                                                    "puma560_terms.c", "puma560_terms.h"]

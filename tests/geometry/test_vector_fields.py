@@ -302,5 +302,18 @@ def test_what_is_no_field_is_refused():
         rank([drive], [np.nan, 0.0, 0.0])
     with pytest.raises(TraceError, match="signature says"):
         rank([lambda x: x[:2]], np.zeros(3))
-    with pytest.raises(SignatureError, match="not -1 times"):
-        iterated_bracket(drive, turn, -1)
+    for times in (-1, 1.5):
+        with pytest.raises(SignatureError, match=f"not {times} times"):
+            iterated_bracket(drive, turn, times)
+    with pytest.raises(SignatureError, match="function of the state, not 'drive'"):
+        lie_bracket("drive", turn)
+    for asked in (linearisability, controllability_algebra):
+        with pytest.raises(SignatureError, match="given as a list"):
+            asked(drive, turn, np.zeros(3))
+    for asked in (lambda: relative_degrees(lambda x: x[:1], drive, turn, np.zeros(3)),
+                  lambda: output_linearising_law(lambda x: x[:1], drive, turn, [1])):
+        with pytest.raises(SignatureError, match="given as a list"):
+            asked()
+    for tolerance in (-1.0, 1.0, np.nan):
+        with pytest.raises(SignatureError, match="tolerance of a rank"):
+            rank([drive], np.zeros(3), tolerance=tolerance)

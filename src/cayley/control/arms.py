@@ -21,13 +21,16 @@ class HasTree(Protocol):
 
 def tree_of(arm: Tree | HasTree) -> Tree:
     """The tree of a mechanism; a tree stays what it is."""
-    return arm if isinstance(arm, Tree) else arm.tree
+    found = arm if isinstance(arm, Tree) else getattr(arm, "tree", None)
+    if not isinstance(found, Tree):
+        raise SignatureError(f"a law is made for a mechanism, as cy.load gives it, not for {shown(arm)}")
+    return found
 
 
-def numbers_of(values: ArrayLike, what: str) -> Array:
+def numbers_of(values: ArrayLike, what: str, dtype: type = float) -> Array:
     """An array of numbers; an error says `what` is none."""
     try:
-        return np.asarray(values, dtype=float)
+        return np.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise SignatureError(f"{what} must be numbers, not {shown(values)}") from error
 

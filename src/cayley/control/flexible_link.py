@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 
@@ -49,7 +50,8 @@ class FlexibleLink:
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)
-            needed = np.isfinite(value) and (value > 0 or entry.name == "weight")
+            number = float(value) if isinstance(value, Real) else np.nan
+            needed = np.isfinite(number) and (number > 0 or entry.name == "weight")
             if not needed:
                 raise ModelError(f"the {entry.name} of a flexible link is {shown(value)}: it must be finite"
                                  + ("" if entry.name == "weight" else " and positive"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import numbers_of
 from cayley.errors import SignatureError
 from cayley.wording import shown
 
@@ -22,7 +23,7 @@ def chain_gains(poles: ArrayLike, length: int, chains: int) -> Array:
     >>> chain_gains([-5.0, -5.0, -5.0, -5.0], 4, 1)[:, 0]
     array([625., 500., 150., 20.])
     """
-    given = np.asarray(poles, dtype=complex)
+    given = numbers_of(poles, "poles", complex)
     if given.ndim not in (1, 2) or given.shape[-1:] != (length,) or given.shape[:-1] not in ((), (chains,)):
         raise SignatureError(f"the poles of {chains} chains of {length} integrators are {length} numbers, or "
                              f"({chains}, {length}), not {shown(poles)}")

@@ -124,14 +124,15 @@ class GeneratedModel:
         return cache(lambda function: replace(self._kernel(function, named=True).program(),
                                               name=f"{self.tree.name}_{function}"))
 
-    def texts(self, language: str, functions: Sequence[str] = ("terms",), precision: str = "double") -> dict[str, str]:
+    def texts(self, language: str, functions: str | Sequence[str] = "terms",
+              precision: str = "double") -> dict[str, str]:
         """The text of functions in a language, "c", "fortran", "python" or another backend, by the names of files."""
         files: dict[str, str] = {}
-        for function in functions:
+        for function in [functions] if isinstance(functions, str) else functions:
             files |= backend_named(language).files(self.program(function), precision)
         return files
 
-    def write(self, folder: str | Path, language: str, functions: Sequence[str] = ("terms",),
+    def write(self, folder: str | Path, language: str, functions: str | Sequence[str] = "terms",
               precision: str = "double") -> list[Path]:
         """Write these texts into a folder, which is made if need be; their paths."""
         place = Path(folder)

@@ -9,7 +9,8 @@ whose axes turn with the motion, [x, y] = Dy x - Dx y - N(x) y. Source: Mladenov
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, Text
 from cayley.errors import SignatureError
+from cayley.wording import shown
 
 _INPUTS = ("x", "p")
 _SHAPES = ("(n)", "(n),(p)")
@@ -145,7 +147,16 @@ def _function(text: Text, result: str) -> Kernel:
     return _of_state(text, _checked(len(_needed(text))), result, str(getattr(text, "__name__", "field")))
 
 
+def checked_inputs(inputs: Sequence[Text]) -> Sequence[Text]:
+    """The fields of inputs, which are given as a list even where there is one."""
+    if callable(inputs):
+        raise SignatureError("the fields of inputs are given as a list, [g] where there is one, not as a function")
+    return inputs
+
+
 def _needed(text: Text) -> list[inspect.Parameter]:
+    if not callable(text):
+        raise SignatureError(f"a field is a function of the state, not {shown(text)}")
     return [p for p in inspect.signature(text).parameters.values()
             if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
@@ -163,5 +174,5 @@ def _of_state(text: Text, arguments: int, result: str, name: str) -> Kernel:
 
 
 def _check_order(order: int) -> None:
-    if order < 0:
-        raise SignatureError(f"brackets and derivatives are taken 0 times or more, not {order} times")
+    if not isinstance(order, Integral) or order < 0:
+        raise SignatureError(f"brackets and derivatives are taken 0 times or more, not {shown(order)} times")

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Text
+from cayley.geometry.vector_fields.brackets import checked_inputs
 from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Fields, joined, states
 
 
@@ -76,7 +77,7 @@ def linearisability(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameter
     where = states(at)
     n = where.shape[-1]
     p = () if parameters is None else (parameters,)
-    fields = joined([f, *inputs], n, parameters)
+    fields = joined([f, *checked_inputs(inputs)], n, parameters)
     rest = np.zeros(n) if equilibrium is None else np.asarray(equilibrium)
     chain: list[Bracket] = []
     level = list(range(1, fields.count))

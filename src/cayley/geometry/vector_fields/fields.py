@@ -23,6 +23,7 @@ from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import SignatureError
 from cayley.geometry.vector_fields.brackets import bracket_terms, vector_field
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     import sympy
@@ -43,6 +44,8 @@ class Columns(NamedTuple):
 
     def ranks(self, tolerance: float, chosen: Sequence[int] | None = None) -> Array:
         """Of the chosen columns, at each state (...); of symbols a number."""
+        if not 0 <= tolerance < 1:
+            raise SignatureError(f"the tolerance of a rank is {shown(tolerance)}: it must be from 0 to less than 1")
         columns = range(self.values.shape[-1]) if chosen is None else chosen
         if self.scales is None:
             return np.asarray(exact_rank(self.values[:, list(columns)]))

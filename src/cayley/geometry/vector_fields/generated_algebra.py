@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import SignatureError
+from cayley.geometry.vector_fields.brackets import checked_inputs
 from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Columns, Fields, joined, states
 
 _SPREAD = 0.7  # of states that have nothing special about them, about those given
@@ -66,7 +67,7 @@ def controllability_algebra(f: Text, inputs: Sequence[Text], at: ArrayLike, *, p
     n = where.shape[-1]
     if depth is not None and depth < 1:
         raise SignatureError(f"brackets are of 1 field or more, not of {depth}")
-    fields = joined([f, *inputs], n, parameters)
+    fields = joined([f, *checked_inputs(inputs)], n, parameters)
     search = _Search(fields, where, () if parameters is None else (parameters,), tolerance)
     kept = list(range(fields.count))  # places of fields and brackets that are independent
     newest = search.independent([], kept)

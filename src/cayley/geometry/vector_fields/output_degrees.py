@@ -23,7 +23,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, SingularityError
-from cayley.geometry.vector_fields.brackets import function_of_state, vector_field
+from cayley.geometry.vector_fields.brackets import checked_inputs, function_of_state, vector_field
 from cayley.geometry.vector_fields.fields import TOLERANCE, is_symbolic, states
 
 
@@ -80,11 +80,11 @@ def output_linearising_law(h: Text, f: Text, inputs: Sequence[Text], degrees: Se
     >>> law([np.pi / 2, 0.0], [0.5])
     array([1.5])
     """
-    if len(degrees) != len(inputs) or min(degrees, default=1) < 1:
+    if len(degrees) != len(checked_inputs(inputs)) or min(degrees, default=1) < 1:
         raise SignatureError(f"a law for {len(inputs)} inputs needs as many outputs, each of a degree of 1 or more, "
                              f"not {tuple(degrees)}")
     output = function_of_state(h)
-    fields = [vector_field(each) for each in (f, *inputs)]
+    fields = [vector_field(each) for each in (f, *checked_inputs(inputs))]
     takes = max(len(each.inputs) for each in (output, *fields))
 
     def law(x: Array, *others: Array) -> Array:
@@ -148,7 +148,7 @@ def _derivatives(h: Text, f: Text, inputs: Sequence[Text], at: Array, p: tuple[A
     output = function_of_state(h)
     sample = np.ones(at.shape[-1])
     outputs = len(output(sample, *[np.ones(len(own)) for own in p][:len(output.inputs) - 1]))
-    return _Derivatives(output, [vector_field(each) for each in (f, *inputs)], at.shape[-1], outputs)
+    return _Derivatives(output, [vector_field(each) for each in (f, *checked_inputs(inputs))], at.shape[-1], outputs)
 
 
 def _row(found: _Derivatives, at: Array, p: tuple[Array, ...], tolerance: float, output: int,
