@@ -139,6 +139,7 @@ def test_the_derivative_stands_on_the_right_of_a_transformer():
 def test_coincident_ports_and_bodies_without_mass():
     same = RigidBody("pin", 1.0, np.eye(3), {"A": [0, 0, 0], "B": [0, 0, 0]})
     assert np.array_equal(same.terminal_equations().K("A"), np.eye(6))
+    assert np.array_equal(RigidBody("alone", 1.0, np.eye(3)).terminal_equations().hybrid_matrix, np.zeros((6, 6)))
     frame = RigidBody("frame", 0.0, np.zeros((3, 3)), {"A": [1.0, 0, 0]})
     y = frame.terminal_equations().through(np.ones(6), np.ones(6), {"A": [0, 1.0, 0, 0, 0, 0]})
     assert np.array_equal(y, [0, -1, 0, 0, 0, -1])

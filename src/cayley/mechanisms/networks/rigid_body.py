@@ -165,7 +165,7 @@ class TerminalEquations:
     @property
     def hybrid_matrix(self) -> Array:
         """(6k, 6k) of the ideal body: (x_p ...; y_f) from (y_p ...; x_f), of skew structure. (3)."""
-        sums = np.concatenate([self.K(port) for port in self.others], axis=1)
+        sums = np.concatenate([np.zeros((6, 0)), *[self.K(port) for port in self.others]], axis=1)
         size = sums.shape[1]
         return np.block([[np.zeros((size, size)), sums.T], [-sums, np.zeros((6, 6))]])
 
