@@ -417,6 +417,23 @@ def test_what_would_slide_or_be_pulled_is_said(walker, on_both_feet):
         walker.simulate({**start, "places": start["places"] + 0.1}, until=0.1)
 
 
+def test_feet_do_not_start_below_the_ground(walker):
+    """They were lifted onto it, and the biped with them."""
+    low = {"q": [0.0, 0.2, 0.0, 0.0, 0.0, 0.1, 0.1], "qd": np.zeros(7)}
+    with pytest.raises(GeometryError, match=r"'foot that is below the ground' is 0\.9"):
+        walker.simulate(low, until=0.1)
+    with pytest.raises(GeometryError, match=r"'foot that is below the ground' is 0\.9"):
+        walker.rollout()(low, step=1e-3, steps=10)
+    flies = {"body": [0.0, 0.2, 0.0], "rates": np.zeros(3), "phase": "flight"}
+
+    def legs(t):
+        return 0.2 * t, 0.2 * t, -0.2 * t, -0.2 * t
+
+    with pytest.raises(GeometryError, match="'foot that is below the ground'"):
+        BIPED.gait(legs, ground=0.0).simulate(flies, until=0.1)
+    assert BIPED.gait(legs, ground=-2.0).simulate(flies, until=0.1).status == "finished"
+
+
 def held_posture(q, torques):
     """A law that keeps the relative angles of knees and hips, and sways."""
     relative = np.eye(7)[[4, 6, 3, 5]] - np.eye(7)[[3, 5, 2, 2]]

@@ -121,6 +121,9 @@ def test_three_phases_have_as_many_unknowns_as_the_source_counts():
     with pytest.raises(SignatureError, match="two relations"):
         UNEQUAL.double_support(q, qd, legs, np.eye(9)[:3], np.zeros(3))
     assert not np.isfinite(UNEQUAL.double_support(q, 0 * qd, np.zeros(4), np.eye(9)[[0, 0]], np.zeros(2))[1]).any()
+    for rows in (np.eye(9)[[6, 6]], np.outer([1.0, 0.3], np.arange(1.0, 10.0))):  # the same, but for rounding
+        for values in ([1.0, 2.0], [1.0, 0.3]):
+            assert np.isnan(UNEQUAL.double_support(q, 0 * qd, np.zeros(4), rows, values)[2]).any()
 
 
 @pytest.mark.spec("S0-85")

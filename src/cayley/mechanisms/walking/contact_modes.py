@@ -8,9 +8,9 @@
                   not modelled, and the motion ends there
 At a touch-down the foot that stood takes part with an impulse of its own, unless that would have to pull, by more than
 an impact of a millimetre a second does (feet that are set down do not chatter): then it leaves the ground, as it does
-where it would have to pull just afterwards. A start where the ground would have to pull, or friction does not hold a
-foot, is refused. Without a coefficient of friction feet do not slip otherwise; what friction they need is in
-`reactions`. Rows of feet in the air are replaced by R = 0, so that one text serves all modes.
+where it would have to pull just afterwards. A start where the ground would have to pull, friction does not hold a foot,
+or one is below the ground, is refused. Without a coefficient of friction feet do not slip otherwise; what friction they
+need is in `reactions`. Rows of feet in the air are replaced by R = 0, so that one text serves all modes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def walking_system(biped: PlanarBiped, friction: float | None = None) -> System:
     """State q, qd and the places (4) of the feet that stand; modes foot1 and foot2, "air" or "ground"."""
     walker = _Walker(biped, friction)
     steps = [each for foot in (0, 1) for each in _TouchDown(walker, foot).transitions()]
-    constraints = {"feet that stand": walker.standing_still, "ground that would have to pull": walker.pulling}
+    constraints = {"feet that stand": walker.standing_still, "ground that would have to pull": walker.pulling,
+                   "foot that is below the ground": walker.buried}
     if friction is not None:
         constraints["feet that friction does not hold"] = walker.sliding
     return System(
@@ -117,6 +118,11 @@ class _Walker:
     def pulling(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
         normal = self.dynamics(x, u, _on(x), x.qd)[1][1::2]
         return where(normal < 0.0, normal, 0.0)
+
+    def buried(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
+        """How far feet that do not stand are below the ground (2)."""
+        heights = equations.feet(self.biped, x.q, equations.posture_of_angles(x.q))[1::2]
+        return where(heights < 0.0, (1.0 - _on(x)[1::2]) * heights, 0.0)
 
     def sliding(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
         reactions = self.dynamics(x, u, _on(x), x.qd)[1]

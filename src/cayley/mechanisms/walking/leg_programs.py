@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.definite import only_where
 from cayley.compiler.typing import Array
 from cayley.mechanisms.walking.biped_equations import (
     DRIVES,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cayley.mechanisms.walking.planar_biped import PlanarBiped
 
 _TRUNK = np.eye(7)[:, 2:3]
+_APART = 1e-9  # rad: relations that are no more apart say the same
 
 
 class Gait(NamedTuple):
@@ -123,7 +125,9 @@ class _Standing(NamedTuple):
         rows = relations[:, :7] @ self.by_other + relations[:, 7:]
         rest = values - relations[:, :7] @ self.found
         if len(rows) == 2:
-            return self._with(np.linalg.solve(rows, rest))
+            turned = rows[0, 0] * rows[1, 1] - rows[0, 1] * rows[1, 0]
+            is_said = turned * turned > _APART**2 * (rows[0] @ rows[0]) * (rows[1] @ rows[1])
+            return self._with(only_where(is_said, np.linalg.solve(rows, rest)))
         torques = self.found[1:5]
         by_other = self.by_other[1:5]
         if len(rows) == 0:

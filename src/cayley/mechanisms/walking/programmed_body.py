@@ -118,6 +118,12 @@ class ProgrammedBody:
         normal = self.gait(t, x).reactions[1::2]
         return where(normal < -self.slight, normal, 0.0)
 
+    def buried(self, t: Scalar, x: State, ground: float) -> Array:
+        """How far feet that do not stand are below the ground (2)."""
+        off = np.stack([where(self.stands(x, foot), 0.0, 1.0) for foot in range(2)])
+        heights = self.feet(t, x)[0][1::2] - ground
+        return where(heights < 0.0, off * heights, 0.0)
+
     def grip(self, t: Scalar, x: State, foot: int, friction: float) -> Scalar:
         """How much more friction could give than a foot needs [N]."""
         reactions = self.gait(t, x).reactions

@@ -59,8 +59,10 @@ def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, fricti
     events = [each for foot in range(2) for each in _releases(body, foot, ground, friction)]
     if ground is not None:
         events += [each for foot in range(2) for each in _Meeting(body, foot, ground, friction).transitions()]
-    constraints = {"foot that stands": lambda t, x, u, p: body.resting(t, x),
-                   "ground that would have to pull": lambda t, x, u, p: body.pulling(t, x)}
+    constraints: dict[str, Text] = {"foot that stands": lambda t, x, u, p: body.resting(t, x),
+                                    "ground that would have to pull": lambda t, x, u, p: body.pulling(t, x)}
+    if ground is not None:
+        constraints["foot that is below the ground"] = lambda t, x, u, p: body.buried(t, x, ground)
     if friction is not None:
         constraints["foot that friction does not hold"] = lambda t, x, u, p: body.sliding(t, x, friction)
     return System(
