@@ -253,7 +253,7 @@ def test_a_rotor_without_inertia_has_forces_but_no_acceleration():
     soft = cy.load("planar2r").with_drive("joint1", stiffness=100.0).including("elastic drives")
     tau = soft.inverse_dynamics([0.1, 0.2, 0.3], np.zeros(3), np.zeros(3))
     assert tau[2] == pytest.approx(20.0)
-    with pytest.raises(SingularityError, match="joint1 motor"):
+    with pytest.raises(SingularityError, match=r"joint1 motor.*its rotor an inertia, `with_drive\('joint1', inertia"):
         soft.forward_dynamics([0.1, 0.2, 0.3], np.zeros(3), tau)
     assert np.isnan(soft.forward_dynamics(np.zeros((2, 3)), np.zeros(3), tau)).all()
 

@@ -141,10 +141,16 @@ def _why_not_definite(tree: Tree, M: Array) -> str | None:
     parts = idle.max(axis=1) >= _PART * idle.max()
     names = [joint.name for joint, own in zip(tree.joints, tree.v_slices, strict=True) if parts[own].any()]
     one = f"joint {names[0]!r}" if len(names) == 1 else f"the joints {', '.join(map(repr, names))}"
-    return (
-        f"the inertia matrix of {tree.name} is singular: a motion of {one} moves no mass; give its link mass and "
-        "inertia, include "
-        "rotors, or fix the joint")
+    return f"the inertia matrix of {tree.name} is singular: a motion of {one} moves no mass; {_remedy(tree, names)}"
+
+
+def _remedy(tree: Tree, idle: list[str]) -> str:
+    """What helps if motions of joints move no mass; of a motor it is the rotor that needs inertia."""
+    driven = {tree.joint_names[motor]: tree.joint_names[joint] for joint, motor in tree.motors.items()}
+    if not driven.keys() >= set(idle):
+        return "give its link mass and inertia, include rotors, or fix the joint"
+    return (f"give its rotor an inertia, `with_drive({driven[idle[0]]!r}, inertia=..., ...)`, or leave out its spring, "
+            "which makes the drive rigid")
 
 
 def _negative_bodies(tree: Tree) -> list[str]:
