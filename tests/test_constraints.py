@@ -64,6 +64,9 @@ REFUSED = {
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
+    "generated_model": lambda arm, frame, z: arm.generated_model(),
+    "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(
+        "elastic drives").motor_motion,
     "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame), }
 
 
@@ -108,13 +111,14 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",
         "system", "linearize", "forward_derivatives", "simulate", "rollout", "consistent_velocity",
-        "equations", "inverse_inertia_matrix", "inertia_regularity"}
+        "equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
                 "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
                 "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
-                "constraints", "without_constraints", "constraint_rows", "actuated_joints"}
+                "constraints", "without_constraints", "constraint_rows", "actuated_joints", "motors",
+                "control"}  # the last: each of its laws keeps or refuses constraints by itself
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
     assert public - kept - data - set(REFUSED) == set()
 
