@@ -63,9 +63,9 @@ class Rotor:
                              "is negligible")
         if self.tensor is not None:
             self._check_tensor()
-        elif self._offset and not self.inertia:
+        elif self._offset and not is_symbolic(self.inertia) and not self.inertia:
             object.__setattr__(self, "inertia", self._offset)
-        elif self._offset > self.inertia * (1 + _AGREES):
+        elif self._offset and not is_symbolic(self.inertia) and self._offset > self.inertia * (1 + _AGREES):
             raise ModelError(f"the inertia of a rotor about its axis is {self.inertia}, less than that of its mass at "
                              f"its centre, {self._offset}")
 
