@@ -344,3 +344,20 @@ def test_limits_are_avoided_along_a_path_by_what_is_free():
     assert cost[1][-1] < cost[0][-1] - 0.005
     s = np.linspace(0, line.length, 50)
     assert errors(arm, away.joints(s).q, line(s)).max() < 3e-6
+
+
+def test_what_cannot_be_followed_is_named():
+    arm = cy.load("puma560")
+    q = np.array([0.3, -0.9, 0.8, 0.4, 0.9, -0.3])
+    here = arm.pose(q, "tool")
+    there = here.copy()
+    there[1, 3] += 0.1
+    line = straight_line(here, there)
+    with pytest.raises(PlanningError, match=r"the configuration to begin near \[2\] is not a finite number"):
+        follow(arm, line, "tool", np.where(np.arange(6) == 2, np.nan, q))
+    with pytest.raises(SignatureError, match="the configuration to begin near is"):
+        follow(arm, line, "tool", q[:3])
+    with pytest.raises(SignatureError, match="a path of poses, as straight_line makes"):
+        follow(arm, [here, there], "tool", q)
+    with pytest.raises(SignatureError, match="poses are real numbers, not 'there'"):
+        straight_line(here, "there")

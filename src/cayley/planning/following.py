@@ -23,11 +23,12 @@ from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 from cayley.planning.composed import Composed
 from cayley.planning.cubic_splines import cubic_spline
-from cayley.planning.limits import Machine
+from cayley.planning.limits import Machine, checked_configuration
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 from cayley.planning.pose_paths import PosePath, pose_path
 from cayley.planning.two_points import point_to_point
+from cayley.wording import shown
 
 _FIRST = 33
 _MOST = 4097
@@ -103,13 +104,17 @@ def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLi
     tree = machine.tree
     if tree.nq != tree.nv:
         raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path leads them")
+    if not isinstance(path, (PosePath, Motion)):
+        raise SignatureError(f"what is followed is a path of poses, as straight_line makes, or a motion of "
+                             f"poses, not {shown(path)}")
     way = pose_path(path) if isinstance(path, Motion) else path
+    at = checked_configuration(start, "the configuration to begin near", tree.nq)
     if not tolerance > 0:
         raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
     count = _FIRST
     while True:
         places = np.linspace(0.0, way.length, count)
-        posture = continuous_posture(tree, way(places), frame, start, task=task, secondary=secondary)
+        posture = continuous_posture(tree, way(places), frame, at, task=task, secondary=secondary)
         found = FollowedPath(way, places, posture, np.nan)
         if posture.reason:
             return found

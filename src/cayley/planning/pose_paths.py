@@ -17,6 +17,7 @@ from cayley.errors import GeometryError, PlanningError, SignatureError
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
+from cayley.planning.given import numbers
 from cayley.planning.motion import Motion
 
 _SAME = 1e-12
@@ -114,7 +115,7 @@ def circular_arc(first: ArrayLike, through: ArrayLike, last: ArrayLike, *, turni
     start = _checked(first)
     end = _checked(last)
     a = start[:3, 3]
-    b = np.asarray(through, dtype=float)
+    b = numbers(through, "the numbers of a point")
     c = end[:3, 3]
     if b.shape != (3,) or not np.isfinite(b).all():
         raise SignatureError(f"the point of an arc is three finite numbers, not {b.shape}")
@@ -151,14 +152,14 @@ def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, trav
     >>> path(0.0)[:3, 2].round(12) + 0.0
     array([ 0.,  0., -1.])
     """
-    given = np.asarray(points, dtype=float)
+    given = numbers(points, "points of a seam")
     if given.ndim != 2 or given.shape[1] != 3 or len(given) < 2 or not np.isfinite(given).all():
         raise SignatureError(f"a seam passes through two points or more (k, 3), not {given.shape}")
     steps = np.linalg.norm(np.diff(given, axis=0), axis=1)
     if not (steps > 0).all():
         raise PlanningError(f"points {int(np.argmin(steps)) + 1} and {int(np.argmin(steps)) + 2} of the seam are the "
                             "same: leave one out")
-    up = np.broadcast_to(np.asarray(normals, dtype=float), given.shape)
+    up = np.broadcast_to(numbers(normals, "normals of a seam"), given.shape)
     if not (np.linalg.norm(up, axis=1) > 0).all():
         raise GeometryError("a normal of the seam has no length")
     closed = bool(np.abs(given[0] - given[-1]).max() <= _SAME)
@@ -197,7 +198,7 @@ def _lengths(curve: CubicSpline, u: Array) -> Array:
 
 
 def _checked(pose: ArrayLike) -> Array:
-    given = np.asarray(pose, dtype=float)
+    given = numbers(pose, "poses")
     if given.shape != (4, 4):
         raise SignatureError(f"a pose is a matrix (4, 4), not {given.shape}")
     check_pose(given)
