@@ -183,10 +183,11 @@ def test_waves_between_the_points_of_the_grid_are_seen(wave):
         assert move.duration < 1.04 * fine.duration
 
 
-def test_corner_within_a_function_is_named():
+@pytest.mark.parametrize("limits", [MotionLimits(1.0, 3.0), MotionLimits(1.0, 3.0, 20.0)])
+def test_corner_within_a_function_is_named(limits):
     path = FunctionOfTime(lambda t: np.stack([t, abs(t - 2.3)]), 0.0, 6.0)
     with pytest.raises(PlanningError, match=r"sharply near s = 2\.29.*round it"):
-        time_optimal(path, MotionLimits(1.0, 3.0))
+        time_optimal(path, limits)
 
 
 def test_dry_friction_takes_no_more_time_than_its_force_does():

@@ -51,14 +51,14 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
     limits = limits.resized(way.curve.nv)
     if np.isfinite(limits.jerk).any():
         check_limits(way.curve, limits)
+        _grid(way, grid)  # raises at a corner, where there is no such motion
         return jerk_limited_timing(way, limits, grid)
     return fastest_timing(way, limits, grid)
 
 
 def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     """The motion along a path on a grid of so many intervals, without limits of jerk."""
-    s = grid_of(way, count)
-    s = s if _is_cubic(way.curve) else resolved(way.curve, s)
+    s = _grid(way, count)
     steps = np.diff(s)
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
     samples[:, 2] = np.nextafter(s[1:], s[0])
@@ -73,6 +73,11 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     motion = _motion(way.curve, s, x, at)
     worst = allowed_speed(motion, limits, _KINDS)
     return motion.scaled(duration=motion.duration / worst.speed * (1.0 + _TOLERANCE))
+
+
+def _grid(way: Path, count: int) -> Array:
+    s = grid_of(way, count)
+    return s if _is_cubic(way.curve) else resolved(way.curve, s)
 
 
 def _is_cubic(curve: Motion) -> bool:
