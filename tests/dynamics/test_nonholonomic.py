@@ -16,7 +16,7 @@ from cayley.dynamics.nonholonomic import (
     nonholonomic_system,
     program_control,
 )
-from cayley.errors import ConventionError, SingularityError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
 from cayley.mechanisms import RobotMasses, RollingRobot
 from cayley.model.constraint_kinds import Disc, KnifeEdge, Wheel
 from cayley.model.joint_kinds import Floating, Planar, Revolute
@@ -284,6 +284,37 @@ def test_a_motion_without_inertia_has_no_accelerations():
                                independent=[0, 1])  # H is singular, and what the constraint allows is not
     found = held.matrix_form([0.0, 0.0, 0.0], [1.0, 1.0], [1.0, 2.0, 3.0])
     np.testing.assert_allclose(found.pidd, [4.0, 2.0], rtol=1e-12)
+
+
+@pytest.mark.spec("S0-47")
+def test_the_descriptor_form_has_index_one_where_its_pencil_is_regular():
+    """Also of an H that is singular, if what the constraints allow has inertia; and not if it has none."""
+    def pencil(energy):
+        system = nonholonomic_system(energy, constraints=lambda q: [[1.0, 0.0, -1.0]], independent=[0, 1])
+        return system.descriptor_form(np.zeros(3), [1.0, 1.0], [0.0], [1.0, 2.0, 3.0])
+
+    regular = pencil(lambda q, qd: (qd[0]**2 + qd[1]**2) / 2)
+    np.testing.assert_allclose(np.linalg.solve(regular.pencil, regular.right[3:]), [4.0, 2.0, 3.0], rtol=1e-14)
+    assert np.linalg.matrix_rank(pencil(lambda q, qd: qd[0]**2 / 2).pencil) == 2
+
+
+@pytest.mark.parametrize("form", ["hamel", "hamel_forces", "matrix_form"])
+def test_pseudo_velocities_are_counted(form):
+    """One too few was taken for a system with one constraint more."""
+    disc = upright_disc()
+    for m in (1, 3):
+        third = np.zeros(m if form == "hamel_forces" else 4)
+        with pytest.raises(SignatureError, match=f"has 2 pseudo-velocities, and {form} is given {m}"):
+            getattr(disc, form)(np.zeros(4), np.ones(m), third)
+    with pytest.raises(SignatureError, match="descriptor_form is given 1"):
+        disc.descriptor_form(np.zeros(4), np.ones(1), np.zeros(2), np.zeros(4))
+
+
+@pytest.mark.parametrize("places", [[2, 2], [2, 4], ["x", 2], [-1, 3]])
+def test_independent_coordinates_are_places_that_differ(places):
+    system = nonholonomic_system(lambda q, qd: qd @ qd / 2, constraints=rolls, independent=places)
+    with pytest.raises(ConventionError, match="places of different coordinates of system, from 0 to 3"):
+        system.hamel(np.zeros(4), np.ones(2), np.zeros(4))
 
 
 def test_what_these_forms_do_not_know_is_refused():

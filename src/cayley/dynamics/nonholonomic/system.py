@@ -20,7 +20,8 @@ from cayley.dynamics.mechanics.constrained import augmented
 from cayley.dynamics.mechanics.explicit_time import Function
 from cayley.dynamics.mechanics.lagrange import LagrangeSystem, Terms, lagrange_system
 from cayley.dynamics.nonholonomic.moving_frame import Forms, MovingFrame
-from cayley.errors import ConventionError, SingularityError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.descriptor_form import Descriptor
@@ -117,7 +118,14 @@ class NonholonomicSystem:
 
     def kernel(self, signature: str, text: Callable[..., Result], name: str, inputs: Sequence[str],
                outputs: Sequence[str]) -> Kernel[Result]:
-        return kernel(signature, name=name, inputs=inputs, outputs=outputs, explain=self._explain)(text)
+        def checked(q: Array, rates: Array, *others: Array) -> Result:
+            m = len(q) - self.frame.count(q)
+            if inputs[1] == "pid" and len(rates) != m:
+                raise SignatureError(f"{self.mechanics.name} has {m} pseudo-velocities, and {name} is given "
+                                     f"{len(rates)}")
+            return text(q, rates, *others)
+
+        return kernel(signature, name=name, inputs=inputs, outputs=outputs, explain=self._explain)(checked)
 
     def _explain(self, *state: Array) -> None:
         raise SingularityError(
@@ -144,6 +152,15 @@ def nonholonomic_system(kinetic: Function, potential: Function | None = None, *,
         raise ConventionError(
             "say which pseudo-velocities there are: pseudo_velocities=lambda q: [[...], ...], or the places of "
             "coordinates whose rates they are, independent=[...]")
-    first: Forms = pseudo_velocities or (lambda q: np.eye(len(q))[list(independent or ())])
+    first: Forms = pseudo_velocities or (lambda q: _rates_at(independent or (), len(q), name))
     mechanics = lagrange_system(kinetic, potential, forces=forces, name=name)
     return NonholonomicSystem(mechanics, MovingFrame(first, constraints, name))
+
+
+def _rates_at(independent: Sequence[int], n: int, name: str) -> Array:
+    """Rows (m, n) that are the rates of coordinates."""
+    are_places = all(isinstance(k, int | np.integer) and -n <= k < n for k in independent)
+    if not are_places or len({int(k) % n for k in independent}) < len(independent):
+        raise ConventionError(f"independent= are places of different coordinates of {name}, from 0 to {n - 1}, not "
+                              f"{shown(independent)}")
+    return np.eye(n)[list(independent)]
