@@ -108,6 +108,22 @@ def test_backlash_lets_a_joint_swing_freely_within_it():
 # Files
 
 
+def test_steps_become_short_where_the_damper_between_teeth_begins_to_act():
+    """Its force jumps as they meet, where Newton's method finds no step of the length that was asked for."""
+    arm = cy.load("planar2r")
+    for joint, gear, spring in (("joint1", 50.0, LinearSpring(1e4, damping=2.0)),
+                                ("joint2", -80.0, BacklashSpring(1e4, damping=2.0, backlash=0.01))):
+        arm = arm.with_drive(joint, spring=spring, gear=gear, mass=0.4, tensor=np.diag([1e-4, 1e-4, 2e-4]))
+    soft = arm.including("elastic drives")
+    start = np.array([0.3, -0.5, 0.31 * 50, 0.49 * 80])
+    ends = {}
+    for method, step in (("gauss", 5e-5), ("Radau", np.inf)):
+        run = soft.simulate(start, np.zeros(4), times=[0.0, 0.25], method=method, max_step=step, progress=False)
+        assert run.status == "finished", run.message
+        ends[method] = run.q[-1]
+    np.testing.assert_allclose(ends["gauss"][:2], ends["Radau"][:2], atol=1e-4)
+
+
 @pytest.mark.parametrize("kind", SPRINGS)
 def test_drives_come_back_from_toml(kind):
     arm = driven(SPRINGS[kind][0]).tree.with_drive(

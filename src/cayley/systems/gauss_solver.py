@@ -1,9 +1,9 @@
 """Gauss' method of order 4 in steps of one length, as a solver of SciPy's kind: for stiff springs in `simulate`.
 
 Vibrations that are faster than the step keep their energy, so that no estimate of an error could choose the step: its
-length is `max_step`. Each step is solved by Newton's method with a Jacobian from differences, which is made anew when
-the convergence asks for it; between its ends the motion is the polynomial of collocation. What is kept is said in
-`fixed_steps/gauss.py`.
+length is `max_step`, and less only where forces jump, as a damper's between teeth that meet. Each step is solved by
+Newton's method with a Jacobian from differences, which is made anew when the convergence asks for it; between its ends
+the motion is the polynomial of collocation. What is kept is said in `fixed_steps/gauss.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _B = np.array(TWO_NODES.b)
 _C = np.array(TWO_NODES.c)
 _MOST = 12  # iterations for a step
 _SLOW = 0.1  # a correction that is a larger part of the one before asks for a new Jacobian
+_SHORTEST = 2.0**-34  # of the length of steps: what is tried where forces jump
 _ENOUGH = 1e-2  # of the tolerances: a correction after which nothing more is asked
 
 
@@ -39,23 +40,36 @@ class Gauss(OdeSolver):
             raise ConventionError('the method "gauss" makes steps of one length: say it, as in max_step=1e-3')
         super().__init__(fun, t0, y0, t_bound, vectorized=False)
         self._step = max_step
+        self._length = max_step  # of the last step, less than that where a force jumped
         self._tolerances = atol, rtol
         self._factors: tuple[float, Any] | None = None
         self._K = np.zeros((2, self.n))
 
     def _step_impl(self) -> tuple[bool, str | None]:
         left = abs(self.t_bound - self.t)
-        h = self.direction * (left if left < self._step * (1 + 1e-9) else self._step)
-        K = self._solved(h)
-        if K is None:
-            self._factors = None
-            K = self._solved(h)
+        length = min(self._step, 2 * self._length)
+        length = left if left < length * (1 + 1e-9) else length
+        K = self._found(length)
+        while K is None and length > self._step * _SHORTEST:
+            length /= 2  # a force jumps within the step: come close to where it does
+            K = self._found(length)
+        h = self.direction * length
         if K is None:
             return False, f"Newton's method does not converge in a step of {abs(h):.3g} s: make max_step smaller"
+        self._length = length if length < left else self._step
         self._start, self._K = self.y, K
         self.y = self.y + h * (_B @ K)
         self.t = self.t_bound if h == self.direction * left else self.t + h
         return True, None
+
+    def _found(self, length: float) -> Array | None:
+        """The slopes at the nodes of a step, by the Jacobian that there is, or else by a new one."""
+        h = self.direction * length
+        K = self._solved(h)
+        if K is None:
+            self._factors = None
+            K = self._solved(h)
+        return K
 
     def _solved(self, h: float) -> Array | None:
         """The slopes at the nodes, if the iteration finds them."""
