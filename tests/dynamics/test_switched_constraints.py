@@ -75,3 +75,6 @@ def test_sets_and_switches_that_cannot_be_are_named():
         sleigh().switched({"on": ["blade"], "off": []}, [Switch("lift", lambda t, x, u, p: t, "on", "of")])
     with pytest.raises(ModelError, match="at least"):
         sleigh().switched({})
+    for switch in ("lift", Switch("lift", 0.5, "on", "off")):
+        with pytest.raises(ConventionError, match=r"sleigh are switched by Switch\(name, guard, start, to\)"):
+            sleigh().switched({"on": ["blade"], "off": []}, [switch])

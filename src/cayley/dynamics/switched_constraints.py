@@ -24,7 +24,7 @@ from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 MODE = "constraints"
 
@@ -87,6 +87,9 @@ def _check(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Sequence[Swi
     if len(sets) < 1:
         raise ModelError(f"{tree.name} needs a set of constraints at least, an empty one perhaps")
     for switch in switches:
+        if not isinstance(switch, Switch) or not callable(switch.guard):
+            raise ConventionError(f"the constraints of {tree.name} are switched by Switch(name, guard, start, to), "
+                                  f"whose guard is a function (t, x, u, p), not by {shown(switch)}")
         for word in (switch.start, switch.to):
             if word not in sets:
                 raise ConventionError(f"switch {switch.name!r} speaks of the constraints {word!r} of {tree.name}"
