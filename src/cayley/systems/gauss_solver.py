@@ -82,7 +82,8 @@ class Gauss(OdeSolver):
                 return None
             change = lu_solve(self._matrix(h), (found - K).ravel()).reshape(2, self.n)
             K = K + change
-            size = float(np.max(np.abs(h * change) / (atol + rtol * np.abs(self.y))))
+            with np.errstate(over="ignore"):  # of an iteration that runs away
+                size = float(np.max(np.abs(h * change) / (atol + rtol * np.abs(self.y))))
             slow = size > _SLOW * last
             if size <= _ENOUGH or (size <= 1.0 and slow):  # what is left is rounding
                 return K
