@@ -514,3 +514,10 @@ def test_flight_and_support_are_those_of_mujoco(tmp_path):
         mujoco.mj_forward(model, data)
         np.testing.assert_allclose(back @ data.qacc, UNEQUAL.forward_dynamics(q, qd, tau, np.zeros(4)), rtol=1e-8,
                                    atol=1e-8)
+
+
+@pytest.mark.parametrize("second", [LEAN, shared_load(0.3)])
+def test_relations_that_do_not_share_the_load_are_blamed(second):
+    plan = BIPED.stride(walking_legs(BIPED), PHASES, relations=[shared_load(0.5), second])
+    run = plan.held_system.simulate(plan.start(theta=0.16, rate=0.5), until=STRIDE)
+    assert run.status == "singular" and "two relations do not say how the feet share the load" in run.message

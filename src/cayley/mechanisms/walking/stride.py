@@ -23,7 +23,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import UnsupportedError
 from cayley.mechanisms.walking.leg_motion import LegMotion, Legs, leg_motion
-from cayley.mechanisms.walking.leg_programs import touch_down
+from cayley.mechanisms.walking.leg_programs import on_both_feet, touch_down
 from cayley.mechanisms.walking.load_sharing import Relation
 from cayley.mechanisms.walking.programmed_body import (
     CONTACTS,
@@ -148,7 +148,8 @@ class Stride:
                                            "clock": 1.0 + 0.0 * x.clock},
             power=lambda t, x, u, p: body.power(t, x), project=lambda t, x, u, p: body.project(t, x),
             constraints={"feet that stand": lambda t, x, u, p: body.resting(t, x)},
-            energy=lambda t, x, u, p: body.energy(t, x), explain=explain, timed=False, transitions=self._changes())
+            energy=lambda t, x, u, p: body.energy(t, x), explain=self._explain, timed=False,
+            transitions=self._changes())
 
     @cached_property
     def _body(self) -> ProgrammedBody:
@@ -167,6 +168,19 @@ class Stride:
         angles, rates, accelerations = self.motion(inside)
         return LegMotion(angles + beyond * (rates + beyond / 2 * accelerations), rates + beyond * accelerations,
                          accelerations)
+
+    def _explain(self, x: State) -> str | None:
+        """What stopped a motion; two relations are to blame where the load could be shared without them."""
+        trouble = explain(x)
+        is_double = self.phases[int(x["phase"])][0] == DOUBLE
+        if trouble or not is_double or len(self.relations) < 2:
+            return trouble
+        alone = on_both_feet(self.biped, *self._body.coordinates(0.0, x), np.zeros((0, 9)), np.zeros(0))
+        if not np.isfinite(alone.torques).all():
+            return None
+        return ("the two relations do not say how the feet share the load: they are the same, or tied by the moments, "
+                "as the trunk's angle and the share of the vertical load are on level ground. Give one of them, and a "
+                "horizontal force such as `shared_thrust`")
 
     def _in_contact(self, contact: str) -> Text:
         words = [word for word, (each, _) in zip(self.words, self.phases, strict=True) if each == contact]
