@@ -99,6 +99,7 @@ def test_what_has_no_spring_is_refused_by_name():
         planar_arm().with_drive("joint1", stiffness=1.0, gear=0.0).including("elastic drives")
 
 
+@pytest.mark.spec("S0-50")
 def test_operators_of_links_and_rotors_give_the_same_by_every_method(soft):
     q, qd, qdd = states(soft)
     tau = soft.inverse_dynamics(q, qd, qdd)

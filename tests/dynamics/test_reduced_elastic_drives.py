@@ -249,6 +249,7 @@ def test_round_trips_at_every_stiffness(stiffness):
     assert np.abs(soft.forward_dynamics(q, qd, tau) - qdd).max() < 1e-12 * max(1.0, np.abs(tau).max()) * M
 
 
+@pytest.mark.spec("S0-50")
 def test_a_rotor_without_inertia_has_forces_but_no_acceleration():
     soft = cy.load("planar2r").with_drive("joint1", stiffness=100.0).including("elastic drives")
     tau = soft.inverse_dynamics([0.1, 0.2, 0.3], np.zeros(3), np.zeros(3))

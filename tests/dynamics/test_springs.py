@@ -276,6 +276,7 @@ def test_motors_and_springs_of_mujoco():
 # What acts from outside
 
 
+@pytest.mark.spec("S0-49")
 def test_a_wrench_at_the_tip_and_a_base_that_moves():
     """S0-49: t(n+1) and V(0), W(0), against Pinocchio's arm on a free-flyer."""
     arm = spatial_arm("RPR")
