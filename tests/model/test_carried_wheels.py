@@ -96,7 +96,7 @@ def test_three_omni_wheels_go_anywhere():
     (lambda: CarriedWheel("w", "c", (0, 0), 0.1), "'w' is at three"),
     (lambda: CarriedWheel("w", "c", (0, 0, np.nan), 0.1), "'w' is at three"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, heading=np.inf), "finite angle"),
-    (lambda: CarriedWheel("w", "c", (0, 0, 0), -0.1), "'w tyre' has the radius"),
+    (lambda: CarriedWheel("w", "c", (0, 0, 0), -0.1), "'w' has the radius"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, bracket=1.0), "no pivot"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, pivot=-0.1), "behind its pivot"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, mass=-1.0), "mass"),
