@@ -1279,8 +1279,8 @@ class Mechanism:
         as kernels, and as text in C, Fortran or Python; see `cayley.dynamics.generation.model.generate`.
 
         >>> model = load("planar2r").generated_model(parameters="symbols")
-        >>> print(model.equations().outputs["B"][1, 1])
-        I_2zz + c_2x**2*m_2
+        >>> print(model.equations().outputs["B"][1, 1].expand())
+        I_2yy + c_2x**2*m_2
         >>> list(model.texts("fortran", ["inverse_dynamics"]))
         ['planar2r_inverse_dynamics.f90']
         """

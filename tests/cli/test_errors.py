@@ -48,7 +48,7 @@ def test_wrong_values_are_explained(arguments, advice):
     (["ik", "ur5", "a", "0", "0", "0", "0", "0"], "'a'"),
     (["ik", "ur5"], "--of"),
     (["simulate", "ur5", "--q", "0 0"], "6 numbers"),
-    (["export", "ur5", "--language", "fortran"], "cuda"),
+    (["export", "ur5", "--language", "pascal"], "cuda"),
     (["counts", "ur5", "--function", "pose"], "inertia_matrix"),
     (["info", "ur5", "--jsn"], "--json"),
     (["export", "ur5", "--function", "pose", "--method", "kane"], "one method only"),

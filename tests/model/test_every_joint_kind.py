@@ -404,7 +404,7 @@ def test_pictures(word):
     tree.draw(np.stack([tree.neutral, q]))
     plt.gcf().canvas.draw()
     plt.close("all")
-    data = json.loads(embedded(scene(tree)))
+    data = json.loads(embedded(scene(tree.tree)))
     poses = [np.eye(4)]
     for joint in data["joints"]:
         own = q[joint["start"]:joint["start"] + joint["nq"]]

@@ -175,6 +175,8 @@ class Stride:
         is_double = self.phases[int(x["phase"])][0] == DOUBLE
         if trouble or not is_double or len(self.relations) < 2:
             return trouble
+        if np.isfinite(self._body.gait_in(DOUBLE, 0.0, x).torques).all():
+            return None
         alone = on_both_feet(self.biped, *self._body.coordinates(0.0, x), np.zeros((0, 9)), np.zeros(0))
         if not np.isfinite(alone.torques).all():
             return None
