@@ -465,3 +465,18 @@ def test_a_network_is_a_mechanism_again():
 def test_what_is_no_open_network_is_refused(wrong, error, words):
     with pytest.raises(error, match=words):
         wrong()
+
+
+def test_joints_that_move_no_mass_are_named():
+    """One state is refused by the name of the joint, a batch has NaN, and the inverse dynamics are as they are."""
+    bodies = [RigidBody("heavy", 1.0, np.eye(3), {"B": [-0.5, 0, 0], "A": [0.5, 0, 0]}),
+              RigidBody("bare", 0.0, np.zeros((3, 3)), {"B": [0, 0, 0], "A": [1.0, 0, 0]})]
+    network = OpenNetwork.chain("bare", bodies, [NetworkJoint(Revolute(), np.eye(3))] * 2)
+    zero = np.zeros(2)
+    with pytest.raises(SingularityError, match="a motion of joint 'joint2' moves no mass"):
+        network.forward_dynamics(zero, zero, zero, np.zeros((1, 6)))
+    many = network.forward_dynamics(np.zeros((3, 2)), zero, zero, np.zeros((1, 6)))
+    assert many.shape == (3, 2) and np.isnan(many).all()
+    assert np.isfinite(network.inverse_dynamics(zero, zero, np.ones(2), np.zeros((1, 6)))).all()
+    with pytest.raises(SingularityError, match="moves no mass"):
+        network.system().simulate({"q": zero, "qd": zero}, until=0.1)

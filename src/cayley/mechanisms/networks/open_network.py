@@ -11,9 +11,11 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
+from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
+from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.errors import ModelError
@@ -213,13 +215,15 @@ class OpenNetwork:
 
     @cached_property
     def forward_dynamics(self) -> Kernel:
-        """`forward_dynamics(q, qd, tau, loads)`: the accelerations (nv) that the terminal equations leave."""
+        """`forward_dynamics(q, qd, tau, loads)`: the accelerations (nv) that the terminal equations leave; NaN where a
+        motion of the joints moves no mass, which is named where one state is asked for."""
         def forward_dynamics(q: Array, qd: Array, tau: Array, loads: Array) -> Array:
             M, h, gravity, jacobian = self._reduced(q, qd)
-            return ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1))
+            qdd = ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1))
+            return only_where(is_definite(M), qdd)
 
         return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
-                      inputs=("q", "qd", "tau", "loads"))(forward_dynamics)
+                      inputs=("q", "qd", "tau", "loads"), explain=explanation(self.tree()))(forward_dynamics)
 
     @cached_property
     def tip_motion(self) -> Kernel:
@@ -270,7 +274,8 @@ class OpenNetwork:
 
         mechanics = TreeMechanics(self.tree())
         return System(self.name, state={"q": place, "qd": Block((self.nv,))}, inputs=inputs, derivative=acceleration,
-                      power=power, energy=lambda t, x, u, p: mechanics.energy(x.q, x.qd))
+                      power=power, energy=lambda t, x, u, p: mechanics.energy(x.q, x.qd),
+                      explain=lambda x: mechanics.why_singular(x.q))
 
     # How
 
