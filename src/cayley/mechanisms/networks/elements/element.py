@@ -11,6 +11,7 @@ Mechanics and electricity are in the analogy in which across variables are measu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -45,25 +46,25 @@ class Storage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Element:
+class Element(ABC):
     """An element with a name; the kinds say their `ends`, `domains` and `laws`."""
 
     name: str
 
     @property
+    @abstractmethod
     def ends(self) -> tuple[tuple[str, str], ...]:
         """The nodes of its edges."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def domains(self) -> tuple[Domain, ...]:
         """The domains of its edges."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def laws(self) -> tuple[Law, ...]:
         """As many laws as edges."""
-        raise NotImplementedError
 
     @property
     def storages(self) -> tuple[Storage, ...]:
@@ -106,8 +107,9 @@ class OnePort(Element):
 class Dissipator(OnePort):
     """t = g a: takes power always."""
 
+    @abstractmethod
     def conductance(self) -> float:
-        raise NotImplementedError
+        """g of its law."""
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -118,8 +120,9 @@ class Dissipator(OnePort):
 class AcrossStorage(OnePort):
     """C a' = t."""
 
+    @abstractmethod
     def capacity(self) -> float:
-        raise NotImplementedError
+        """C of its law."""
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -134,8 +137,9 @@ class AcrossStorage(OnePort):
 class ThroughStorage(OnePort):
     """L t' = a."""
 
+    @abstractmethod
     def inertance(self) -> float:
-        raise NotImplementedError
+        """L of its law."""
 
     @property
     def laws(self) -> tuple[Law, ...]:
