@@ -51,7 +51,11 @@ def test_what_cannot_be_names_the_joint(arguments, words):
     assert words in " ".join(call("trajectory", *arguments, code=1).stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [(WAY[0],), (*WAY, "--law", "3-4-5"), (*WAY[:2], "--acceleration", "1 2"),
-                                       (*WAY[:2], "--stops", "x"), (*WAY[:2], "--posture", "elbow up")])
-def test_what_is_not_understood(arguments):
-    call("trajectory", "panda", *arguments, code=2)
+@pytest.mark.parametrize(("arguments", "words"), [
+    ((WAY[0],), "give two configurations or more"), ((*WAY, "--law", "3-4-5"), "a law is for two configurations"),
+    ((*WAY[:2], "--acceleration", "1 2"), "one number, or 7 of them"),
+    ((*WAY[:2], "--stops", "x"), "'x' are not numbers of waypoints"),
+    ((*WAY[:2], "--posture", "elbow up"), "a posture is chosen between poses")])
+def test_what_is_not_understood(arguments, words):
+    said = call("trajectory", "panda", *arguments, code=2).stderr
+    assert words in " ".join(said.replace("│", " ").split())
