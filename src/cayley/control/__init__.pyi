@@ -17,6 +17,7 @@ from cayley.control.joint_errors import joint_equilibrium as joint_equilibrium
 from cayley.control.joint_errors import joint_error_model as joint_error_model
 from cayley.control.joint_errors import joint_gains as joint_gains
 from cayley.control.joint_law import joint_control as joint_control
+from cayley.control.laws import Law as Law
 from cayley.control.linear_motion import LinearMotion as LinearMotion
 from cayley.control.linear_motion import linear_along as linear_along
 from cayley.control.motion_targets import motion_target as motion_target

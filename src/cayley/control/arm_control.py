@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cayley.compiler.typing import ArrayLike
-from cayley.control.arms import check_single_coordinates
 from cayley.control.computed_torque_law import computed_torque
 from cayley.control.gravity_law import pd_with_gravity
 from cayley.control.joint_errors import JointErrors, JointGains, joint_error_model, joint_gains
-from cayley.control.joint_law import joint_control
+from cayley.control.joint_law import joint_pd, joint_pid
+from cayley.control.laws import Law, law_named, laws_of
 from cayley.control.linear_motion import LinearMotion, linear_along
 from cayley.control.motors import motors_of
 from cayley.control.resolved_acceleration_law import resolved_acceleration
@@ -23,42 +23,38 @@ from cayley.model.tree import Tree
 from cayley.systems.system import System
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ArmControl:
     """Laws and motors of an arm as systems, to be connected with it: `cy.connect(arm, arm.control.pd(100.0, 20.0))`."""
 
     tree: Tree
 
-    def pd(self, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
-        """Each joint by its own error; see `joint_control`."""
-        check_single_coordinates(self.tree, "independent-joint control")
-        return joint_control(self.tree.nv, kp, kd, output=output, name="pd")
+    # The table of laws: one line each
+    pd = Law(joint_pd)
+    pid = Law(joint_pid)
+    pd_with_gravity = Law(pd_with_gravity)
+    computed_torque = Law(computed_torque)
+    workspace_pd = Law(workspace_pd)
+    resolved_acceleration = Law(resolved_acceleration)
 
-    def pid(self, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
-            output: str = "tau") -> System:
-        """Each joint by its own error and its integral; see `joint_control`."""
-        check_single_coordinates(self.tree, "independent-joint control")
-        return joint_control(self.tree.nv, kp, kd, ki, wind_up=wind_up, output=output, name="pid")
+    def __repr__(self) -> str:
+        return f"<control of {self.tree.name}: {', '.join(self.laws)}>"
 
-    def pd_with_gravity(self, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
-                        wind_up: ArrayLike | None = None, output: str = "tau") -> System:
-        """PD with gravity compensation."""
-        return pd_with_gravity(self.tree, kp, kd, ki, wind_up=wind_up, output=output)
+    @property
+    def laws(self) -> dict[str, Law[...]]:
+        """The laws by name: what each is about, what it asks for, and what makes it.
 
-    def computed_torque(self, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
-                        wind_up: ArrayLike | None = None) -> System:
-        """Inverse dynamics in the loop, with this arm as the model."""
-        return computed_torque(self.tree, kp, kd, ki, wind_up=wind_up)
+        >>> import cayley as cy
+        >>> arm = cy.load("planar2r")
+        >>> print(arm.control.laws["computed_torque"].about)
+        Inverse dynamics in the loop, with the arm as the model.
+        """
+        return laws_of(type(self))
 
-    def workspace_pd(self, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
-                     task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None) -> System:
-        """A spring from a frame to its target, by the transposed Jacobian."""
-        return workspace_pd(self.tree, frame, kp, kd, ki, task=task, wind_up=wind_up)
-
-    def resolved_acceleration(self, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
-                              task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None) -> System:
-        """The error of a frame obeys a linear equation."""
-        return resolved_acceleration(self.tree, frame, kp, kd, ki, task=task, wind_up=wind_up)
+    def law(self, name: str) -> Callable[..., System]:
+        """What makes the law of a name, "computed-torque" or "computed_torque", for this arm; an unknown name is told
+        those that there are."""
+        return law_named(type(self), name).__get__(self, type(self))
 
     def motors(self) -> System:
         """The motors of the drives, from voltages to joint forces."""

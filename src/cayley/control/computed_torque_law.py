@@ -30,7 +30,9 @@ from cayley.systems.system import System
 def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                     wind_up: ArrayLike | None = None, rigid_limit: bool = False,
                     name: str = "computed torque") -> System:
-    """The law of an arm: inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
+    """Inverse dynamics in the loop, with the arm as the model.
+
+    Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
     zero if nothing drives them; output `tau` (nv). The gains (nv), or one for all, are parameters of the system. With
     `ki` it has the state `integral`, of which no more than the acceleration `wind_up` acts.
 

@@ -42,7 +42,9 @@ class Lyapunov(NamedTuple):
 
 def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                     wind_up: ArrayLike | None = None, output: str = "tau", name: str = "pd with gravity") -> System:
-    """The law of an arm: inputs `q`, `qd` and `target` (nq); output `tau`, or "voltage" of its motors, and then the
+    """PD with gravity compensation.
+
+    Inputs `q`, `qd` and `target` (nq); output `tau`, or "voltage" of its motors, and then the
     gains are volts. Where a measurement or the target is not finite, what depends on it is zero.
 
     >>> import cayley as cy

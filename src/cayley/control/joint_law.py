@@ -9,9 +9,10 @@ Source: Yamamoto (6.18), (6.28), with the signs of spec E3-27 and E3-29; S3-41, 
 from __future__ import annotations
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import gains_of
+from cayley.control.arms import HasTree, check_single_coordinates, gains_of, tree_of
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
 from cayley.control.signals import finite_or
+from cayley.model.tree import Tree
 from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
@@ -43,3 +44,26 @@ def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None
         derivative=None if ki is None else
         lambda t, x, u, p: integral_rate(u.target - u.q, x.integral, p.ki, p.wind_up),
         output=lambda t, x, u, p: law(x, u, p))
+
+
+def joint_pd(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
+    """Each joint by its own error and its rate.
+
+    See `joint_control`.
+    """
+    return joint_control(_count(arm), kp, kd, output=output, name="pd")
+
+
+def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
+              output: str = "tau") -> System:
+    """Each joint by its own error, its rate and its integral.
+
+    See `joint_control`.
+    """
+    return joint_control(_count(arm), kp, kd, ki, wind_up=wind_up, output=output, name="pid")
+
+
+def _count(arm: Tree | HasTree) -> int:
+    tree = tree_of(arm)
+    check_single_coordinates(tree, "independent-joint control")
+    return tree.nv

@@ -35,7 +35,9 @@ def resolved_acceleration(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: Ar
                           task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
                           damping: float = 0.05, near: float = 1e-6, null_damping: float = 10.0,
                           name: str = "resolved acceleration") -> System:
-    """The law for a frame: inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions
+    """The error of a frame obeys a linear equation.
+
+    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions
     only, and `target_rate` and `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them;
     output `tau`. The gains are of the m rows. Forces are zero where they depend on what is not finite.
 

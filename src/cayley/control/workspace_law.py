@@ -33,7 +33,9 @@ _WHAT = "workspace control"
 def workspace_pd(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                  task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
                  name: str = "workspace control") -> System:
-    """The law for a frame: inputs `q`, `qd` and `target`, a pose (4, 4), or a point (3) if the `task` is of positions
+    """A spring from a frame to its target, by the transposed Jacobian.
+
+    Inputs `q`, `qd` and `target`, a pose (4, 4), or a point (3) if the `task` is of positions
     only; output `tau`. `kp` and `ki` are of the m rows of the task [N/m, N m], `kd` (nv) of the joints; the state
     `integral` (m) is there with `ki`. Forces are zero where they depend on what is not finite.
 

@@ -1,0 +1,79 @@
+"""The table of laws: a law is one function in one file, and one line of `ArmControl`.
+
+A law of an arm is a system that gives out forces (or voltages) from what is measured and wanted, and maybe remembers:
+
+    tau = law(t, x, q, qd, target, ...)        dx/dt = derivative(t, x, q, qd, target, ...)
+Whoever drives an arm by one needs to know no more than the names of its ports, so that what is added to the table later
+works everywhere. Source: Yamamoto 6.2, spec S3-48.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MethodType
+from typing import Concatenate, Generic, ParamSpec, Protocol, overload
+
+from cayley.errors import SignatureError
+from cayley.model.tree import Tree
+from cayley.systems.system import System
+from cayley.wording import did_you_mean
+
+P = ParamSpec("P")
+
+
+class Controlled(Protocol):
+    """What has laws: the arm of `arm.control`."""
+
+    @property
+    def tree(self) -> Tree: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Law(Generic[P]):
+    """A line of the table: `make(arm, ...)` is the system of the law for an arm.
+
+    As an attribute of a class it is a method, whose arm is that of the object.
+    """
+
+    make: Callable[Concatenate[Tree, P], System]
+
+    @property
+    def about(self) -> str:
+        """What it is, in a sentence: the first paragraph of what is written about it."""
+        return " ".join((inspect.getdoc(self.make) or "").partition("\n\n")[0].split())
+
+    @property
+    def arguments(self) -> dict[str, inspect.Parameter]:
+        """What the law asks for besides the arm: gains, perhaps a frame, options."""
+        _, *others = inspect.signature(self.make).parameters.values()
+        return {argument.name: argument for argument in others}
+
+    @property
+    def is_of_frame(self) -> bool:
+        """Whether the target is that of a frame, not of the joints."""
+        return "frame" in self.arguments
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Law[P]: ...
+
+    @overload
+    def __get__(self, instance: Controlled, owner: type) -> Callable[P, System]: ...
+
+    def __get__(self, instance: Controlled | None, owner: type) -> Law[P] | Callable[P, System]:
+        return self if instance is None else MethodType(self.make, instance.tree)
+
+
+def laws_of(owner: type) -> dict[str, Law[...]]:
+    """The laws of a class, by name."""
+    return {name: value for name, value in vars(owner).items() if isinstance(value, Law)}
+
+
+def law_named(owner: type, name: str) -> Law[...]:
+    """The law of a name, in which words may be joined by hyphens."""
+    table = laws_of(owner)
+    spelt = name.replace("-", "_")
+    if spelt not in table:
+        raise SignatureError(f"there is no law {name!r}{did_you_mean(spelt, table)}: there are {', '.join(table)}")
+    return table[spelt]
