@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: help tour test lint lowest browser spec fuzz docs bench clean
+.PHONY: help tour test lint lowest browser cortex spec fuzz docs bench clean
 
 help:
 	@echo "make tour    load PUMA 560, check every method against every other, and write a report"
@@ -22,7 +22,7 @@ help:
 tour: $(VENV)/.package
 	@$(BIN)/cayley tour --output build/puma560.html
 
-test: lint browser
+test: lint browser cortex
 	@echo "pytest"
 	@$(BIN)/python -m pytest -n 2 -q
 
@@ -32,6 +32,14 @@ browser:
 	  || { echo "Installing Chromium for the tests of the report."; \
 	       apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends chromium >/dev/null; } \
 	  || echo "No Chromium could be installed: the tests in the browser will be left out." >&2
+
+# Exported laws run on an emulated Cortex-M4F. The same holds for its compiler and emulator.
+cortex:
+	@{ command -v arm-none-eabi-gcc && command -v qemu-system-arm && [ -e "$$(arm-none-eabi-gcc -print-file-name=libm.a)" ]; } >/dev/null \
+	  || { echo "Installing a compiler and an emulator of the Cortex-M4F for the tests of exported laws."; \
+	       apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends \
+	         gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm >/dev/null; } \
+	  || echo "No compiler or emulator of the Cortex-M4F could be installed: the tests on it will be left out." >&2
 
 lint: $(VENV)/.development
 	@echo "ruff"

@@ -35,6 +35,8 @@ AS_WRITTEN = """/* No product is fused into a sum. */
 
 """
 
+_END_OF_HEADER = "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
+
 
 @dataclass(frozen=True, repr=False)
 class CSource:
@@ -52,6 +54,11 @@ class CSource:
         for path, text in zip(paths, (self.source, self.header), strict=True):
             path.write_text(text, encoding="utf-8")
         return paths
+
+    def extended(self, declarations: str, definitions: str) -> CSource:
+        """The same with more at the ends of the header and of the source."""
+        header = f"{self.header.removesuffix(_END_OF_HEADER)}\n{declarations}{_END_OF_HEADER}"
+        return CSource(self.name, f"{self.source}\n{definitions}", header)
 
     def __repr__(self) -> str:
         lines = len(self.source.splitlines())
@@ -113,19 +120,25 @@ def parameter_names(program: Program, taken: Sequence[str] = ()) -> Parameters:
     return Parameters(inputs, outputs)
 
 
+def spelled(program: Program, parameters: Parameters, real: str) -> Parameters:
+    """The inputs and outputs as they are declared in a prototype."""
+    inputs = [_declaration(v, name, f"const {real}") if v.shape else f"{real} {name}"
+              for v, name in zip(program.inputs, parameters.inputs, strict=True)]
+    return Parameters(inputs, [_declaration(v, name, real)
+                               for v, name in zip(program.outputs, parameters.outputs, strict=True)])
+
+
 def _prototype(program: Program, called: str, parameters: Parameters, real: str) -> str:
-    spelled = [_declaration(v, name, f"const {real}") if v.shape else f"{real} {name}"
-               for v, name in zip(program.inputs, parameters.inputs, strict=True)]
-    spelled += [_declaration(v, name, real) for v, name in zip(program.outputs, parameters.outputs, strict=True)]
-    return declared(called, spelled)
+    each = spelled(program, parameters, real)
+    return declared(called, [*each.inputs, *each.outputs])
 
 
-def declared(called: str, spelled: Sequence[str]) -> str:
+def declared(called: str, parameters: Sequence[str]) -> str:
     """The prototype of a function with these parameters."""
-    line = f"void {called}({', '.join(spelled) or 'void'})"
+    line = f"void {called}({', '.join(parameters) or 'void'})"
     if len(line) < _LONGEST_LINE:
         return line
-    return f"void {called}(\n{_INDENT}" + f",\n{_INDENT}".join(spelled) + ")"
+    return f"void {called}(\n{_INDENT}" + f",\n{_INDENT}".join(parameters) + ")"
 
 
 def _declaration(variable: Variable, name: str, kind: str) -> str:
@@ -223,4 +236,4 @@ def header_text(called: str, prototype: str, note: str) -> str:
     """The .h file."""
     guard = f"CAYLEY_{called.upper()}_H"
     return (f"{note}\n\n#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-            f"{prototype};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n")
+            f"{prototype};\n{_END_OF_HEADER}")

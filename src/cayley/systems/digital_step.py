@@ -16,6 +16,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
+from cayley.systems.dependence import outputs_depend_on_time
 from cayley.systems.system import System
 
 
@@ -30,8 +31,9 @@ def digital_step(system: System) -> Kernel:
 
 def _made(system: System) -> Kernel:
     remembers = bool(system.blocks)
+    timed = system.is_timed or outputs_depend_on_time(system)
     shapes: dict[str, tuple[int, ...]] = {
-        **({"t": ()} if system.is_timed else {}), **({"x": (system.layout.size,)} if remembers else {}),
+        **({"t": ()} if timed else {}), **({"x": (system.layout.size,)} if remembers else {}),
         **{name: port.shape for name, port in system.ports.items()}, **({"h": ()} if remembers else {})}
     results = {name: port.shape for name, port in system.output_ports.items()}
     taken = [name for name in ("t", "x", "h") if name in system.ports or name in results]

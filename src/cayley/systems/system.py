@@ -235,7 +235,8 @@ class System:
         return digital_step(self)
 
     def c_source(self, name: str, *, dtype: DTypeLike = "float64") -> CSource:
-        """`step` as one C99 function, with its header: no state but what is passed to it, no memory that it takes.
+        """`step` as one C99 function, with its header: no state but what is passed to it, no memory that it takes. A
+        system with a state has, besides, its struct `<name>_state`, `<name>_init` and `<name>_step`, which keep it.
 
         >>> gain = System("gain", inputs={"e": "rad"}, outputs={"u": "N m"}, output=lambda t, x, u, p: 5.0 * u.e)
         >>> print(gain.c_source("gain").source.partition("<math.h>")[2].strip())
@@ -244,7 +245,8 @@ class System:
             *u = 5.0*e;
         }
         """
-        return self.step.c_source(name, dtype=dtype)
+        from cayley.systems.controller_source import controller_source
+        return controller_source(self, name, dtype)
 
     def linearize(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0,
                   parameters: Mapping[str, ArrayLike] | None = None) -> StateMatrices:
