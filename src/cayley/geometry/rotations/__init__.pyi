@@ -203,14 +203,18 @@ from cayley.geometry.rotations.vector_parameter import (
 from cayley.geometry.rotations.vector_parameter_angles import (
     bryant_from_homogeneous,
     bryant_from_vector_parameter,
+    compose_bryant,
+    compose_euler,
     compose_eulerian,
     eulerian_from_homogeneous,
     eulerian_from_vector_parameter,
     homogeneous_from_bryant,
     homogeneous_from_eulerian,
+    homogeneous_of_composed_bryant,
     homogeneous_of_composed_eulerian,
     vector_parameter_from_bryant,
     vector_parameter_from_eulerian,
+    vector_parameter_of_composed_bryant,
     vector_parameter_of_composed_eulerian,
 )
 from cayley.geometry.tensors.checks import check_skew
@@ -260,6 +264,8 @@ __all__ = [
     "components_in",
     "compose_all_homogeneous",
     "compose_all_vector_parameters",
+    "compose_bryant",
+    "compose_euler",
     "compose_eulerian",
     "compose_half_sines",
     "compose_homogeneous",
@@ -296,6 +302,7 @@ __all__ = [
     "homogeneous_from_quaternion",
     "homogeneous_from_rotation_vector",
     "homogeneous_from_vector_parameter",
+    "homogeneous_of_composed_bryant",
     "homogeneous_of_composed_eulerian",
     "interpolate_long_way",
     "interpolate_shortest",
@@ -388,6 +395,8 @@ __all__ = [
     "vector_parameter_from_matrix",
     "vector_parameter_from_quaternion",
     "vector_parameter_from_rotation_vector",
+    "vector_parameter_of_composed_bryant",
     "vector_parameter_of_composed_eulerian",
     "xi_from_ratio",
-    "zyz_by_turning_back", ]
+    "zyz_by_turning_back",
+]

@@ -1,5 +1,5 @@
 """The vector-parameter from angles and back: Mladenova's Eulerian angles with their closed composition law, and
-Bryant's angles.
+Bryant's angles; and the composition of these, and of the angles of any sequence, through it.
 
     Eulerian (psi, theta, phi)      O(c) = Rz(-psi) Rx(-theta) Rz(-phi): the z-x-z angles about fixed axes of the
                                     inverse rotation
@@ -19,8 +19,8 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.geometry.rotations.euler import EulerSolutions, euler_from_quaternion
-from cayley.geometry.rotations.homogeneous import inverse_homogeneous, normalize_homogeneous
+from cayley.geometry.rotations.euler import Axes, EulerSolutions, euler_from_quaternion, quaternion_from_euler
+from cayley.geometry.rotations.homogeneous import compose_homogeneous, inverse_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.roll_pitch_yaw import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, quaternion_from_vector_parameter
 
@@ -173,3 +173,50 @@ def bryant_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
     array([0.92729522, 0.64350111, 0.48995733])
     """
     return roll_pitch_yaw_from_quaternion(quaternion_from_vector_parameter(c))
+
+
+# Composition through the vector-parameter
+
+
+@kernel("(3),(3)->(4)")
+def homogeneous_of_composed_bryant(a: Array, b: Array) -> Array:
+    """The unit homogeneous form of O(c) O(c'), c and c' from Bryant's angles; never singular.
+
+    >>> homogeneous_of_composed_bryant([np.pi, 0.0, 0.0], [0.0, 0.0, np.pi]).round(15) + 0.0
+    array([ 0.,  0., -1.,  0.])
+    """
+    return compose_homogeneous.unchecked(homogeneous_from_bryant(a), homogeneous_from_bryant(b))
+
+
+@kernel("(3),(3)->(3)", check=lambda a, b: check_not_half_turn(homogeneous_of_composed_bryant(a, b)))
+def vector_parameter_of_composed_bryant(a: Array, b: Array) -> Array:
+    """c'' = <c, c'> from two triples of Bryant's angles [rad]; infinite at a half-turn, see above.
+
+    >>> vector_parameter_of_composed_bryant([np.pi / 2, 0.0, 0.0], [0.0, 0.0, 0.0])
+    array([1., 0., 0.])
+    """
+    h = homogeneous_of_composed_bryant(a, b)
+    return h[1:] / h[0]
+
+
+def compose_bryant(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
+    """Bryant's angles [rad] of O(c) O(c') from those (..., 3) of O(c) and of O(c'): both triples, any half-turn;
+    `singular` where phi2 = +-pi/2.
+
+    >>> compose_bryant([0.0, 0.0, 0.3], [0.0, 0.0, 0.4]).angles
+    array([0. , 0. , 0.7])
+    """
+    return bryant_from_homogeneous(homogeneous_of_composed_bryant(a, b))
+
+
+def compose_euler(a: ArrayLike, b: ArrayLike, *, sequence: str, axes: Axes) -> EulerSolutions:
+    """The Euler angles [rad] of R(a) R(b), the rotation b, then a, from the angles (..., 3) of both in one of the
+    twelve sequences about moving or fixed axes: both triples, and what is left of them at a gimbal lock.
+
+    >>> compose_euler([0.1, 0.0, 0.2], [0.3, 0.0, 0.4], sequence="zyz", axes="moving").combined.round(15)
+    np.float64(1.0)
+    >>> compose_euler([np.pi, 0.0, 0.0], [0.0, 0.3, 0.0], sequence="zyx", axes="moving").angles
+    array([3.14159265, 0.3       , 0.        ])
+    """
+    forms = [quaternion_from_euler(angles, sequence=sequence, axes=axes) for angles in (a, b)]
+    return euler_from_quaternion(normalize_homogeneous(compose_homogeneous(*forms)), sequence=sequence, axes=axes)
