@@ -70,7 +70,7 @@ def test_two_triples_that_make_a_gimbal_lock(sequence, axes):
     assert found.margin < 1e-7  # as near as the rounding of b lets it come
     assert distance(exact_quaternion(found.angles.tolist(), sequence, axes), wanted) <= ALLOWED
     assert abs(found.combined - (whole[0] + found.sign * whole[2])) < 1e-14
-    still = compose_euler(whole, [0.0, 0.0, 0.0], sequence=sequence, axes=axes)  # the lock itself, composed with nothing
+    still = compose_euler(whole, [0.0, 0.0, 0.0], sequence=sequence, axes=axes)
     assert still.singular
     for third in (-1.0, 0.2):
         family = still.family(third=third)
@@ -86,7 +86,7 @@ def _quaternion(R):
 
 @pytest.mark.spec("S0-77")
 def test_bryant_angles():
-    """O(c'') = Rz Ry Rx Rz' Ry' Rx', c'' = <c, c'>; half-turns of either, of both, and of neither but of the product."""
+    """O(c'') = Rz Ry Rx Rz' Ry' Rx', c'' = <c, c'>; half-turns of either, both, or the product alone."""
     states = pairs(1, 40, 20)
     found = compose_bryant(states[:, 0], states[:, 1])
     forms = homogeneous_of_composed_bryant(states[:, 0], states[:, 1])

@@ -52,6 +52,11 @@ from cayley.geometry.motions.dual_quaternion import (
     normalize_dual_quaternion,
     pose_from_dual_quaternion,
 )
+from cayley.geometry.motions.dual_rates import (
+    dual_vector_parameter_rate_from_body_velocity,
+    dual_vector_parameter_rate_from_world_velocity,
+    dual_velocity_from_dual_vector_parameter_rate,
+)
 from cayley.geometry.motions.dual_vector_parameter import (
     chain_closure,
     compose_dual_vector_parameters,
@@ -99,6 +104,7 @@ from cayley.geometry.motions.lines import (
     reciprocal_product,
     transform_line,
 )
+from cayley.geometry.motions.pose_integration import PosePath, integrate_pose
 from cayley.geometry.motions.projections import plane_reflection, project_on_plane, reflect_in_plane
 from cayley.geometry.motions.screws import (
     FiniteScrew,
@@ -147,6 +153,7 @@ __all__ = [
     "FiniteScrew",
     "FixedPoints",
     "Move",
+    "PosePath",
     "active_jacobian",
     "as_dual",
     "between_lines",
@@ -199,9 +206,13 @@ __all__ = [
     "dual_vector_parameter_from_pose",
     "dual_vector_parameter_from_screw",
     "dual_vector_parameter_of_chain",
+    "dual_vector_parameter_rate_from_body_velocity",
+    "dual_vector_parameter_rate_from_world_velocity",
+    "dual_velocity_from_dual_vector_parameter_rate",
     "fixed_points",
     "fraction_of_pose",
     "homogeneous_from_point",
+    "integrate_pose",
     "interpolate_screw",
     "inverse_displacement",
     "inverse_pose",
@@ -265,4 +276,5 @@ __all__ = [
     "universal_joint_rate_ratio",
     "universal_joint_ratio_range",
     "wrench_at",
-    "wrench_transform", ]
+    "wrench_transform",
+]

@@ -1,3 +1,4 @@
+from cayley.geometry.rates.centred_charts import ChartSpan
 from cayley.geometry.rates.euler_rates import (
     angular_acceleration_from_euler_rates,
     angular_velocity_from_euler_rates,
@@ -8,7 +9,7 @@ from cayley.geometry.rates.euler_rates import (
     euler_second_rates_from_world_acceleration,
     world_velocity_map_of_euler,
 )
-from cayley.geometry.rates.integration import AttitudePath, ChartSpan, integrate_attitude
+from cayley.geometry.rates.integration import AttitudePath, integrate_attitude
 from cayley.geometry.rates.matrix_rates import (
     acceleration_matrix,
     angular_acceleration_from_matrix_rates,

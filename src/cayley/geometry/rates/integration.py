@@ -10,7 +10,7 @@ with the error of the integrator and is reported. Source: Mladenova (81), (101)-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError
-from cayley.geometry.rates.half_turns import half_turns_of
+from cayley.geometry.rates.centred_charts import ChartSpan, Walk, evaluate, half_turns, walk_centred
 from cayley.geometry.rates.quaternion_rates import (
     homogeneous_rate_from_body_velocity,
     homogeneous_rate_from_world_velocity,
@@ -31,25 +31,11 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
     rotate_by_homogeneous,
 )
-from cayley.ordinary_equations import Integrated, instants_of, integrate
+from cayley.ordinary_equations import Integrated, Rate, instants_of, integrate
 
 Chart = Literal["vector-parameter", "homogeneous"]
 Frame = Literal["world", "body"]
 AngularVelocity = Callable[[float], Array]
-Walk = tuple[list["ChartSpan"], float, int]  # spans, drift of the norm, evaluations
-
-
-@dataclass(frozen=True)
-class ChartSpan:
-    """One stretch of time in one chart: between `start` and `end` the attitude is `reference` (unit [w : v]) times that
-    of the chart.
-    """
-
-    start: float
-    end: float
-    reference: Array
-    form: Callable[[Array], Array] = field(repr=False)
-    steps: Array = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -102,9 +88,9 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     walk = _walk_centred if chart == "vector-parameter" else _walk_homogeneous
     spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solve)
     forms = _evaluate(spans, instants)
+    found = half_turns(spans, lambda t: _evaluate(spans, t)[:, 0], 1e-9 + 100 * rtol)
     return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans),
-                        np.array([s.start for s in spans[1:]]), _half_turns(spans, 1e-9 + 100 * rtol), drift,
-                        evaluations)
+                        np.array([s.start for s in spans[1:]]), found, drift, evaluations)
 
 
 def _form_of(start: ArrayLike) -> Array:
@@ -133,22 +119,15 @@ def _walk_homogeneous(velocity: AngularVelocity, h: Array, start: float, end: fl
     found = solve(lambda t, y: rate(y, velocity(t)), h, (start, end)).checked("the attitude")
     span = ChartSpan(start, end, h, found.dense, found.steps)
     drift = np.max(np.abs(np.linalg.norm(found.dense(found.steps), axis=-1) - 1))
-    return [span], float(drift), found.evaluations
+    return Walk([span], float(drift), found.evaluations)
 
 
 def _walk_centred(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
                   solve: Callable[..., Integrated]) -> Walk:
-    spans = []
-    evaluations = 0
-    time = start
-    while time != end:
-        found = solve(_centred_rate(velocity, h, frame), np.zeros(3), (time, end), stop=_quarter_turn)
-        found.checked("the attitude")
-        spans.append(ChartSpan(time, found.end, h, _centred_form(h, found.dense), found.steps))
-        time = found.end
-        evaluations = evaluations + found.evaluations
-        h = normalize_homogeneous(_with_one(h, found.end_state))
-    return spans, 0.0, evaluations
+    def rate_from(reference: Array) -> Rate:
+        return _centred_rate(velocity, reference, frame)
+
+    return walk_centred(h, rate_from, _carried, 3, start, end, solve, "the attitude")
 
 
 def _centred_rate(velocity: AngularVelocity, reference: Array, frame: Frame) -> Callable[[float, Array], Array]:
@@ -163,33 +142,10 @@ def _centred_rate(velocity: AngularVelocity, reference: Array, frame: Frame) -> 
     return rate
 
 
-def _quarter_turn(t: float, c: Array) -> float:
-    return float(c @ c - 1.0)
-
-
-def _with_one(reference: Array, c: Array) -> Array:
-    return compose_homogeneous.unchecked(reference, np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1))
-
-
-def _centred_form(reference: Array, solution: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda t: _with_one(reference, solution(t))
+def _carried(reference: Array, c: Array) -> Array:
+    one = np.concatenate([np.ones((*c.shape[:-1], 1)), c], axis=-1)
+    return normalize_homogeneous(compose_homogeneous.unchecked(reference, one))
 
 
 def _evaluate(spans: Sequence[ChartSpan], times: Array) -> Array:
-    forward = 1.0 if spans[-1].end >= spans[0].start else -1.0
-    if np.any(forward * (times - spans[0].start) < 0) or np.any(forward * (times - spans[-1].end) > 0):
-        raise GeometryError(
-            f"the attitude was integrated from {spans[0].start} to {spans[-1].end}; it is not known outside")
-    number = np.searchsorted([forward * s.start for s in spans[1:]], forward * times, side="right")
-    forms = np.empty((*times.shape, 4))
-    for k in np.unique(number):
-        chosen = number == k
-        forms[chosen] = spans[k].form(times[chosen])
-    return normalize_homogeneous(forms)
-
-
-def _half_turns(spans: Sequence[ChartSpan], nearest: float) -> Array:
-    """The zeros of w, looked for between the steps of the integrator and four points within each."""
-    steps = np.concatenate([[spans[0].start], *(span.steps[1:] for span in spans)])
-    grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-    return half_turns_of(lambda t: _evaluate(spans, t)[:, 0], grid, nearest=nearest)
+    return normalize_homogeneous(evaluate(spans, times, "the attitude"))
