@@ -2,6 +2,8 @@
 
 from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.computed_torque_law import computed_torque as computed_torque
+from cayley.control.digital_law import digital as digital
+from cayley.control.digital_poles import digital_matrix as digital_matrix
 from cayley.control.feedback_linearisation import FeedbackLinearisation as FeedbackLinearisation
 from cayley.control.flexible_link import FlexibleLink as FlexibleLink
 from cayley.control.gear_train import GearTrain as GearTrain

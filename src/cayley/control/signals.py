@@ -87,6 +87,13 @@ def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: st
                   output=lambda t, x, u, p: p.resolution * np.floor(u[signal] / p.resolution + 0.5))
 
 
+def check_sampling(period: float, late: int) -> None:
+    """Refuse what is no period [s] and no number of them."""
+    if not 0 < period < np.inf or late != int(late) or late < 0:
+        raise SignatureError(f"a controller looks each period of more than 0 s and is a whole number of them late, not "
+                             f"{shown(period)} and {shown(late)}")
+
+
 def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, name: str = "hold") -> System:
     """What comes in as `wanted_<signal>` (count) is looked at each `period` [s], the first time after one, and goes out
     as `<signal>` until the next look, `late` periods later: the delay of a controller that computes for as long.
@@ -97,9 +104,7 @@ def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, na
     >>> sample_and_hold("tau", 2, 1e-3, late=1)
     <system hold: state clock, held; inputs wanted_tau; outputs tau>
     """
-    if not 0 < period < np.inf or late != int(late) or late < 0:
-        raise SignatureError(f"a controller looks each period of more than 0 s and is a whole number of them late, not "
-                             f"{shown(period)} and {shown(late)}")
+    check_sampling(period, late)
 
     def look(t: float, x: State, u: Record, p: Record) -> dict[str, Array]:
         seen = finite_or(u[f"wanted_{signal}"], x.held[0])
