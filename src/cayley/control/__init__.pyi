@@ -36,6 +36,16 @@ from cayley.control.signals import dry_friction as dry_friction
 from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
+from cayley.control.stability.definiteness import Definiteness as Definiteness
+from cayley.control.stability.definiteness import definiteness as definiteness
+from cayley.control.stability.equilibria import SystemEquilibrium as SystemEquilibrium
+from cayley.control.stability.equilibria import find_equilibrium as find_equilibrium
+from cayley.control.stability.error_dynamics import ErrorDynamics as ErrorDynamics
+from cayley.control.stability.error_dynamics import error_dynamics as error_dynamics
+from cayley.control.stability.linear_stability import linear_stability as linear_stability
+from cayley.control.stability.lyapunov_equation import lyapunov_matrix as lyapunov_matrix
+from cayley.control.stability.verdict import Finding as Finding
+from cayley.control.stability.verdict import Verdict as Verdict
 from cayley.control.state_fields import affine_fields as affine_fields
 from cayley.control.task_maps import TaskMap as TaskMap
 from cayley.control.task_maps import task_map as task_map

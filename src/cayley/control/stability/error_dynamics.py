@@ -1,0 +1,250 @@
+"""Dynamics about an equilibrium, which is shifted to the origin.
+
+    d' = F(d), or d_next = F(d),        F(0) = 0
+d is the displacement from the equilibrium, in the tangents of the blocks of the state: of vectors the difference, of
+unit quaternions the rotation vector from one orientation to the other, up to a half-turn. A system with its inputs held
+still, a function of the state, and equations of SymPy all become this. Source: Yamamoto Appendix H, spec S3-49.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from cayley.compiler.derivative import independent, slope_along
+from cayley.compiler.graph import ancestors
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.systems.arguments import given_inputs, given_parameters
+from cayley.systems.connect import HasSystem
+from cayley.systems.layout import StateLike, as_vector, joined
+from cayley.systems.system import System
+from cayley.wording import shown
+
+if TYPE_CHECKING:
+    from sympy import Expr, Symbol
+
+# A system; x' or x_next by x (n); or by the symbol of each coordinate its rate, or its next value
+Dynamics: TypeAlias = System | HasSystem | Kernel | Callable[[Array], Array] | Mapping["Symbol", "Expr"]
+
+_AT_REST = 1e-8  # how far away the equilibrium may be, by the linear model, where the largest entry of A is one
+_SMALL = 600  # operations: more make no formulas that could be looked at
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorDynamics:
+    """Made by `error_dynamics`."""
+
+    name: str
+    labels: tuple[str, ...]
+    """The entries of d."""
+    rate: Kernel
+    """F(d) (n)."""
+    states: Callable[[Array], dict[str, Array]]
+    """The states at displacements (..., n), by the names of their blocks or coordinates."""
+    function: Callable[[Callable[..., Scalar]], Kernel]
+    """Of a text of the state, V(x), the kernel V(d)."""
+    discrete: bool = False
+    exact: tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def A(self) -> Array:
+        """The linear model at the equilibrium (n, n)."""
+        return np.asarray(self.rate.jacobian("d")(np.zeros(self.size)))
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether F is A d everywhere: no entry of its derivative depends on d."""
+        program = self.rate.jacobian("d").program()
+        own = {node.index for variable in program.inputs for node in variable.nodes}
+        return not any(node.index in own for v in program.outputs for node in ancestors(v.nodes))
+
+    @cached_property
+    def expressions(self) -> tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None:
+        """d and F(d) in symbols of SymPy, where they are short enough to be looked at."""
+        if self.exact is not None:
+            return self.exact
+        if len(self.rate.program().nodes) > _SMALL:
+            return None
+        import sympy
+        d = tuple(sympy.Symbol(label, real=True) for label in self.labels)
+        return d, in_symbols(self.rate, d)
+
+    def check_rest(self) -> None:
+        """Refuse a state that is no equilibrium."""
+        if not self.size:
+            raise SignatureError(f"{self.name} has no state that could be stable or not")
+        rates = self.rate(np.zeros(self.size))
+        if not np.isfinite(rates).all() or not np.isfinite(self.A).all():
+            where = ", ".join(label for label, x in zip(self.labels, rates, strict=True) if not np.isfinite(x))
+            raise SignatureError(f"{self.name} has no finite rates of {where or 'change'} at this state")
+        worst = int(np.argmax(np.abs(rates)))
+        if not abs(rates[worst]) <= _AT_REST * max(1.0, float(np.abs(self.A).max())):
+            moves = "moves on" if self.discrete else "does not rest"
+            raise SignatureError(f"{self.name} {moves} at this state: {self.labels[worst]} changes by "
+                                 f"{rates[worst]:.6g}{'' if self.discrete else ' a second'}; `find_equilibrium` finds "
+                                 "where it rests")
+
+
+def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: Mapping[str, ArrayLike] | None = None,
+                   parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> ErrorDynamics:
+    """The dynamics in displacements from an equilibrium `at`: of a system, a state by the names of its blocks, with its
+    `inputs` and `parameters`; of a function of a vector (n), that vector; of equations, the values of their symbols, or
+    nothing for the origin. `discrete`: functions and equations give the next state, not the rate.
+
+    `SignatureError` where the state is no equilibrium. `UnsupportedError`: a system depends on the time, has modes or
+    constraints.
+
+    >>> import sympy as sp
+    >>> x, v = sp.symbols("x v")
+    >>> shifted = error_dynamics({x: v, v: x - x**3 - v}, {x: 1})
+    >>> shifted.expressions[1]
+    (v, -v + x - (x + 1)**3 + 1)
+    """
+    found = displaced(dynamics, at, inputs=inputs, parameters=parameters, discrete=discrete)
+    found.check_rest()
+    return found
+
+
+def displaced(dynamics: Dynamics, at: StateLike | None, *, inputs: Mapping[str, ArrayLike] | None = None,
+              parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> ErrorDynamics:
+    """The same about a state that need not be an equilibrium."""
+    if isinstance(dynamics, Mapping):
+        _check_none(inputs, parameters, "equations")
+        return _of_equations(dynamics, at, discrete)
+    if isinstance(dynamics, Kernel) or not (isinstance(dynamics, System) or hasattr(dynamics, "system")):
+        _check_none(inputs, parameters, "a function")
+        return _of_function(dynamics, at, discrete)
+    system = dynamics if isinstance(dynamics, System) else dynamics.system()  # type: ignore[union-attr]
+    if discrete:
+        raise UnsupportedError(f"{system.name} moves in continuous time: what is discrete is a function of the state, "
+                               "equations, or a linear model with a step")
+    return _of_system(system, at, inputs or {}, parameters or {})
+
+
+def in_symbols(function: Kernel, d: tuple[Symbol, ...]) -> tuple[Expr, ...]:
+    """The entries of a kernel of one vector in symbols."""
+    import sympy
+
+    from cayley.compiler.algebras import SYMPY
+    found = function.evaluate(SYMPY, sympy.Matrix(d))
+    return tuple(found) if isinstance(found, (sympy.MatrixBase, sympy.NDimArray)) else (found,)
+
+
+def _of_system(system: System, at: StateLike | None, inputs: Mapping[str, ArrayLike],
+               parameters: Mapping[str, ArrayLike]) -> ErrorDynamics:
+    for is_so, words in ((system.is_timed, "depends on the time itself"),
+                         (bool(system.layout.modes or system.transitions), "has modes or transitions"),
+                         (bool(system.constraints), "has constraints: reduce it to independent coordinates")):
+        if is_so:
+            raise UnsupportedError(f"stability is that of x' = f(x); {system.name} {words}")
+    layout = system.layout
+    x = layout.vectors(layout.given({} if at is None else at))
+    if x.ndim != 1:
+        raise SignatureError(f"an equilibrium of {system.name} is one state, not a batch {x.shape[:-1]}")
+    u = {name: a.astype(float) for name, a in given_inputs(system, inputs, system.inputs).items()}
+    p = {name: a.astype(float)[()] for name, a in given_parameters(system, parameters, system.parameters).items()}
+    here = layout.state(x.astype(float))
+
+    def moved(d: Array) -> Any:  # noqa: ANN401 (a state of symbols or numbers)
+        return here.replaced(layout.stepped(here, layout.tangents(d)))
+
+    def rate(d: Array) -> Array:
+        there = moved(d)
+        tangents = system.tangents(0.0, there, system.input_record(u), system.parameter_record(p))
+        parts = []
+        for name, block in system.blocks.items():
+            if block.is_flat:
+                parts.append(as_vector(tangents[name]))
+                continue
+            point = independent(there[name])
+            apart = block.manifold.difference(here[name], point)
+            parts.append(as_vector(slope_along(apart, point, block.manifold.rate(point, tangents[name]))))
+        return joined(parts)
+
+    n = layout.freedoms
+    displacement = kernel(f"({n})->({layout.size})", inputs=("d",))(lambda d: layout.vector(moved(d)))
+    labels = [f"{name}{index}" for name, block in system.blocks.items() for index in _indices(block.tangent)]
+    return ErrorDynamics(
+        system.name, tuple(labels), kernel(f"({n})->({n})", inputs=("d",), name="error_rate")(rate),
+        lambda d: {name: layout.state(displacement(d))[name] for name in system.blocks},
+        lambda V: kernel(f"({n})->()", inputs=("d",), name="candidate")(lambda d: V(moved(d))))
+
+
+def _of_function(function: Callable[[Array], Array], at: StateLike | None, discrete: bool) -> ErrorDynamics:
+    if at is None or isinstance(at, Mapping):
+        raise SignatureError(f"the equilibrium of a function of a vector is that vector (n), not {shown(at)}")
+    x = np.asarray(at, dtype=float)
+    if x.ndim != 1 or not np.isfinite(x).all():
+        raise SignatureError(f"an equilibrium is finite numbers (n), not {shown(at)}")
+    n = len(x)
+    name = getattr(function, "__name__", "function")
+
+    def rate(d: Array) -> Array:
+        found = function(x + d)
+        if np.shape(found) != (n,):
+            raise SignatureError(f"{name} gives {np.shape(found)} for a state ({n},), not a rate of that shape")
+        return found - x if discrete else found
+
+    return ErrorDynamics(
+        name, tuple(f"x{index}" for index in _indices((n,))),
+        kernel(f"({n})->({n})", inputs=("d",), name="error_rate")(rate), lambda d: {"x": x + d},
+        lambda V: kernel(f"({n})->()", inputs=("d",), name="candidate")(lambda d: V(x + d)), discrete)
+
+
+def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discrete: bool) -> ErrorDynamics:
+    import sympy
+    symbols = tuple(equations)
+    values = {} if at is None else at
+    if not isinstance(values, Mapping) or any(symbol not in equations for symbol in values):
+        raise SignatureError(f"the equilibrium of equations is given by their symbols, {symbols}, not {shown(at)}")
+    x = {s: sympy.nsimplify(values.get(s, 0)) if isinstance(values.get(s, 0), int) else sympy.sympify(values.get(s, 0))
+         for s in symbols}
+    d = tuple(sympy.Symbol(s.name, real=True) for s in symbols)
+    there = {s: x[s] + e for s, e in zip(symbols, d, strict=True)}
+    moved = [sympy.sympify(equations[s]).subs(there, simultaneous=True) - (x[s] if discrete else 0) for s in symbols]
+    strangers = sorted({s.name for e in moved for s in e.free_symbols} - {s.name for s in symbols})
+    if strangers:
+        raise SignatureError(f"the equations have symbols that are no coordinates: {', '.join(strangers)}; give them "
+                             "values")
+    start = np.array([float(x[s]) for s in symbols])
+    n = len(symbols)
+
+    def function(V: Callable[..., Scalar] | Expr) -> Kernel:
+        text = sympy.sympify(V(dict(zip(symbols, symbols, strict=True))) if callable(V) else V)
+        return expression_kernel(d, (text.subs(there, simultaneous=True),), "()")
+
+    return ErrorDynamics(
+        "equations", tuple(s.name for s in symbols), expression_kernel(d, moved, f"({n})"),
+        lambda e: {s.name: (start + e)[..., k] for k, s in enumerate(symbols)}, function, discrete,
+        (d, tuple(moved)))
+
+
+def expression_kernel(d: tuple[Symbol, ...], expressions: Any, shape: str) -> Kernel:  # noqa: ANN401 (of SymPy)
+    """Expressions of SymPy as a kernel of the vector of their symbols."""
+    import sympy
+    text = sympy.lambdify(d, list(expressions), modules="numpy", cse=True)
+
+    def rate(d: Array) -> Array:
+        found = np.array([part + 0.0 * d[0] for part in text(*d)])
+        return found if shape != "()" else found[0]
+
+    return kernel(f"({len(d)})->{shape}", inputs=("d",), name="error_rate")(rate)
+
+
+def _indices(shape: tuple[int, ...]) -> list[str]:
+    return ["".join(f"[{i}]" for i in index) for index in np.ndindex(*shape)]
+
+
+def _check_none(inputs: object, parameters: object, what: str) -> None:
+    if inputs or parameters:
+        raise SignatureError(f"{what} of the state alone has no inputs and no parameters")

@@ -1,0 +1,114 @@
+"""Stability by the linear model (Lyapunov's first method).
+
+    all poles left of the imaginary axis       asymptotically stable, near the equilibrium; of a linear system, globally
+    one of them right of it                    unstable
+    none right, some on it                     of a linear system stable where these have no Jordan blocks, otherwise
+                                               unstable; of any other system nothing follows
+Of steps the unit circle takes the place of the axis. Poles count as left or right when the solution of Lyapunov's
+equation proves it for every matrix as near to A as rounding. Whether poles lie on the axis is exact for the numbers of
+A as they stand. Source: Yamamoto Appendix H, spec S3-49.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, error_dynamics
+from cayley.control.stability.lyapunov_equation import square, unstable_poles
+from cayley.control.stability.marginal_poles import marginal_poles
+from cayley.control.stability.verdict import Finding, Scope, Verdict
+from cayley.dynamics.linearised.state_space import StateSpace
+from cayley.errors import SignatureError
+from cayley.systems.layout import StateLike
+
+
+def linear_stability(dynamics: Dynamics | StateSpace | ArrayLike, at: StateLike | None = None, *,
+                     inputs: Mapping[str, ArrayLike] | None = None,
+                     parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> Verdict:
+    """The verdict of the linear model at an equilibrium of a system, of a function or of equations, as `error_dynamics`
+    takes them; or of a matrix A (n, n) or a `StateSpace`, which are linear systems themselves.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
+    >>> loop = cy.connect(arm, arm.control.pd_with_gravity(200.0, 40.0))
+    >>> rest = {"q": [0.5, -0.3], "qd": [0.0, 0.0]}
+    >>> print(linear_stability(loop, rest, inputs={"target": [0.5, -0.3]}))
+    planar2r + pd with gravity: asymptotically stable locally, proved
+      proved locally: all 4 poles have negative real parts; the slowest is -5.01847 1/s, and by Lyapunov's equation ...
+    """
+    if isinstance(dynamics, StateSpace):
+        if dynamics.A.ndim != 2:
+            raise SignatureError(f"a verdict is on one model, not on a batch {dynamics.A.shape[:-2]}")
+        return of_matrix(square(dynamics.A, "A"), "the linear model", discrete=dynamics.dt is not None, linear=True)
+    if isinstance(dynamics, (list, tuple, np.ndarray)):
+        return of_matrix(square(dynamics, "A"), "the linear model", discrete=discrete, linear=True)
+    about = error_dynamics(dynamics, at, inputs=inputs, parameters=parameters,  # type: ignore[arg-type]
+                           discrete=discrete)
+    return of_error_dynamics(about)
+
+
+def of_error_dynamics(about: ErrorDynamics) -> Verdict:
+    """The same of what is shifted already."""
+    return of_matrix(about.A, about.name, discrete=about.discrete, linear=about.is_linear)
+
+
+def of_matrix(A: Array, name: str, *, discrete: bool, linear: bool) -> Verdict:
+    poles = sorted(np.linalg.eigvals(A), key=lambda s: -abs(s) if discrete else -s.real)
+    worst = poles[0]
+    n = len(A)
+    scope: Scope = "globally" if linear else "locally"
+    good = "are inside the unit circle" if discrete else "have negative real parts"
+    slowest = f"the slowest is {_written(worst)}" + ("" if discrete else " 1/s")
+    count = unstable_poles(A, discrete=discrete)
+    if count.margin and not count.unstable:
+        finding = Finding(f"all {n} poles {good}", "proved", f"{slowest}, and by Lyapunov's equation so it is for all "
+                          f"matrices within {count.margin:.2g} of A, balanced", scope)
+        return Verdict(name, "asymptotically stable", "proved", scope, (finding,), np.array(poles))
+    beyond = _beyond(A, discrete)
+    if beyond:
+        bad = "outside the unit circle" if discrete else "beyond the imaginary axis"
+        finding = Finding(f"{beyond} of {n} poles {'is' if beyond == 1 else 'are'} {bad}", "proved",
+                          f"by the inertia of Lyapunov's equation; the worst is {_written(worst)}", scope)
+        return Verdict(name, "unstable", "proved", scope, (finding,), np.array(poles))
+    return _marginal(A, name, np.array(poles), discrete, linear)
+
+
+def _beyond(A: Array, discrete: bool) -> int:
+    """How many poles are beyond the boundary, proved: counted from halfway between it and the worst."""
+    poles = np.linalg.eigvals(A)
+    worst = float(np.abs(poles).max() if discrete else poles.real.max())
+    if worst <= (1.0 if discrete else 0.0):
+        return 0
+    for part in (0.5, 0.25, 0.75):
+        moved = A / (1 + part * (worst - 1)) if discrete else A - part * worst * np.eye(len(A))
+        count = unstable_poles(moved, discrete=discrete)
+        if count.margin and count.unstable:
+            return count.unstable
+    return 0
+
+
+def _marginal(A: Array, name: str, poles: Array, discrete: bool, linear: bool) -> Verdict:
+    on = "on the unit circle" if discrete else "on the imaginary axis"
+    exact = marginal_poles(A, discrete=discrete)
+    if exact is None or exact.beyond or not exact.on:
+        finding = Finding(f"no pole is {on}, or beyond", "open",
+                          f"{_written(poles[0])} is as near as rounding, by which A itself may be wrong")
+        return Verdict(name, "undecided", "nothing", "locally", (finding,), poles)
+    scope: Scope = "globally" if linear else "locally"
+    there = Finding(f"{exact.on} of {len(A)} poles are {on}, the others are on the good side", "proved",
+                    "by exact counting, for the numbers of A as they stand", scope)
+    if not linear:
+        silent = Finding("stability", "open", f"with poles {on} the linear model says nothing: higher orders decide; "
+                         "try a Lyapunov function")
+        return Verdict(name, "undecided", "nothing", "locally", (there, silent), poles)
+    words = "have no Jordan blocks: what they carry stays bounded" if exact.semisimple else (
+        "have Jordan blocks: what they carry grows as a power of time")
+    blocks = Finding(f"the poles {on} {words}", "proved", "by exact ranks", scope)
+    return Verdict(name, "stable" if exact.semisimple else "unstable", "proved", scope, (there, blocks), poles)
+
+
+def _written(pole: complex) -> str:
+    return f"{pole.real:.6g}" if pole.imag == 0 else f"{pole.real:.6g} +- {abs(pole.imag):.6g}i"
