@@ -9,7 +9,9 @@ from cayley.geometry.tensors.decomposition import (
     symmetric_part,
     wedge,
 )
+from cayley.geometry.tensors.dyads import Dyads, dyads_with_antecedents, dyads_with_consequents, minimal_dyads
 from cayley.geometry.tensors.frames import isotropic_defect, tensor_in_frame, tensor_of_map, tensor_rank
+from cayley.geometry.tensors.handedness import components_in_frame
 from cayley.geometry.tensors.invariants import (
     PowerTraces,
     PrincipalInvariants,
@@ -47,6 +49,8 @@ from cayley.geometry.tensors.projections import (
     SpectralDecomposition,
     axis_projection,
     eigenspaces,
+    fixed_space,
+    oblique_projection,
     parallel_part,
     perpendicular_part,
     plane_projection,
@@ -67,6 +71,7 @@ __all__ = [
     "LEVI_CIVITA",
     "UNIT",
     "AngularAcceleration",
+    "Dyads",
     "Eigenspace",
     "PowerTraces",
     "PrincipalInvariants",
@@ -82,13 +87,17 @@ __all__ = [
     "check_skew",
     "check_symmetric",
     "check_unit_vector",
+    "components_in_frame",
     "contraction",
     "dot",
     "double_dot",
     "dual_vector",
     "dyad",
     "dyad_basis",
+    "dyads_with_antecedents",
+    "dyads_with_consequents",
     "eigenspaces",
+    "fixed_space",
     "hat",
     "inner_product",
     "isotropic_defect",
@@ -96,6 +105,8 @@ __all__ = [
     "left_dot",
     "left_dual_tensor",
     "left_dual_vector",
+    "minimal_dyads",
+    "oblique_projection",
     "parallel_part",
     "perpendicular_part",
     "plane_projection",

@@ -21,14 +21,14 @@ def is_rounding(defect: Array, array: Array, size: Array) -> Array:
 
 def check_symmetric(T: ArrayLike) -> None:
     """Raise if one of the component arrays (..., n, n) is not symmetric."""
-    T = _square(T)
+    T = check_square(T)
     _refuse(np.abs(T - np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not symmetric: T - T^T reaches {defect:.3g}",
             "take symmetric_part(T) if that is what you mean")
 
 
 def check_skew(T: ArrayLike) -> None:
     """Raise if one of the component arrays (..., n, n) is not skew-symmetric."""
-    T = _square(T)
+    T = check_square(T)
     _refuse(np.abs(T + np.swapaxes(T, -1, -2)).max(axis=(-2, -1)), T, "not skew: T + T^T reaches {defect:.3g}",
             "vee(T) is the vector of the skew part of any tensor")
 
@@ -46,7 +46,7 @@ def check_unit_vector(e: ArrayLike) -> None:
 
 def check_orthogonal(Q: ArrayLike) -> None:
     """Raise if one of the matrices (..., n, n) is not orthogonal; reflections are."""
-    Q = _square(Q)
+    Q = check_square(Q)
     defect = np.abs(np.swapaxes(Q, -1, -2) @ Q - np.eye(Q.shape[-1])).max(axis=(-2, -1))
     refuse_where(
         ~(defect <= tolerance_of(Q)),
@@ -69,8 +69,8 @@ def check_change_of_frame(R: ArrayLike, *_: object) -> None:
         "a change of frame is scaled{element}: its determinant is {defect:.9g}", determinant)
 
 
-def _square(T: ArrayLike) -> Array:
-    """As an array (..., n, n) of finite numbers."""
+def check_square(T: ArrayLike) -> Array:
+    """The component arrays (..., n, n), which must be square, of finite numbers."""
     T = np.asarray(T)
     if T.ndim < 2 or T.shape[-1] != T.shape[-2] or T.shape[-1] == 0:
         raise GeometryError(f"a tensor has shape (..., n, n), not {T.shape}")

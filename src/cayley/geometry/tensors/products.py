@@ -91,6 +91,12 @@ def contraction(T: ArrayLike, first: int, second: int) -> Array:
            [0., 3., 0.],
            [0., 0., 3.]])
     """
+    T = np.asarray(T)
+    if not all(-T.ndim <= place < T.ndim for place in (first, second)) or first % T.ndim == second % T.ndim:
+        raise GeometryError(f"two indices of an array of shape {T.shape} are contracted: {first} and {second} are not")
+    if T.shape[first] != T.shape[second]:
+        raise GeometryError(
+            f"indices that are contracted have the same length: {first} and {second} of shape {T.shape} do not")
     return np.trace(T, axis1=first, axis2=second)
 
 

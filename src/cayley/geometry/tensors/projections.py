@@ -1,6 +1,8 @@
-"""Projections of vectors on an axis and on the plane across it, and symmetric tensors as sums of projections.
+"""Projections of vectors on an axis and on the plane across it, oblique projections, and symmetric tensors as sums of
+projections.
 
-Source: Balafoutis & Patel, section 3.3.2, equations (3.3.10)-(3.3.17).
+A projection is idempotent, P P = P; it is orthogonal if it is symmetric too, and oblique otherwise. Source: Balafoutis
+& Patel, section 3.3.2, equations (3.3.10)-(3.3.17).
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.geometry.batch import float_array
-from cayley.geometry.tensors.checks import check_symmetric, check_unit_vector
+from cayley.errors import GeometryError
+from cayley.geometry.batch import float_array, tolerance_of
+from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric, check_unit_vector, refuse_where
 
+_TOUCHING = 1e-12  # the smallest singular value of unit columns below which two spaces touch
 
 def _check_direction(e: Array, *_: object) -> None:
     check_unit_vector(e)
@@ -57,6 +61,55 @@ def perpendicular_part(e: Array, v: Array) -> Array:
     array([ 3.2, -2.4])
     """
     return v - e * (e @ v)
+
+
+def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
+    """The projection P (..., n, n) on the space of the columns of `onto` (..., n, k) along that of the columns of
+    `along` (..., n, n - k): P onto = onto, P along = 0. `perpendicular_part` is the case of two spaces at right angles.
+
+    The two spaces must have nothing in common but zero, and make up the whole space together; others are refused.
+
+    >>> oblique_projection([[1.0], [0.0]], [[1.0], [1.0]]) @ [0.0, 1.0]
+    array([-1.,  0.])
+    """
+    onto = np.asarray(onto, dtype=float)
+    along = np.asarray(along, dtype=float)
+    if onto.ndim < 2 or along.ndim < 2 or not onto.shape[-2] == along.shape[-2] == onto.shape[-1] + along.shape[-1] > 0:
+        raise GeometryError("an oblique projection has k columns to project on and n - k to project along, "
+                            f"(..., n, k) and (..., n, n - k): not shapes {onto.shape} and {along.shape}")
+    k = onto.shape[-1]
+    batch = np.broadcast_shapes(onto.shape[:-2], along.shape[:-2])
+    basis = np.concatenate([np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in (onto, along)], axis=-1)
+    lengths = np.linalg.norm(basis, axis=-2, keepdims=True)
+    unit = basis / np.where(lengths > 0, lengths, 1.0)
+    finite = np.isfinite(unit).all(axis=(-2, -1))
+    refuse_where(~finite, "a space to project on or along has components that are NaN or infinite{element}", finite)
+    smallest = np.linalg.svd(unit, compute_uv=False)[..., -1]
+    refuse_where(~(smallest > _TOUCHING), "the spaces to project on and along do not make up the whole space{element}: "
+                 "some direction is in both, or in neither, or columns depend on each other (smallest singular value "
+                 "{defect:.3g})", smallest)
+    return unit[..., :k] @ np.linalg.inv(unit)[..., :k, :]
+
+
+def fixed_space(Q: ArrayLike, *, tolerance: float | None = None) -> Eigenspace:
+    """The vectors that an orthogonal tensor (n, n) leaves as they are, Q v = v: how many are independent,
+    `multiplicity`, and the orthogonal `projection` on them. In space that is the axis of a rotation.
+
+    For a rotation n - multiplicity is even, so that for odd n there is always an axis and for even n in general none;
+    for a reflection it is odd. Angles below `tolerance` [rad], by default that of their precision, count as none.
+
+    >>> quarter = np.kron(np.eye(2), [[0.0, -1.0], [1.0, 0.0]])  # a rotation in four dimensions
+    >>> fixed_space(quarter).multiplicity, fixed_space(np.diag([1.0, 1.0, -1.0])).multiplicity
+    (0, 2)
+    """
+    check_orthogonal(Q)
+    small = tolerance_of(Q, tolerance)
+    Q = np.asarray(Q, dtype=float)
+    if Q.ndim != 2:
+        raise GeometryError(f"a fixed space is that of one tensor, (n, n), not of shape {Q.shape}")
+    _, values, directions = np.linalg.svd(Q - np.eye(len(Q)))
+    fixed = directions[values <= small]
+    return Eigenspace(1.0, len(fixed), fixed.T @ fixed)
 
 
 @dataclass(frozen=True)
