@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.kernels import InverseDynamics
     from cayley.dynamics.inverse.reactions import Reactions
+    from cayley.dynamics.linearised.identified_discrete_model import IdentifiedCoefficients
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
+    from cayley.dynamics.linearised.partials import PartialDerivatives
     from cayley.dynamics.minimal_dynamics import MinimalDynamics
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
     from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
@@ -1250,6 +1252,33 @@ class Mechanism:
         """
         from cayley.dynamics.linearised.kernels import forward_derivatives_kernel
         return forward_derivatives_kernel(self.tree)
+
+    def partial_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PartialDerivatives:
+        """The derivatives by the coordinate, velocity and acceleration of any joint of what the equations of an open
+        chain consist of, rotations, accelerations, first moments, forces and moments of any link; see
+        `cayley.dynamics.linearised.partials`.
+
+        >>> load("s1_g1").partial_derivatives([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]).force(0, 1).by_qdd.round(3)
+        array([0.387, 0.459, 0.   ])
+        """
+        from cayley.dynamics.linearised.partials import derivative_library
+        return derivative_library(self.tree, q, qd, qdd)
+
+    def fit_linear_model(self, states: ArrayLike, forces: ArrayLike, next_states: ArrayLike,
+                         dt: float) -> IdentifiedCoefficients:
+        """D, V and P from samples of perturbations near a nominal motion, `dt` [s] apart: (k, 2 nv) of the state (q,
+        qd), (k, nv) of the forces held from then on, (k, 2 nv) of the next state.
+
+        >>> from cayley.dynamics.linearised.state_space import LinearisedMechanism
+        >>> arm = load("planar2r")
+        >>> step = LinearisedMechanism(arm.tree).at([0.3, 0.4]).discretised(0.01)
+        >>> x, u = np.split(np.random.default_rng(0).normal(size=(20, 6)), [4], axis=1)
+        >>> found = arm.fit_linear_model(x, u, x @ step.A.T + u @ step.B.T, 0.01)
+        >>> bool(np.allclose(found.D, arm.inertia_matrix([0.3, 0.4])))
+        True
+        """
+        from cayley.dynamics.linearised.identified_discrete_model import fit_coefficients
+        return fit_coefficients(self.tree, states, forces, next_states, dt)
 
     # Equations and methods
 

@@ -6,7 +6,9 @@ change slowly:
     K = S f / (l + f^T S f)         T += K (y - T^T f)^T
     S = (S - K f^T S) / l           f = (x_k, u_k), y = x_(k+1), T = [A B]^T
 Directions that the samples do not move in cannot be known: `excitation` says how far the samples were from that.
-Source: Balafoutis & Patel 7.2.2 a), spec R8.7.
+The model of a mechanism goes back to its coefficients by the logarithm of the discrete one, `continuous`:
+    A = [[N, 1], [A21, A22]]    B = [[0], [B2]]    D = B2^-1, symmetrised    P = -D A21    V = -D A22
+Source: Balafoutis & Patel 7.2.2 a), spec R8.7, S1-115.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import logm
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
 
 _UNEXCITED = 1e-10
 
@@ -123,6 +127,73 @@ def continuous(model: StateSpace) -> StateSpace:
     joined[..., n:, n:] = np.eye(m)
     rates = np.real(logm(joined)) / model.dt
     return StateSpace(rates[..., :n, :n], rates[..., :n, n:])
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedCoefficients(StateSpace):
+    """A model in continuous time with the matrices (..., nv, nv) of dtau = D dqdd + V dqd + P dq that it means.
+
+    `asymmetry`: how far B2^-1 was from symmetric, beside its largest entry; `kinematic_error`: how far the upper rows
+    of A and B were from dq' = N dq + dqd. Both are zero of a mechanism, and say how good the samples were.
+    """
+
+    D: Array = None  # type: ignore[assignment]
+    V: Array = None  # type: ignore[assignment]
+    P: Array = None  # type: ignore[assignment]
+    asymmetry: Scalar = 0.0
+    kinematic_error: Scalar = 0.0
+
+
+def identified_coefficients(model: StateSpace) -> IdentifiedCoefficients:
+    """D, V and P of a mechanism from its model, discrete or continuous, with the states (dq, dqd) and a force at every
+    velocity; leading axes are a batch. Models that no mechanism has are refused.
+
+    >>> from cayley.dynamics.linearised.state_space import LinearisedMechanism
+    >>> from cayley.model.catalogue import load_robot
+    >>> near = LinearisedMechanism(load_robot("s1_g1")).at([0.3, -0.7], np.array([0.5, 1.2]), np.array([-0.4, 0.8]))
+    >>> found = identified_coefficients(near.discretised(0.01))
+    >>> all(np.allclose(ours, true) for ours, true in zip((found.D, found.V, found.P), (near.D, near.V, near.P)))
+    True
+    """
+    states, inputs = model.B.shape[-2:]
+    if states != 2 * inputs:
+        raise SignatureError(
+            f"the model has {states} states and {inputs} inputs: coefficients are those of a model with the states "
+            "(dq, dqd) and a force at every velocity, twice as many states as inputs")
+    found = continuous(model)
+    n = inputs
+    force = found.B[..., n:, :]
+    sizes = np.linalg.svd(force, compute_uv=False)
+    lost = first_failure(sizes[..., -1] > _UNEXCITED * sizes[..., 0])
+    if lost is not None:
+        raise SingularityError(f"the model{place(lost)} has a force that accelerates nothing: its inertia is infinite")
+    inverse = np.linalg.inv(force)
+    mirrored = np.swapaxes(inverse, -1, -2)
+    D = (inverse + mirrored) / 2
+    heavy = first_failure(np.linalg.eigvalsh(D)[..., 0] > 0)
+    if heavy is not None:
+        raise SingularityError(
+            f"the inertia matrix of the model{place(heavy)} is not positive definite, so it is that of no mechanism: "
+            "the samples have too much noise, or are not perturbations (dq, dqd) of its state")
+    kinematic = np.concatenate([found.A[..., :n, n:] - np.eye(n), found.B[..., :n, :]], axis=-1)
+    return IdentifiedCoefficients(
+        found.A, found.B, None, D, -D @ found.A[..., n:, n:], -D @ found.A[..., n:, :n],
+        np.abs(inverse - mirrored).max(axis=(-2, -1)) / np.abs(inverse).max(axis=(-2, -1)),
+        np.abs(kinematic).max(axis=(-2, -1)))
+
+
+def fit_coefficients(tree: Tree, states: ArrayLike, forces: ArrayLike, next_states: ArrayLike,
+                     dt: float) -> IdentifiedCoefficients:
+    """D, V and P of a mechanism near a nominal motion, from samples: perturbations (k, 2 nv) of the state (q, qd),
+    those (k, nv) of the forces held from then on, and the perturbations (k, 2 nv) of the state `dt` [s] later.
+    """
+    check_independent(tree, "the fit of D, V and P")
+    shapes = [np.shape(x)[1:] for x in (states, forces, next_states)]
+    if shapes != [(2 * tree.nv,), (tree.nv,), (2 * tree.nv,)]:
+        raise SignatureError(
+            f"samples of {tree.name} are perturbations (k, {2 * tree.nv}) of the state and (k, {tree.nv}) of the "
+            f"forces, not {', '.join(str(np.shape(x)) for x in (states, forces, next_states))}")
+    return identified_coefficients(fit_state_space(states, forces, next_states, dt).model)
 
 
 def _model(coefficients: Array, states: int, dt: float) -> StateSpace:

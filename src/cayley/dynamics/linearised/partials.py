@@ -8,8 +8,9 @@ and n change by its direction z_j.
     w~, W^   skew tensor of the angular velocity, and acceleration tensor         mu    torque of the augmented link
     s_i,i+1  from the origin of link i to that of the next                        s_0i  place of the origin
     U        first moment of links i to n                                         eta   their moment about the origin
+    f        force that links i to n need, m s_0i'' + U''
 Source: Balafoutis & Patel, Appendix C, Lemmas C-1 to C-12, as in spec R10; mu and s_i,i+1 also before a prismatic
-joint.
+joint, and f as in spec S1-111.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.linearised.nominal import MovingLink, Nominal, nominal
-from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.rigid_links.links import Links, serial_chain
+from cayley.errors import SignatureError
 from cayley.geometry.tensors.cross import skew
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
 
 _ZERO = np.zeros(3)
 _NO_TENSOR = np.zeros((3, 3))
@@ -140,6 +144,14 @@ class PartialDerivatives:
             by_q = by_q + np.cross(self.motion.links[j].z, later.ddU)
         return self._vectors(i, by_q, by_qd, by_qdd)  # Lemma C-11
 
+    def force(self, i: int, j: int) -> Partial:
+        """Of f_i = m_i s_0i'' + U_i'', with the mass m_i of links i to n; along z_i of a prismatic joint i it is a row
+        of the sensitivity matrices.
+        """
+        mass = self.motion.carried[i].m
+        parts = zip(self.origin(i, j), self.first_moment(i, j), strict=True)
+        return Partial(*[mass * moved + changed for moved, changed in parts])
+
     def moment(self, i: int, j: int) -> Partial:
         """Of eta_i; along z_i it is a column of the sensitivity matrices (7.3.2)-(7.3.4)."""
         z, dz, ddz = self._axis(j)
@@ -190,6 +202,19 @@ def partial_derivatives(links: Links, q: Array, qd: Array, qdd: Array) -> Partia
     """
     motion = nominal(links, q, qd, qdd)
     return PartialDerivatives(motion, tuple(_link_turn(link, q, qd, qdd) for link in motion.links))
+
+
+def derivative_library(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PartialDerivatives:
+    """The same of a mechanism, which must be an open chain of independent revolute and prismatic joints, at one state
+    and acceleration (nv).
+    """
+    check_independent(tree, "the library of partial derivatives")
+    state = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
+    if any(x.shape != (tree.nv,) for x in state):
+        raise SignatureError(
+            f"partial derivatives of {tree.name} are those at one state and acceleration, q, qd and qdd ({tree.nv}), "
+            f"not {', '.join(str(x.shape) for x in state)}")
+    return partial_derivatives(serial_chain(tree), *state)
 
 
 def _link_turn(moving: MovingLink, q: Array, qd: Array, qdd: Array) -> tuple[Any, Any, Any]:

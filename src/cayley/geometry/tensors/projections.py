@@ -82,8 +82,8 @@ def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
     basis = np.concatenate([np.broadcast_to(part, (*batch, *part.shape[-2:])) for part in (onto, along)], axis=-1)
     lengths = np.linalg.norm(basis, axis=-2, keepdims=True)
     unit = basis / np.where(lengths > 0, lengths, 1.0)
-    finite = np.isfinite(unit).all(axis=(-2, -1))
-    refuse_where(~finite, "a space to project on or along has components that are NaN or infinite{element}", finite)
+    unknown = np.asarray(~np.isfinite(unit).all(axis=(-2, -1)))
+    refuse_where(unknown, "a space to project on or along has components that are NaN or infinite{element}", unknown)
     smallest = np.linalg.svd(unit, compute_uv=False)[..., -1]
     refuse_where(~(smallest > _TOUCHING), "the spaces to project on and along do not make up the whole space{element}: "
                  "some direction is in both, or in neither, or columns depend on each other (smallest singular value "
