@@ -1,5 +1,8 @@
 """The names of `cayley.control`: what a user imports from it, and where each is written."""
 
+from cayley.control.adaptive_law import adaptive as adaptive
+from cayley.control.adaptive_law import excitation as excitation
+from cayley.control.adaptive_law import unknown_names as unknown_names
 from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.computed_torque_law import computed_torque as computed_torque
 from cayley.control.digital_law import digital as digital
@@ -28,6 +31,8 @@ from cayley.control.motors import dc_motors as dc_motors
 from cayley.control.motors import motors_of as motors_of
 from cayley.control.observer import luenberger_observer as luenberger_observer
 from cayley.control.parameter_sensitivity import trajectory_sensitivity as trajectory_sensitivity
+from cayley.control.passivity_law import passivity_based as passivity_based
+from cayley.control.passivity_law import passivity_based_lyapunov as passivity_based_lyapunov
 from cayley.control.path_stabiliser import PathStabiliser as PathStabiliser
 from cayley.control.pid_control import pid as pid
 from cayley.control.platform_law import PlatformLaw as PlatformLaw

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cayley.compiler.typing import ArrayLike
+from cayley.control.adaptive_law import adaptive
 from cayley.control.computed_torque_law import computed_torque
 from cayley.control.gravity_law import pd_with_gravity
 from cayley.control.joint_errors import JointErrors, JointGains, joint_error_model, joint_gains
@@ -13,6 +14,7 @@ from cayley.control.joint_law import joint_pd, joint_pid
 from cayley.control.laws import Law, law_named, laws_of
 from cayley.control.linear_motion import LinearMotion, linear_along
 from cayley.control.motors import motors_of
+from cayley.control.passivity_law import passivity_based
 from cayley.control.resolved_acceleration_law import resolved_acceleration
 from cayley.control.task_maps import TaskMap, task_map
 from cayley.control.tracking import Reference
@@ -36,6 +38,8 @@ class ArmControl:
     computed_torque = Law(computed_torque)
     workspace_pd = Law(workspace_pd)
     resolved_acceleration = Law(resolved_acceleration)
+    passivity_based = Law(passivity_based)
+    adaptive = Law(adaptive)
 
     def __repr__(self) -> str:
         return f"<control of {self.tree.name}: {', '.join(self.laws)}>"
