@@ -5,25 +5,34 @@ Of a mechanism with constraints, the wrenches of what joins two frames (loops, r
 (`cayley.dynamics.inverse.constrained`), and act on the spanning tree. Where constraints are redundant their forces may
 change by what does nothing to any body's motion, A^T forces = 0: what changes with them, component by component, does
 not follow from the motion, and is NaN.
+
+Of a wrench w in a joint with the directions S, D (S^T w) is what its drive gives, D its `driving_wrenches`; the rest is
+what the joint holds by its shape, and does no work on any velocity that it allows. Source: Balafoutis & Patel (5.2.24),
+(5.3.8), (5.3.38), whose recursions are here as methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import ExplanationBeside, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.external_loads import ExternalLoads, load_at_link
+from cayley.dynamics.inverse.external_loads import ExternalLoads, check_axes, load_at_link
+from cayley.dynamics.inverse.methods import METHODS as INVERSE_METHODS
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics, joint_loads, movements
+from cayley.dynamics.inverse.reactions_of_chains import CHAIN_METHODS, chain_loads
 from cayley.dynamics.rigid_links.drives import drive_forces
-from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
+from cayley.dynamics.rigid_links.links import ROOT, Links, links_of, serial_chain
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.kinematics.constraint_wrenches import joining, wrenches_of
 from cayley.kinematics.constraints import timed
+from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
@@ -32,18 +41,23 @@ from cayley.model.tree import Tree
 if TYPE_CHECKING:
     from cayley.dynamics.inverse.constrained import Drives
 
+DEFAULT = "newton-euler-in-model-frames"
+METHODS = {name: INVERSE_METHODS[name] for name in (DEFAULT, *CHAIN_METHODS)}
 _CHANGES = 1e-7  # of the largest change: a component that changes less is determined
 
 
-class Reactions(MechanismKernel):
+class WrenchParts(NamedTuple):
+    """The wrenches (..., joints, 6) of the drives, and those that joints, loops and rods hold by their shape."""
+
+    actuated: Array
+    constraint: Array
+
+
+class Reactions(KernelWithMethods):
     """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
     moving joints, in their order, at the origin and in the axes of the child's body; then those that what joins two
     frames, loops and rods, gives to the second, at its origin and in its axes. Along the joint's directions they are
-    the forces of inverse dynamics, and of couplings."""
-
-    def __reduce__(self) -> tuple[Callable[[Tree], Reactions], tuple[Tree]]:
-        """Pickled as the tree, so that names and inputs are there where it arrives."""
-        return reactions_kernel, (self.tree,)
+    the forces of inverse dynamics, and of couplings. `.using(method)` is one of the published recursions for chains."""
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -53,55 +67,124 @@ class Reactions(MechanismKernel):
     @property
     def determined(self) -> Array:
         """(joints, 6): which components follow from the motion; the others are NaN."""
-        return kept(self.tree, "determined reactions", lambda: _determined(self.tree))
+        return _determined(self.tree, "body")
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
-                    base_motion: bool = False) -> MechanismKernel:
-        """The kernel with more inputs: those of `inverse_dynamics.with_inputs`."""
-        return _made(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), MechanismKernel)
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
+                    result_axes: str = "body", method: str = DEFAULT) -> MechanismKernel:
+        """The kernel with more inputs: those of `inverse_dynamics.with_inputs`. `result_axes`: those of the children
+        ("body"), or of the root ("world"); the points stay the origins of the children.
+
+        >>> arm = cy.load("s1_f3")
+        >>> pushed = arm.joint_reactions.with_inputs(wrenches=["link2"], axes="world", result_axes="world")
+        >>> pushed([0.3, 0.8], [0.0, 0.0], [0.0, 0.0], [10.0, 0.0, 0.0, 0.0, 0.0, 0.0])[:, :3].round(9) + 0.0
+        array([[-10.   ,  34.335,   0.   ],
+               [-10.   ,  14.715,   0.   ]])
+        """
+        return _made(self.tree, self._form(wrenches, axes, base_motion, result_axes, method, False), MechanismKernel)
+
+    def parts(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
+              result_axes: str = "body", method: str = DEFAULT) -> MechanismKernel[WrenchParts]:
+        """The kernel of the two parts of the wrenches, which add up to them: `actuated`, what the drives give, a moment
+        about what turns and a force along what slides, and `constraint`, which does no work on any velocity that the
+        joints allow. Of loops and rods all is constraint. The rest as in `with_inputs`.
+
+        >>> found = cy.load("s1_f2").joint_reactions.parts()([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
+        >>> found.actuated[:, 5], found.constraint[:, 5].round(12) + 0.0
+        (array([15.20009968,  2.87612016]), array([0., 0.]))
+        """
+        return _made(self.tree, self._form(wrenches, axes, base_motion, result_axes, method, True), MechanismKernel)
+
+    def _form(self, wrenches: Sequence[str], axes: str, base_motion: bool, result_axes: str, method: str,
+              split: bool) -> Form:
+        self.check_method(method)
+        check_axes(result_axes)
+        return Form(ExternalLoads(tuple(wrenches), axes, base_motion), result_axes, method, split)
+
+
+@dataclass(frozen=True)
+class Form:
+    """Which wrenches are asked for: under which loads, in which axes, by which method, in parts or whole."""
+
+    external: ExternalLoads = field(default_factory=ExternalLoads)
+    axes: str = "body"
+    method: str = DEFAULT
+    split: bool = False
 
 
 def reactions_kernel(tree: Tree) -> Reactions:
     """The reactions of a mechanism on which nothing acts but gravity; `.with_inputs(...)` has the rest."""
-    return _made(tree, ExternalLoads(), Reactions)
+    default = _made(tree, Form(), Reactions)
+    return default.with_methods(tree, METHODS, lambda method: _made(tree, Form(method=method), MechanismKernel),
+                                made_by=reactions_kernel)
 
 
-def _made(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
+def _made(tree: Tree, form: Form, kind: type[Made]) -> Made:
     if not tree.is_constrained:
-        return _kernel(tree, external, None, None, kind)
+        return _kernel(tree, form, None, None, kind)
     from cayley.dynamics.inverse.constrained import drives_of  # which few mechanisms need
-    return _kernel(tree, external, drives_of(tree), kept(tree, "determined reactions", lambda: _determined(tree)), kind)
+    return _kernel(tree, form, drives_of(tree), _determined(tree, form.axes), kind)
 
 
 @of_a_mechanism
-def _kernel(tree: Tree, external: ExternalLoads, drives: Drives | None, determined: Array | None,
-            kind: type[Made]) -> Made:
+def _kernel(tree: Tree, form: Form, drives: Drives | None, determined: Array | None, kind: type[Made]) -> Made:
     free = tree.spanning_tree()
-    links = links_of(free)
-    known = 0.0 if determined is None or determined.all() else np.where(determined, 0.0, np.nan)
+    external = form.external
+    by_tree = form.method == DEFAULT
+    links = links_of(free) if by_tree else serial_chain(tree)
+    unknown = 0.0 if determined is None or determined.all() else np.where(determined, 0.0, np.nan)
     for frame in external.frames:
         tree.frame(frame)  # a wrong name is told now
 
-    def joint_reactions(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
+    def joint_reactions(q: Array, qd: Array, qdd: Array, *more: Array) -> Array | WrenchParts:
         acting = external.at_links(links, free, q, more)
         t = more[len(external.names):]
-        moved = movements(links, q, qd, qdd, acting["base"])
         forces = np.zeros(0)
         if drives is not None:
             needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, q, qd, qdd)
             forces = _spread(drives, drives.forces(tree, q, needed, *t, turned=False).lam)
-        return known + _wrenches(tree, links, (q, *t), forces,
-                                 lambda loads: joint_loads(links, q, moved, [*acting["loads"], *loads]))
+        if by_tree:
+            moved = movements(links, q, qd, qdd, acting["base"])
+            whole = _wrenches(tree, links, (q, *t), forces,
+                              lambda loads: joint_loads(links, q, moved, [*acting["loads"], *loads]))
+        else:
+            found = chain_loads(form.method, links, q, qd, qdd, acting)
+            whole = _wrenches(tree, links, (q, *t), forces, lambda loads: found)
+        if not form.split:
+            return unknown + _resolved(tree, q, whole, form.axes)
+        actuated = _driven(tree, q, whole)
+        held = _resolved(tree, q, whole - actuated, form.axes)
+        return WrenchParts(_resolved(tree, q, actuated, form.axes), unknown + held)
 
+    axes = "of the root" if form.axes == "world" else "of the children"
     described(
         tree, joint_reactions,
-        "Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins and "
-        "in the axes of the children.", " ".join(filter(None, [external.words, _words(tree, determined)])))
-    rows = len(tree.joint_names) + len(joining(tree))
-    return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->({rows},6)"),
-                  outputs=("wrenches", ), units=units_of(tree),
+        f"Wrenches (f; m) [N; N m] that parents give to children through the moving joints, at the origins of the "
+        f"children and in the axes {axes}{': of the drives, and of the constraints' if form.split else ''}.",
+        " ".join(filter(None, [external.words, _words(tree, determined)])))
+    size = f"({len(tree.joint_names) + len(joining(tree))},6)"
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->"
+                              f"{f'{size},{size}' if form.split else size}"),
+                  outputs=WrenchParts._fields if form.split else ("wrenches", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=kind,
                   explain=_explanation(tree, drives, determined))(joint_reactions)
+
+
+def _driven(tree: Tree, q: Array, wrenches: Array) -> Array:
+    """What of the wrenches the drives give: that of each joint with the same power, zero of loops and rods."""
+    moving = [(joint.motion, tree.q_slices[k]) for k, joint in enumerate(tree.joints) if joint.motion.nv]
+    found = [motion.driving_wrenches(q[own]) @ (motion.subspace(q[own]).T @ wrench)
+             for (motion, own), wrench in zip(moving, wrenches, strict=False)]
+    return np.stack([*found, *[np.zeros(6)] * len(joining(tree))]) if len(wrenches) else wrenches
+
+
+def _resolved(tree: Tree, q: Array, wrenches: Array, axes: str) -> Array:
+    """Wrenches in the axes of the children and of second frames, or of the root."""
+    if axes == "body" or not len(wrenches):
+        return wrenches
+    poses = body_poses(tree, q)
+    turns = [poses[number + 1].R for number, joint in enumerate(tree.joints) if joint.motion.nv]
+    turns += [frame_pose(tree, q, each.frames[1]).R for each, _ in joining(tree)]
+    return np.stack([np.concatenate([R @ w[:3], R @ w[3:]]) for R, w in zip(turns, wrenches, strict=True)])
 
 
 def _words(tree: Tree, determined: Array | None) -> str:
@@ -150,9 +233,13 @@ def _through_joints(tree: Tree, links: Links, found: list[Load]) -> Iterator[Arr
             yield np.concatenate([R.T @ f, R.T @ (n - np.cross(p, f))])
 
 
-def _determined(tree: Tree) -> Array:
+def _determined(tree: Tree, axes: str) -> Array:
     """Which components (rows, 6) no forces of the constraints change that balance each other, A^T forces = 0, at some
-    configurations that are not special."""
+    configurations that are not special; found once."""
+    return kept(tree, ("determined reactions", axes), lambda: _search_determined(tree, axes))
+
+
+def _search_determined(tree: Tree, axes: str) -> Array:
     found = np.ones((len(tree.joint_names) + len(joining(tree)), 6), dtype=bool)
     if not tree.is_constrained:
         return found
@@ -168,6 +255,6 @@ def _determined(tree: Tree) -> Array:
         felt = partial(_wrenches, tree, links, (at.q, *at.time), balanced=partial(joint_loads, links, at.q, moved))
         without = felt(forces=np.zeros(len(at.A)))
         for forces in balanced_among_themselves:
-            change = np.abs(felt(forces=forces) - without)
+            change = np.abs(_resolved(tree, at.q, felt(forces=forces) - without, axes))
             found &= change <= _CHANGES * change.max(initial=0.0)
     return found

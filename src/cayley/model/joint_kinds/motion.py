@@ -114,6 +114,19 @@ class Motion:
         """The directions (6, nv) of motion, in the child's axes."""
         return np.zeros((6, 0))
 
+    def driving_wrenches(self, q: Array) -> Array:
+        """The wrenches (6, nv), (f; m), that unit forces of its drives give to the child, at its origin and in its
+        axes: a moment about what turns, a force along what only slides. subspace^T driving_wrenches = 1: each works on
+        its own velocity alone; whatever else a joint passes on works on none.
+        """
+        if not self.nv:
+            return np.zeros((6, 0))
+        S = self.subspace(q)
+        none = np.zeros(3)
+        along = np.stack([np.concatenate([none, S[3:, k]] if unit == "rad" else [S[:3, k], none])
+                          for k, unit in enumerate(self.velocity_units)], axis=1)
+        return along @ np.linalg.inv(S.T @ along)
+
     def bias(self, q: Array, qd: Array) -> Array:
         """The acceleration (6) that is left when qdd is zero: the rate of the subspace, times qd."""
         return np.zeros(6)
