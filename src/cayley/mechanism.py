@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.elastic_joints import MotorMotion
     from cayley.dynamics.equations import EquationsOfMotion
     from cayley.dynamics.equations.closed_mechanisms import Formulation
+    from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
     from cayley.dynamics.forward.kernels import ForwardDynamics
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.generation.model import GeneratedModel
@@ -1150,6 +1151,41 @@ class Mechanism:
         """
         from cayley.dynamics.state_kernels import gravity_forces_kernel
         return gravity_forces_kernel(self.tree)
+
+    @made_once
+    def bias_parts(self) -> Kernel[BiasParts]:
+        """`bias_parts(q, qd)`: the forces `centrifugal` (of squares of velocities), `coriolis` (of products of two) and
+        `gravity` (..., nv), each by itself. Together they are `bias_forces` without friction and springs.
+
+        >>> parts = load("s2_we19").bias_parts([0.3, 0.7], [0.5, -1.2])
+        >>> parts.centrifugal.round(6), parts.coriolis.round(6) + 0.0
+        (array([-0.556604,  0.096633]), array([0.463837, 0.      ]))
+        """
+        from cayley.dynamics.force_parts import bias_parts_kernel
+        return bias_parts_kernel(self.tree)
+
+    @made_once
+    def bias_coefficients(self) -> Kernel[BiasCoefficients]:
+        """`bias_coefficients(q)`: the matrices of these parts: `centrifugal` (..., nv, nv) times qd^2, `coriolis` (...,
+        nv, pairs) times the products qd_j qd_k, j < k, row by row, `gravity` (..., nv, 3) times the free fall.
+
+        >>> load("s2_we19").bias_coefficients([0.3, 0.7]).coriolis.round(6) + 0.0
+        array([[-0.773061],
+               [ 0.      ]])
+        """
+        from cayley.dynamics.force_parts import bias_coefficients_kernel
+        return bias_coefficients_kernel(self.tree)
+
+    @made_once
+    def inertia_parts(self) -> Kernel[InertiaParts]:
+        """`inertia_parts(q, qdd)`: the inertia forces (..., nv) of each joint by its `own` acceleration, and by
+        those of the others, the acceleration `coupling` of the off-diagonal elements of the mass matrix.
+
+        >>> load("s2_we19").inertia_parts([0.3, 0.7], [1.0, 2.0]).coupling.round(6)
+        array([1.557811, 0.778905])
+        """
+        from cayley.dynamics.force_parts import inertia_parts_kernel
+        return inertia_parts_kernel(self.tree)
 
     def minimal_dynamics(self, *independent: str) -> MinimalDynamics:
         """The equations in the coordinates of independent joints, which all others follow: mass matrix and bias (...,
