@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.generation.model import GeneratedModel
     from cayley.dynamics.identification import LinearModel
+    from cayley.dynamics.inverse.body_screws import BodyScrews
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.kernels import InverseDynamics
     from cayley.dynamics.inverse.reactions import Reactions
@@ -1215,6 +1216,19 @@ class Mechanism:
         """
         from cayley.dynamics.inverse.reactions import reactions_kernel
         return reactions_kernel(self.tree)
+
+    @made_once
+    def body_screws(self) -> BodyScrews:
+        """`body_screws(q, qd, qdd)`: of every body of an open chain its `velocity` (v; w), its `momentum` (p; L) and
+        the `force` (f; n) that its joint gives it, (..., joints, 6), at its origin, in its axes; and `tau` (..., nv).
+        `.with_inputs(wrenches=["tool"])` has wrenches that act on it.
+
+        >>> screws = load("s1_f2").body_screws([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
+        >>> screws.velocity[1].round(6), screws.tau.round(6)
+        (array([-0.35432 ,  0.420663,  0. , 0. , 0. , 0.7 ]), array([15.2001 ,  2.87612]))
+        """
+        from cayley.dynamics.inverse.body_screws import body_screws_kernel
+        return body_screws_kernel(self.tree)
 
     # Energies and momentum: functions of the state, whatever ties the joints together
 

@@ -1,8 +1,7 @@
 """Newton and Euler's equations in screw-matrix form, for one body about any point of it and for a chain.
 
-    V                                                      (v; w)
-    velocity of the reference point and angular velocity   F
-    (p; L)                                                 momentum and moment of momentum about it
+    V   (v; w)   velocity of the reference point and angular velocity
+    F   (p; L)   momentum and moment of momentum about it
     f   (f; n)   force and moment about the reference point
     phi          the 6x6 inertia [[m 1, -u~], [u~, J]], u = m s the first moment and J the inertia about the reference
                  point
@@ -12,10 +11,14 @@ Source: Mladenova (164)-(167), spec R-36.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.spatial import force_cross, spatial_inertia
 
@@ -42,8 +45,43 @@ def screw_force(phi: ArrayLike, V: Array, dV: Array) -> Array:
     return phi @ dV + screw_cross(V) @ (phi @ V)  # (166)
 
 
+class ChainScrews(NamedTuple):
+    """Of every link, about its origin and in its axes (6): how it moves, its momentum, and the force screw that its
+    joint gives it, for itself and all that it carries."""
+
+    V: list[Array]
+    F: list[Array]
+    f: list[Array]
+
+
+def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterable[tuple[int, Load]] = ()
+                 ) -> ChainScrews:
+    """Motion and momentum screws outwards, force screws inwards. `loads`: links and what acts on them from outside, at
+    their origins and in their axes.
+    """
+    V = np.zeros(6)
+    dV = np.concatenate([-links.gravity, np.zeros(3)])
+    moved = []
+    momenta = []
+    forces = []
+    for link, rate, change in zip(links.links, qd, qdd, strict=True):
+        axis = link.subspace(q)[:, 0]
+        V = _outwards(link, V, q) + axis * rate  # (164)
+        dV = _outwards(link, dV, q) + axis * change - screw_cross(V).T @ (axis * rate)  # (164), its derivative
+        phi = screw_inertia(link.moments)
+        moved.append(V)
+        momenta.append(phi @ V)  # (164)
+        forces.append(phi @ dV + screw_cross(V) @ momenta[-1])  # (166)
+    for number, load in loads:
+        if number != ROOT:
+            forces[number] = forces[number] - np.concatenate([load.f, load.n])
+    for k in reversed(range(1, len(forces))):
+        forces[k - 1] = forces[k - 1] + _inwards(links.links[k], forces[k], q)  # (166), of all that is carried
+    return ChainScrews(moved, momenta, forces)
+
+
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) of a chain of revolute and prismatic joints: motion screws outwards, force screws inwards.
+    """Joint forces (n) of a chain of revolute and prismatic joints: of each force screw what is along the axis.
 
     >>> import cayley as cy
     >>> from cayley.dynamics.rigid_links.links import serial_chain
@@ -51,21 +89,13 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     ...                  np.array([0.5, 2.0]))
     array([15.20009968,  2.87612016])
     """
-    V = np.zeros(6)
-    dV = np.concatenate([-links.gravity, np.zeros(3)])
-    found = []
-    forces = []
-    for link, rate, change in zip(links.links, qd, qdd, strict=True):
-        axis = link.subspace(q)[:, 0]
-        V = _outwards(link, V, q) + axis * rate  # (164)
-        dV = _outwards(link, dV, q) + axis * change - screw_cross(V).T @ (axis * rate)  # (164), its derivative
-        found.append(screw_force(screw_inertia(link.moments), V, dV))  # (166)
-    total = np.zeros(6)
-    for link, own in zip(reversed(links.links), reversed(found), strict=True):
-        total = own + total  # (166), of all that is carried
-        forces.append(link.subspace(q)[:, 0] @ total)
-        total = _inwards(link, total, q)
-    return np.stack(forces[::-1]) if forces else np.zeros(0)
+    return along_the_axes(links, q, chain_screws(links, q, qd, qdd))
+
+
+def along_the_axes(links: Links, q: Array, screws: ChainScrews) -> Array:
+    """The joint forces (n) of force screws."""
+    forces = [link.subspace(q)[:, 0] @ f for link, f in zip(links.links, screws.f, strict=True)]
+    return np.stack(forces) if forces else np.zeros(0)
 
 
 def _outwards(link: Link, V: Array, q: Array) -> Array:
