@@ -65,6 +65,7 @@ REFUSED = {
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
     "generated_model": lambda arm, frame, z: arm.generated_model(),
+    "orthogonal_complement": lambda arm, frame, z: arm.orthogonal_complement(z.q),
     "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(
         "elastic drives").motor_motion,
     "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame), }
@@ -104,7 +105,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
-        "needed_friction", "slip_check", "switched", "level_functions", "animate",
+        "needed_friction", "slip_check", "switched", "level_functions", "animate", "generalized_links",
+        "unit_acceleration_wrenches",
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map",
         "actuated_acceleration", "follow_inputs", "assemblies",

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.generation.model import GeneratedModel
     from cayley.dynamics.identification import LinearModel
+    from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
+    from cayley.dynamics.inertia_matrix.unit_accelerations import GeneralizedLinks
     from cayley.dynamics.inverse.body_screws import BodyScrews
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.kernels import InverseDynamics
@@ -1187,6 +1189,44 @@ class Mechanism:
         """
         from cayley.dynamics.force_parts import inertia_parts_kernel
         return inertia_parts_kernel(self.tree)
+
+    @made_once
+    def generalized_links(self) -> Kernel[GeneralizedLinks]:
+        """`generalized_links(q)`: `mass`, `first` moment and `inertia` tensor of all that each moving joint carries,
+        frozen together (composite bodies): (..., joints), (..., joints, 3), (..., joints, 3, 3), about the origins and
+        in the axes of the children.
+
+        >>> load("s1_f2").generalized_links([0.3, -0.7]).mass
+        array([3.5, 1.5])
+        """
+        from cayley.dynamics.inertia_matrix.unit_accelerations import generalized_links_kernel
+        return generalized_links_kernel(self.tree)
+
+    @made_once
+    def unit_acceleration_wrenches(self) -> Kernel:
+        """`unit_acceleration_wrenches(q)`: for each velocity the wrenches (..., nv, joints, 6), (f; m), in the joints
+        that its unit acceleration asks for, from rest and without gravity; at the origins and in the axes of the
+        children. Along the joints' directions they are the mass matrix.
+
+        >>> load("s1_f2").unit_acceleration_wrenches([0.3, -0.7])[:, :, 5].round(4)
+        array([[0.8695, 0.2047],
+               [0.2047, 0.09  ]])
+        """
+        from cayley.dynamics.inertia_matrix.unit_accelerations import unit_acceleration_wrenches_kernel
+        return unit_acceleration_wrenches_kernel(self.tree)
+
+    @made_once
+    def orthogonal_complement(self) -> Kernel[OrthogonalComplement]:
+        """`orthogonal_complement(q)`: `K` (..., 6 N, 6 N), the kinematic constraints K t = 0 of the twists of all N
+        links, and `T` (..., 6 N, nv), their natural orthogonal complement, t = T qd; `residual` of K T, and `rank` of
+        K. See `cayley.dynamics.inertia_matrix.kinematic_constraints`.
+
+        >>> found = load("puma560").orthogonal_complement(np.zeros(6))
+        >>> found.K.shape, found.T.shape, int(found.rank)
+        ((36, 36), (36, 6), 30)
+        """
+        from cayley.dynamics.inertia_matrix.kinematic_constraints import orthogonal_complement_kernel
+        return orthogonal_complement_kernel(self.tree)
 
     def minimal_dynamics(self, *independent: str) -> MinimalDynamics:
         """The equations in the coordinates of independent joints, which all others follow: mass matrix and bias (...,

@@ -65,14 +65,26 @@ def carried(link: Link, moments: Moments, q: Array) -> Moments:
 
 def _column(links: Links, q: Array, number: int, body: Moments, direction: Array) -> Iterator[tuple[int, Any]]:
     """The entries of a column on and above the diagonal, from the joint itself inwards."""
+    for at, f, n in felt_inwards(links, q, number, *asked_by(body, direction)):
+        link = links.links[at]
+        yield from zip(range(link.columns.start, link.columns.stop),
+                       link.subspace(q).T @ np.concatenate([f, n]), strict=True)
+
+
+def asked_by(body: Moments, direction: Array) -> tuple[Any, Any]:
+    """The force and the moment about the origin (F-2) that a body at rest asks for to accelerate by a twist (6)."""
     slide = direction[:3]
     turn = direction[3:]
     f = body.mass * slide + np.cross(turn, body.first)
     n = np.trace(body.second) * turn - body.second @ turn + np.cross(body.first, slide)
+    return f, n
+
+
+def felt_inwards(links: Links, q: Array, number: int, f: Array, n: Array) -> Iterator[tuple[int, Any, Any]]:
+    """What a force and a moment at a link are there and at the links before it: numbers, forces, moments."""
     while True:
+        yield number, f, n
         link = links.links[number]
-        yield from zip(range(link.columns.start, link.columns.stop),
-                       link.subspace(q).T @ np.concatenate([f, n]), strict=True)
         if link.parent == ROOT:
             return
         f = link.inwards(f, q)

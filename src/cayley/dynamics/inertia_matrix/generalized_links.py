@@ -13,6 +13,7 @@ R5, R6.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,14 +74,21 @@ def enclosing(link: Link, successor: Link, s: Array, body: Generalized, q: Array
 
 def _column(augmented: Links, s: list[Any], q: Array, i: int, body: Generalized) -> list[Any]:
     """The entries from the first row down to the diagonal."""
+    found = [_along_the_axis(augmented.links[j], f, eta)  # (6.3.30c)
+             for j, f, eta in unit_wrenches(augmented, s, q, i, body)]
+    return found[::-1]
+
+
+def unit_wrenches(augmented: Links, s: list[Any], q: Array, i: int,
+                  body: Generalized) -> Iterator[tuple[int, Any, Any]]:
+    """j, f and eta that a unit acceleration of joint i needs from joint j, in the axes of link j, from i inwards."""
     link = augmented.links[i]
     f = -across_z(body.U) if link.is_revolute else link.moments.mass * Z  # (6.3.29d)
     eta = body.E @ Z if link.is_revolute else across_z(body.U)  # (6.3.29e)
-    found = [_along_the_axis(link, f, eta)]  # (6.3.29f)
+    yield i, f, eta
     for j in reversed(range(i)):
         f, eta = felt_before(augmented.links[j + 1], s[j + 1], f, eta, q)
-        found.append(_along_the_axis(augmented.links[j], f, eta))  # (6.3.30c)
-    return found[::-1]
+        yield j, f, eta
 
 
 def felt_before(link: Link, s: Array, f: Array, eta: Array, q: Array) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ A composite body without mass has no centre of mass; its origin takes the place,
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,17 +76,22 @@ def _of_particle(m: Scalar, x: Array) -> Array:
 
 def _column(links: Links, q: Array, i: int, body: Composite) -> list[Any]:
     """The entries from the first row down to the diagonal."""
+    found = [_along_the_axis(links.links[j], f, eta) for j, f, eta in unit_wrenches(links, q, i, body)]  # (6.2.9c)
+    return found[::-1]
+
+
+def unit_wrenches(links: Links, q: Array, i: int, body: Composite) -> Iterator[tuple[int, Any, Any]]:
+    """j, f and eta that a unit acceleration of joint i needs from joint j, in the axes of link j, from i inwards."""
     mb, R, Ec = body
     F = np.cross(Z, mb * R) if links.links[i].is_revolute else mb * Z  # (6.2.8d)
     M = Ec @ Z if links.links[i].is_revolute else NONE  # (6.2.8e)
     f = F
     eta = M + np.cross(R, F)  # (6.2.8g)
-    found = [_along_the_axis(links.links[i], f, eta)]  # (6.2.8h)
+    yield i, f, eta
     for j in reversed(range(i)):
         f = links.links[j + 1].inwards(f, q)  # (6.2.9a)
         eta = links.links[j + 1].inwards(eta, q) + np.cross(links.links[j + 1].offset(q), f)  # (6.2.9b)
-        found.append(_along_the_axis(links.links[j], f, eta))  # (6.2.9c)
-    return found[::-1]
+        yield j, f, eta
 
 
 def _along_the_axis(link: Link, f: Array, eta: Array) -> Scalar:

@@ -1,5 +1,6 @@
 from cayley.geometry.inertia.attitude import AttitudeState, AttitudeTrajectory, simulate_attitude
 from cayley.geometry.inertia.body_dynamics import (
+    LinkWrench,
     Wrench,
     angular_acceleration_from_torque,
     angular_momentum,
@@ -14,6 +15,7 @@ from cayley.geometry.inertia.body_dynamics import (
     force_in_body_axes,
     kinetic_energy,
     moment_about_point,
+    newton_euler_by_moments,
     newton_euler_by_symmetric_tensors,
     newton_euler_by_tensors,
     newton_euler_by_vectors,
@@ -115,6 +117,7 @@ __all__ = [
     "BodyTrajectory",
     "Consistency",
     "InertiaSymmetry",
+    "LinkWrench",
     "MassProperties",
     "Moments",
     "MomentumState",
@@ -180,6 +183,7 @@ __all__ = [
     "momentum_drift",
     "momentum_state_rates",
     "nearest_physical_inertia",
+    "newton_euler_by_moments",
     "newton_euler_by_symmetric_tensors",
     "newton_euler_by_tensors",
     "newton_euler_by_vectors",

@@ -19,7 +19,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
-from cayley.geometry.tensors.checks import check_symmetric
+from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 from cayley.geometry.tensors.cross import hat
 
 
@@ -242,3 +242,37 @@ def newton_euler_by_symmetric_tensors(mass: Scalar, J: Array, r: Array, Omega: A
         O[0, 1] * J[1, 2] + O[0, 2] * J[2, 2] - O[2, 0] * J[0, 0] - O[2, 1] * J[0, 1] + (O[0, 0] - O[2, 2]) * J[0, 2],
         O[1, 0] * J[0, 0] + O[1, 2] * J[0, 2] - O[0, 1] * J[1, 1] - O[0, 2] * J[1, 2] + (O[1, 1] - O[0, 0]) * J[0, 1]]
     return Wrench(mass * (sdd + O @ r), np.stack(moment))
+
+
+class LinkWrench(NamedTuple):
+    """Force, and moment about the centre of mass and about the origin."""
+
+    force: Array
+    moment_about_center: Array
+    moment_about_origin: Array
+
+
+def _check_center(mass: Array, U: Array, *_: Array) -> None:
+    lost = (np.asarray(mass) == 0) & np.asarray(U).any(axis=-1)
+    refuse_where(lost, "a body without mass has a first moment{element}: there is no centre of mass to take the moment "
+                 "about", lost)
+
+
+@kernel("(),(3),(3,3),(3),(3),(3)->(3),(3),(3)", check=_check_center)
+def newton_euler_by_moments(mass: Scalar, U: Array, E: Array, w: Array, wd: Array, a: Array) -> LinkWrench:
+    """Force and moments of a body that is known by its moments about an origin that accelerates by `a`: mass, first
+    moment U = m r and inertia tensor E, as of a link with all that it carries (`arm.generalized_links`).
+
+    F = m a + wd x U + w x (w x U), about the origin M_o = E wd + w x E w + U x a, and about the centre of mass
+    M_c = E wd + w x E w + (U~ U~ wd + w~ U~ U~ w) / m, (6.3.13), (6.3.14). Without mass the last term is zero, its
+    limit for a body that gets lighter where it is; a first moment without mass is refused.
+
+    >>> found = newton_euler_by_moments(2.0, [2.0, 0.0, 0.0], np.diag([1.0, 3.0, 3.0]), [0.0, 0.0, 0.0],
+    ...                                 [0.0, 0.0, 1.0], [0.0, 0.0, 0.0])
+    >>> found.force, found.moment_about_center, found.moment_about_origin
+    (array([0., 2., 0.]), array([0., 0., 1.]), array([0., 0., 3.]))
+    """
+    r = U / np.where(mass == 0, 1.0, mass)
+    turned = E @ wd + np.cross(w, E @ w)
+    about_center = turned + np.cross(U, np.cross(r, wd)) + np.cross(w, np.cross(U, np.cross(r, w)))
+    return LinkWrench(mass * a + np.cross(wd, U) + np.cross(w, np.cross(w, U)), about_center, turned + np.cross(U, a))

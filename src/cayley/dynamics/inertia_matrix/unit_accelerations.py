@@ -1,0 +1,109 @@
+"""What unit accelerations of the joints ask of every joint of a tree: Newton and Euler for generalized links.
+
+Generalized link j is all that joint j carries, frozen together. About its origin, in its axes:
+
+    m, U, E   its mass, first moment and inertia tensor
+    a, e      acceleration of the origin and angular acceleration, that a unit acceleration of joint i gives it
+    f, eta    force and moment of its joint: f = m a + e x U, eta = E e + U x a
+For joint i itself e or a is the joint's axis; the joints before it feel the same wrench, about their own origins.
+Nothing is divided, so that links without mass are links like any others. Source: Balafoutis & Patel (6.3.9)-(6.3.27),
+with the moment of a prismatic joint as in spec E-1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, composite_bodies, felt_inwards
+from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.geometry.pose import Pose
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.tree import Tree
+
+
+class GeneralizedLinks(NamedTuple):
+    """Of all that each moving joint carries, frozen together: mass (..., joints) [kg], first moment (..., joints, 3)
+    [kg m] and inertia tensor (..., joints, 3, 3) [kg m^2], about the origin and in the axes of the joint's child."""
+
+    mass: Array
+    first: Array
+    inertia: Array
+
+
+def unit_acceleration_wrenches(links: Links, q: Array) -> list[list[Any]]:
+    """For each velocity the wrenches (6), (f; eta), that the joints of all links give them when it alone is
+    accelerated, from rest and without gravity; about the origins and in the axes of the links."""
+    bodies = composite_bodies(links, q)
+    found: list[list[Any]] = [[np.zeros(6) for _ in links.links] for _ in range(links.nv)]
+    for number, link in enumerate(links.links):
+        for place, column in enumerate(range(link.columns.start, link.columns.stop)):
+            moved = {number: link.subspace(q)[:, place]}
+            for later in range(number, len(bodies)):
+                if later != number and links.links[later].parent in moved:
+                    moved[later] = _carried(links, later, moved[links.links[later].parent], q)
+                if later in moved:
+                    found[column][later] = np.concatenate(asked_by(bodies[later], moved[later]))
+            for before, f, n in felt_inwards(links, q, number, *np.split(found[column][number], 2)):
+                found[column][before] = np.concatenate([f, n])
+    return found
+
+
+def _carried(links: Links, number: int, parent: Array, q: Array) -> Array:
+    """The acceleration (6) of a link's origin, and its angular acceleration, from those of its parent."""
+    link = links.links[number]
+    a, e = np.split(parent, 2)
+    return np.concatenate([link.outwards(a + np.cross(e, link.offset(q)), q), link.outwards(e, q)])
+
+
+@of_a_mechanism
+def unit_acceleration_wrenches_kernel(tree: Tree) -> MechanismKernel:
+    """`unit_acceleration_wrenches(q)` (..., nv, joints, 6)."""
+    free = tree.spanning_tree()
+    links = links_of(free)
+    places = _children(free, links)
+
+    def text(q: Array) -> Array:
+        found = unit_acceleration_wrenches(links, q)
+        rows = [[_at_child(own[number], pose) for number, pose in places] for own in found]
+        return np.array(rows).reshape(tree.nv, len(places), 6) if rows else np.zeros((0, 0, 6))
+
+    return sized_kernel(tree, f"(q)->(v,{len(places)},6)", text, "unit_acceleration_wrenches", unit="N; N m",
+                        sentence="Wrenches (f; m) in the joints that unit accelerations ask for, from rest and without "
+                        "gravity, at the origins and in the axes of the children.")
+
+
+@of_a_mechanism
+def generalized_links_kernel(tree: Tree) -> MechanismKernel[GeneralizedLinks]:
+    """`generalized_links(q)`: `GeneralizedLinks`."""
+    free = tree.spanning_tree()
+    links = links_of(free)
+    places = _children(free, links)
+
+    def text(q: Array) -> GeneralizedLinks:
+        bodies = composite_bodies(links, q)
+        seen = [bodies[number].seen_from(*pose.inverse) for number, pose in places]
+        return GeneralizedLinks(np.array([own.mass for own in seen]),
+                                np.array([own.first for own in seen]).reshape(-1, 3),
+                                np.array([own.inertia for own in seen]).reshape(-1, 3, 3))
+
+    n = len(places)
+    made = sized_kernel(tree, f"(q)->({n}),({n},3),({n},3,3)", text, "generalized_links",
+                        sentence="Mass, first moment and inertia tensor of all that each joint carries, frozen "
+                        "together, at the origins and in the axes of the children.")
+    return cast("MechanismKernel[GeneralizedLinks]", made)
+
+
+def _children(tree: Tree, links: Links) -> list[tuple[int, Pose]]:
+    """For each moving joint the link of its child, and the pose of the child's frame in it."""
+    places = [links.bodies[joint.child] for joint in tree.joints if joint.motion.nv]
+    return [(number, Pose.of(pose)) for number, pose in places]
+
+
+def _at_child(wrench: Array, pose: Pose) -> Array:
+    f = wrench[:3]
+    n = wrench[3:]
+    return np.concatenate([pose.R.T @ f, pose.R.T @ (n - np.cross(pose.p, f))])
