@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
     from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
+    from cayley.dynamics.state_kernels import BiasForces
     from cayley.dynamics.switched_constraints import Switch
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
     from cayley.model.report import Report
     from cayley.simulation import Event, Rollout, Trajectory
     from cayley.simulation.controllers import Controller
-    from cayley.simulation.forces import Wrench
+    from cayley.simulation.forces import BaseMotion, Wrench
     from cayley.systems import System
 
 TaskRows = str | Sequence[bool]
@@ -1122,9 +1123,9 @@ class Mechanism:
     # The parts of tau = M qdd + C qd + G
 
     @made_once
-    def bias_forces(self) -> Kernel:
+    def bias_forces(self) -> BiasForces:
         """`bias_forces(q, qd)`: the nonlinear effects C(q, qd) qd + G(q) (..., nv), and friction if it is included:
-        what is left of `inverse_dynamics` without acceleration.
+        what is left of `inverse_dynamics` without acceleration. `.with_inputs(base_motion=True)` for a moving base.
 
         >>> load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
@@ -1476,9 +1477,9 @@ class Mechanism:
     def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
                  controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
                  start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
-                 limits: str | float = "ignore", events: Event | Sequence[Event] = (), method: str | type = "DOP853",
-                 rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
-                 max_evaluations: int | None = None, control_period: float | None = None,
+                 base: BaseMotion | None = None, limits: str | float = "ignore", events: Event | Sequence[Event] = (),
+                 method: str | type = "DOP853", rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf,
+                 max_events: int = 1000, max_evaluations: int | None = None, control_period: float | None = None,
                  parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
         """The motion from a state `until` a time [s] or at the given `times`, by an integrator with error control, with
         events and stops; see `cayley.simulation.simulate`.
@@ -1488,13 +1489,13 @@ class Mechanism:
         """
         from cayley.simulation import simulate
         return simulate(self.tree, q, qd, tau=tau, controller=controller, until=until, times=times, start=start,
-                        wrenches=wrenches, axes=axes, limits=limits, events=events, method=method, rtol=rtol, atol=atol,
-                        max_step=max_step, max_events=max_events, max_evaluations=max_evaluations,
+                        wrenches=wrenches, axes=axes, base=base, limits=limits, events=events, method=method, rtol=rtol,
+                        atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations,
                         control_period=control_period, parameters=parameters, progress=progress)
 
     def rollout(self, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
                 wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
-                changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
+                base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
         """Compiled rollouts of fixed steps, for batches of states, made once for each choice; see
         `cayley.simulation.rollout`.
 
@@ -1503,11 +1504,11 @@ class Mechanism:
         (3, 3, 2)
         """
         from cayley.simulation import rollout
-        key = ("rollout", method, controller, control, tuple(wrenches), axes, tuple(inertias), tuple(changing),
-               iterations)
+        key = ("rollout", method, controller, control, tuple(wrenches), axes, tuple(inertias), base_motion,
+               tuple(changing), iterations)
         return kept(self, key, lambda: rollout(
             self.tree, method=method, controller=controller, control=control, wrenches=wrenches, axes=axes,
-            inertias=inertias, changing=changing, iterations=iterations))
+            inertias=inertias, base_motion=base_motion, changing=changing, iterations=iterations))
 
     # Pictures
 

@@ -65,11 +65,11 @@ class ConstrainedMechanics(TreeMechanics):
 
     @staticmethod
     def of(tree: Tree, wrenches: tuple[str, ...] = (), axes: str = "body",
-           inertias: tuple[str, ...] = ()) -> TreeMechanics:
+           inertias: tuple[str, ...] = (), base_motion: bool = False) -> TreeMechanics:
         """The equations of motion of any mechanism, open or closed."""
         if not tree.is_constrained:
-            return TreeMechanics(tree, wrenches, axes, inertias)
-        return ConstrainedMechanics(tree.spanning_tree(), wrenches, axes, inertias, tree)
+            return TreeMechanics(tree, wrenches, axes, inertias, base_motion)
+        return ConstrainedMechanics(tree.spanning_tree(), wrenches, axes, inertias, base_motion, tree)
 
     def at(self, t: Scalar) -> ConstrainedMechanics:
         return replace(self, t=t) if self.is_timed else self

@@ -7,11 +7,15 @@ its energies and momentum are: functions of (q, qd), whatever ties the joints to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from cayley.compiler.kernel import kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics import closed_form
+from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links import energies
 from cayley.dynamics.rigid_links.drives import (
@@ -23,22 +27,43 @@ from cayley.dynamics.rigid_links.drives import (
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.springs import spring_energy
-from cayley.kinematics.frame_kernels import sized_kernel
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.frame_kernels import sized, sized_kernel
+from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
 
-@of_a_mechanism
-def bias_forces_kernel(tree: Tree) -> MechanismKernel:
-    """`bias_forces(q, qd)` (..., nv)."""
-    links = _grouped_links_of_state(tree)
+class BiasForces(MechanismKernel):
+    """`bias_forces(q, qd)`: the forces (..., nv) that the state (`q`, `qd`) takes without acceleration."""
 
-    def text(q: Array, qd: Array) -> Array:
-        return (inverse_dynamics(links, q, qd, np.zeros(tree.nv)) + rotor_velocity_forces(tree, qd)
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel:
+        """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics. The inertia matrix
+        is the same whatever they are.
+        """
+        return _bias(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), MechanismKernel)
+
+
+def bias_forces_kernel(tree: Tree) -> BiasForces:
+    """`bias_forces(q, qd)` (..., nv)."""
+    return _bias(tree, ExternalLoads(), BiasForces)
+
+
+@of_a_mechanism
+def _bias(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
+    free = tree.spanning_tree()
+    links = minimal_links(free, loaded=external.frames)
+
+    def text(q: Array, qd: Array, *more: Array) -> Array:
+        acting = external.at_links(links, free, q, more)
+        return (inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, qd)
                 + passive_forces(tree, q, qd))
 
-    return sized_kernel(tree, "(q),(v)->(v)", text, "bias_forces", unit="tau",
-                        sentence="Nonlinear effects: Coriolis, centrifugal, gravity, friction and spring forces.")
+    described(tree, text, "Nonlinear effects: Coriolis, centrifugal, gravity, friction and spring forces.",
+              external.words)
+    return kernel(sized(tree, f"(q),(v){external.shapes}->(v)"), name="bias_forces",
+                  inputs=("q", "qd", *external.names), units=units_of(tree) | {"out": units_of(tree)["tau"]},
+                  kind=kind)(text)
 
 
 @of_a_mechanism

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
+from cayley.dynamics.inverse.external_loads import base_inputs
 from cayley.dynamics.rigid_links.drives import without_dry_friction
 from cayley.errors import ConventionError, SignatureError
 from cayley.model.tree import Tree
@@ -22,10 +23,13 @@ from cayley.systems.system import System
 Wrench: TypeAlias = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]  # (6), or a function of (t, q, qd)
 
 
-def simulated_system(tree: Tree, wrenches: tuple[str, ...], axes: str) -> System:
+BaseMotion: TypeAlias = Callable[[float], Sequence[ArrayLike]]  # of the root at a time: pose (7), twist (6), its rate
+
+
+def simulated_system(tree: Tree, wrenches: tuple[str, ...], axes: str, base_motion: bool = False) -> System:
     """The system of a mechanism without its dry friction, which is held apart; made once for a mechanism."""
-    return kept(tree, ("simulated", wrenches, axes), lambda: mechanism_system(
-        ConstrainedMechanics.of(without_dry_friction(tree), wrenches, axes)))
+    return kept(tree, ("simulated", wrenches, axes, base_motion), lambda: mechanism_system(
+        ConstrainedMechanics.of(without_dry_friction(tree), wrenches, axes, base_motion=base_motion)))
 
 
 class Forces(Driving):
@@ -34,7 +38,8 @@ class Forces(Driving):
     derivatives = "accelerations"
 
     def __init__(self, tree: Tree, tau: ArrayLike | None, controller: Controller | None, parameters: dict[str, Any],
-                 wrenches: Mapping[str, Wrench], axes: str, period: float | None, start: float) -> None:
+                 wrenches: Mapping[str, Wrench], axes: str, period: float | None, start: float,
+                 base: BaseMotion | None = None) -> None:
         self.tree = tree
         self._law = None if controller is None else Law(controller, tree)
         constant = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree, "tau")
@@ -49,9 +54,12 @@ class Forces(Driving):
         self._origin = start
         self._held = np.full(tree.nv, np.nan)
         self.looks: list[tuple[float, np.ndarray]] = []  # of a digital controller: when, and the forces it then held
-        system = simulated_system(tree, tuple(wrenches), axes)
+        system = simulated_system(tree, tuple(wrenches), axes, base is not None)
         driven = constant if self._law is None else self._tau
-        super().__init__(system, {"tau": driven, **{f"wrench_{frame}": w for frame, w in wrenches.items()}})
+        moving = {} if base is None else {
+            "base_turning": lambda t, q, qd: base_inputs(tree, *base(t))[0],
+            "base_acceleration": lambda t, q, qd: base_inputs(tree, *base(t))[1]}
+        super().__init__(system, {"tau": driven, **{f"wrench_{frame}": w for frame, w in wrenches.items()}, **moving})
 
     def _tau(self, t: float, q: Array, qd: Array) -> Array:
         if self.period is not None:

@@ -53,7 +53,8 @@ def with_dry_friction(method: FixedStep, mechanics: TreeMechanics, coulomb: Arra
 
 def _frozen(stage: Stage, mechanics: TreeMechanics, coulomb: Array, going: Array) -> Stage:
     flow = stage.flow
-    held = HeldMechanics(mechanics.tree, mechanics.wrenches, mechanics.axes, mechanics.inertias, going)
+    held = HeldMechanics(mechanics.tree, mechanics.wrenches, mechanics.axes, mechanics.inertias,
+                         mechanics.base_motion, going)
     return stage._replace(flow=HeldFlow(flow.system, flow.t, flow.p, lambda t, x: _with_friction(
         flow.driven(t, x), coulomb * going), held))
 

@@ -140,7 +140,7 @@ class Rollout:
             status, message = closed_outcome(self.tree, times, q, status, message)
         facts = {"method": self.method, "order": self.order, "step": np.asarray(step).tolist(), "every": every,
                  "precision": str(points.dtype), "evaluations a step": self.evaluations}
-        acted = [name for name in self.inputs if name.startswith(("wrench_", "inertia_"))]
+        acted = [name for name in self.inputs if name.startswith(("wrench_", "inertia_", "base_"))]
         if acted:
             facts["acted"] = ", ".join(acted)
         if np.ndim(step):
@@ -164,7 +164,7 @@ def _on(rollout: Rollout, backend: str) -> Rollout:
 
 def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
             wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
-            changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
+            base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
     """Compile rollouts of a mechanism; call the result on states.
 
     `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or
@@ -173,8 +173,9 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     `control`: "sampled", evaluated at the start of each step and held, as a digital controller does, or
     "continuous", evaluated wherever the method looks. `wrenches`: frames at which wrenches `wrench_<frame>` (6)
     act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
-    `inertia_<body>` (10), as `inertia_parameters` gives it. `changing`: inputs that have a value for each step.
-    `iterations`: of an implicit method.
+    `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is moved, by the inputs
+    `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and twist. `changing`: inputs
+    that have a value for each step. `iterations`: of an implicit method.
 
     >>> from cayley.model.catalogue import load_robot
     >>> roll = rollout(load_robot("planar2r"), method="rk4")
@@ -184,7 +185,8 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     """
     if control not in ("sampled", "continuous"):
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
-    mechanics = ConstrainedMechanics.of(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias))
+    mechanics = ConstrainedMechanics.of(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias),
+                                        base_motion)
     system = mechanism_system(mechanics)
     law = None if controller is None else Law(controller, tree)
     steps = fixed_step(method, iterations, system.methods)
@@ -201,7 +203,8 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     feed = None if law is None else _feed(law, tree, control == "sampled")
     made = Rollout(tree, systems.Rollout(system, steps, method, changing, feed=feed), law, changing)
     made._recipe = partial(rollout, tree, method=method, controller=controller, control=control,
-                           wrenches=tuple(wrenches), axes=axes, inertias=tuple(inertias), changing=tuple(changing),
+                           wrenches=tuple(wrenches), axes=axes, inertias=tuple(inertias), base_motion=base_motion,
+                           changing=tuple(changing),
                            iterations=iterations)
     return made
 

@@ -21,7 +21,7 @@ from cayley.model.tree import Tree
 from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.closed_rest import ClosedRest
 from cayley.simulation.controllers import Controller
-from cayley.simulation.forces import Forces, Wrench
+from cayley.simulation.forces import BaseMotion, Forces, Wrench
 from cayley.simulation.rest import Rest
 from cayley.simulation.stops import Stops, stops_of
 from cayley.simulation.trajectory import Trajectory
@@ -35,9 +35,9 @@ __all__ = ["METHODS", "simulate"]
 def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
              controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
              start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
-             limits: str | float = "ignore", events: Event | Sequence[Event] = (), method: str | type = "DOP853",
-             rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
-             max_evaluations: int | None = None, control_period: float | None = None,
+             base: BaseMotion | None = None, limits: str | float = "ignore", events: Event | Sequence[Event] = (),
+             method: str | type = "DOP853", rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf,
+             max_events: int = 1000, max_evaluations: int | None = None, control_period: float | None = None,
              parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
     """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given
     `times`.
@@ -46,7 +46,9 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     whose other inputs are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s],
     at its multiples and held between; the samples are then at these times. Dry friction holds joints at rest:
     `happened` says when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the
-    frame ("body") or of the root ("world").
+    frame ("body") or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and
+    unit quaternion (7) in the world, its twist (v; w) (6) in its own axes and the derivative of that, as a floating
+    base has them (`pose_spline` makes one); the motion is that relative to the root, and so are energy and work.
 
     Limits of joints: "ignore" them; "end" there; "inelastic" or "elastic" stops, or the coefficient of restitution of
     stops, from 0 to 1. `events` are watched for. All are found to the last digit of the time.
@@ -66,7 +68,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     if tau is not None and controller is not None:
         raise ConventionError("joint forces are given by `tau` or by a `controller`, not by both")
     begin = start if times is None or not np.size(times) else float(np.ravel(np.asarray(times, dtype=float))[0])
-    forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, begin)
+    forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, begin,
+                    base)
     stops = _stops(tree, limits)
     kind = ClosedRest if tree.is_constrained else Rest
     rest = kind(tree, Stops(stops.restitution, []), stops.all) if limits == "end" else kind(tree, stops)
@@ -80,6 +83,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
              "steps": run.steps}
     if wrenches:
         facts["acted"] = ", ".join(f"wrench_{frame}" for frame in wrenches)
+    if base is not None:
+        facts["base"] = "the root moved: poses, energy and work are relative to it"
     status = run.status
     message = run.message
     if tree.is_constrained:

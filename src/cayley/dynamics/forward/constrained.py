@@ -81,10 +81,10 @@ def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, meth
 
 
 @of_a_mechanism
-def loaded_dynamics_kernel(tree: Tree, external: ExternalLoads) -> MechanismKernel:
-    """`forward_dynamics(q, qd, tau, ...)` with wrenches and the motion of the base as inputs."""
+def loaded_dynamics_kernel(tree: Tree, external: ExternalLoads, method: str) -> MechanismKernel:
+    """`forward_dynamics(q, qd, tau, ...)` with wrenches and the motion of the base as inputs, by a formulation."""
     structure = constraint_structure(tree)
-    solve = _solution(tree, "multipliers", structure, external)
+    solve = _solution(tree, method, structure, external)
 
     def text(q: Array, qd: Array, tau: Array, *more: Scalar) -> Array:
         return solve(q, qd, tau, *more).qdd
@@ -93,8 +93,8 @@ def loaded_dynamics_kernel(tree: Tree, external: ExternalLoads) -> MechanismKern
     time = ",()" if tree.is_timed else ""
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{time}->(v)"), name="forward_dynamics", outputs=("qdd", ),
                   inputs=constraints.timed(tree, ("q", "qd", "tau", *external.names)), kind=MechanismKernel,
-                  units=units_of(tree) | {"t": "s"}, explain=_explanation(tree, structure, "multipliers"))(
-                      _guarded(tree, "multipliers", text, (tree.nv,)))
+                  units=units_of(tree) | {"t": "s"}, explain=_explanation(tree, structure, method))(
+                      _guarded(tree, method, text, (tree.nv,)))
 
 
 @of_a_mechanism

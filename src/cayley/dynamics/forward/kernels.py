@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation, why_singular
 from cayley.dynamics.inverse.external_loads import ExternalLoads
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias, rotor_velocity_forces
-from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.methods import KernelWithMethods, Method
+from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
@@ -27,6 +28,7 @@ from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
+_TAKES_LOADS = {METHODS[name].module for name in ("composite-bodies", "articulated-bodies")}
 _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau give at the state (q, qd)."
 
 
@@ -41,14 +43,26 @@ class ForwardDynamics(KernelWithMethods):
                 self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *t: ArrayLike, out: Array | None = None,
                 dtype: DTypeLike | None = None) -> Array: ...
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
-                    base_motion: bool = False) -> MechanismKernel:
-        """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics."""
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
+                    method: str | None = None) -> MechanismKernel:
+        """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics, by any of the
+        `methods`. Methods that are published for bases at rest and free tips solve M qdd = tau - b with the bias forces
+        b of such motions.
+
+        >>> arm = cy.load("planar2r")
+        >>> turning, lift = [0.0, 0.0, 2.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+        >>> by = arm.forward_dynamics.with_inputs(base_motion=True, method="operator-factors")
+        >>> tau = arm.inverse_dynamics.with_inputs(base_motion=True)([0.3, 0.4], [0.1, 0.2], [3.0, 4.0], turning, lift)
+        >>> by([0.3, 0.4], [0.1, 0.2], tau, turning, lift).round(12)
+        array([3., 4.])
+        """
         external = ExternalLoads(tuple(wrenches), axes, base_motion)
+        if method is not None:
+            self.check_method(method)
         if self.tree.is_constrained:
             from cayley.dynamics.forward.constrained import loaded_dynamics_kernel
-            return loaded_dynamics_kernel(self.tree, external)
-        return _with_loads(self.tree, external)
+            return loaded_dynamics_kernel(self.tree, external, method or "multipliers")
+        return _with_loads(self.tree, external, method or default_method(self.tree))
 
     def by_conjugate_gradients(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, guess: ArrayLike | None = None,
                                tolerance: float = 1e-12, most_iterations: int | None = None) -> Accelerations:
@@ -98,33 +112,54 @@ def _constrained_kernel(tree: Tree) -> ForwardDynamics:
 
 
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads) -> MechanismKernel:
-    links = minimal_links(tree, loaded=external.frames)
-    method = METHODS[default_method(tree)]
-    rotors = rotor_inertias(tree)
-    free = Method(method.module, method.source, lambda _: links).text(tree, "forward_dynamics")
-    compute = with_friction(tree, links, free, rotors)
+def _with_loads(tree: Tree, external: ExternalLoads, method: str) -> MechanismKernel:
+    plain = METHODS[method].links is links_of
+    links = links_of(tree) if plain else minimal_links(tree, loaded=external.frames)
+    compute = with_friction(tree, links, _loaded_text(tree, links, method), rotor_inertias(tree))
+    options = _rotors(tree, method)
 
     def text(q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         acting = external.at_links(links, tree, q, more)
-        return compute(q, qd, tau - rotor_velocity_forces(tree, qd), rotors=rotors, **acting)
+        return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options, **acting)
 
-    described(tree, text, _SENTENCE, external.words)
+    described(tree, text, _SENTENCE, f"{external.words} Method: {method}.")
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
                   units=units_of(tree), inputs=("q", "qd", "tau", *external.names), kind=MechanismKernel,
                   explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
 
 
+def _loaded_text(tree: Tree, links: Links, method: str) -> Callable[..., Any]:
+    """The text `(q, qd, tau, rotors=..., base=..., loads=...)` of a method. Those that know neither moving bases nor
+    loads compute M^-1 (tau - b), as if there were no gravity and no velocity.
+    """
+    if METHODS[method].module in _TAKES_LOADS:
+        return METHODS[method]._replace(links=lambda _: links).text(tree, "forward_dynamics")
+    at_rest = METHODS[method].text(tree.with_gravity((0.0, 0.0, 0.0)), "forward_dynamics")
+
+    def text(q: Array, qd: Array, tau: Array, *, rotors: Array | None = None,
+             **acting: Any) -> Array:  # noqa: ANN401 (handed on)
+        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting)
+        return at_rest(q, np.zeros(tree.nv), tau - bias, **({} if rotors is None else {"rotors": rotors}))
+
+    return text
+
+
+def _rotors(tree: Tree, method: str) -> dict[str, Array]:
+    """The rotors as an option of a method, if there are any."""
+    rotors = rotor_inertias(tree)
+    if not is_present(rotors).any():
+        return {}
+    if not METHODS[method].takes("rotors", "forward_dynamics"):
+        raise UnsupportedError(
+            f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
+    return {"rotors": rotors}
+
+
 @of_a_mechanism
 def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
     text = METHODS[method].text(tree, "forward_dynamics")
-    rotors = rotor_inertias(tree)
-    turned = is_present(rotors).any()
-    if turned and not METHODS[method].takes("rotors", "forward_dynamics"):
-        raise UnsupportedError(
-            f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
-    options = {"rotors": rotors} if turned else {}
-    compute = with_friction(tree, minimal_links(tree), text, rotors)
+    options = _rotors(tree, method)
+    compute = with_friction(tree, minimal_links(tree), text, rotor_inertias(tree))
 
     def forward_dynamics(q: Array, qd: Array, tau: Array) -> Array:
         return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options)

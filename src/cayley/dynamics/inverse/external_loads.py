@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SignatureError
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.tree import Tree
 
 
@@ -43,7 +44,7 @@ class ExternalLoads:
         wrenches = f"Wrenches (f; m) [N; N m] act ON the mechanism at the origins of {places}, each in the axes {axes}."
         base = (
             "The root moves: its angular velocity [rad/s], then the acceleration of its origin and its angular "
-            "acceleration [m/s^2; rad/s^2], in its own axes.")
+            "acceleration [m/s^2; rad/s^2], in its own axes, in which gravity stays as it is.")
         return " ".join([wrenches] * bool(self.frames) + [base] * self.base_motion)
 
     def at_links(self, links: Links, tree: Tree, q: Array, inputs: Sequence[Any]) -> dict[str, Any]:
@@ -88,6 +89,27 @@ def base_movement(links: Links, tree: Tree, angular_velocity: Array, acceleratio
     dw = R @ acceleration[3:]
     W = acceleration_tensor(w, dw)
     return Movement(w, dw, W, R @ acceleration[:3] - W @ p)
+
+
+def base_inputs(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> tuple[Array, Array]:
+    """`base_turning` (..., 3) and `base_acceleration` (..., 6) of a root that moves as a floating body: `q` (..., 7)
+    its position and unit quaternion (w, x, y, z) in the world, `qd` (..., 6) its twist (v; w) in its own axes and `qdd`
+    the derivative of that, as a `PoseCurve` has them. Gravity keeps its direction in the world: where the root is
+    turned, its change in the root's axes is part of the acceleration.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> upside_down = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+    >>> base_inputs(load_robot("panda"), upside_down, np.zeros(6), np.zeros(6))[1]
+    array([  0.  ,   0.  , -19.62,   0.  ,   0.  ,   0.  ])
+    """
+    q, qd, qdd = (np.asarray(x, dtype=float) for x in (q, qd, qdd))
+    if q.shape[-1:] != (7,) or qd.shape[-1:] != (6,) or qdd.shape[-1:] != (6,):
+        raise SignatureError("a root moves by position and quaternion (..., 7), twist (..., 6) and its derivative "
+                             f"(..., 6), not {q.shape}, {qd.shape} and {qdd.shape}")
+    w = qd[..., 3:]
+    turned = matrix_from_quaternion(q[..., 3:])
+    fallen = np.asarray(tree.gravity) - np.asarray(tree.gravity) @ turned
+    return w, np.concatenate([qdd[..., :3] + np.cross(w, qd[..., :3]) + fallen, qdd[..., 3:] + 0 * fallen], axis=-1)
 
 
 def _root_axes(links: Links, tree: Tree) -> tuple[Array, Array]:

@@ -41,7 +41,9 @@ class InverseDynamics(KernelWithMethods):
                     base_motion: bool = False) -> MechanismKernel:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
-        root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes."""
+        root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes, in which
+        gravity stays as it is: `base_inputs` of `cayley.dynamics.inverse.external_loads` makes both of a pose and a
+        twist."""
         return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), _drives(self.tree))
 
     def with_weights(self, weights: Mapping[str, float]) -> MechanismKernel:

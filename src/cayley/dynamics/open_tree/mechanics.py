@@ -1,8 +1,8 @@
 """The equations of motion of an open tree with all that acts: joint forces `tau`, and more.
 
-The world may push at named frames (`wrenches`), and the inertia of named bodies may be an input, so that one kernel
-serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source: Balafoutis & Patel, section 6.2;
-Yamamoto (5.2)-(5.4); spec S1-72, S3-37.
+The world may push at named frames (`wrenches`), the root may be moved (`base_motion`), and the inertia of named bodies
+may be an input, so that one kernel serves a batch of mechanisms (`inertias`). The texts are scalar-agnostic. Source:
+Balafoutis & Patel, section 6.2; Yamamoto (5.2)-(5.4); spec S1-72, S1-117, S3-37.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class TreeMechanics:
     wrenches: tuple[str, ...] = ()
     axes: str = "body"
     inertias: tuple[str, ...] = ()
+    base_motion: bool = False
 
     def __post_init__(self) -> None:
         check_is_tree(self.tree)
@@ -61,10 +62,18 @@ class TreeMechanics:
     @property
     def more(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the inputs after `tau`."""
-        return {
-            **{f"wrench_{frame}": (6,)
-               for frame in self.wrenches}, **{f"inertia_{body}": (10,)
-                                               for body in self.inertias}}
+        base = {"base_turning": (3,), "base_acceleration": (6,)} if self.base_motion else {}
+        return {**{f"wrench_{frame}": (6,) for frame in self.wrenches}, **base,
+                **{f"inertia_{body}": (10,) for body in self.inertias}}
+
+    @property
+    def _world(self) -> ExternalLoads:
+        """The first of these inputs, which are the world's."""
+        return ExternalLoads(self.wrenches, self.axes, self.base_motion)
+
+    def _own(self, more: Sequence[Array]) -> Sequence[Array]:
+        """The last of them, which are the inertias."""
+        return more[len(self._world.names):]
 
     project: ClassVar[Text | None] = None  # what brings a state back onto its constraints, of which a tree has none
 
@@ -89,17 +98,28 @@ class TreeMechanics:
     def balance(self, q: Array, qd: Array, tau: Array, *more: Array) -> tuple[Array, Array]:
         """The inertia matrix (nv, nv) and the forces (nv) of M dqd/dt = f."""
         tree = self.tree
-        links = self._links_with(more[len(self.wrenches):]) if self.inertias else self._pushed
-        acting = ExternalLoads(self.wrenches, self.axes).at_links(links, tree, q, more[:len(self.wrenches)])
+        links = self._links_with(self._own(more)) if self.inertias else self._pushed
+        acting = self._world.at_links(links, tree, q, more)
         bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, qd)
         return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - passive_forces(tree, q, qd) - bias
 
     def power(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
-        """The power [W] of joint forces, friction, dampers and wrenches: what changes the energy."""
-        power = qd @ (tau - passive_forces(self.tree, q, qd) + stored_spring_forces(self.tree, q))
+        """The power [W] of joint forces, friction, dampers, wrenches and what the root's motion does: what changes the
+        energy that is seen from the root."""
+        power = qd @ (tau - passive_forces(self.tree, q, qd) + stored_spring_forces(self.tree, q)
+                      - self._inertial_forces(q, qd, *more))
         for frame, wrench in zip(self.wrenches, more, strict=False):
             power = power + wrench @ twist(self.tree, q, qd, frame, axes=self.axes)
         return power
+
+    def _inertial_forces(self, q: Array, qd: Array, *more: Array) -> Array | float:
+        """The joint forces (nv) that the root's motion takes besides."""
+        if not self.base_motion:
+            return 0.0
+        links = self._minimal_with(self._own(more))
+        base = ExternalLoads(base_motion=True).at_links(links, self.tree, q, more[len(self.wrenches):])["base"]
+        still = np.zeros(self.tree.nv)
+        return inverse_dynamics(links, q, qd, still, base=base) - inverse_dynamics(links, q, qd, still)
 
     def why_singular(self, q: ArrayLike) -> str | None:
         """Why there are no accelerations at a configuration (nq), in words; None if there are."""
@@ -109,7 +129,7 @@ class TreeMechanics:
 
     def inertia(self, q: Array, *more: Array) -> Array:
         """The inertia matrix (nv, nv)."""
-        return inertia_matrix(self._minimal_with(more[len(self.wrenches):]), q) + np.diag(rotor_inertias(self.tree))
+        return inertia_matrix(self._minimal_with(self._own(more)), q) + np.diag(rotor_inertias(self.tree))
 
     def solved(self, M: Array, forces: Array) -> Array:
         """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere.
@@ -120,7 +140,7 @@ class TreeMechanics:
 
     def generalized_forces(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """The joint forces (nv) that do the power of all forces but gravity."""
-        forces = tau - passive_forces(self.tree, q, qd)
+        forces = tau - passive_forces(self.tree, q, qd) - self._inertial_forces(q, qd, *more)
         for frame, wrench in zip(self.wrenches, more, strict=False):
             forces = forces + general_jacobian(self.tree, q, frame, axes=self.axes).T @ wrench
         return forces
@@ -129,7 +149,7 @@ class TreeMechanics:
         """dL/dq (nv) along the joints' own directions, a floating body's origin along the axes of its parent and its
         velocity kept there: by the rotation of the body, whose velocity is (v; w), the velocity v in its axes changes
         with -w x."""
-        slopes = self._slope(q, qd, *more[len(self.wrenches):])
+        slopes = self._slope(q, qd, *self._own(more))
         found = []
         momentum = self.inertia(q, *more) @ qd
         for joint, a, b in moving_joints(self.tree):
@@ -169,14 +189,16 @@ class TreeMechanics:
 
     def energy(self, q: Array, qd: Array, *more: Array) -> Scalar:
         """Kinetic and potential energy [J], with that of included rotors and springs."""
-        links = links_of(self._tree_with(more[len(self.wrenches):])) if self.inertias else self._links
+        links = links_of(self._tree_with(self._own(more))) if self.inertias else self._links
         return (kinetic_energy(links, q, qd) + (rotor_inertias(self.tree) * qd) @ qd / 2 + potential_energy(links, q)
                 + spring_energy(self.tree, q))
 
     @cached_property
     def _plain(self) -> Callable[..., Array]:
         kernel = forward_dynamics_kernel(self.tree)
-        return kernel.with_inputs(wrenches=self.wrenches, axes=self.axes) if self.wrenches else kernel
+        if not self._world.names:
+            return kernel
+        return kernel.with_inputs(wrenches=self.wrenches, axes=self.axes, base_motion=self.base_motion)
 
     @cached_property
     def _links(self) -> Links:
