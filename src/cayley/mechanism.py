@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.dynamics.state_kernels import BiasForces
     from cayley.dynamics.switched_constraints import Switch
+    from cayley.dynamics.vector_parameter_model import VectorParameterModel
     from cayley.kinematics.actuation import Actuation
     from cayley.kinematics.actuation_singularity import ActuationSingularity
     from cayley.kinematics.assembly_modes import AssemblyModes
@@ -1408,6 +1409,17 @@ class Mechanism:
         """
         from cayley.dynamics.generation.model import generate
         return generate(self.tree, form=form, coordinates=coordinates, parameters=parameters)
+
+    def vector_parameter_model(self) -> VectorParameterModel:
+        """An open chain in the pairs (c, t) of its joints: pose, Jacobian, inertia matrix, inverse and forward dynamics
+        as rational functions of vectors; see `cayley.dynamics.vector_parameter_model`.
+
+        >>> model = load("s3_w08").vector_parameter_model()   # R-T-R-R
+        >>> model.inertia_matrix(model.coordinates([0.4, 0.15, -0.7, 1.1])).shape
+        (12, 12)
+        """
+        from cayley.dynamics.vector_parameter_model import vector_parameter_model
+        return kept(self, "vector-parameter model", lambda: vector_parameter_model(self.tree))
 
     def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
         """The model that is linear in its inertial parameters: regressor, base parameters, identification. Of a

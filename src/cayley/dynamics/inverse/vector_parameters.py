@@ -89,7 +89,7 @@ def joint_values(links: Links, c: ArrayLike) -> Array:
     True
     """
     c = np.asarray(c, dtype=float)
-    check_finite(links, c)
+    check_finite([link.name for link in links.links], c)
     for link, row in zip(links.links, c, strict=True):
         if np.abs(row[:2]).max() > 1e-12 * max(1.0, abs(row[2])):
             raise GeometryError(
@@ -99,13 +99,15 @@ def joint_values(links: Links, c: ArrayLike) -> Array:
         2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(links.links, c, strict=True)])
 
 
-def check_finite(links: Links, c: ArrayLike) -> None:
-    """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter is infinite."""
-    for link, row in zip(links.links, np.asarray(c, dtype=float), strict=True):
-        if not np.isfinite(row).all():
+def check_finite(joints: Sequence[str], c: ArrayLike) -> None:
+    """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter (..., n, 3) is
+    infinite."""
+    finite = np.isfinite(np.asarray(c, dtype=float)).all(axis=-1).reshape(-1, len(joints)).all(axis=0)
+    for joint, known in zip(joints, finite, strict=True):
+        if not known:
             raise SingularityError(
-                f"the vector-parameter of joint {link.name!r} is infinite: the joint is at a half-turn. Count its "
-                "turn from another position, as `joint_coordinates` does")
+                f"the vector-parameter of joint {joint!r} is infinite: the joint is at a half-turn. Count its turn "
+                "from another position, as `joint_coordinates` does")
 
 
 def _own_joint(link: Link, q: Scalar) -> tuple[Any, Any, Any, Any]:
