@@ -106,7 +106,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
         "needed_friction", "slip_check", "switched", "level_functions", "animate", "generalized_links",
-        "unit_acceleration_wrenches",
+        "unit_acceleration_wrenches", "link_motion", "point_motion",
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map",
         "actuated_acceleration", "follow_inputs", "assemblies",

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.input_output import InputOutput
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
+    from cayley.kinematics.link_motion import LinkMotion
     from cayley.kinematics.singularities import Singularity
     from cayley.mechanisms.rolling.slipping import SlipCheck
     from cayley.mechanisms.workspace_maps import WorkspaceMap
@@ -836,6 +837,32 @@ class Mechanism:
         """
         from cayley.kinematics import velocity
         return frame_kernel(self.tree, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
+
+    @family("q", "qd", "qdd")
+    def link_motion(self, *, axes: str = "world", relative_to: str = "world") -> Kernel[LinkMotion]:
+        """`link_motion(q, qd, qdd, axes="world", relative_to="world")`: of every body, in the order of `bodies`,
+        `angular_velocity`, `angular_acceleration` (..., bodies, 3), their `tensor` (..., bodies, 3, 3), and `velocity`
+        and `acceleration` (..., bodies, 3) of its origin; no gravity. `relative_to`: the "world", each one's "parent"
+        or a frame, as an observer there sees it; see `cayley.kinematics.link_motion`.
+
+        >>> load("planar2r").link_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0]).acceleration[:, 0] + 0.0
+        array([ 0. ,  0. , -0.5])
+        """
+        from cayley.kinematics.link_motion import link_motion_kernel
+        return link_motion_kernel(self.tree, axes, relative_to)
+
+    @family("q", "qd", "qdd", given=["at"])
+    def point_motion(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+                     relative_to: str = "world") -> Kernel[LinkMotion]:
+        """`point_motion(q, qd, qdd, frame, axes=..., at=None, relative_to="world")`: the same of one frame's body and
+        any point of it, (..., 3).
+
+        >>> arm = load("planar2r")
+        >>> arm.point_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0], "tool", axes="world", relative_to="link1").velocity
+        array([0. , 0.2, 0. ])
+        """
+        from cayley.kinematics.link_motion import point_motion_kernel
+        return point_motion_kernel(self.tree, frame, axes, at, relative_to)
 
     # Jacobians
 

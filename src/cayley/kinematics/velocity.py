@@ -154,11 +154,12 @@ def moving(steps: Sequence[Step], qd: Array, qdd: Array) -> list[Moving]:
     """The motions of the frames after each step, in the root's axes."""
     motions = [Moving(HERE)]
     for step in steps:
-        motions.append(_after(motions[-1], step, qd, qdd))
+        motions.append(moving_on(motions[-1], step, qd, qdd))
     return motions[1:]
 
 
-def _after(parent: Moving, step: Step, qd: Array, qdd: Array) -> Moving:
+def moving_on(parent: Moving, step: Step, qd: Array, qdd: Array) -> Moving:
+    """The motion of the frame after a step from that of the frame before it."""
     pose = parent.pose.then(step.pose)
     s, t = np.split(_turned(pose.R, step.subspace @ qd[step.columns]), 2)
     ds, dt = np.split(_turned(pose.R, step.twist_rate(qd, qdd)), 2)

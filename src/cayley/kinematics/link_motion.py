@@ -1,0 +1,121 @@
+"""How every link of a tree moves, and any point of a link: without gravity, in space or as another link sees it.
+
+    w, dw    angular velocity, angular acceleration          Omega    the tensor dw~ + w~ w~ by which points accelerate
+    u, du    velocity and acceleration of a point            r        from the origin of the observer to the point
+Outwards from the root, joint by joint, as (5.2.23a-d) go; but these start with the acceleration -g of the base, and
+theirs is not the acceleration of anything. Seen from a frame that moves itself (index o), with the rates that an
+observer fixed to it finds,
+
+    w - w_o,  dw - dw_o - w_o x (w - w_o),  u' = u - u_o - w_o x r,  du - du_o - Omega_o r - 2 w_o x u'
+Differences of the velocities and accelerations in space are the derivatives of the vector from one point to the other.
+Source: Balafoutis & Patel (4.2.19), (4.2.20), (5.2.23a-d), (6.3.38), (6.3.39).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, FrameName
+from cayley.errors import ConventionError
+from cayley.geometry.pose import HERE
+from cayley.geometry.tensors.rotating import angular_acceleration_from_vectors
+from cayley.kinematics.elementary import steps_of, steps_to
+from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.velocity import Moving, moving, moving_on, point_in
+from cayley.kinematics.world_jacobian import axes_in_root
+from cayley.model.elementary_motions import ROOT, elementary_motions
+from cayley.model.tree import Tree
+
+PARENT = "parent"
+WORLD = "world"
+
+
+class LinkMotion(NamedTuple):
+    """Angular velocity (..., 3) [rad/s], angular acceleration (..., 3) and angular acceleration tensor (..., 3, 3)
+    [rad/s^2], velocity (..., 3) [m/s] and acceleration (..., 3) [m/s^2] of a point; of all bodies, (..., bodies, 3)."""
+
+    angular_velocity: Array
+    angular_acceleration: Array
+    tensor: Array
+    velocity: Array
+    acceleration: Array
+
+
+def point_motion(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axes: str,
+                 at: Array | FrameName | None = None, relative_to: str = WORLD) -> LinkMotion:
+    """The motion of a frame's body and of its point at the frame's origin, or `at` a point: coordinates (3) in the
+    frame, or the name of a frame; in space, or as the body of another frame sees it."""
+    own = moving(steps_to(tree, q, frame), qd, qdd)[-1]
+    point = own.carried_to(own.pose.p + own.pose.R @ point_in(tree, q, frame, at))
+    observer = Moving(HERE) if relative_to == WORLD else moving(steps_to(tree, q, relative_to), qd, qdd)[-1]
+    return _resolved(tree, q, seen_from(observer, point), axes)
+
+
+def body_motions(tree: Tree, q: Array, qd: Array, qdd: Array) -> list[Moving]:
+    """The motions of the origins of all bodies, the root first, in its axes."""
+    motions, bodies = elementary_motions(tree)
+    found: list[Moving] = []
+    for motion in motions:
+        before = Moving(HERE) if motion.parent == ROOT else found[motion.parent]
+        found.append(moving_on(before, steps_of([motion], HERE, q)[0], qd, qdd))
+    last = [(Moving(HERE) if number == ROOT else found[number], pose) for number, pose in bodies.values()]
+    return [moving_on(before, steps_of([], pose, q)[0], qd, qdd) for before, pose in last]
+
+
+def seen_from(observer: Moving, point: Moving) -> Moving:
+    """The motion as an observer finds it who moves himself, still in the root's axes."""
+    r = point.pose.p - observer.pose.p
+    o = observer.w
+    w = point.w - o
+    u = point.u - observer.u - np.cross(o, r)
+    du = point.du - observer.du - np.cross(observer.dw, r) - np.cross(o, np.cross(o, r)) - 2 * np.cross(o, u)
+    return point._replace(w=w, dw=point.dw - observer.dw - np.cross(o, w), u=u, du=du)
+
+
+def _resolved(tree: Tree, q: Array, motion: Moving, axes: str) -> LinkMotion:
+    turn = axes_in_root(tree, q, axes, motion.pose).T
+    w = turn @ motion.w
+    dw = turn @ motion.dw
+    return LinkMotion(w, dw, angular_acceleration_from_vectors(w, dw), turn @ motion.u, turn @ motion.du)
+
+
+def point_motion_kernel(tree: Tree, frame: str, axes: str | None, at: ArrayLike | FrameName | None,
+                        relative_to: str) -> MechanismKernel[LinkMotion]:
+    """`point_motion(q, qd, qdd)` of one frame."""
+    made = frame_kernel(tree, point_motion, "(q),(v),(v)->(3),(3),(3,3),(3),(3)", frame, axes=axes, at=at,
+                        relative_to=relative_to)
+    return cast("MechanismKernel[LinkMotion]", made)
+
+
+@of_a_mechanism
+def link_motion_kernel(tree: Tree, axes: str, relative_to: str) -> MechanismKernel[LinkMotion]:
+    """`link_motion(q, qd, qdd)` of all bodies, in the order of `tree.bodies`."""
+    for name in {axes, relative_to} - {"body", WORLD, PARENT}:
+        tree.frame(name)
+    if axes == PARENT or relative_to == "body":
+        raise ConventionError('axes are "world", "body" (of each link) or those of a frame; motions are relative to '
+                              '"world", "parent" (of each link) or a frame')
+
+    def text(q: Array, qd: Array, qdd: Array) -> LinkMotion:
+        found = body_motions(tree, q, qd, qdd)
+        observers = _observers(tree, q, qd, qdd, found, relative_to)
+        seen = [_resolved(tree, q, seen_from(observer, motion), axes)
+                for observer, motion in zip(observers, found, strict=True)]
+        return LinkMotion(*map(np.stack, zip(*seen, strict=True)))
+
+    n = len(tree.bodies)
+    made = sized_kernel(tree, f"(q),(v),(v)->({n},3),({n},3),({n},3,3),({n},3),({n},3)", text, "link_motion",
+                        sentence="Angular velocities and accelerations of all bodies, velocities and accelerations of "
+                        f"their origins, without gravity; axes {axes!r}, relative to {relative_to!r}.")
+    return cast("MechanismKernel[LinkMotion]", made)
+
+
+def _observers(tree: Tree, q: Array, qd: Array, qdd: Array, found: list[Moving], relative_to: str) -> list[Moving]:
+    """For each body what it is seen from; the root, which nothing carries, from itself."""
+    if relative_to == PARENT:
+        return [found[0], *[found[parent] for parent in tree.parents]]
+    observer = found[0] if relative_to == WORLD else moving(steps_to(tree, q, relative_to), qd, qdd)[-1]
+    return [observer] * len(found)
