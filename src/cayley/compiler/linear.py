@@ -71,8 +71,11 @@ def _products(L: list[list[Any]], columns: int) -> int:
     return 2 * columns * sum(not is_zero(entry) for row in L for entry in row)
 
 
-def ldl(A: Array) -> tuple[list[list[Any]], list[Any]]:
-    """The rows of L below its diagonal of ones, and the pivots D, with A = L D L^T."""
+def ldl(A: Array, least: Sequence[Scalar] | None = None) -> tuple[list[list[Any]], list[Any]]:
+    """The rows of L below its diagonal of ones, and the pivots D, with A = L D L^T.
+
+    Pivots below the `least` (n) are raised to it: A is then A and something on its diagonal, where that is needed.
+    """
     L: list[list[Any]] = [[] for _ in range(len(A))]
     pivots: list[Any] = []
     for i in range(len(A)):
@@ -86,7 +89,7 @@ def ldl(A: Array) -> tuple[list[list[Any]], list[Any]]:
         pivot = A[i][i]
         for k in range(i):
             pivot = pivot - L[i][k] * undivided[k]
-        pivots.append(pivot)
+        pivots.append(pivot if least is None else np.maximum(pivot, least[i]))
     return L, pivots
 
 

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 
 from cayley.compiler.typing import ArrayLike
 from cayley.control.adaptive_law import adaptive
+from cayley.control.admittance_law import admittance_control
 from cayley.control.computed_torque_law import computed_torque
+from cayley.control.environment import Gap, surface, wall
+from cayley.control.force_law import force_control
 from cayley.control.gravity_law import pd_with_gravity
+from cayley.control.hybrid_law import hybrid_control
+from cayley.control.impedance_law import impedance_control
 from cayley.control.joint_errors import JointErrors, JointGains, joint_error_model, joint_gains
 from cayley.control.joint_law import joint_pd, joint_pid
 from cayley.control.laws import Law, law_named, laws_of
 from cayley.control.linear_motion import LinearMotion, linear_along
 from cayley.control.motors import motors_of
 from cayley.control.passivity_law import passivity_based
+from cayley.control.null_space_law import null_space_control
+from cayley.control.operational_space_law import operational_space
 from cayley.control.resolved_acceleration_law import resolved_acceleration
 from cayley.control.task_maps import TaskMap, task_map
 from cayley.control.tracking import Reference
@@ -40,6 +47,12 @@ class ArmControl:
     resolved_acceleration = Law(resolved_acceleration)
     passivity_based = Law(passivity_based)
     adaptive = Law(adaptive)
+    operational_space = Law(operational_space)
+    force = Law(force_control)
+    hybrid = Law(hybrid_control)
+    impedance = Law(impedance_control)
+    admittance = Law(admittance_control)
+    null_space = Law(null_space_control)
 
     def __repr__(self) -> str:
         return f"<control of {self.tree.name}: {', '.join(self.laws)}>"
@@ -59,6 +72,17 @@ class ArmControl:
         """What makes the law of a name, "computed-torque" or "computed_torque", for this arm; an unknown name is told
         those that there are."""
         return law_named(type(self), name).__get__(self, type(self))
+
+    def wall(self, frame: str, point: ArrayLike, normal: ArrayLike, stiffness: float, *, damping: float = 0.0,
+             friction: float = 0.0, creep: float = 1e-3, axes: str = "body") -> System:
+        """What a frame may press against: a flat wall through a point, whose normal leads out of it; see `surface`."""
+        return wall(self.tree, frame, point, normal, stiffness, damping=damping, friction=friction, creep=creep,
+                    axes=axes)
+
+    def surface(self, frame: str, gap: Gap, stiffness: float, *, damping: float = 0.0, friction: float = 0.0,
+                creep: float = 1e-3, axes: str = "body") -> System:
+        """The same of any shape: `gap(p)` grows away from the surface; `sphere_gap` and `plane_gap` are two."""
+        return surface(self.tree, frame, gap, stiffness, damping=damping, friction=friction, creep=creep, axes=axes)
 
     def motors(self) -> System:
         """The motors of the drives, from voltages to joint forces."""

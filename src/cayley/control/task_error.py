@@ -38,9 +38,7 @@ class FrameTask:
     @classmethod
     def of(cls, arm: Tree | HasTree, frame: str, task: str | Sequence[bool], what: str) -> FrameTask:
         tree = tree_of(arm)
-        check_independent(tree, what)
-        check_rigid_drives(tree, what)
-        tree.frame(frame)
+        check_frame(tree, frame, what)
         rows = tuple(k for k, asked in enumerate(Task.of(tree, task, "world").rows) if asked)
         if 0 < sum(row >= 3 for row in rows) < 3:
             raise UnsupportedError(f"{what} is for all of an orientation or for none of it, not for rows {task!r}")
@@ -82,3 +80,10 @@ class FrameTask:
             return weighted
         turned = world_velocity_map_inverse.unchecked(error[-3:]) @ weighted[-3:]
         return np.concatenate([weighted[:-3], turned])
+
+
+def check_frame(tree: Tree, frame: str, what: str) -> None:
+    """Refuse an arm that has no such frame, or whose joints a law in the workspace, `what`, cannot take as they are."""
+    check_independent(tree, what)
+    check_rigid_drives(tree, what)
+    tree.frame(frame)
