@@ -19,9 +19,9 @@ from cayley.control.joint_law import joint_pd, joint_pid
 from cayley.control.laws import Law, law_named, laws_of
 from cayley.control.linear_motion import LinearMotion, linear_along
 from cayley.control.motors import motors_of
-from cayley.control.passivity_law import passivity_based
 from cayley.control.null_space_law import null_space_control
 from cayley.control.operational_space_law import operational_space
+from cayley.control.passivity_law import passivity_based
 from cayley.control.resolved_acceleration_law import resolved_acceleration
 from cayley.control.task_maps import TaskMap, task_map
 from cayley.control.tracking import Reference
