@@ -7,7 +7,7 @@ temporary. Parentheses keep the order of the graph's operations, so that the tex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -38,10 +38,10 @@ _INFIX = {"add": (" + ", _SUM), "subtract": (" - ", _SUM), "multiply": ("*", _PR
 
 def helper_names(called: str) -> list[str]:
     """The names that a function takes up in its file: its own and those of its helpers."""
-    return [called, *[f"{called}_{op}" for op in OPERATIONS if _is_helper(op)]]
+    return [called, f"{called}_sincos", *[f"{called}_{op}" for op in OPERATIONS]]
 
 
-def _is_helper(op: str) -> bool:
+def is_helper(op: str) -> bool:
     """Whether the language lacks the operation: extrema in which a NaN prevails, the sign, division with a rest."""
     operation = OPERATIONS[op]
     return bool(operation.c_helper) or (operation.text is not None and not operation.c_function)
@@ -49,12 +49,11 @@ def _is_helper(op: str) -> bool:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a language spells numbers and functions. `sincos` names its function for both at once, if it has one."""
+    """How a language spells numbers and functions."""
 
     real: str
     infinity: str = "INFINITY"
     nan: str = "NAN"
-    sincos: str = ""
     helper: str = "static"
 
     def number(self, value: float) -> str:
@@ -71,6 +70,14 @@ class Dialect:
     def function(self, name: str) -> str:
         """A function of math.h in this precision."""
         return name + ("f" if self.real == "float" else "")
+
+    def is_helper(self, op: str) -> bool:
+        """Whether an operation is a function that stands beside the program."""
+        return is_helper(op)
+
+    def sincos(self, prefix: str) -> str:
+        """The function of both at once, if there is one."""
+        return ""
 
     def definitions(self, program: Program, prefix: str) -> list[str]:
         """What the text of a program needs before it: what the language lacks, and the programs that are called."""
@@ -98,23 +105,25 @@ class Dialect:
         found: dict[str, str] = {}
         for op in OPERATIONS:
             if op in ops:
-                self._define(op, prefix, found)
+                self.define(op, prefix, found)
         return list(found.values())
 
-    def _define(self, op: str, prefix: str, found: dict[str, str]) -> None:
-        if op in found or not _is_helper(op):
+    def define(self, op: str, prefix: str, found: dict[str, str]) -> None:
+        """Add the definition of an operation to those that are found, and before it what it needs."""
+        if op in found or not self.is_helper(op):
             return
         name = f"{prefix}_{op}"
         if OPERATIONS[op].c_helper:
-            words = {"real": self.real, "zero": self.number(0.0), "half": self.number(0.5), "one": self.number(1.0),
+            words = {"real": self.real, "nan": self.nan, "zero": self.number(0.0), "half": self.number(0.5),
+                     "one": self.number(1.0),
                      **{function: self.function(function) for function in ("fmod", "copysign", "floor")}}
             found[op] = f"{self.helper} " + OPERATIONS[op].c_helper.format(name=name, **words)
             return
         program = in_precision(program_of(OPERATIONS[op]), "float" if self.real == "float" else "double")
         for needed in {node.op for node in program.nodes}:
-            self._define(needed, prefix, found)
+            self.define(needed, prefix, found)
         inputs = {v.nodes[0].index: Text(v.name, WHOLE) for v in program.inputs}
-        body = Body(program, replace(self, sincos=""), inputs, temporary="t", helper=prefix)
+        body = Body(program, self, inputs, temporary="t", helper=prefix)
         parameters = ", ".join(f"{self.real} {v.name}" for v in program.inputs)
         lines = [*body.lines, f"return {body.text(program.results[0]).code};"]
         found[op] = "\n".join([f"{self.helper} {self.real} {name}({parameters})", "{", *[f"    {x}" for x in lines],
@@ -237,20 +246,18 @@ class Body:
             return joined(node.op, *operands)
         if node.op in _SPELLED:
             return _SPELLED[node.op](*operands)
-        is_helper = _is_helper(node.op)
+        is_helper = self.dialect.is_helper(node.op)
         function = f"{self.helper}_{node.op}" if is_helper else self.dialect.function(OPERATIONS[node.op].c_function)
         return Text(f"{function}({', '.join(o.code for o in operands)})", WHOLE, any(o.reads for o in operands))
 
     def _with_partner(self, node: Node) -> bool:
-        """A sine and a cosine of one angle by one call, in a language that has it."""
-        if not self.dialect.sincos or node.op not in PARTNER:
+        """A sine and a cosine of one angle by one call, in a language that has it; one of them may go unused."""
+        function = self.dialect.sincos(self.helper)
+        if not function or node.op not in PARTNER:
             return False
         angle = node.args[0]
-        pair = [self._angles.get((op, angle.index)) for op in ("sin", "cos")]
-        if pair[0] is None or pair[1] is None:
-            return False
         code = self.text(angle).code
-        sine = self._name(pair[0])
-        cosine = self._name(pair[1])
-        self.lines += [f"{self.dialect.real} {sine}, {cosine};", f"{self.dialect.sincos}({code}, &{sine}, &{cosine});"]
+        pair = [self._angles.get((op, angle.index)) for op in ("sin", "cos")]
+        sine, cosine = [self._fresh() if member is None else self._name(member) for member in pair]
+        self.lines += [f"{self.dialect.real} {sine}, {cosine};", f"{function}({code}, &{sine}, &{cosine});"]
         return True

@@ -2,6 +2,7 @@
 
 Each operand is a pointer with two strides, in elements: from state to state and from element to element. So an array of
 states is read where it is, and so is the transpose of an array of shape (elements, states), which a GPU reads fastest.
+Strides that are known when the text is written stand in it as numbers; the others are parameters.
 """
 
 from __future__ import annotations
@@ -12,43 +13,62 @@ from dataclasses import dataclass
 from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c_source import Parameters, comment_of, parameter_names
 from cayley.compiler.c_words import FOR_FUNCTIONS
+from cayley.compiler.cuda_functions import cuda_dialect
 from cayley.compiler.names import free_prefix, identifier, unique
 from cayley.compiler.program import Program, Variable
 from cayley.compiler.single_precision import in_precision
-from cayley.errors import UnsupportedError
 
-# NVRTC has neither INFINITY nor NAN.
-_DIALECTS = {
-    "double": Dialect("double", "__longlong_as_double(0x7ff0000000000000LL)",
-                      "__longlong_as_double(0x7ff8000000000000LL)", sincos="sincos", helper="static __device__"),
-    "float": Dialect("float", "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)", sincos="sincosf",
-                     helper="static __device__"), }
-
+Strides = tuple[int | None, ...]
+"""Of one operand: the numbers, and None for what is a parameter."""
 
 THIS_THREAD = ("const long long state = (long long)blockIdx.x*blockDim.x + threadIdx.x;", "if (state >= count) return;")
 
 
-def cuda_dialect(precision: str) -> Dialect:
-    """How CUDA spells numbers of this precision."""
-    if precision not in _DIALECTS:
-        raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")
-    return _DIALECTS[precision]
-
 
 @dataclass(frozen=True)
-class _Operand:
-    """An input or output in the text: its pointer and its two strides."""
+class Operand:
+    """An input or output in the text: its pointer, the names of its strides, from state to state first and from element
+    to element last, the numbers that these are, and the turn of the loop that it moves along, if it does."""
 
     variable: Variable
     pointer: str
-    state_stride: str
-    element_stride: str
+    strides: tuple[str, ...]
+    known: Strides
+    turn: str = ""
+
+    @staticmethod
+    def named(variable: Variable, pointer: str, taken: set[str], known: Strides | None, turn: str = "") -> Operand:
+        """With names that are not taken, and from then on are."""
+        kinds = ("state", "turn", "element") if turn else ("state", "element")
+        strides = tuple(unique(f"{pointer}_{kind}_stride", taken) for kind in kinds)
+        taken.update(strides)
+        return Operand(variable, pointer, strides, known or (None,) * len(strides), turn)
 
     def declared(self, kind: str) -> str:
-        return f"{kind} *{self.pointer}, const long long {self.state_stride}, const long long {self.element_stride}"
+        """As parameters of the kernel."""
+        return ", ".join([f"{kind} *{self.pointer}", *[f"const long long {stride}" for stride, known
+                                                       in zip(self.strides, self.known, strict=True) if known is None]])
+
+    @property
+    def first(self) -> str:
+        """Where its first element is, now."""
+        turns = ["state", *([self.turn] if self.turn else [])]
+        terms = [f"{turn}*{stride}" for turn, stride in zip(turns, self._spelled, strict=False) if stride != "0"]
+        return " + ".join(terms) or "0"
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The strides that are parameters."""
+        return tuple(stride for stride, known in zip(self.strides, self.known, strict=True) if known is None)
+
+    @property
+    def _spelled(self) -> list[str]:
+        return [stride if known is None else str(known) for stride, known in zip(self.strides, self.known, strict=True)]
 
     def at(self, place: int) -> str:
-        return f"{self.pointer}[state*{self.state_stride} + {place}*{self.element_stride}]"
+        """An element."""
+        stride = self._spelled[-1]
+        return f"{self.pointer}[{self.first} + {place * int(stride) if stride.isdigit() else f'{place}*{stride}'}]"
 
 
 def kernel_name(program: Program) -> str:
@@ -56,13 +76,14 @@ def kernel_name(program: Program) -> str:
     return identifier(program.name, FOR_FUNCTIONS)
 
 
-def cuda_source(program: Program, precision: str = "double") -> str:
+def cuda_source(program: Program, precision: str = "double", strides: Sequence[Strides] | None = None) -> str:
     """The text of the kernel `kernel_name(program)(count, pointer, state stride, element stride, ...)`, inputs first.
+    `strides` are those that are known, for each operand.
     """
     dialect = cuda_dialect(precision)
     program = in_precision(program, precision)
     taken = {*helper_names(kernel_name(program)), "count", "state"}
-    inputs, outputs = _operands(program, taken)
+    inputs, outputs = _operands(program, taken, strides)
     helpers = dialect.definitions(program, kernel_name(program))
     declared = [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     lines = [*THIS_THREAD, *_statements(program, dialect, inputs, outputs, taken)]
@@ -79,21 +100,18 @@ def kernel_text(called: str, note: str, helpers: Sequence[str], parameters: Sequ
         ",\n    ".join(parameters), ")\n{\n", *[f"    {line}\n" for line in statements], "}\n"])
 
 
-def _operands(program: Program, taken: set[str]) -> tuple[list[_Operand], list[_Operand]]:
+def _operands(program: Program, taken: set[str], strides: Sequence[Strides] | None) -> tuple[
+        list[Operand], list[Operand]]:
     names = parameter_names(program, taken=sorted(taken))
     taken.update(names.inputs, names.outputs)
-
-    def operand(variable: Variable, name: str) -> _Operand:
-        strides = [unique(f"{name}_{kind}_stride", taken) for kind in ("state", "element")]
-        taken.update(strides)
-        return _Operand(variable, name, *strides)
-
-    inputs, outputs = ([operand(v, name) for v, name in zip(variables, labels, strict=True)]
-                       for variables, labels in ((program.inputs, names.inputs), (program.outputs, names.outputs)))
-    return inputs, outputs
+    variables = [*program.inputs, *program.outputs]
+    labels = [*names.inputs, *names.outputs]
+    known: Sequence[Strides | None] = strides or [None for _ in variables]
+    operands = [Operand.named(v, label, taken, each) for v, label, each in zip(variables, labels, known, strict=True)]
+    return operands[:len(program.inputs)], operands[len(program.inputs):]
 
 
-def _statements(program: Program, dialect: Dialect, inputs: list[_Operand], outputs: list[_Operand],
+def _statements(program: Program, dialect: Dialect, inputs: list[Operand], outputs: list[Operand],
                 taken: set[str]) -> list[str]:
     """Every input is loaded before anything else, every output stored after everything else."""
     uses = program.uses()
@@ -106,7 +124,9 @@ def _statements(program: Program, dialect: Dialect, inputs: list[_Operand], outp
                 taken.add(name)
                 loads.append(f"const {dialect.real} {name} = {operand.at(place)};")
                 texts[node.index] = Text(name, WHOLE)
+    idle = [name for operand in (*inputs, *outputs) if not any(uses[node.index] for node in operand.variable.nodes)
+            for name in (operand.pointer, *operand.unknown)]
     body = Body(program, dialect, texts, temporary=free_prefix(taken), helper=kernel_name(program))
     stores = [f"{operand.at(place)} =\n        {body.text(node).code};" for operand in outputs
               for place, node in enumerate(operand.variable.nodes)]
-    return loads + body.lines + stores
+    return [f"(void){name};" for name in idle] + loads + body.lines + stores

@@ -20,7 +20,7 @@ from cayley.errors import SignatureError
 _IN_C = """{{real}} {{name}}({{real}} place)
 {{{{
     static const {{real}} values[{count}] = {{{{{values}}}}};
-    return place >= 0 && place < {count} ? values[(int)place] : ({{real}})NAN;
+    return place >= 0 && place < {count} ? values[(int)place] : {{nan}};
 }}}}"""
 
 

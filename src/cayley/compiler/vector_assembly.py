@@ -51,7 +51,7 @@ class Value:
     def __rmul__(self, other: float) -> Value: return self.lanes.binary("mul", other, self)
     def __truediv__(self, other: Value) -> Value: return self.lanes.binary("div", self, other)
     def __rtruediv__(self, other: float) -> Value: return self.lanes.binary("div", other, self)
-    def __neg__(self) -> Value: return self.lanes.line(f"fneg {self.typed}", self.kind)
+    def __neg__(self) -> Value: return self.lanes.negative(self)
     def __and__(self, other: Value | float) -> Value: return self.lanes.bits("and", self, other)
     def __or__(self, other: Value | float) -> Value: return self.lanes.bits("or", self, other)
     def __xor__(self, other: Value) -> Value: return self.lanes.bits("xor", self, other)
@@ -71,6 +71,9 @@ class Value:
 
 class Lanes:
     """The body of one function on vectors of `width` lanes in the working `precision` ("double" or "float")."""
+
+    is_straight = False
+    """Whether nothing may leave the straight way: there are no branches, and single precision does without double."""
 
     def __init__(self, assembly: Assembly, width: int, precision: str = "double", *, fused: bool = True) -> None:
         self.assembly = assembly
@@ -140,6 +143,7 @@ class Lanes:
         """a b + c, rounded once where the machine can, for sums whose accuracy does not depend on it."""
         return self.fma(a, b, c) if self.fused else a * b + c
 
+    def negative(self, a: Value) -> Value: return self.line(f"fneg {a.typed}", a.kind)
     def sqrt(self, a: Value) -> Value: return self.intrinsic("sqrt", a)
     def absolute(self, a: Value) -> Value: return self.intrinsic("fabs", a)
     def floor(self, a: Value) -> Value: return self.intrinsic("floor", a)

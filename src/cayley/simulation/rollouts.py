@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
@@ -25,6 +26,7 @@ from cayley.simulation.friction_steps import with_dry_friction
 from cayley.simulation.rest import checked_coulomb
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems import rollouts as systems
+from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
 
@@ -55,7 +57,10 @@ class Rollout:
 
     def on(self, backend: str) -> Rollout:
         """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps
-        between two samples in one kernel. States and results are NumPy's.
+        in one kernel.
+
+        Called with arrays of CuPy, torch or JAX that lie there, it returns a `DeviceTrajectory` of such arrays, and
+        nothing is copied, waited for or looked at; called with NumPy's, it returns what this rollout does.
         """
         made = object.__new__(Rollout)  # not by copy(), which would make it anew
         vars(made).update(vars(self))
@@ -76,7 +81,7 @@ class Rollout:
 
     def __call__(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, *, step: ArrayLike, steps: int,
                  every: int = 1, start: float = 0.0, threads: int = 1, progress: bool = True,
-                 **inputs: ArrayLike) -> Trajectory:
+                 **inputs: ArrayLike) -> Trajectory | DeviceTrajectory:
         """Trajectories from the states `q` (..., nq), `qd` (..., nv): `steps` steps of `step` seconds, every k-th state
         kept.
 
@@ -86,13 +91,20 @@ class Rollout:
         leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it takes long.
         """
         given = self._inputs(tau, inputs, steps)
-        state = {"q": np.asarray(q), "qd": np.asarray(qd)}
+        state = {n: a if is_on_gpu(a) else np.asarray(a)
+                 for n, a in self._of_system.viewed({"q": q, "qd": qd}).items()}
         self._check(state["q"], state["qd"], step, start)
         rolled = self._of_system.run(state, given, {}, step=step, steps=steps, every=every, start=start,
                                      threads=threads, progress=progress)
-        return self._result(rolled, step, every)
+        example = next(filter(is_on_gpu, (q, qd)), None)
+        return self._of_system.finished(rolled, example, lambda found: self._result(found, step, every))
 
     def _check(self, q: Array, qd: Array, step: ArrayLike, start: float) -> None:
+        if is_on_gpu(q) or is_on_gpu(qd):  # where nothing is looked at but shapes
+            for name, array, size in (("q", q, self.tree.nq), ("qd", qd, self.tree.nv)):
+                if array.shape[-1:] != (size,):
+                    raise GeometryError(f"{name} of {self.tree.name} has the shape (..., {size}), not {array.shape}")
+            return
         check_configuration(self.tree, q, limits=False, tolerance=1e-5 if q.dtype == np.float32 else 1e-9)
         if qd.shape[-1:] != (self.tree.nv,) or not np.isfinite(qd).all():
             raise GeometryError(
@@ -120,7 +132,8 @@ class Rollout:
         if missing or unknown:
             raise SignatureError(f"a rollout of {self.tree.name} takes {', '.join(shapes)}: "
                                  + (f"{missing[0]} is missing" if missing else f"there is no {unknown[0]}"))
-        arrays = {name: np.asarray(given[name]) for name in shapes}
+        viewed = self._of_system.viewed(given)
+        arrays = {name: viewed[name] if is_on_gpu(viewed[name]) else np.asarray(viewed[name]) for name in shapes}
         for name in self._changing:
             core = len(shapes[name])
             if arrays[name].ndim <= core or arrays[name].shape[-1 - core] != steps:

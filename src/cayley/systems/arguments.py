@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.system import System
@@ -54,7 +55,7 @@ def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequen
 
 
 def _real(value: ArrayLike, name: str) -> Array:
-    array = np.asarray(value)
+    array: Array = value if is_on_gpu(value) else np.asarray(value)  # type: ignore[assignment]
     if array.dtype.kind not in "fiu":
         raise SignatureError(f"{name!r} must be real numbers, not {array.dtype}")
     return array

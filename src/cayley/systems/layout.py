@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.ports import Block
@@ -52,6 +53,11 @@ class Layout:
         """Where each block is."""
         ends = np.cumsum([0, *[block.size for block in self.blocks.values()]]).tolist()
         return {name: slice(a, b) for name, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
+
+    @cached_property
+    def columns(self) -> dict[str, slice]:
+        """Where each block and each mode is."""
+        return self.places | {name: slice(self.smooth + k, self.smooth + k + 1) for k, name in enumerate(self.modes)}
 
     @property
     def smooth(self) -> int:
@@ -157,11 +163,12 @@ class Layout:
 
     def _block(self, name: str, given: ArrayLike) -> Array:
         block = self.blocks[name]
-        values = np.asarray(given)
+        values: Array = given if is_on_gpu(given) else np.asarray(given)  # type: ignore[assignment]
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
             raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape "
                                  f"{_batched(block.shape)}, not {values.dtype} of {values.shape}")
-        block.manifold.check(values, f"{name!r} of {self.whose}")
+        if not is_on_gpu(given):  # where nothing is looked at
+            block.manifold.check(values, f"{name!r} of {self.whose}")
         return values if values.dtype.kind == "f" else values.astype(float)
 
     def _mode(self, name: str, given: ArrayLike) -> Array:

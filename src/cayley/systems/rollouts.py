@@ -9,19 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.backends import backend_named
+from cayley.compiler.backends.gpu_arrays import is_on_gpu
+from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.iterate import Iterated, iterate
-from cayley.compiler.kernel import kernel
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
+from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.kept_constraints import check_constraints
@@ -103,7 +107,10 @@ class Rollout:
 
     def on(self, backend: str) -> Rollout:
         """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps
-        between two samples in one kernel. States and results are NumPy's.
+        in one kernel.
+
+        Called with arrays of CuPy, torch or JAX that lie there, it returns a `DeviceTrajectory` of such arrays, and
+        nothing is copied, waited for or looked at; called with NumPy's, it returns what this rollout does.
         """
         made = object.__new__(Rollout)  # not by copy(), which would make it anew
         vars(made).update(vars(self))
@@ -119,7 +126,7 @@ class Rollout:
 
     def __call__(self, x: StateLike, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
                  inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
-                 threads: int = 1, progress: bool = True) -> SystemTrajectory:
+                 threads: int = 1, progress: bool = True) -> SystemTrajectory | DeviceTrajectory:
         """Trajectories from states: `steps` steps of `step` seconds, every k-th state kept.
 
         `x`: the blocks by name, each (..., *shape), and modes that are not the first. `inputs` (..., *shape) by name;
@@ -127,34 +134,93 @@ class Rollout:
         Trajectories that leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it
         takes long.
         """
-        given = given_inputs(self.system, inputs or {}, self.inputs, self._changing, steps)
-        own = given_parameters(self.system, parameters or {}, self.parameters)
-        blocks = self.system.layout.given(x)
-        self._check_constraints(blocks, given, own, start)
+        given = given_inputs(self.system, self.viewed(inputs or {}), self.inputs, self._changing, steps)
+        own = given_parameters(self.system, self.viewed(parameters or {}), self.parameters)
+        blocks = self.system.layout.given(self.viewed(x) if isinstance(x, (Mapping, Record)) else
+                                          self.viewed({"x": x})["x"])
+        if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *own.values()])):
+            self._check_constraints(blocks, given, own, start)
         rolled = self.run(blocks, given, own, step=step, steps=steps, every=every, start=start,
                           threads=threads, progress=progress)
-        return self._result(rolled, step, every)
+        example = next(filter(is_on_gpu, x.values() if isinstance(x, Mapping) else [x]), None)
+        return self.finished(rolled, example, lambda found: self._result(found, step, every))
+
+    def viewed(self, values: Mapping[str, ArrayLike] | Record) -> dict[str, Any]:
+        """What lies on the device of this rollout as arrays of its backend; the rest as it is."""
+        return {n: self._backend.array(values[n], n) if is_on_gpu(values[n]) else values[n] for n in values}
+
+    def finished(self, rolled: Rolled, example: object, result: Callable[[Rolled], Any]) -> Scalar:
+        """What `result` makes of a run, here; or, with an example of arrays that lie elsewhere, such arrays."""
+        here = self._backend.here
+
+        def brought() -> Scalar:
+            points, times, given, parameters, watched = rolled
+            return result(Rolled(here(points), times, {n: here(a) for n, a in given.items()},
+                                 {n: here(a) for n, a in parameters.items()},
+                                 None if watched is None else here(watched)))
+        if example is None:
+            return brought()
+        return DeviceTrajectory(self.system.layout, rolled.times, rolled.points,
+                                partial(self._backend.as_given, example=example), brought)
+
+    @property
+    def _backend(self) -> Backend:
+        return backend_named(self._iterated.backend)
 
     def run(self, x: Mapping[str, Array], given: dict[str, Array], parameters: dict[str, Array], *, step: ArrayLike,
             steps: int, every: int, start: float, threads: int, progress: bool) -> Rolled:
         """Make the steps; everything is an array of the right shape already."""
         self._check(step, steps, every)
-        arrays = {**{n: np.asarray(a) for n, a in x.items()}, **given, **parameters}
+        arrays = {**x, **given, **parameters}
         precision = computed_in(self.system.name, [*arrays], [*arrays.values()], [*arrays.values()])
         batch = self._batch(x, given, parameters, step)
         samples = steps // every
-        points = np.empty((*batch, samples + 1, self._size), precision)
-        points[..., 0, :-2] = self.system.layout.vectors(x, batch)
-        points[..., 0, -2:] = 0.0
+        points = self._backend.empty(batch, (samples + 1, self._size), precision)
+        self._begin(points[..., 0, :], x)
         times = start + np.asarray(step, dtype=float)[..., None] * np.arange(steps + 1)
         watched = None
         if self._watching is not None:
-            watched = self._watching.start(points[..., 0, :-2], times[..., :1], given, self._changing, parameters, step)
+            here = self._backend.here
+            watched = self._watching.start(here(points[..., 0, :-2]), times[..., :1],
+                                           {n: here(a) for n, a in given.items()}, self._changing,
+                                           {n: here(a) for n, a in parameters.items()}, step)
+        if self._iterated.backend != "llvm":  # which cannot be looked into while it runs
+            watched = self._advance(points, 0, samples, every, given | parameters, watched, step, times, threads)
+            return Rolled(points, times[..., ::every], given, parameters, watched)
         work = max(1, every * int(np.prod(batch)) * self.evaluations * self.system.layout.freedoms)
         with PatientBar(f"{self.system.name}, {self.method}", samples, shown=progress) as bar:
             for first, last in _pieces(samples, work, bar):
                 watched = self._advance(points, first, last, every, given | parameters, watched, step, times, threads)
         return Rolled(points, times[..., ::every], given, parameters, watched)
+
+    def _begin(self, points: Array, x: Mapping[str, Array]) -> None:
+        """Write states into points (..., size + 2), where no work is done yet."""
+        if self._iterated.backend == "llvm":
+            points[..., :-2] = self.system.layout.vectors(x, points.shape[:-1])
+        else:
+            for name, place in self.system.layout.columns.items():
+                array = self._backend.array(x[name], name)
+                lead = array.ndim - len(self.system.layout.blocks[name].shape) if name in self.system.layout.blocks \
+                    else array.ndim
+                points[..., place] = array.reshape((*array.shape[:lead], place.stop - place.start))
+        points[..., -2:] = 0.0
+
+    def _carried(self, points: Array) -> Array:
+        """What the method carries at the start, made where the points are."""
+        if isinstance(points, np.ndarray) and not is_on_gpu(points):
+            return self._method.carried(points, self.system.layout)
+        return self._start.on(self._iterated.backend)(points) if self._carries else points[..., :0]
+
+    @property
+    def _carries(self) -> int:
+        """How many numbers the method carries from stage to stage."""
+        return len(self._method.carried(np.zeros(self._size), self.system.layout))
+
+    @cached_property
+    def _start(self) -> Kernel:
+        """What is carried at the start, as a kernel."""
+        return kernel(f"({self._size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
+            lambda x: self._method.carried(x, self.system.layout))
 
     def _check_constraints(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
                            start: float) -> None:
@@ -200,7 +266,7 @@ class Rollout:
         precision = points.dtype
         now = slice(first * every, last * every)
         arguments: dict[str, Any] = {
-            "x": x, "carried": self._method.carried(x, self.system.layout), "h": np.asarray(step, precision),
+            "x": x, "carried": self._carried(x), "h": np.asarray(step, precision),
             "held": np.zeros(self._held, precision), "row": self._method.table.numbers.astype(precision),
             "t": times[..., now].astype(precision)}
         for name in self.inputs:
@@ -210,7 +276,7 @@ class Rollout:
         out = [points[..., first + 1:last + 1, :]]
         if watched is not None and self._watching is not None:
             arguments |= self._watching.arguments(watched, now, precision)
-            out.append(np.empty((*points.shape[:-2], last - first, self._watching.size), precision))
+            out.append(self._backend.empty(points.shape[:-2], (last - first, self._watching.size), str(precision)))
         self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=(last - first) * every,
                        every=every, out=out, dtype=precision, threads=threads)
         return None if watched is None else out[1][..., -1, :]
@@ -303,7 +369,8 @@ class Rollout:
         results = [*[spell(shapes[n]) for n in fed], *(["()"] if watching else [])]
         signature = f"{','.join(spell(shapes[n]) for n in names)}->{','.join(results)}"
         outputs = [f"{n}_after" for n in fed] + (["again"] if watching else [])
-        stage = kernel(signature, name="stage", inputs=names, outputs=outputs)(self._text(names, fed))
+        name = f"{self.system.name} {self.method}"
+        stage = kernel(signature, name=name, inputs=names, outputs=outputs)(self._text(names, fed))
         changing = [*[f"u.{n}" for n in self._changing], *(["t"] if self._timed else []),
                     *(["turn"] if watching else [])]
         return iterate(stage, {n: f"{n}_after" for n in fed}, changing=changing, cycling=["row"],

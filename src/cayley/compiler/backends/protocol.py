@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
 from cayley.compiler.iteration import Iteration, Turns
 from cayley.compiler.program import Program
 from cayley.compiler.typing import Array, ArrayLike, Text
@@ -53,3 +55,15 @@ class Backend:
     def array(self, argument: ArrayLike, label: str) -> Array:
         """An argument as an array that `iterated` takes."""
         raise UnsupportedError(f"{self.title} has no arrays")
+
+    def empty(self, batch: tuple[int, ...], core: tuple[int, ...], dtype: str) -> Array:
+        """An array (*batch, *core) for results, laid out as `iterated` writes them fastest."""
+        return np.empty((*batch, *core), dtype)
+
+    def here(self, array: Array) -> Array:
+        """An array of the backend as one of NumPy."""
+        return array
+
+    def as_given(self, array: Array, example: object) -> Array:
+        """An array of the backend as one of the library of the example, on the same memory."""
+        return array

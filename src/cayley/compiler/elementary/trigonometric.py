@@ -8,6 +8,8 @@ from cayley.compiler.vector_assembly import Assembly, Lanes, Value
 TWO_OVER_PI = 0.6366197723675814
 HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.0828566739219139e-32)
 """pi/2 in pieces of 53 bits. All pieces are positive: so -0.0 minus zero times a piece stays -0.0."""
+HALF_PI_SINGLE = (1.57079625129699707031, 7.54978941586159635335e-8, 5.39030252995776476554e-15)
+"""pi/2 in pieces of 24 bits, all positive."""
 HALF_PI_SHORT = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32)
 """pi/2 in pieces of 33 bits, whose products by whole numbers below 2^20 are exact, and a last one of 53."""
 TWO_OVER_PI_BITS = int(
@@ -19,6 +21,8 @@ TABLE = "@cayley.two_over_pi"
 
 BITS_OF_FAR = {"double": 1023 + 20 << 52, "float": 127 + 16 << 23}
 """2^20 and 2^16: beyond, the reduction in few operations is not exact."""
+BITS_OF_LOST = {"double": 1023 + 40 << 52, "float": 127 + 20 << 23}
+"""2^40 and 2^20: as far as fused products reduce a number in few operations, where there is no other way."""
 ROUNDER = {"double": 1.5 * 2.0**52, "float": 1.5 * 2.0**23}
 """Added to a number, it leaves the nearest whole number in the last bits of the sum."""
 TINY = 1e-30
@@ -99,6 +103,8 @@ def _negated_by_bit_1(lanes: Lanes, a: Value, quadrant: Value) -> Value:
 def _reduced(lanes: Lanes, x: Value) -> tuple[Value, Value]:
     """r, and k in the last bits of a number."""
     quadrant = lanes.multiply_add(x, TWO_OVER_PI, ROUNDER[x.kind])
+    if lanes.is_straight:
+        return _reduced_straight(lanes, x, quadrant - ROUNDER[x.kind]), quadrant
     k = lanes.convert(quadrant - ROUNDER[x.kind], "double")
     r = (_minus_half_pis if lanes.fused else _minus_half_pis_unfused)(lanes, x, k)
 
@@ -108,6 +114,14 @@ def _reduced(lanes: Lanes, x: Value) -> tuple[Value, Value]:
 
     r, quadrant = lanes.rarely(_is_far(lanes, x), (lanes.convert(r, x.kind), quadrant), from_afar)
     return r, quadrant
+
+
+def _reduced_straight(lanes: Lanes, x: Value, k: Value) -> Value:
+    """In the precision of x; what is too far for that becomes NaN."""
+    r = x
+    for piece in HALF_PI if x.kind == "double" else HALF_PI_SINGLE:
+        r = lanes.fma(k, -piece, r)
+    return lanes.select(lanes.as_integer(lanes.absolute(x)) > BITS_OF_LOST[x.kind], float("nan"), r)
 
 
 def _is_far(lanes: Lanes, x: Value) -> Value:
@@ -141,6 +155,9 @@ def _reduced_to_pair(lanes: Lanes, x: Value) -> tuple[Value, Value, Value]:
     product_tail = lanes.fma(k, third, lanes.fma(k, second, -product))
     r, lost = two_sum(lanes.fma(k, -first, x), -product)
     r, tail = two_sum(r, lost - product_tail)
+    if lanes.is_straight:
+        lost = lanes.as_integer(lanes.absolute(x)) > BITS_OF_LOST["double"]
+        return lanes.select(lost, float("nan"), r), tail, quadrant
 
     def from_afar() -> tuple[Value, Value, Value]:
         r, tail, k = _reduced_from_afar(lanes, x)

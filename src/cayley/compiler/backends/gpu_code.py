@@ -1,0 +1,144 @@
+"""A kernel of CUDA, compiled by NVRTC for a device, a precision and a layout of operands when it is first called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.backends.gpu_arrays import Shape, in_turn, is_here, product, states, strides_of, view
+from cayley.compiler.cuda_source import Strides
+from cayley.compiler.precision import PRECISION
+from cayley.compiler.typing import Scalar
+from cayley.errors import SignatureError, UnsupportedError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_WARP = 32
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a thread of a kernel takes: registers, and bytes of memory for what is in none."""
+
+    name: str
+    registers: int
+    local: int
+
+    @property
+    def needs(self) -> tuple[int, int]:
+        """By which one is larger than another."""
+        return self.local, self.registers
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.registers} registers and {self.local} bytes of local memory a thread"
+
+
+_largest: dict[int, Size] = {}
+"""The largest kernel that fitted on each device."""
+
+
+class Code:
+    """A kernel with its code for each device, precision and layout. Operands have axes of the batch, of a loop, and of
+    the core. `threads` make a block, unless so many do not fit.
+    """
+
+    def __init__(self, name: str, text: Callable[[str, Sequence[Strides]], str], *, threads: int, strict: bool) -> None:
+        self._name = name
+        self._text = text
+        self._threads = threads
+        self._options = ("--std=c++17", *(("--fmad=false",) if strict else ()))
+        self._compiled: dict[tuple[Any, ...], Any] = {}
+
+    def __call__(self, cupy: ModuleType, dtype: str, batch: Shape, lengths: Sequence[int],
+                 inputs: Sequence[tuple[Any, Shape, Shape]], outputs: Sequence[tuple[str, Shape, Shape]],
+                 out: Sequence[Any] | None) -> list[Any]:
+        """The results, for inputs given as (array, loop, core) and outputs as (name, loop, core)."""
+        with in_turn(cupy):
+            given = [states(cupy, a.astype(dtype, copy=False), batch, loop, core) for a, loop, core in inputs]
+            results = self._results(cupy, out, batch, dtype, outputs)
+            targets = [states(cupy, r, batch, loop, core) for r, (_, loop, core) in zip(results, outputs, strict=True)]
+            self._launch(cupy, dtype, [product(batch), *lengths], [*given, *targets])
+            for result, target in zip(results, targets, strict=True):
+                if not cupy.may_share_memory(result, target):
+                    result[...] = target.reshape(result.shape)
+            for wanted, result in zip(out or (), results, strict=False):
+                if is_here(wanted):
+                    wanted[...] = cupy.asnumpy(result)
+        return results
+
+    def _results(self, cupy: ModuleType, out: Sequence[Any] | None, batch: Shape, dtype: str,
+                 outputs: Sequence[tuple[str, Shape, Shape]]) -> list[Any]:
+        if out is None:
+            return [cupy.empty(batch + loop + core, dtype=dtype) for _, loop, core in outputs]
+        if len(out) != len(outputs):
+            raise SignatureError(f"{self._name} has {len(outputs)} outputs; out= has {len(out)} arrays")
+        results = [cupy.empty(given.shape, dtype=given.dtype) if is_here(given) else view(cupy, given, name)
+                   for given, (name, _, _) in zip(out, outputs, strict=True)]
+        for result, (name, loop, core) in zip(results, outputs, strict=True):
+            if result.shape != batch + loop + core or result.dtype != dtype:
+                raise SignatureError(f"out= for {name!r} is {result.dtype} of shape {result.shape}; "
+                                     f"it must be {dtype} of shape {batch + loop + core}")
+        return results
+
+    def _launch(self, cupy: ModuleType, dtype: str, lengths: Sequence[int], operands: Sequence[Any]) -> None:
+        if not lengths[0]:
+            return
+        strides = [strides_of(array) for array in operands]
+        known = tuple(_known(array, own) for array, own in zip(operands, strides, strict=True))
+        parameters: list[Any] = [np.int64(length) for length in lengths]
+        for array, own, fixed in zip(operands, strides, known, strict=True):
+            parameters += [array, *(np.int64(stride) for stride, number in zip(own, fixed, strict=True)
+                                    if number is None)]
+        function, threads = self._function(cupy, dtype, known)
+        function((-(-lengths[0] // threads),), (threads,), tuple(parameters))
+
+    def _function(self, cupy: ModuleType, dtype: str, known: tuple[Strides, ...]) -> Scalar:
+        """The code and the threads of a block."""
+        key = cupy.cuda.Device().id, dtype, known
+        if key not in self._compiled:
+            module = cupy.RawModule(code=self._text(PRECISION[dtype], known), options=self._options)
+            try:
+                function = module.get_function(self._name)
+                size = Size(self._name, function.num_regs, function.local_size_bytes)
+            except (cupy.cuda.compiler.CompileException, cupy.cuda.driver.CUDADriverError) as error:
+                raise UnsupportedError(f"{self._name} does not fit on the GPU: {_first_line(error)}"
+                                       f"{_advice(cupy)}") from error
+            _check(cupy, size)
+            threads = min(self._threads, function.max_threads_per_block // _WARP * _WARP)
+            self._compiled[key] = function, threads
+        return self._compiled[key]
+
+
+def _known(array: Scalar, strides: Sequence[int]) -> Strides:
+    """Of the strides of an operand (states, ..., elements) those that are written into the text: of rows, of columns
+    and of what is the same for all. There are few of these, and so few texts."""
+    state, *turns, element = strides
+    return (state if state in (0, 1, array.shape[-1]) else None, *[None for _ in turns], 1 if element == 1 else None)
+
+
+def _check(cupy: ModuleType, size: Size) -> None:
+    """Refuse a kernel for which the memory of all threads that can be on the way does not suffice."""
+    device = cupy.cuda.Device()
+    about = device.attributes
+    resident = about["MultiProcessorCount"] * about["MaxThreadsPerMultiProcessor"]
+    free = cupy.cuda.runtime.memGetInfo()[0]
+    if size.local * resident > free:
+        raise UnsupportedError(
+            f"{size} does not fit on the GPU: {resident} threads would take {size.local * resident / 2**30:.1f} GiB of "
+            f"the {free / 2**30:.1f} GiB that are free{_advice(cupy)}")
+    if device.id not in _largest or _largest[device.id].needs < size.needs:
+        _largest[device.id] = size
+
+
+def _advice(cupy: ModuleType) -> str:
+    largest = _largest.get(cupy.cuda.Device().id)
+    fitted = f"; the largest that has fitted so far is {largest}" if largest else ""
+    return f"{fitted}. Take float32, a method of fewer stages, or the processor"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

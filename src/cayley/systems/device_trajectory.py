@@ -1,0 +1,57 @@
+"""Trajectories that stay on the GPU on which they were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from cayley.compiler.typing import Array
+from cayley.errors import SignatureError
+from cayley.systems.layout import Layout
+from cayley.wording import did_you_mean
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceTrajectory:
+    """States at the times `t`: `trajectory.q`, or `trajectory["q"]`, is that block, (..., samples, *shape), an array of
+    the library that the states were given in; `work` (..., samples) [J] is what was put in. Neighbours in the batch are
+    neighbours in memory. Nothing has been waited for: `here()` does, and brings all of it here, as what a rollout on
+    this processor returns, with its status and its energies.
+    """
+
+    layout: Layout
+    t: Array  # of NumPy
+    points: Array  # (..., samples, size + 2) of the backend: blocks, modes, work, and the last correction of a step
+    given: Callable[[Array], Array]  # as an array of the library of the states
+    bring: Callable[[], Any]
+
+    @cached_property
+    def work(self) -> Array:
+        return self.given(self.points[..., -2])
+
+    def here(self) -> Any:  # noqa: ANN401 (a Trajectory of a mechanism, or a SystemTrajectory)
+        """The same with arrays of NumPy."""
+        return self.bring()
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.layout.columns:
+            raise SignatureError(f"{self.layout.whose} has no state {name!r}"
+                                 f"{did_you_mean(name, [*self.layout.columns])}")
+        part = self.points[..., self.layout.columns[name]]
+        shape = self.layout.blocks[name].shape if name in self.layout.blocks else ()
+        return self.given(part if len(shape) == 1 else part.reshape((*part.shape[:-1], *shape)))
+
+    def __getattr__(self, name: str) -> Array:
+        if name.startswith("_") or name not in self.layout.columns:
+            raise AttributeError(f"{self.layout.whose} has no state {name!r}, nor has a trajectory such an attribute")
+        return self[name]
+
+    def __len__(self) -> int:
+        return self.points.shape[-2]
+
+    def __repr__(self) -> str:
+        batch = self.points.shape[:-2]
+        many = f"{'x'.join(map(str, batch))} of " if batch else ""
+        return f"<trajectory on a GPU: {many}{self.layout.whose}, {len(self)} samples>"

@@ -1,0 +1,248 @@
+"""Every kind of rollout on a GPU beside the same on this processor: through a stand-in that compiles the CUDA text as
+C++, and, where there is one, on the GPU itself. Where NVIDIA's compiler is installed, it takes the same texts.
+"""
+
+import shutil
+import subprocess
+from functools import cache
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.compiler.backends import gpu_code
+from cayley.compiler.cuda_iteration import cuda_iteration
+from cayley.errors import GeometryError, SignatureError, UnsupportedError
+from compiler.gpu_stand_in import Array, Function
+from systems.plants import ball, free_body, motor, pendulum
+
+needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+RUN = {"step": 4e-3, "steps": 12, "every": 4, "progress": False}
+
+
+@cy.kernel("(),(2),(2),(2)->(2)", outputs=("tau",))
+def servo(t, q, qd, target):
+    return 40.0 * (target * np.cos(3.0 * t) - q) - 12.0 * qd
+
+
+def states(arm, batch=3, seed=3):
+    rng = np.random.default_rng(seed)
+    return {"q": arm.random_configuration(batch, seed=seed), "qd": rng.uniform(-0.8, 0.8, (batch, arm.nv))}
+
+
+@cache
+def of_method(method):
+    arm = cy.load("planar2r")
+    return arm.rollout(method=method), states(arm)
+
+
+def with_a_law():
+    arm = cy.load("planar2r")
+    return arm.rollout(controller=servo), states(arm) | {"target": np.array([0.3, -0.2])}
+
+
+def of_different_arms():
+    """A wrench, a changing force, and an inertia for each trajectory."""
+    arm = cy.load("planar2r")
+    rng = np.random.default_rng(5)
+    own = cy.simulation.inertia_parameters(arm.tree, "link2")
+    return arm.rollout(inertias=["link2"], wrenches=["tool"], changing=["tau"], method="semi-implicit-euler"), {
+        **states(arm), "tau": rng.normal(size=(3, RUN["steps"], 2)), "inertia_link2": own * rng.uniform(1, 2, (3, 1)),
+        "wrench_tool": rng.normal(size=(3, 6))}
+
+
+@cache
+def closed():
+    bar = cy.load("four_bar")
+    q = np.stack([bar.close([angle, 0.0, 0.0]).configuration for angle in (0.2, 0.4)])
+    qd = np.stack([bar.consistent_velocity(at, [2.0, 0.0, 0.0], keep=["crank"]) for at in q])
+    return bar.rollout(method="semi-implicit-euler"), {"q": q, "qd": qd}
+
+
+def elastic():
+    arm = cy.load("planar2r")
+    for joint in ("joint1", "joint2"):
+        arm = arm.with_drive(joint, inertia=1e-3, gear=50.0, stiffness=800.0)
+    arm = arm.including("elastic drives")
+    return arm.rollout(), states(arm)
+
+
+@cache
+def rolling():
+    robot = cy.load("two_wheel_robot")
+    q = states(robot)["q"]
+    speeds = [[1.0, 2.0], [2.0, 2.0], [-1.0, 1.0]]
+    qd = [robot.actuated_motion(at, u) for at, u in zip(q, speeds, strict=True)]
+    return robot.rollout(), {"q": q, "qd": np.stack(qd)}
+
+
+KINDS = {"semi-implicit": lambda: of_method("semi-implicit-euler"), "rk4": lambda: of_method("rk4"),
+         "lie-midpoint": lambda: of_method("lie-midpoint"), "implicit-midpoint": lambda: of_method("implicit-midpoint"),
+         "gauss": lambda: of_method("gauss"), "gauss-energy": lambda: of_method("gauss-energy"),
+         "variational": lambda: of_method("variational"), "law": with_a_law, "different arms": of_different_arms,
+         "closed": closed, "elastic": elastic, "rolling": rolling}
+
+
+def controlled():
+    """Two systems in a loop, one of them with parameters, and a block on a manifold beside them."""
+    drive = cy.connect(pendulum(), motor())
+    return drive.rollout(parameters=["R"], method="gauss"), {
+        "x": {"angle": np.array([0.1, 0.2]), "speed": 0.0, "current": 1.0}, "inputs": {"voltage": np.array([3.0, 5.0])},
+        "parameters": {"R": np.array([1.0, 2.0])}}
+
+
+def turning():
+    R = np.array([[1.0, 0.0, 0.0, 0.0], [0.6, 0.0, 0.8, 0.0]])
+    return free_body([1.0, 2.0, 3.0]).rollout(method="lie-midpoint"), {
+        "x": {"R": R, "w": np.array([0.2, 3.0, 0.1])}, "inputs": {"moment": np.array([0.1, 0.0, 0.2])}}
+
+
+def bouncing():
+    """Each thread looks for its own instants."""
+    return ball().rollout(parameters=["e"]), {
+        "x": {"height": np.array([0.02, 0.01, 5.0]), "speed": 0.0}, "parameters": {"e": np.array([0.8, 0.95, 0.5])}}
+
+
+SYSTEMS = {"connected": controlled, "on a manifold": turning, "events": bouncing}
+
+
+@needs_cpp
+@pytest.mark.parametrize("kind", KINDS)
+def test_mechanisms_as_on_this_processor(cupy, kind):
+    roll, given = KINDS[kind]()
+    here = roll(**given, **RUN)
+    there = roll.on("cuda")(**given, **RUN)
+    assert there.status == here.status == "finished" and type(there.q) is np.ndarray
+    for name in ("q", "qd", "work"):
+        right = getattr(here, name)
+        np.testing.assert_allclose(getattr(there, name), right, rtol=0, atol=1e-11 * max(1.0, np.abs(right).max()))
+
+
+@needs_cpp
+@pytest.mark.parametrize("kind", SYSTEMS)
+def test_systems_as_on_this_processor(cupy, kind):
+    roll, given = SYSTEMS[kind]()
+    here = roll(**given, **RUN | {"steps": 60, "every": 20})
+    there = roll.on("cuda")(**given, **RUN | {"steps": 60, "every": 20})
+    assert there.status == here.status == "finished"
+    np.testing.assert_allclose(there.vectors, here.vectors, rtol=0, atol=1e-11)
+    if kind == "events":
+        assert here.log.count.tolist() == there.log.count.tolist() and here.log.count.max() > 1
+        np.testing.assert_allclose(there.log.times, here.log.times, rtol=0, atol=1e-11)
+
+
+def on_gpu(given):
+    return {name: a.view(Array) if isinstance(a, np.ndarray) else on_gpu(a) if isinstance(a, dict) else a
+            for name, a in given.items()}
+
+
+@needs_cpp
+def test_what_lies_on_the_gpu_stays_there(cupy, monkeypatch):
+    """States go in and trajectories come out without a copy; `here` brings them."""
+    roll, given = of_method("rk4")
+    right = roll(**given, **RUN)
+
+    def forbidden(array):
+        raise AssertionError("copied from the GPU")
+    monkeypatch.setattr(cupy, "asnumpy", forbidden)
+    found = roll.on("cuda")(**on_gpu(given), **RUN)
+    assert isinstance(found.q, Array) and found.q.base is not None and found.q.strides[0] == found.q.itemsize
+    assert np.shares_memory(found.q, found.points) and np.shares_memory(found["qd"], found.points) and len(found) == 4
+    monkeypatch.setattr(cupy, "asnumpy", np.array)
+    np.testing.assert_allclose(found.qd, right.qd, rtol=0, atol=1e-12)
+    brought = found.here()
+    assert type(brought.q) is np.ndarray and brought.status == "finished"
+    np.testing.assert_allclose(brought.energy, right.energy, rtol=1e-12)
+    with pytest.raises(SignatureError, match="no state 'qdd': did you mean 'qd'"):
+        found["qdd"]
+    assert repr(found) == "<trajectory on a GPU: 3 of planar2r, 4 samples>"
+
+
+@needs_cpp
+def test_systems_and_single_precision_stay_there_too(cupy):
+    roll, given = bouncing()
+    run = RUN | {"steps": 40, "every": 40}
+    right = roll(**given, **run)
+    found = roll.on("cuda")(**on_gpu(given), **run)
+    np.testing.assert_allclose(found.height, right.height, rtol=0, atol=1e-11)
+    assert found.height.shape == (3, 2) and found.here().log.count.tolist() == right.log.count.tolist()
+    roll, given = of_method("semi-implicit-euler")
+    small = {name: a.astype(np.float32) for name, a in given.items()}
+    found = roll.on("cuda")(**on_gpu(small), **RUN)
+    assert found.q.dtype == np.float32 and found.work.dtype == np.float32
+    np.testing.assert_allclose(found.q, roll(**given, **RUN).q, rtol=0, atol=1e-5)
+
+
+def test_wrong_shapes_are_named_on_the_gpu_too(cupy):
+    roll, given = of_method("rk4")
+    with pytest.raises(GeometryError, match=r"qd of planar2r has the shape \(..., 2\), not \(3, 1\)"):
+        roll.on("cuda")(given["q"].view(Array), given["qd"][:, :1].copy().view(Array), **RUN)
+
+
+@needs_cpp
+def test_a_kernel_that_does_not_fit_is_refused(cupy, monkeypatch):
+    """In words, with the largest that did."""
+    monkeypatch.setattr(gpu_code, "_largest", {})
+    roll, given = of_method("semi-implicit-euler")
+    roll.on("cuda")(**given, **RUN)
+    monkeypatch.setattr(Function, "local_size_bytes", 2**20)
+    other = cy.load("planar3r").rollout(method="semi-implicit-euler").on("cuda")
+    with pytest.raises(UnsupportedError) as refusal:
+        other(np.zeros(3), np.zeros(3), **RUN)
+    assert str(refusal.value).startswith(
+        "planar3r_semi_implicit_euler_rollout, 40 registers and 1048576 bytes of local memory a thread does not fit on "
+        "the GPU: 2048 threads would take 2.0 GiB of the 1.0 GiB that are free; "
+        "the largest that has fitted so far is planar2r_")
+
+
+@needs_nvcc
+def test_nvidias_compiler_takes_every_text(tmp_path):
+    """All kinds in one file, in both precisions, without a warning and without memory for the small ones."""
+    texts = []
+    for number, made in enumerate((KINDS | SYSTEMS).values()):
+        roll = made()[0]
+        iteration = getattr(roll, "_of_system", roll)._iterated.iteration()
+        texts += [cuda_iteration(iteration, precision, f"{precision}_{number}") for precision in ("float", "double")]
+    file = tmp_path / "all.cu"
+    file.write_text("\n".join(texts))
+    done = subprocess.run(["nvcc", "-arch=sm_90", "-Werror", "all-warnings", "-diag-suppress=177", "-ptx", "-o",
+                           str(tmp_path / "all.ptx"), str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "all.ptx").read_text().count(".entry") == len(texts)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *SYSTEMS])
+def test_on_a_gpu(kind):
+    cupy = pytest.importorskip("cupy")
+    roll, given = (KINDS | SYSTEMS)[kind]()
+
+    def moved(values):
+        return {n: cupy.asarray(a) if isinstance(a, np.ndarray) else moved(a) if isinstance(a, dict) else a
+                for n, a in values.items()}
+    here = roll(**given, **RUN)
+    there = roll.on("cuda")(**moved(given), **RUN).here()
+    for name in ("q", "qd") if kind in KINDS else ("vectors",):
+        np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_arrays_of_other_libraries_on_a_gpu(library):
+    """In and out without a copy, in turn on whatever stream they are."""
+    pytest.importorskip("cupy")
+    module = pytest.importorskip(library)
+    roll, given = of_method("semi-implicit-euler")
+    right = roll(**given, **RUN)
+    if library == "torch":
+        with module.cuda.stream(module.cuda.Stream()):
+            big = module.zeros(1 << 26, device="cuda", dtype=module.float64)
+            moved = {n: module.as_tensor(a, device="cuda") + big[:1] for n, a in given.items()}
+            found = roll.on("cuda")(**moved, **RUN)
+            doubled = 2.0 * found.q
+        assert isinstance(found.q, module.Tensor) and doubled.is_cuda
+        np.testing.assert_allclose(doubled.cpu().numpy(), 2.0 * right.q, rtol=0, atol=1e-12)
+        return
+    module.config.update("jax_enable_x64", True)
+    found = roll.on("cuda")(**{n: module.numpy.asarray(a) for n, a in given.items()}, **RUN)
+    assert isinstance(found.q, module.Array)
+    np.testing.assert_allclose(np.asarray(2.0 * found.q), 2.0 * right.q, rtol=0, atol=1e-12)
