@@ -5,9 +5,12 @@ from cayley.control.adaptive_law import excitation as excitation
 from cayley.control.adaptive_law import unknown_names as unknown_names
 from cayley.control.admittance_law import admittance_control as admittance_control
 from cayley.control.arm_control import ArmControl as ArmControl
+from cayley.control.compensation import compensated as compensated
 from cayley.control.computed_torque_law import computed_torque as computed_torque
 from cayley.control.digital_law import digital as digital
 from cayley.control.digital_poles import digital_matrix as digital_matrix
+from cayley.control.disturbance_law import disturbance_rejection as disturbance_rejection
+from cayley.control.disturbance_observer import momentum_observer as momentum_observer
 from cayley.control.environment import plane_gap as plane_gap
 from cayley.control.environment import sphere_gap as sphere_gap
 from cayley.control.environment import surface as surface
@@ -15,6 +18,7 @@ from cayley.control.environment import wall as wall
 from cayley.control.feedback_linearisation import FeedbackLinearisation as FeedbackLinearisation
 from cayley.control.flexible_link import FlexibleLink as FlexibleLink
 from cayley.control.force_law import force_control as force_control
+from cayley.control.fuzzy_compensator import fuzzy_rules as fuzzy_rules
 from cayley.control.gear_train import GearTrain as GearTrain
 from cayley.control.global_linearisation import OutputLinearisation as OutputLinearisation
 from cayley.control.global_linearisation import ResolvedAcceleration as ResolvedAcceleration
@@ -33,10 +37,12 @@ from cayley.control.joint_law import joint_control as joint_control
 from cayley.control.laws import Law as Law
 from cayley.control.linear_motion import LinearMotion as LinearMotion
 from cayley.control.linear_motion import linear_along as linear_along
+from cayley.control.lqr_law import lqr as lqr
 from cayley.control.motion_targets import motion_target as motion_target
 from cayley.control.motion_targets import motor_motion_along as motor_motion_along
 from cayley.control.motors import dc_motors as dc_motors
 from cayley.control.motors import motors_of as motors_of
+from cayley.control.neural_compensator import radial_basis_network as radial_basis_network
 from cayley.control.null_space_law import null_space_control as null_space_control
 from cayley.control.observer import luenberger_observer as luenberger_observer
 from cayley.control.operational_space_law import operational_space as operational_space
@@ -52,6 +58,7 @@ from cayley.control.signals import dry_friction as dry_friction
 from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
+from cayley.control.sliding_mode_law import sliding_mode as sliding_mode
 from cayley.control.stability.definiteness import Definiteness as Definiteness
 from cayley.control.stability.definiteness import definiteness as definiteness
 from cayley.control.stability.equilibria import SystemEquilibrium as SystemEquilibrium

@@ -9,6 +9,7 @@ from cayley.compiler.typing import ArrayLike
 from cayley.control.adaptive_law import adaptive
 from cayley.control.admittance_law import admittance_control
 from cayley.control.computed_torque_law import computed_torque
+from cayley.control.disturbance_law import disturbance_rejection
 from cayley.control.environment import Gap, surface, wall
 from cayley.control.force_law import force_control
 from cayley.control.gravity_law import pd_with_gravity
@@ -18,11 +19,13 @@ from cayley.control.joint_errors import JointErrors, JointGains, joint_error_mod
 from cayley.control.joint_law import joint_pd, joint_pid
 from cayley.control.laws import Law, law_named, laws_of
 from cayley.control.linear_motion import LinearMotion, linear_along
+from cayley.control.lqr_law import lqr
 from cayley.control.motors import motors_of
 from cayley.control.null_space_law import null_space_control
 from cayley.control.operational_space_law import operational_space
 from cayley.control.passivity_law import passivity_based
 from cayley.control.resolved_acceleration_law import resolved_acceleration
+from cayley.control.sliding_mode_law import sliding_mode
 from cayley.control.task_maps import TaskMap, task_map
 from cayley.control.tracking import Reference
 from cayley.control.voltage_driven import VoltageDynamics, voltage_dynamics
@@ -53,6 +56,9 @@ class ArmControl:
     impedance = Law(impedance_control)
     admittance = Law(admittance_control)
     null_space = Law(null_space_control)
+    sliding_mode = Law(sliding_mode)
+    disturbance_rejection = Law(disturbance_rejection)
+    lqr = Law(lqr)
 
     def __repr__(self) -> str:
         return f"<control of {self.tree.name}: {', '.join(self.laws)}>"

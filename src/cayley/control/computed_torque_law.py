@@ -15,6 +15,7 @@ import numpy as np
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
+from cayley.control.compensation import Compensator, compensated
 from cayley.control.global_linearisation import computed_torque_kernel
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
 from cayley.control.signals import finite_or
@@ -29,7 +30,7 @@ from cayley.systems.system import System
 
 def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                     wind_up: ArrayLike | None = None, rigid_limit: bool = False,
-                    name: str = "computed torque") -> System:
+                    compensator: Compensator | None = None, name: str = "computed torque") -> System:
     """Inverse dynamics in the loop, with the arm as the model.
 
     Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
@@ -37,7 +38,7 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     `ki` it has the state `integral`, of which no more than the acceleration `wind_up` acts.
 
     The arm is the model of the law; the one that it drives may differ. A force is zero where it depends on a
-    measurement or a target that is not finite.
+    measurement or a target that is not finite. A `compensator` adds to the forces; see `compensated`.
 
     With `rigid_limit`, the law of an arm with elastic drives that takes its springs for rigid, (M + gear^2 Jm) v + h:
     it measures elastic joints by their motors, and targets and gains are of the joints (n) alone.
@@ -52,13 +53,13 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     """
     tree = tree_of(arm)
     if rigid_limit:
-        if ki is not None or wind_up is not None:
-            raise UnsupportedError("the rigid limit of computed torque has no integral action")
+        if ki is not None or wind_up is not None or compensator is not None:
+            raise UnsupportedError("the rigid limit of computed torque has no integral action and no compensator")
         return _rigid_limit(elastic_arm(tree, "the rigid limit of computed torque", inverted=False), kp, kd, name)
     check_rigid_drives(tree, "computed torque")
     n = tree.nv
     law = computed_torque_kernel(tree)
-    return System(
+    made = System(
         name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
                       "target_qdd": Port((n,), default=0.0)},
         outputs={"tau": n}, state=integral_state(ki, n),
@@ -68,6 +69,7 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
         output=lambda t, x, u, p: finite_or(law(
             u.q, u.qd, u.target, u.target_qd, u.target_qdd if ki is None else u.target_qdd + p.ki * x.integral,
             p.kp, p.kd), 0.0))
+    return made if compensator is None else compensated(made, compensator)
 
 
 def _rigid_limit(arm: ElasticArm, kp: ArrayLike, kd: ArrayLike, name: str) -> System:

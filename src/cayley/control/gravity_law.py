@@ -16,6 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
+from cayley.control.compensation import Compensator, compensated
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
 from cayley.control.signals import finite_or
 from cayley.control.windings import windings_of
@@ -41,11 +42,13 @@ class Lyapunov(NamedTuple):
 
 
 def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
-                    wind_up: ArrayLike | None = None, output: str = "tau", name: str = "pd with gravity") -> System:
+                    wind_up: ArrayLike | None = None, output: str = "tau", compensator: Compensator | None = None,
+                    name: str = "pd with gravity") -> System:
     """PD with gravity compensation.
 
     Inputs `q`, `qd` and `target` (nq); output `tau`, or "voltage" of its motors, and then the
-    gains are volts. Where a measurement or the target is not finite, what depends on it is zero.
+    gains are volts. Where a measurement or the target is not finite, what depends on it is zero. A `compensator`
+    adds to the forces; see `compensated`.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
@@ -63,12 +66,13 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
         wanted = p.kp * configuration_difference(tree, u.q, u.target) - p.kd * u.qd + gravity(u.q) / gain
         return finite_or(wanted if ki is None else wanted + p.ki * x.integral, 0.0)
 
-    return System(
+    made = System(
         name, state=integral_state(ki, n), inputs={"q": tree.nq, "qd": n, "target": tree.nq}, outputs={output: n},
         parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, n)},
         derivative=None if ki is None else lambda t, x, u, p: integral_rate(
             configuration_difference(tree, u.q, u.target), x.integral, p.ki, p.wind_up),
         output=lambda t, x, u, p: law(x, u, p))
+    return made if compensator is None else compensated(made, compensator)
 
 
 def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *,

@@ -16,6 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree
+from cayley.control.compensation import Compensator, compensated
 from cayley.control.gravity_law import Lyapunov
 from cayley.control.reference_forces import (
     arm_of_passive_law,
@@ -35,12 +36,12 @@ _WHAT = "passivity-based control"
 
 
 def passivity_based(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike = 0.0, *,
-                    name: str = "passivity-based") -> System:
+                    compensator: Compensator | None = None, name: str = "passivity-based") -> System:
     """Passivity-based tracking: PD+ of Paden and Panja, or with a slope that of Slotine and Li.
 
     Inputs `q`, `qd`, `target`, and its `target_qd` and `target_qdd`, zero if nothing drives them; output `tau`. kd [N m
     s/rad, N s/m] is positive, kp [N m/rad, N/m] and slope [1/s] are not negative, and not both zero. Forces are zero
-    where they depend on what is not finite; the law remembers nothing.
+    where they depend on what is not finite; the law remembers nothing. A `compensator` adds to it; see `compensated`.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r")
@@ -56,8 +57,9 @@ def passivity_based(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: Ar
         found = reference(u, p.slope)
         return finite_or(forces(u.q, u.qd, found.v, found.a) + p.kd * found.s + p.kp * found.e, 0.0)
 
-    return System(name, inputs=tracking_ports(tree.nv), outputs={"tau": tree.nv},
+    made = System(name, inputs=tracking_ports(tree.nv), outputs={"tau": tree.nv},
                   parameters=passive_gains(tree, kp, kd, slope), output=lambda t, x, u, p: law(u, p))
+    return made if compensator is None else compensated(made, compensator)
 
 
 def passive_gains(tree: Tree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike) -> dict[str, Array]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve_continuous_are
+from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
 from scipy.signal import place_poles
 
 from cayley.compiler.kernel import Kernel
@@ -115,7 +115,7 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     every = tree.actuated_velocities if tree.is_constrained or tree.motors else range(tree.nv)
     columns = list(every if driven is None else driven)
-    models = [_linear(model, *reference(t)).driven_by(columns) for t in instants]
+    models = [linear_at(model, *reference(t)).driven_by(columns) for t in instants]
     gains = np.zeros((len(instants), tree.nv, models[0].A.shape[-1] if models else 2 * tree.nv))
     if poles is not None and weights is None:
         gains[:, columns] = [_placed(there, poles) for there in models]
@@ -128,7 +128,7 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     return Tracking(model, reference, instants, gains, np.isin(np.arange(tree.nv), columns))
 
 
-def _linear(model: LinearisedMechanism, q: Array, qd: Array, qdd: Array) -> StateSpace:
+def linear_at(model: LinearisedMechanism, q: Array, qd: Array, qdd: Array) -> StateSpace:
     """Under the forces that the motion needs, of a mechanism with constraints those of its drives."""
     if not model.tree.is_constrained:
         return model.at(q, qd, qdd)
@@ -156,10 +156,14 @@ def horizon_gains(models: Sequence[StateSpace], times: Array, weights: Weights) 
 
 
 def regulator_gain(model: StateSpace, weights: Weights) -> Array:
-    """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation."""
+    """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation; of a discrete model
+    their sum over steps."""
     Q = _square(weights.state, model.B.shape[0])
     R = _square(weights.force, model.B.shape[1])
     try:
+        if model.dt is not None:
+            X = solve_discrete_are(model.A, model.B, Q, R)
+            return np.linalg.solve(R + model.B.T @ X @ model.B, model.B.T @ X @ model.A)
         X = solve_continuous_are(model.A, model.B, Q, R)
     except LinAlgError as error:
         raise SingularityError(
