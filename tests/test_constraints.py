@@ -65,6 +65,7 @@ REFUSED = {
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
     "generated_model": lambda arm, frame, z: arm.generated_model(),
+    "augmented_links": lambda arm, frame, z: arm.augmented_links,
     "orthogonal_complement": lambda arm, frame, z: arm.orthogonal_complement(z.q),
     "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(
         "elastic drives").motor_motion,
@@ -119,7 +120,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
                 "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
                 "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
-                "constraints", "without_constraints", "constraint_rows", "actuated_joints", "motors",
+                "constraints", "without_constraints", "without_payload", "constraint_rows", "actuated_joints", "motors",
                 "control"}  # the last: each of its laws keeps or refuses constraints by itself
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}
     assert public - kept - data - set(REFUSED) == set()

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.identification import LinearModel
     from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
     from cayley.dynamics.inertia_matrix.unit_accelerations import GeneralizedLinks
+    from cayley.dynamics.inverse.augmented_chain import AugmentedChain
     from cayley.dynamics.inverse.body_screws import BodyScrews
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.kernels import InverseDynamics
@@ -337,11 +338,20 @@ class Mechanism:
         return Mechanism(self.tree.with_frame(name, body, pose))
 
     def with_payload(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
-                     inertia: ArrayLike | None = None) -> Mechanism:
-        """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
-        frame's axes.
+                     inertia: ArrayLike | None = None, name: str | None = None) -> Mechanism:
+        """The same mechanism with a body of `mass` [kg] fixed to a frame, a load or a tool; `center` and `inertia`
+        (about it; none of a point load) are in the frame's axes. Its `name`: "payload1" and so on, if none is given.
+
+        >>> load("planar2r").with_payload("tool", 2.0).without_payload()
+        <planar2r: 3 bodies, 2 joints, nq = 2, nv = 2>
         """
-        return Mechanism(self.tree.with_payload(frame, mass, center=center, inertia=inertia))
+        return Mechanism(self.tree.with_payload(frame, mass, center=center, inertia=inertia, name=name))
+
+    def without_payload(self, name: str | None = None) -> Mechanism:
+        """The same mechanism without a load that was put down, or a tool that was taken off: the only payload, or the
+        body of this name, which must be fixed to another and carry nothing."""
+        from cayley.model.payloads import without_payload
+        return Mechanism(without_payload(self.tree, name))
 
     def with_joints(self, *joints: Joint) -> Mechanism:
         """The same mechanism with these joints in the places of those of their names: other limits, friction, armature,
@@ -1218,6 +1228,18 @@ class Mechanism:
         """
         from cayley.dynamics.force_parts import inertia_parts_kernel
         return inertia_parts_kernel(self.tree)
+
+    @made_once
+    def augmented_links(self) -> AugmentedChain:
+        """The augmented links of an open chain of revolute and prismatic joints, what Algorithm 5.7 computes off-line:
+        `constants`, and the same with a load `attached` or `detached` by increments; see
+        `cayley.dynamics.inverse.augmented_chain`.
+
+        >>> load("s1_f2").augmented_links.attached("tool", 2.0).mass
+        array([5.5, 3.5])
+        """
+        from cayley.dynamics.inverse.augmented_chain import augmented_chain
+        return augmented_chain(self.tree)
 
     @made_once
     def generalized_links(self) -> Kernel[GeneralizedLinks]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -322,14 +322,15 @@ class Tree(Immutable):
         return replace(self, frames=(*self.frames, Frame(name, body, pose)))
 
     def with_payload(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
-                     inertia: ArrayLike | None = None) -> Tree:
-        """The same mechanism with a body of `mass` [kg] fixed to a frame; `center` and `inertia` (about it) are in the
-        frame's axes.
+                     inertia: ArrayLike | None = None, name: str | None = None) -> Tree:
+        """The same mechanism with a body of `mass` [kg] fixed to a frame, a load or a tool; `center` and `inertia`
+        (about it; none of a point load) are in the frame's axes. Its `name`: "payload1" and so on, if none is given.
         """
         held = self.frame(frame)
-        number = 1 + sum(body.name.startswith("payload") for body in self.bodies)
-        body = Body(f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
-        joint = Joint(f"grasp{number}", held.body, body.name, placement=held.pose)
+        taken = {*self.frame_names, *self._joint_numbers}
+        number = next(k for k in count(1) if not {f"payload{k}", f"grasp{k}"} & taken)
+        body = Body(name or f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
+        joint = Joint(f"grasp of {name}" if name else f"grasp{number}", held.body, body.name, placement=held.pose)
         return self.with_parts([*self.bodies, body], [*self.joints, joint])
 
     def with_joints(self, *joints: Joint) -> Tree:

@@ -29,10 +29,18 @@ _STAYS = np.zeros(3)
 
 
 class Payload(NamedTuple):
-    """A particle on the last link: mass [kg] and place (3) [m] in the link's axes."""
+    """What is fixed to a link: mass [kg], centre of mass (3) [m] in the link's axes, and the inertia tensor (3, 3)
+    about it, none of a particle."""
 
     mass: Scalar
     at: Array
+    inertia: Array = np.zeros((3, 3))
+
+    @property
+    def moments(self) -> Moments:
+        at = np.asarray(self.at)
+        own = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
+        return Moments(self.mass, self.mass * at, own + self.mass * np.outer(at, at))
 
 
 class AugmentedLink(NamedTuple):
@@ -54,6 +62,12 @@ class AugmentedLink(NamedTuple):
     def is_rigid(self) -> bool:
         return len(self.first) == 1
 
+    def plus(self, other: AugmentedLink) -> AugmentedLink:
+        """With more mass: coefficients of the same powers add up."""
+        return AugmentedLink(
+            self.mass + other.mass, tuple(a + b for a, b in zip_longest(self.first, other.first, fillvalue=0.0)),
+            tuple(a + b for a, b in zip_longest(self.second, other.second, fillvalue=0.0)))
+
     def moments(self, d: Scalar = None) -> Moments:
         """mb, u and Kh, on-line: at the coordinate `d` of the next joint, which a rigid one does not need."""
         if self.is_rigid:
@@ -66,23 +80,33 @@ class AugmentedLink(NamedTuple):
 def augmented_constants(links: Links, payload: Payload | None = None) -> list[AugmentedLink]:
     """What can be computed off-line of the augmented links: Step 1 of Algorithm 5.7."""
     found: list[AugmentedLink] = []
-    beyond, place = (0.0, _STAYS) if payload is None else (payload.mass, np.asarray(payload.at))
-    slide: Any = None
-    for link in reversed(links.links):
-        found.append(_augmented(link.moments, beyond, place, slide))
+    beyond: Any = 0.0
+    for link, after in zip(reversed(links.links), (None, *reversed(links.links)), strict=False):
+        found.append(_augmented(link.moments, beyond, after))
         beyond = found[-1].mass
-        place = link.placement[:3, 3]
-        slide = link.placement[:3, 2] if link.is_prismatic else None
-    return found[::-1]
+    return found[::-1] if payload is None else attached(links, found[::-1], payload, len(found) - 1)
 
 
-def _augmented(own: Moments, beyond: float, place: Array, slide: Array | None) -> AugmentedLink:
-    """A link and a particle `beyond` at s = place + d slide."""
+def attached(links: Links, constants: Sequence[AugmentedLink], payload: Payload, number: int) -> list[AugmentedLink]:
+    """The constants when a payload is fixed to a link, by increments: the link itself is merged with it, those before
+    it have its mass at the next origin, dm = m_p, du = m_p s, dK = -m_p s~ s~. With a negative payload it is gone."""
+    whole = payload.moments
+    more = [_augmented(NOTHING, payload.mass, after) for after in links.links[1:number + 1]]
+    merged = constants[number].plus(AugmentedLink(whole.mass, (whole.first,), (whole.second,)))
+    return [*[own.plus(added) for own, added in zip(constants, more, strict=False)], merged, *constants[number + 1:]]
+
+
+def _augmented(own: Moments, beyond: Scalar, after: Link | None) -> AugmentedLink:
+    """A link and a particle `beyond` at the origin of the link after it, s = place + d slide."""
+    if after is None:
+        return AugmentedLink(own.mass, (own.first,), (own.second,))
+    place = after.placement[:3, 3]
     mass = own.mass + beyond  # (5.3.44a)
     u0 = own.first + beyond * place  # (5.3.44b)
     K0 = own.second + beyond * np.outer(place, place)  # (5.3.44c) (5.3.44d)
-    if slide is None:
+    if not after.is_prismatic:
         return AugmentedLink(mass, (u0,), (K0,))
+    slide = after.placement[:3, 2]
     crossed = np.outer(place, slide)
     return AugmentedLink(mass, (u0, beyond * slide), (K0, beyond *
                                                       (crossed + crossed.T), beyond * np.outer(slide, slide)))
@@ -97,10 +121,8 @@ def augmented_links(links: Links, q: Array, payload: Payload | None = None) -> L
 
 def carrying(links: Links, payload: Payload) -> Links:
     """The chain whose last link has the payload in it."""
-    at = np.asarray(payload.at)
-    particle = Moments(payload.mass, payload.mass * at, payload.mass * np.outer(at, at))
     moments = [link.moments for link in links.links]
-    return links.with_moments([*moments[:-1], moments[-1].plus(particle)])
+    return links.with_moments([*moments[:-1], moments[-1].plus(payload.moments)])
 
 
 # Generalized links
