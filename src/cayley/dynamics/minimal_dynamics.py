@@ -16,14 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.forward.constrained import equations_text, explanation_of_constraints, kept_rows
+from cayley.dynamics.inverse.energy_forms import acceleration_energy
 from cayley.dynamics.linearised.constrained import followers
+from cayley.dynamics.rigid_links.drives import drive_forces
+from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
+from cayley.kinematics.differentiated_jacobians import on_its_own_variables
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
@@ -64,6 +69,12 @@ class MinimalDynamics:
     def bias_forces(self) -> MechanismKernel[Array]:
         """`bias_forces(q, pd)`: b_p (..., m), of Coriolis, centrifugal and gravity forces, and of friction."""
         return _kernel(self.tree, self._structure, self.places, "bias_forces")
+
+    @cached_property
+    def appell_forces(self) -> MechanismKernel[Array]:
+        """`appell_forces(q, pd, pdd)`: the forces (..., m) that a motion needs, M_p pdd + b_p, by Gibbs and Appell's
+        equations: dS/dpdd of the accelerations that the constraints allow, on velocities too; no reactions appear."""
+        return _kernel(self.tree, self._structure, self.places, "appell_forces")
 
     @cached_property
     def forces(self) -> MechanismKernel[Array]:
@@ -111,6 +122,7 @@ _KINDS = {
     "motion": ("(q),(m),(m)->(v),(v)", ("q", "pd", "pdd"), Followed._fields, "What all joints do."),
     "inertia_matrix": ("(q)->(m,m)", ("q",), ("M",), "The mass matrix."),
     "bias_forces": ("(q),(m)->(m)", ("q", "pd"), ("forces",), "Coriolis, centrifugal, gravity and friction forces."),
+    "appell_forces": ("(q),(m),(m)->(m)", ("q", "pd", "pdd"), ("forces",), "What a motion needs, by Gibbs and Appell."),
     "forces": ("(q),(v)->(m)", ("q", "tau"), ("forces",), "What forces of all joints are."),
 }
 
@@ -151,7 +163,16 @@ def _texts(tree: Tree, structure: ConstraintStructure, places: tuple[int, ...]) 
         M, f, _, _ = equations_text(tree, structure)(q, qd, rest)
         return basis(q).T @ (M @ c - f)
 
+    def appell_forces(q: Array, pd: Array, pdd: Array) -> Array:
+        free = tree.spanning_tree()
+        links = links_of(free)
+        found = on_its_own_variables(
+            lambda q, pd, pdd: jacobian(acceleration_energy(links, q, *motion(q, pd, pdd)), pdd), (len(places),), q, pd,
+            pdd, inside=links.has_symbols)
+        return found + basis(q).T @ drive_forces(free, q, *motion(q, pd, pdd))
+
     def forces(q: Array, tau: Array) -> Array:
         return basis(q).T @ tau
 
-    return {"motion": motion, "inertia_matrix": inertia_matrix, "bias_forces": bias_forces, "forces": forces}
+    return {"motion": motion, "inertia_matrix": inertia_matrix, "bias_forces": bias_forces,
+            "appell_forces": appell_forces, "forces": forces}

@@ -52,15 +52,20 @@ def derivatives(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool
     """
     sizes = [len(array) for array in arrays]
 
-    def of_its_own_variables(*variables: Array) -> Array:  # those given may be constants, or equal to one another
+    def of_its_own_variables(*variables: Array) -> Array:
         return jacobian(np.reshape(text(*variables), (-1,)), np.concatenate(variables))
 
-    if inside:
-        found = with_own_variables(of_its_own_variables, arrays)
-        return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
-    names = [f"x{k}" for k in range(len(arrays))]
-    signature = ",".join(f"({size})" for size in sizes) + f"->({int(np.prod(shape))},{sum(sizes)})"
-    traced = kernel(signature, name="derivatives", inputs=names)(of_its_own_variables)
-    symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
-    found = traced(*arrays) if symbolic else traced.evaluate(NUMPY, *arrays)
+    found = on_its_own_variables(of_its_own_variables, (int(np.prod(shape)), sum(sizes)), *arrays, inside=inside)
     return tuple(np.split(np.reshape(found, (*shape, sum(sizes))), np.cumsum(sizes)[:-1], axis=-1))
+
+
+def on_its_own_variables(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool = False) -> Array:
+    """A text that differentiates by its arrays (n), on numbers or inside a trace: it is given variables of its own, as
+    those of the caller may be constants, or equal to one another. Its result has the `shape`."""
+    if inside:
+        return with_own_variables(text, arrays)
+    names = [f"x{k}" for k in range(len(arrays))]
+    signature = ",".join(f"({len(array)})" for array in arrays) + f"->({','.join(map(str, shape))})"
+    traced = kernel(signature, name="derivatives", inputs=names)(text)
+    symbolic = any(isinstance(x, Node) for array in arrays for x in np.asarray(array, dtype=object))
+    return traced(*arrays) if symbolic else traced.evaluate(NUMPY, *arrays)

@@ -46,6 +46,17 @@ class InverseDynamics(KernelWithMethods):
         twist."""
         return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), _drives(self.tree))
 
+    def by_energy(self, form: str) -> MechanismKernel:
+        """The kernel of a form of the equations that differentiates one scalar function: "gibbs-appell", dS/dqdd, for
+        joints of every kind; "nielsen", dL'/dqd - 2 dL/dq, or "tzenov", (dL''/dqdd - 3 dL/dq) / 2, for joints whose
+        velocities are rates of coordinates. The same forces, of a mechanism with constraints too; see
+        `cayley.dynamics.inverse.energy_forms`.
+
+        >>> cy.load("s1_f2").inverse_dynamics.by_energy("gibbs-appell")([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
+        array([15.20009968,  2.87612016])
+        """
+        return _by_energy(self.tree, form, _drives(self.tree))
+
     def with_weights(self, weights: Mapping[str, float]) -> MechanismKernel:
         """The kernel of a redundantly actuated mechanism with other forces of its drives: those for which the sum of
         weights times squares is smallest. `weights` by the names of actuated joints; one, if nothing is said.
@@ -112,15 +123,25 @@ def _with_loads(tree: Tree, external: ExternalLoads, drives: Drives | None) -> M
 
 
 @of_a_mechanism
+def _by_energy(tree: Tree, form: str, drives: Drives | None) -> MechanismKernel:
+    from cayley.dynamics.inverse.energy_forms import form_of
+    return _by_text(tree, form_of(tree, form), f"Form: {form}.", drives, MechanismKernel)
+
+
+@of_a_mechanism
 def _by_method(tree: Tree, method: str, drives: Drives | None, kind: type[Made]) -> Made:
+    text = METHODS[method].text(tree.spanning_tree(), "inverse_dynamics")
+    return _by_text(tree, text, f"Method: {method}.", drives, kind)
+
+
+def _by_text(tree: Tree, text: Callable[..., Array], words: str, drives: Drives | None, kind: type[Made]) -> Made:
     free = tree.spanning_tree()
-    text = METHODS[method].text(free, "inverse_dynamics")
 
     def inverse_dynamics(q: Array, qd: Array, qdd: Array, *t: Scalar) -> Array:
         needed = text(q, qd, qdd) + drive_forces(free, q, qd, qdd)
         return needed if drives is None else drives.forces(tree, q, needed, *t).tau
 
-    described(tree, inverse_dynamics, _SENTENCE, " ".join([f"Method: {method}.", _words(tree, drives)]).strip())
+    described(tree, inverse_dynamics, _SENTENCE, " ".join([words, _words(tree, drives)]).strip())
     return kernel(sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->(v)"), name="inverse_dynamics",
                   outputs=("tau",), units=units_of(tree), inputs=timed(tree, ("q", "qd", "qdd")), kind=kind,
                   explain=_explanation(tree, drives))(inverse_dynamics)

@@ -26,6 +26,7 @@ from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.mechanics.energy_forms import nielsen_forces, tzenov_forces
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.errors import SingularityError, UnsupportedError
 
@@ -95,6 +96,16 @@ class LagrangeSystem:
         return self._kernel("generalized_forces", ("q", "qd", "qdd"), "(n)", text)
 
     @cached_property
+    def nielsen(self) -> Kernel:
+        """`(q, qd, qdd)` -> tau (..., n), as `generalized_forces`, by Nielsen's equations: dL'/dqd - 2 dL/dq."""
+        return self._by_form("nielsen", nielsen_forces)
+
+    @cached_property
+    def tzenov(self) -> Kernel:
+        """`(q, qd, qdd)` -> tau (..., n), as `generalized_forces`, by Tzenov's: (dL''/dqdd - 3 dL/dq) / 2."""
+        return self._by_form("tzenov", tzenov_forces)
+
+    @cached_property
     def inertia_matrix(self) -> Kernel:
         """`(q, qd)` -> M (..., n, n) = d2L/dqd2."""
         return self._kernel("inertia_matrix", ("q", "qd"), "(n,n)", lambda q, qd, t: self._terms(q, qd, t).M)
@@ -156,11 +167,19 @@ class LagrangeSystem:
         L = self.lagrangian(q, qd, t)
         p = jacobian(L, qd)                                                             # (3.50)
         bias = jacobian(p, q) @ qd + by_time(p, t) - jacobian(L, q)                     # (3.50)
+        return Terms(jacobian(p, qd), self._less_applied(bias, q, qd, t))
+
+    def _less_applied(self, needed: Array, q: Array, qd: Array, t: Scalar) -> Array:
+        """What is left of forces that a motion needs, with those of dissipation, when the applied ones act."""
         if self.dissipation is not None:
-            bias = bias + jacobian(self.dissipation(q, qd, t), qd)
-        if self.forces is not None:
-            bias = bias - np.stack(list(self.forces(q, qd, t)))
-        return Terms(jacobian(p, qd), bias)
+            needed = needed + jacobian(self.dissipation(q, qd, t), qd)
+        return needed if self.forces is None else needed - np.stack(list(self.forces(q, qd, t)))
+
+    def _by_form(self, name: str, form: Function) -> Kernel:
+        def text(q: Array, qd: Array, qdd: Array, t: Scalar) -> Array:
+            return self._less_applied(form(self.lagrangian, q, qd, qdd, t), q, qd, t)
+
+        return self._kernel(name, ("q", "qd", "qdd"), "(n)", text)
 
     def _motion(self, q: Array, qd: Array, tau: Array, t: Scalar) -> Motion:
         M, bias = self._terms(q, qd, t)

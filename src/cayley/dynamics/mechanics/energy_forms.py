@@ -1,0 +1,77 @@
+"""Equations of motion by derivatives of one scalar function, besides Lagrange's.
+
+    Nielsen        dL'/dqd - 2 dL/dq = Q                  L' the rate of L
+    Tzenov         (dL''/dqdd - 3 dL/dq) / 2 = Q          L'' the rate of L'; the jerk in it has no share
+    Gibbs-Appell   dS/dqdd = Q                            S = 1/2 sum m a.a, half the masses times squared accelerations
+The first two hold for every L(q, qd, t), as dL'/dqd = dL/dq + d/dt dL/dqd and dL''/dqdd = dL/dq + 2 d/dt dL/dqd. The
+third needs no coordinates whose rates the velocities are: with the motions qd(q, pid), qdd(q, pid, pidd) that
+constraints on velocities allow it is dS/dpidd = P, P the forces along the pseudo-velocities, and no reactions appear.
+Source: named in Mladenova 3.2, after (125); spec S0-84.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.derivative import jacobian
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.mechanics.explicit_time import Function, by_time
+
+Motion = Callable[[Any, Any, Any], tuple[Any, Any]]
+
+
+def nielsen_forces(lagrangian: Function, q: Array, qd: Array, qdd: Array, t: Scalar = None) -> Array:
+    """dL'/dqd - 2 dL/dq (n) of L(q, qd, t), inside a trace, in which all of these are variables."""
+    L = lagrangian(q, qd, t)
+    return jacobian(_rate(L, q, qd, qdd, t), qd) - 2 * jacobian(L, q)
+
+
+def tzenov_forces(lagrangian: Function, q: Array, qd: Array, qdd: Array, t: Scalar = None) -> Array:
+    """(dL''/dqdd - 3 dL/dq) / 2 (n) of L(q, qd, t), inside a trace."""
+    L = lagrangian(q, qd, t)
+    second = _rate(_rate(L, q, qd, qdd, t), q, qd, qdd, t)
+    return (jacobian(second, qdd) - 3 * jacobian(L, q)) / 2
+
+
+def gibbs_appell_forces(acceleration_energy: Function, q: Array, qd: Array, qdd: Array) -> Array:
+    """dS/dqdd (n) of S(q, qd, qdd), inside a trace."""
+    return jacobian(acceleration_energy(q, qd, qdd), qdd)
+
+
+def gibbs_appell(acceleration_energy: Function, potential: Function | None = None, *, motion: Motion | None = None,
+                 name: str = "gibbs_appell") -> Kernel:
+    """`(q, qd, qdd)` -> the forces (..., n) that a motion needs, by S(q, qd, qdd) [kg m^2/s^4] and the potential energy
+    U(q) [J]: dS/dqdd + dU/dq.
+
+    With `motion(q, pid, pidd) -> (qd, qdd)`, the motions that constraints on velocities allow, it is `(q, pid, pidd)`
+    -> the forces (..., m) along the pseudo-velocities.
+
+    >>> pendulum = gibbs_appell(lambda q, qd, qdd: (qdd[0]**2 + qd[0]**4) / 2, lambda q: -9.81 * np.cos(q[0]))
+    >>> pendulum([np.pi / 2], [0.0], [1.0])
+    array([10.81])
+    """
+    def of_coordinates(q: Array, qd: Array, qdd: Array) -> Array:
+        return gibbs_appell_forces(acceleration_energy, q, qd, qdd) + _slopes(potential, q)
+
+    def of_pseudo_velocities(q: Array, pid: Array, pidd: Array) -> Array:
+        assert motion is not None
+        qd, qdd = motion(q, pid, pidd)
+        along = jacobian(np.stack(list(qd)), pid)
+        return jacobian(acceleration_energy(q, qd, qdd), pidd) + along.T @ _slopes(potential, q)
+
+    if motion is None:
+        return kernel("(n),(n),(n)->(n)", name=name, inputs=("q", "qd", "qdd"))(of_coordinates)
+    return kernel("(n),(m),(m)->(m)", name=name, inputs=("q", "pid", "pidd"))(of_pseudo_velocities)
+
+
+def _rate(value: Scalar, q: Array, qd: Array, qdd: Array, t: Scalar) -> Scalar:
+    """The rate of a function of (q, qd, qdd, t), without what the jerk adds."""
+    return jacobian(value, q) @ qd + jacobian(value, qd) @ qdd + by_time(value, t)
+
+
+def _slopes(potential: Function | None, q: Array) -> Array:
+    return np.zeros(len(q)) if potential is None else jacobian(potential(q), q)
