@@ -1,4 +1,5 @@
-"""Panda under computed torque, a closed loop in a batch and one call, beside MuJoCo and Pinocchio. `make bench`.
+"""Panda under computed torque and in operational space, closed loops, batches and calls, beside MuJoCo and Pinocchio.
+`make bench`.
 
 Prints the figures and writes them into benchmarks/README.md, section "Computed torque".
 """
@@ -31,6 +32,7 @@ STEP = 1e-3
 STEPS = 100
 LOOPED = 4  # trajectories of the Python loop
 KP, KD = 100.0, 20.0
+HAND = "panda_link8"
 TARGET = np.array([0.2, -0.5, 0.1, -1.8, 0.2, 1.6, 0.4])
 
 
@@ -47,7 +49,10 @@ def main() -> None:
     rows, requirements = [], []
     for title, ours, peer, bound in (
             ("closed loop, a step", our_loop(arm, q, qd), mujoco_loop, 30.0),
-            ("one call of the law", our_call(arm, q, qd), pinocchio_call, 5.0)):
+            ("one call of the law", our_call(arm, q, qd), pinocchio_call, 5.0),
+            ("operational space, a batch", our_operational_space(arm, q, qd), pinocchio_operational_space, 10.0),
+            ("operational space, one call", our_operational_space(arm, q[:1], qd[:1]), pinocchio_operational_space,
+             10.0)):
         contestants = [ours]
         try:
             contestants.append(peer(arm, q, qd))
@@ -127,6 +132,52 @@ def pinocchio_call(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contesta
     call = "rnea(model, data, q, qd, kp * (target - q) - kd * qd)"
     return Contestant("Pinocchio", "Pinocchio, `rnea` of the wanted accelerations, one call", call, names, 1,
                       lambda: np.atleast_2d(eval(call, names)))
+
+
+def our_operational_space(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    one = len(q) == 1
+    step = arm.control.operational_space(HAND, KP, KD).step
+    names = {"step": step, "q": q[0].copy() if one else q, "qd": qd[0].copy() if one else qd,
+             "target": arm.pose(TARGET, HAND), "zero": np.zeros(6), "none": np.zeros(7)}
+    call = "step(q, qd, target, zero, zero, none)"
+    which = "one call from Python" if one else f"a batch of {len(q)}"
+    return Contestant("Cayley, operational space", f"Cayley, `operational_space(...).step(q, qd, ...)`, {which}", call,
+                      names, len(q), lambda: np.atleast_2d(eval(call, names)))
+
+
+def pinocchio_operational_space(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    """The same law as it is written with Pinocchio: its terms, and NumPy for Lambda and the projection."""
+    import pinocchio as pin
+
+    model = robots.pinocchio_model(arm)
+    data = model.createData()
+    place = arm.pose(TARGET, HAND)
+    pin.framesForwardKinematics(model, data, TARGET)
+    hand = model.addFrame(pin.Frame(HAND, 7, data.oMi[7].actInv(pin.SE3(place)), pin.FrameType.OP_FRAME))
+    data = model.createData()
+    damping = 10.0
+    aligned = pin.LOCAL_WORLD_ALIGNED
+    none = np.zeros(7)
+    lower = np.tril_indices(7, -1)
+
+    def law(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        pin.computeAllTerms(model, data, q, qd)
+        pin.forwardKinematics(model, data, q, qd, none)
+        M, h = data.M, data.nle
+        M[lower] = M.T[lower]
+        J = pin.getFrameJacobian(model, data, hand, aligned)
+        here = pin.updateFramePlacement(model, data, hand)
+        drift = pin.getFrameClassicalAcceleration(model, data, hand, aligned).vector
+        error = np.concatenate([place[:3, 3] - here.translation, pin.log3(place[:3, :3] @ here.rotation.T)])
+        onward = np.linalg.solve(M, J.T)
+        besides = -damping * (M @ qd)
+        pull = np.linalg.solve(J @ onward, KP * error - KD * (J @ qd) - drift - onward.T @ besides)
+        return h + besides + J.T @ pull
+
+    names = {"law": law, "q": q[0].copy(), "qd": qd[0].copy()}
+    call = "law(q, qd)"
+    return Contestant("Pinocchio in Python", "Pinocchio's terms and NumPy, one call", call, names, 1,
+                      lambda: np.atleast_2d(law(q[0].copy(), qd[0].copy())), 1e-8)
 
 
 if __name__ == "__main__":

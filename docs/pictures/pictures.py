@@ -610,6 +610,42 @@ def wrong_stiffness() -> Any:
     return figure
 
 
+def peg() -> Any:
+    """A peg on a wall: postures, positions and force against time, by the lines of the page about it."""
+    names = _tutorial("../force.md", "run")
+    run, arm = names["run"], names["arm"]
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained",
+                                                 width_ratios=[1.1, 1, 1])
+    place = arm.pose(run["q"], "tool")[:, :2, 3]
+    touch = int(np.argmax(run["depth"] > 0))
+    stick_figure(arm.tree, run["q"][[0, touch, touch + int(np.argmax(place[touch:, 0]))]], frames=(), labels=False,
+                 ground=False, ax=left)
+    left.axhspan(-0.5, -0.3, color="#d9d4cc", zorder=0)
+    left.axhline(-0.3, color=GREY, linewidth=1.2)
+    foot = place[touch:, 0].max()
+    left.annotate("30 N", (foot, -0.3), (foot, -0.48), color=RED, ha="center", va="center",
+                  arrowprops={"arrowstyle": "-|>", "color": RED, "linewidth": 1.8})
+    left.set(title="lowered, and moved along the wall")
+    left.set_aspect("equal", adjustable="box")
+    left.set(ylim=(-0.5, 0.2), xlim=(-0.08, 0.9))
+    middle.plot(run.t, place[:, 0], color=BLUE, label="along the wall")
+    middle.plot(run.t, 0.66 + 0.1 * np.cos(3 * run.t), color=GREY, linewidth=0.9, linestyle="--", label="its target")
+    middle.plot(run.t, place[:, 1], color=GREEN, label="across it")
+    middle.axhline(-0.3, color=GREY, linewidth=0.8, linestyle=":")
+    middle.set(xlabel="t [s]", ylabel="peg [m]", title="position")
+    middle.legend(frameon=False, loc="center right")
+    R = arm.pose(run["q"], "tool")[:, :3, :3]
+    force = (R @ run["wrench_tool"][:, :3, None])[..., 0]
+    right.plot(run.t, force[:, 1], color=RED, label="across the wall")
+    right.plot(run.t, force[:, 0], color=ORANGE, linewidth=1.2, label="friction along it")
+    right.axhline(30.0, color=GREY, linewidth=0.8, linestyle=":")
+    right.set(xlabel="t [s]", ylabel="force on the peg [N]", title="force")
+    right.legend(frameon=False, loc="upper right")
+    for ax in (middle, right):
+        ax.axvline(run.t[touch], color=GREY, linewidth=0.8)
+    return _quiet(figure, middle, right)
+
+
 def spline_ends() -> Any:
     """One set of points, five kinds of ends."""
     times, points = [0.0, 1.0, 2.5, 3.0, 4.5], np.array([0.0, 0.5, 2.0, 1.5, 0.0])
@@ -843,7 +879,7 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
-                 wrong_stiffness, spline_ends, rotation_curves, laws, limit_use, motion, fastest,
+                 wrong_stiffness, peg, spline_ends, rotation_curves, laws, limit_use, motion, fastest,
                  block_diagram_of_an_arm, logarithm, guidance, weld, growth, front)}
 
 
