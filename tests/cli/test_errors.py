@@ -16,7 +16,7 @@ from cayley.cli.app import app
 from cli.processes import call, run, widest
 
 COMMANDS = ("tour", "robots", "info", "check", "equations", "counts", "export", "ik", "simulate", "trajectory",
-            "synthesise", "report")
+            "control", "synthesise", "report")
 
 
 def test_version():

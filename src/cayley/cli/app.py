@@ -18,6 +18,7 @@ import typer
 
 import cayley
 from cayley.cli.check import check
+from cayley.cli.control import control
 from cayley.cli.counts import counts
 from cayley.cli.equations import equations
 from cayley.cli.export import export
@@ -45,9 +46,9 @@ app = typer.Typer(name="cayley", no_args_is_help=True, rich_markup_mode="markdow
 COMMANDS: dict[str, Callable[..., None]] = {
     "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts,
     "export": export, "ik": inverse_kinematics, "simulate": simulate, "trajectory": trajectory,
-    "synthesise": synthesise, "report": report}
+    "control": control, "synthesise": synthesise, "report": report}
 for name, command in COMMANDS.items():
-    settings = NUMBERS if name in ("ik", "synthesise", "trajectory") else {}
+    settings = NUMBERS if name in ("ik", "synthesise", "trajectory", "control") else {}
     app.command(name, help=_help(command), context_settings=settings)(command)
 
 

@@ -4,6 +4,8 @@ from cayley.control.adaptive_law import adaptive as adaptive
 from cayley.control.adaptive_law import excitation as excitation
 from cayley.control.adaptive_law import unknown_names as unknown_names
 from cayley.control.admittance_law import admittance_control as admittance_control
+from cayley.control.aims import FrameAim as FrameAim
+from cayley.control.aims import JointAim as JointAim
 from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.compensation import compensated as compensated
 from cayley.control.computed_torque_law import computed_torque as computed_torque
@@ -19,6 +21,7 @@ from cayley.control.feedback_linearisation import FeedbackLinearisation as Feedb
 from cayley.control.flexible_link import FlexibleLink as FlexibleLink
 from cayley.control.force_law import force_control as force_control
 from cayley.control.fuzzy_compensator import fuzzy_rules as fuzzy_rules
+from cayley.control.gain_choice import gains_for as gains_for
 from cayley.control.gear_train import GearTrain as GearTrain
 from cayley.control.global_linearisation import OutputLinearisation as OutputLinearisation
 from cayley.control.global_linearisation import ResolvedAcceleration as ResolvedAcceleration
@@ -76,6 +79,8 @@ from cayley.control.tracking import Tracking as Tracking
 from cayley.control.tracking import Weights as Weights
 from cayley.control.tracking import simulate_law as simulate_law
 from cayley.control.tracking import tracking_control as tracking_control
+from cayley.control.trial import Trial as Trial
+from cayley.control.trial import try_law as try_law
 from cayley.control.vector_parameter_law import vector_parameter_control as vector_parameter_control
 from cayley.control.vector_parameter_law import vector_parameter_control_kernel as vector_parameter_control_kernel
 from cayley.control.voltage_driven import VoltageDynamics as VoltageDynamics

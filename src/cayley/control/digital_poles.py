@@ -8,7 +8,7 @@ Lyapunov's indirect method for maps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.linalg import expm
@@ -44,15 +44,15 @@ def digital_matrix(plant: System, law: System, period: float, *, late: int = 0, 
     done = [name for name in plant.inputs if name in law.outputs]
     if not seen or not done:
         raise SignatureError(f"{plant.name} and {law.name} make no loop: neither gives the other anything by name")
-    C = moves.C[_rows(plant.output_ports, seen)]
+    C = moves.C[entries(plant.output_ports, seen)]
     A_law = acts.A
-    B_law = acts.B[:, _rows(law.ports, seen)] @ C
-    H = acts.C[_rows(law.output_ports, done)]
-    K = acts.D[:, _rows(law.ports, seen)][_rows(law.output_ports, done)] @ C
+    B_law = acts.B[:, entries(law.ports, seen)] @ C
+    H = acts.C[entries(law.output_ports, done)]
+    K = acts.D[:, entries(law.ports, seen)][entries(law.output_ports, done)] @ C
     n = len(moves.A)
     k = len(A_law)
     m = len(H)
-    B = moves.B[:, _rows(plant.ports, done)]
+    B = moves.B[:, entries(plant.ports, done)]
     hold = expm(period * np.block([[moves.A, B], [np.zeros((m, n + m))]]))
     step = np.zeros((n + k + late * m, n + k + late * m))
     step[:n, :n] = hold[:n, :n]
@@ -71,7 +71,7 @@ def _part(system: System, at: Mapping[str, ArrayLike]) -> StateLike:
     return {name: at[name] for name in system.blocks if name in at}
 
 
-def _rows(ports: Mapping[str, Port], names: list[str]) -> list[int]:
+def entries(ports: Mapping[str, Port], names: Sequence[str]) -> list[int]:
     """Which entries of all ports those of some are."""
     ends = np.cumsum([0, *[port.size for port in ports.values()]]).tolist()
     places = {name: range(a, b) for name, a, b in zip(ports, ends[:-1], ends[1:], strict=True)}
