@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cayley.systems.system import System
 
 _GAINS = ("kp", "kd", "ki")
+_SAID = ("ArrayLike", "float", "int", "str", "bool")
 _TURN = 0.3  # of a step to be tried: rad
 _SLIDE = 0.1  # m
 
@@ -155,17 +156,20 @@ def _made(arm: Mechanism, name: str, gains: dict[str, str], settings: list[str],
     given = _settings(line, name, settings) | {gain: _numbers(text, gain) for gain, text in gains.items() if text}
     if "frame" in line.arguments:
         given.setdefault("frame", frame)
+    if "q" in line.arguments:  # a law about an equilibrium
+        given.setdefault("q", goal)
     for gain in given:
         _check_known(line, name, gain)
+    found_by_frequency = _GAINS if {"kp", "kd"} <= line.arguments.keys() else ()
     needs = [argument for argument, about in line.arguments.items()
-             if about.default is inspect.Parameter.empty and argument not in (*given, *_GAINS)]
+             if about.default is inspect.Parameter.empty and argument not in (*given, *found_by_frequency)]
     if needs:
         raise typer.BadParameter(f"the law {name} needs {', '.join(needs)}: say --set {needs[0]}=VALUE",
                                  param_hint="--set")
     aim: Aim = JointAim(arm.tree)
     if line.is_of_frame:
         aim = FrameAim(FrameTask.of(arm.tree, given["frame"], given.get("task", "pose"), f"the law {name}"))
-    wanted = [gain for gain in _GAINS if gain in line.arguments and gain not in given
+    wanted = [gain for gain in found_by_frequency if gain in line.arguments and gain not in given
               and (gain != "ki" or line.arguments["ki"].default is inspect.Parameter.empty)]
     make: Callable[..., System] = arm.control.law(name)
     if wanted:
@@ -192,6 +196,10 @@ def _check_known(line: Law[...], name: str, key: str) -> None:
     if key not in line.arguments:
         others = f": it has {', '.join(line.arguments)}"
         raise typer.BadParameter(f"the law {name} has no {key!r}{did_you_mean(key, line.arguments, otherwise=others)}")
+    kind = str(line.arguments[key].annotation)
+    if not any(word in kind for word in _SAID):
+        raise typer.BadParameter(f"the {key} of the law {name} is a {kind}, which is not said in a word: try this law "
+                                 "from Python")
 
 
 def _value(key: str, text: str) -> Any:  # noqa: ANN401 (whatever a law takes)

@@ -151,6 +151,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike, target: 
     move = point_to_point(*ends, duration=seconds / 2)
     step = connect(plant, *chain).rollout()(x, step=h, steps=steps, every=every, inputs=inputs)
     along = connect(plant, *chain, aim.moving(law, move)).rollout()(x, step=h, steps=steps, every=every)
+    assert isinstance(step, SystemTrajectory) and isinstance(along, SystemTrajectory)  # none is on a GPU
     return Trial(aim, law, ends[1], step, along, move, most, period, late, rest, verdict, doubt)
 
 
