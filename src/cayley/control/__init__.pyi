@@ -69,6 +69,7 @@ from cayley.control.stability.equilibria import find_equilibrium as find_equilib
 from cayley.control.stability.error_dynamics import ErrorDynamics as ErrorDynamics
 from cayley.control.stability.error_dynamics import error_dynamics as error_dynamics
 from cayley.control.stability.linear_stability import linear_stability as linear_stability
+from cayley.control.stability.lyapunov import lyapunov_stability as lyapunov_stability
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix as lyapunov_matrix
 from cayley.control.stability.verdict import Finding as Finding
 from cayley.control.stability.verdict import Verdict as Verdict

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Dynamics: TypeAlias = System | HasSystem | Kernel | Callable[[Array], Array] | Mapping["Symbol", "Expr"]
 
 _AT_REST = 1e-8  # how far away the equilibrium may be, by the linear model, where the largest entry of A is one
-_SMALL = 600  # operations: more make no formulas that could be looked at
+_SMALL = 200  # operations: more make no formulas that could be looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,7 @@ def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discre
     n = len(symbols)
 
     def function(V: Callable[..., Scalar] | Expr) -> Kernel:
-        text = sympy.sympify(V(dict(zip(symbols, symbols, strict=True))) if callable(V) else V)
+        text = sympy.sympify(V if isinstance(V, sympy.Basic) else V(dict(zip(symbols, symbols, strict=True))))
         return expression_kernel(d, (text.subs(there, simultaneous=True),), "()")
 
     return ErrorDynamics(

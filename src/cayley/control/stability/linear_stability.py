@@ -98,7 +98,9 @@ def _marginal(A: Array, name: str, poles: Array, discrete: bool, linear: bool) -
                           f"{_written(poles[0])} is as near as rounding, by which A itself may be wrong")
         return Verdict(name, "undecided", "nothing", "locally", (finding,), poles)
     scope: Scope = "globally" if linear else "locally"
-    there = Finding(f"{exact.on} of {len(A)} poles are {on}, the others are on the good side", "proved",
+    which = f"all {len(A)} poles are {on}" if exact.on == len(A) else (
+        f"{exact.on} of {len(A)} poles {'is' if exact.on == 1 else 'are'} {on}, none beyond")
+    there = Finding(which, "proved",
                     "by exact counting, for the numbers of A as they stand", scope)
     if not linear:
         silent = Finding("stability", "open", f"with poles {on} the linear model says nothing: higher orders decide; "

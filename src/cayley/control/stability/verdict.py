@@ -49,6 +49,8 @@ class Verdict:
     """Of the linear model [1/s; of discrete dynamics, factors of a step]."""
     region: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """In which displacements were sampled, by their labels."""
+    suggested: tuple[Nature, Scope] | None = None
+    """What samples say beyond what is proved."""
 
     @property
     def is_stable(self) -> bool | None:
@@ -66,15 +68,17 @@ class Verdict:
     @property
     def counterexamples(self) -> tuple[Mapping[str, Array], ...]:
         """States at which a claim fails."""
-        return tuple(f.counterexample for f in self.findings if f.counterexample is not None)
+        return tuple(f.counterexample for f in self.findings if f.outcome == "refuted" and f.counterexample is not None)
 
     @property
     def sentence(self) -> str:
         """The verdict in a line."""
         if self.nature == "undecided":
             return f"{self.name}: undecided"
-        known = "proved" if self.basis == "proved" else "only sampled, not proved"
-        return f"{self.name}: {self.nature} {self.scope if self.nature != 'unstable' else ''}".rstrip() + f", {known}"
+        known = "proved" if self.basis == "proved" else "only sampled"
+        more = f"; {' '.join(self.suggested)}, only sampled" if self.suggested else ""
+        return f"{self.name}: {self.nature} {'' if self.nature == 'unstable' else self.scope}".rstrip() + (
+            f", {known}{more}")
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *[f"  {finding}" for finding in self.findings]])

@@ -1,0 +1,214 @@
+"""LaSalle: where V' is zero without being positive anywhere, all comes to what stays in the set V' = 0 for ever.
+
+Of polynomials that is algebra. The s that vanish together where V' does span an ideal; what stays in the set has their
+derivatives along the dynamics zero as well, L_F s, L_F L_F s, ..., which are added until nothing new comes. If every
+coordinate is then in the radical of the ideal, the equilibrium is all that stays: that is proved. (Where more is left,
+it may still be complex: other real points are looked for.) Of anything else, states of the set are sampled: V must fall
+from each of them, and there must be no other equilibrium. Source: spec S3-49, E3-32, E3-44.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.control.stability.candidate import Candidate
+from cayley.control.stability.conclusion import ALONE
+from cayley.control.stability.polynomial_signs import real_zeros
+from cayley.control.stability.regions import states_in
+from cayley.control.stability.verdict import Finding
+from cayley.systems.progress import PatientBar
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+_MOST_COORDINATES = 8
+_MOST_DEGREE = 6
+_ROUNDS = 8  # of derivatives
+_TRIED = 512  # states of the set
+_STARTS = 48  # of the search for other equilibria
+_STEPS = 200
+_AWAY = 1e-3  # of the region: nearer states count as the equilibrium
+
+
+def invariant_set(candidate: Candidate, box: Array, *, seed: int = 0, progress: bool = True) -> list[Finding]:
+    """Whether the equilibrium is all that stays in the set V' = 0; where it is not, whether it is so in the region."""
+    everywhere = _by_algebra(candidate)
+    if everywhere is not None and everywhere.outcome == "proved":
+        return [everywhere]
+    return [*([everywhere] if everywhere else []), _by_samples(candidate, box, seed, progress)]
+
+
+def set_in_words(candidate: Candidate) -> str:
+    """The set V' = 0."""
+    zeros = candidate.sign_of_rate.zeros
+    if zeros:
+        return "V' = 0 where " + " and ".join(f"{zero} = 0" for zero in zeros)
+    flat = flat_directions(candidate)
+    labels = candidate.about.labels
+    fixed = [label for label, row in zip(labels, flat, strict=True) if np.abs(row).max(initial=0.0) < 1e-9]
+    if len(fixed) == len(labels) - flat.shape[1]:
+        return f"near the equilibrium V' = 0 where {', '.join(fixed)} = 0"
+    return f"near the equilibrium V' = 0 along {flat.shape[1]} directions"
+
+
+def curvature_of_rate(candidate: Candidate) -> Array:
+    """The second derivatives of V' at the equilibrium: A^T H + H A, or A^T H A - H, with those H of V."""
+    A = candidate.about.A
+    H = candidate.slope.jacobian("d")(np.zeros(candidate.about.size))
+    return np.asarray(A.T @ H @ A - H if candidate.about.discrete else A.T @ H + H @ A)
+
+
+def flat_directions(candidate: Candidate) -> Array:
+    """Directions (n, k) in which V' is zero to second order."""
+    values, vectors = np.linalg.eigh(curvature_of_rate(candidate))
+    return np.asarray(vectors[:, np.abs(values) <= 1e-9 * np.abs(values).max(initial=1e-300)])
+
+
+def _by_algebra(candidate: Candidate) -> Finding | None:
+    import sympy
+    known = candidate.about.expressions
+    zeros = candidate.sign_of_rate.zeros
+    if known is None or not zeros:
+        return None
+    d = known[0]
+    F = [sympy.nsimplify(f, rational=True) for f in known[1]]
+    if len(d) > _MOST_COORDINATES or not all(f.is_polynomial(*d) for f in F) or max(
+            sympy.Poly(f, *d).total_degree() for f in (*F, *zeros)) > _MOST_DEGREE:
+        return None
+    basis = _basis(zeros, d)
+    for _ in range(_ROUNDS):
+        after = [_along(s, d, F, candidate.about.discrete) for s in basis.exprs]
+        new = [r for r in (basis.reduce(s)[1] for s in after) if r != 0]
+        if not new:
+            break
+        basis = _basis([*basis.exprs, *new], d)
+    else:
+        return None
+    t = sympy.Dummy("t")
+    if all(sympy.groebner([*basis.exprs, 1 - t * x], t, *d, domain="QQ").exprs == [1] for x in d):
+        return Finding(ALONE, "proved", f"with its derivatives along the dynamics it leaves {_listed(basis.exprs)}",
+                       "globally")
+    other = _real_point(basis.exprs, d)
+    if other is None:
+        return None
+    point = np.array([float(other[x]) for x in d])
+    return Finding(ALONE, "refuted", f"what satisfies {_listed(basis.exprs)} stays", "globally",
+                   counterexample=candidate.about.states(point))
+
+
+def _basis(equations: Any, d: Any) -> Any:  # noqa: ANN401 (of SymPy)
+    """Of the ideal of equations, in which factors that are zero nowhere are left out."""
+    import sympy
+    found = list(equations)
+    while True:
+        basis = sympy.groebner([zero for s in found for zero in real_zeros(s, d)], *d, order="grevlex",
+                               domain="QQ")
+        if basis.exprs == found:
+            return basis
+        found = basis.exprs
+
+
+def _along(s: Expr, d: Any, F: list[Expr], discrete: bool) -> Expr:  # noqa: ANN401 (symbols of SymPy)
+    import sympy
+    if discrete:
+        return sympy.expand(s.subs(dict(zip(d, F, strict=True)), simultaneous=True))
+    return sympy.expand(sum(sympy.diff(s, x) * f for x, f in zip(d, F, strict=True)))
+
+
+def _real_point(equations: list[Expr], d: Any) -> dict[Any, Any] | None:  # noqa: ANN401 (symbols of SymPy)
+    """A real point besides the origin, if one is found."""
+    import sympy
+    try:
+        found = sympy.solve(equations, *d, dict=True)
+    except NotImplementedError:
+        return None
+    for solution in found:
+        free = sorted({s for x in d for s in sympy.sympify(solution.get(x, x)).free_symbols}, key=str)
+        for value in (1, sympy.Rational(1, 10)):
+            at = {x: sympy.sympify(solution.get(x, x)).subs(dict.fromkeys(free, value)) for x in d}
+            if any(v != 0 for v in at.values()) and all(v.is_real for v in at.values()):
+                return at
+    return None
+
+
+def _listed(equations: list[Expr]) -> str:
+    return ", ".join(f"{s} = 0" for s in equations)
+
+
+# By samples
+
+
+def _by_samples(candidate: Candidate, box: Array, seed: int, progress: bool) -> Finding:
+    about = candidate.about
+    other = _other_equilibrium(candidate, box, seed)
+    if other is not None:
+        return Finding(ALONE, "refuted", "there is another equilibrium", "in the region",
+                       counterexample=about.states(other))
+    points = _points_of_set(candidate, box, seed)
+    if not len(points):
+        return Finding(ALONE, "sampled", f"{_TRIED // 2} searches found no other state with V' = 0, and {_STARTS} no "
+                       "other equilibrium", "in the region", _TRIED // 2)
+    before = candidate.value(points)
+    after = candidate.value(_moved(candidate, points, progress))
+    falls = after < before * (1 - 1e-9)
+    if not falls.all():
+        worst = points[np.argmin(falls)]
+        return Finding(ALONE, "refuted", "V does not fall from here, as far as it was followed", "in the region",
+                       counterexample=about.states(worst))
+    return Finding(ALONE, "sampled", f"V falls from each of {len(points)} states with V' = 0, and {_STARTS} searches "
+                   "found no other equilibrium", "in the region", len(points))
+
+
+def _points_of_set(candidate: Candidate, box: Array, seed: int) -> Array:
+    """States with V' = 0, by Newton's method for the gradient of V', which vanishes there with it."""
+    slope = candidate.rate.jacobian("d")
+    d = states_in(box, _TRIED, seed)[: _TRIED // 2]
+    h = 1e-5 * (box[1] - box[0])
+    with np.errstate(all="ignore"):
+        for _ in range(6):
+            curvature = np.stack([(slope(d + s) - slope(d - s)) / (2 * s.max()) for s in np.diag(h)], axis=-1)
+            even = (curvature + np.swapaxes(curvature, -1, -2)) / 2
+            good = np.isfinite(even).all(axis=(-1, -2))
+            d = d[good]
+            if not len(d):
+                return d
+            d = d - (np.linalg.pinv(even[good], rcond=1e-5, hermitian=True) @ slope(d)[..., None])[..., 0]
+        flat = np.abs(candidate.rate(d)) <= 1e-9 * (candidate.value(d) + candidate.size_of_rate(d))
+    inside = (d >= box[0]).all(axis=-1) & (d <= box[1]).all(axis=-1)
+    away = (np.abs(d) > _AWAY * (box[1] - box[0])).any(axis=-1)
+    return np.asarray(d[flat & inside & away])
+
+
+def _moved(candidate: Candidate, d: Array, progress: bool) -> Array:
+    """Where displacements are a while later."""
+    F = candidate.about.rate
+    if candidate.about.discrete:
+        for _ in range(2 * candidate.about.size):
+            d = F(d)
+        return d
+    h = 0.1 / max(float(np.linalg.norm(candidate.about.A, 2)), 1e-12)
+    with PatientBar("states of the set V' = 0", _STEPS, shown=progress) as bar:
+        for step in range(_STEPS):
+            a = F(d)
+            b = F(d + h / 2 * a)
+            c = F(d + h / 2 * b)
+            d = d + h / 6 * (a + 2 * b + 2 * c + F(d + h * c))
+            bar.reached(step + 1)
+    return d
+
+
+def _other_equilibrium(candidate: Candidate, box: Array, seed: int) -> Array | None:
+    from scipy.optimize import least_squares
+    about = candidate.about
+    jacobian = about.rate.jacobian("d")
+    less = np.eye(about.size) if about.discrete else np.zeros((about.size, about.size))
+    for start in states_in(box, _STARTS, seed + 1):
+        found = least_squares(lambda d: about.rate(d) - less @ d, start, jac=lambda d: jacobian(d) - less,
+                              bounds=(box[0] - 1e-12, box[1] + 1e-12), xtol=1e-14, ftol=1e-14, gtol=1e-14)
+        rest = np.abs(found.fun).max() <= 1e-9 * max(1.0, float(np.abs(found.jac).max()))
+        if rest and (np.abs(found.x) > _AWAY * (box[1] - box[0])).any():
+            return np.asarray(found.x)
+    return None
