@@ -31,6 +31,7 @@ from cayley.control.gravity_law import pd_with_gravity_lyapunov as pd_with_gravi
 from cayley.control.hybrid_law import hybrid_control as hybrid_control
 from cayley.control.impedance_law import impedance_control as impedance_control
 from cayley.control.integrator_chains import chain_gains as chain_gains
+from cayley.control.iterative_learning import IterativeLearning as IterativeLearning
 from cayley.control.joint_errors import JointErrors as JointErrors
 from cayley.control.joint_errors import JointGains as JointGains
 from cayley.control.joint_errors import joint_equilibrium as joint_equilibrium
@@ -38,6 +39,7 @@ from cayley.control.joint_errors import joint_error_model as joint_error_model
 from cayley.control.joint_errors import joint_gains as joint_gains
 from cayley.control.joint_law import joint_control as joint_control
 from cayley.control.laws import Law as Law
+from cayley.control.learned_motion import LearnedMotion as LearnedMotion
 from cayley.control.linear_motion import LinearMotion as LinearMotion
 from cayley.control.linear_motion import linear_along as linear_along
 from cayley.control.lqr_law import lqr as lqr

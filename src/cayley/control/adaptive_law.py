@@ -25,7 +25,7 @@ from cayley.control.arms import HasTree, numbers_of
 from cayley.control.force_limits import force_limits, is_within, within
 from cayley.control.passivity_law import passive_gains
 from cayley.control.reference_forces import (
-    arm_of_passive_law,
+    arm_of_single_coordinates,
     positive_gains_of,
     reference,
     reference_forces,
@@ -65,7 +65,7 @@ def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
     <system adaptive: state correction; inputs q, qd, target, target_qd, target_qdd; outputs tau, estimate;
      parameters kp, kd, slope, rate, leakage, limits>
     """
-    tree = arm_of_passive_law(arm, _WHAT)
+    tree = arm_of_single_coordinates(arm, _WHAT)
     unknown = unknown_parameters(tree, parameters, payload, joint_terms)
     low, high = _bounds(unknown, bounds)
     forces = reference_forces(tree)
@@ -98,7 +98,7 @@ def unknown_names(arm: Tree | HasTree, *, parameters: str | Sequence[str] | None
     >>> unknown_names(cy.load("planar2r"), payload="tool")[:4]
     ('m', 'ux', 'uy', 'uz')
     """
-    return unknown_parameters(arm_of_passive_law(arm, _WHAT), parameters, payload, joint_terms).names
+    return unknown_parameters(arm_of_single_coordinates(arm, _WHAT), parameters, payload, joint_terms).names
 
 
 def excitation(arm: Tree | HasTree, move: Motion, *, parameters: str | Sequence[str] | None = None,
@@ -112,7 +112,7 @@ def excitation(arm: Tree | HasTree, move: Motion, *, parameters: str | Sequence[
     >>> (excitation(cy.load("planar2r"), move, payload="tool") > 1e-9).sum()
     np.int64(4)
     """
-    tree = arm_of_passive_law(arm, _WHAT)
+    tree = arm_of_single_coordinates(arm, _WHAT)
     unknown = unknown_parameters(tree, parameters, payload, joint_terms)
     q, qd, qdd = move(np.linspace(move.start, move.end, samples))
     Y = unknown.model.regressor(q, qd, qdd) @ unknown.shares

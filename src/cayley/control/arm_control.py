@@ -15,6 +15,7 @@ from cayley.control.force_law import force_control
 from cayley.control.gravity_law import pd_with_gravity
 from cayley.control.hybrid_law import hybrid_control
 from cayley.control.impedance_law import impedance_control
+from cayley.control.iterative_learning import IterativeLearning, iterative_learning
 from cayley.control.joint_errors import JointErrors, JointGains, joint_error_model, joint_gains
 from cayley.control.joint_law import joint_pd, joint_pid
 from cayley.control.laws import Law, law_named, laws_of
@@ -32,6 +33,7 @@ from cayley.control.voltage_driven import VoltageDynamics, voltage_dynamics
 from cayley.control.voltage_law import voltage_commands
 from cayley.control.workspace_law import workspace_pd
 from cayley.model.tree import Tree
+from cayley.planning.motion import Motion
 from cayley.systems.system import System
 
 
@@ -89,6 +91,11 @@ class ArmControl:
                 creep: float = 1e-3, axes: str = "body") -> System:
         """The same of any shape: `gap(p)` grows away from the surface; `sphere_gap` and `plane_gap` are two."""
         return surface(self.tree, frame, gap, stiffness, damping=damping, friction=friction, creep=creep, axes=axes)
+
+    def iterative_learning(self, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
+                           cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
+        """A motion that the arm learns by repeating it, held by a law; see `cayley.control.iterative_learning`."""
+        return iterative_learning(self.tree, law, move, periods, kp, kd, cutoff=cutoff, limits=limits)
 
     def motors(self) -> System:
         """The motors of the drives, from voltages to joint forces."""

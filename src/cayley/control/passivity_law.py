@@ -19,7 +19,7 @@ from cayley.control.arms import HasTree
 from cayley.control.compensation import Compensator, compensated
 from cayley.control.gravity_law import Lyapunov
 from cayley.control.reference_forces import (
-    arm_of_passive_law,
+    arm_of_single_coordinates,
     positive_gains_of,
     reference,
     reference_forces,
@@ -50,7 +50,7 @@ def passivity_based(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: Ar
     >>> run.end["q"].round(6)
     array([ 0.5, -0.3])
     """
-    tree = arm_of_passive_law(arm, _WHAT)
+    tree = arm_of_single_coordinates(arm, _WHAT)
     forces = reference_forces(tree)
 
     def law(u: Record, p: Record) -> Array:
@@ -82,7 +82,7 @@ def passivity_based_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike,
     >>> passivity_based_lyapunov(arm, 50.0, 10.0)([0.1, 0.2], [0.0, 1.0], [0.1, 0.3], [0.0, 0.0]).rate
     np.float64(-10.0)
     """
-    tree = arm_of_passive_law(arm, _WHAT)
+    tree = arm_of_single_coordinates(arm, _WHAT)
     gains = passive_gains(tree, kp, kd, slope)
     kinetic = kinetic_energy_kernel(tree)
 

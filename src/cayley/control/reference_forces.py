@@ -55,8 +55,9 @@ def tracking_ports(count: int) -> dict[str, Port]:
             "target_qdd": still}
 
 
-def arm_of_passive_law(arm: Tree | HasTree, what: str) -> Tree:
-    """The tree of an arm for which M' - 2 C is skew in its coordinates; others are refused by name."""
+def arm_of_single_coordinates(arm: Tree | HasTree, what: str) -> Tree:
+    """The tree of an arm whose velocities are rates of its coordinates, free and with rigid drives; others are refused
+    by name."""
     tree = tree_of(arm)
     check_independent(tree, what)
     check_rigid_drives(tree, what)

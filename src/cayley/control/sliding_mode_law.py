@@ -23,7 +23,7 @@ from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import HasTree
 from cayley.control.passivity_law import passive_gains
 from cayley.control.reference_forces import (
-    arm_of_passive_law,
+    arm_of_single_coordinates,
     positive_gains_of,
     reference,
     reference_forces,
@@ -60,7 +60,7 @@ def sliding_mode(arm: Tree | HasTree, kd: ArrayLike, slope: ArrayLike, bound: Ar
     >>> bool((abs(run.end["q"] - [0.5, -0.3]) < 0.1 / 8.0).all())
     True
     """
-    tree = arm_of_passive_law(arm, "sliding-mode control")
+    tree = arm_of_single_coordinates(arm, "sliding-mode control")
     n = tree.nv
     gains = passive_gains(tree, 0.0, kd, slope)
     sizes = {name: positive_gains_of(value, n, name, zero=True)
