@@ -65,6 +65,8 @@ REFUSED = {
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
     "generated_model": lambda arm, frame, z: arm.generated_model(),
+    "euler_lagrange": lambda arm, frame, z: arm.euler_lagrange(z.q, z.v, z.v),
+    "kane_equations": lambda arm, frame, z: arm.kane_equations(),
     "augmented_links": lambda arm, frame, z: arm.augmented_links,
     "orthogonal_complement": lambda arm, frame, z: arm.orthogonal_complement(z.q),
     "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(

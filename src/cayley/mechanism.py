@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.elastic_joints import MotorMotion
     from cayley.dynamics.equations import EquationsOfMotion
     from cayley.dynamics.equations.closed_mechanisms import Formulation
+    from cayley.dynamics.euler_lagrange import EulerLagrange
     from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
     from cayley.dynamics.forward.kernels import ForwardDynamics
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.kernels import InverseDynamics
     from cayley.dynamics.inverse.reactions import Reactions
+    from cayley.dynamics.kane_equations import KaneEquations
     from cayley.dynamics.linearised.identified_discrete_model import IdentifiedCoefficients
     from cayley.dynamics.linearised.kernels import ForwardDerivatives, Linearize
     from cayley.dynamics.linearised.partials import PartialDerivatives
@@ -1443,6 +1445,29 @@ class Mechanism:
         from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
         return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared,
                                    formulation=formulation, independent=independent)
+
+    @made_once
+    def euler_lagrange(self) -> Kernel[EulerLagrange]:
+        """`euler_lagrange(q, qd, qdd)`: the operator of Euler and Lagrange on the Lagrangian of the mechanism, term by
+        term (..., nv): `momentum_rate`, `kinetic_slope`, `potential_slope`, `dissipation`; `kinetic` is d/dt dK/dqd -
+        dK/dq, and `tau` all of it. See `cayley.dynamics.euler_lagrange`.
+
+        >>> load("s1_f2").euler_lagrange([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).tau
+        array([15.20009968,  2.87612016])
+        """
+        from cayley.dynamics.euler_lagrange import euler_lagrange_kernel
+        return euler_lagrange_kernel(self.tree)
+
+    def kane_equations(self, speeds: Callable[[Array], Any] | ArrayLike | None = None) -> KaneEquations:
+        """Kane's equations in the generalised speeds u = Y(q) qd: partial velocities, active and inertia forces, and
+        what follows from F + F* = 0; see `cayley.dynamics.kane_equations`.
+
+        >>> kane = load("s1_f2").kane_equations([[1.0, 0.0], [1.0, 1.0]])  # the angular velocities of the links
+        >>> kane.joint_forces([0.3, -0.7], [1.1, 0.7], [0.5, 2.5])
+        array([15.20009968,  2.87612016])
+        """
+        from cayley.dynamics.kane_equations import kane_equations
+        return kane_equations(self.tree, speeds)
 
     def generated_model(self, *, form: Literal["recursion", "traces"] = "recursion",
                         coordinates: Literal["angles", "half-angle tangents"] = "angles",

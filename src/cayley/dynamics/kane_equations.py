@@ -1,0 +1,168 @@
+"""Kane's equations of a mechanism, in any generalised speeds.
+
+    u = Y(q) qd               generalised speeds, as many as velocities; Z = Y^-1
+    w_r, v_r                  partial angular velocity of a link, and partial velocity of its centre of mass: what a
+                              unit of speed r gives it, columns of T Z with the twist map T
+    F_r  = sum (v_r . m g) + (Z^T tau)_r                        generalised active force
+    F*_r = -sum (v_r . m a + w_r . (I wd + w x I w))            generalised inertia force
+    F_r + F*_r = 0
+The forces of joints act on two links each; what they do with partial velocities is the force times the rate of its
+joint. Springs and friction are active, rotors inertial, as far as they are included. Constraint forces never appear.
+Source: Kane 1961; Balafoutis & Patel, section 5.2.3, after which (5.2.36), (5.2.37) are the case Y = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.linear import ldl_solve
+from cayley.compiler.symbols import wrapped
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.dynamics.inertia_matrix.orthogonal_complement import extended_masses, twist_map
+from cayley.dynamics.inverse.newton_euler import movements, own_load
+from cayley.dynamics.rigid_links.drives import drive_forces, passive_forces, rotor_inertias
+from cayley.dynamics.rigid_links.energies import link_poses
+from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.errors import ConventionError, SingularityError
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.task_functions import task_jacobian
+from cayley.model.tree import Tree
+
+Speeds = Callable[[Array], Any]
+
+
+class PartialVelocities(NamedTuple):
+    """For each speed and each link the partial angular velocity (..., nv, links, 3), and the partial velocity of its
+    centre of mass, in the root's axes."""
+
+    angular: Array
+    linear: Array
+
+
+@dataclass(frozen=True, eq=False)
+class KaneEquations:
+    """Made by `kane_equations`. Its kernels are of the configuration q, of speeds u, their rates ud, and of joint
+    forces tau."""
+
+    tree: Tree
+    speeds: Speeds
+    links: Links
+
+    @cached_property
+    def speeds_of(self) -> Kernel:
+        """`(q, qd)` -> u (..., nv)."""
+        return self._kernel("(q),(v)->(v)", lambda q, qd: self._matrix(q) @ qd, "speeds_of", ("q", "qd"))
+
+    @cached_property
+    def velocities(self) -> Kernel:
+        """`(q, u)` -> qd (..., nv)."""
+        return self._kernel("(q),(v)->(v)", lambda q, u: self._inverse(q) @ u, "velocities", ("q", "u"))
+
+    @cached_property
+    def partial_velocities(self) -> Kernel[PartialVelocities]:
+        """`(q)` -> `angular`, `linear` (..., nv, links, 3); `links` are named in `link_names`."""
+        def text(q: Array) -> PartialVelocities:
+            found = np.reshape((twist_map(self.links, q) @ self._inverse(q)).T, (self.tree.nv, -1, 2, 3))
+            return PartialVelocities(found[:, :, 0], found[:, :, 1])
+
+        n = len(self.links.links)
+        return self._kernel(f"(q)->(v,{n},3),(v,{n},3)", text, "partial_velocities", ("q",), PartialVelocities._fields)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """The joints that move the links."""
+        return tuple(link.name for link in self.links.links)
+
+    @cached_property
+    def active_forces(self) -> Kernel:
+        """`(q, u, tau)` -> F (..., nv)."""
+        return self._kernel("(q),(v),(v)->(v)", self._active, "active_forces", ("q", "u", "tau"))
+
+    @cached_property
+    def inertia_forces(self) -> Kernel:
+        """`(q, u, ud)` -> F* (..., nv)."""
+        return self._kernel("(q),(v),(v)->(v)", self._inertial, "inertia_forces", ("q", "u", "ud"))
+
+    @cached_property
+    def joint_forces(self) -> Kernel:
+        """`(q, u, ud)` -> tau (..., nv), with which F + F* = 0."""
+        def text(q: Array, u: Array, ud: Array) -> Array:
+            return -(self._matrix(q).T @ (self._active(q, u, np.zeros(self.tree.nv)) + self._inertial(q, u, ud)))
+
+        return self._kernel("(q),(v),(v)->(v)", text, "joint_forces", ("q", "u", "ud"))
+
+    @cached_property
+    def rates(self) -> Kernel:
+        """`(q, u, tau)` -> ud (..., nv), with which F + F* = 0; `SingularityError` where nothing has inertia."""
+        def text(q: Array, u: Array, tau: Array) -> Array:
+            Z = self._inverse(q)
+            T = twist_map(self.links, q) @ Z
+            moved = [M @ T[6 * k:6 * k + 6] for k, M in enumerate(extended_masses(self.links, q))]
+            M = T.T @ np.concatenate(moved) + Z.T @ np.diag(rotor_inertias(self.tree)) @ Z
+            left = self._active(q, u, tau) + self._inertial(q, u, np.zeros(self.tree.nv))
+            return only_where(is_definite(M), ldl_solve(M, left))
+
+        return self._kernel("(q),(v),(v)->(v)", text, "rates", ("q", "u", "tau"))
+
+    # The texts
+
+    def _matrix(self, q: Array) -> Array:
+        """Y (nv, nv)."""
+        rows = [np.stack([np.asarray(entry) for entry in row]) for row in self.speeds(q)]
+        if len(rows) != self.tree.nv or any(row.shape != (self.tree.nv,) for row in rows):
+            raise ConventionError(f"generalised speeds of {self.tree.name} are u = Y(q) qd with Y ({self.tree.nv}, "
+                                  f"{self.tree.nv}), and this one has rows {[len(row) for row in rows]}")
+        return wrapped(np.stack(rows))
+
+    def _inverse(self, q: Array) -> Array:
+        Y = self._matrix(q)
+        return only_where(is_definite(Y @ Y.T), np.linalg.solve(Y, np.eye(len(Y))))
+
+    def _active(self, q: Array, u: Array, tau: Array) -> Array:
+        Z = self._inverse(q)
+        weights = [np.concatenate([np.zeros(3), link.moments.mass * self.links.gravity]) for link in self.links.links]
+        return Z.T @ (twist_map(self.links, q).T @ np.concatenate(weights) + tau - passive_forces(self.tree, q, Z @ u))
+
+    def _inertial(self, q: Array, u: Array, ud: Array) -> Array:
+        Z = self._inverse(q)
+        qd = Z @ u
+        qdd = Z @ (ud - task_jacobian(self.tree, q, self._matrix) @ qd @ qd)
+        afloat = replace(self.links, gravity=np.zeros(3))
+        needed = []
+        for link, moved, (R, _) in zip(self.links.links, movements(afloat, q, qd, qdd), link_poses(self.links, q),
+                                       strict=True):
+            f, n = own_load(link, moved)
+            needed += [R @ (n - np.cross(link.moments.center, f)), R @ f]
+        driven = drive_forces(self.tree, q, qd, qdd) - passive_forces(self.tree, q, qd)
+        return -(Z.T @ (twist_map(self.links, q).T @ np.concatenate(needed) + driven))
+
+    def _kernel(self, signature: str, text: Callable[..., Any], name: str, inputs: tuple[str, ...],
+                outputs: tuple[str, ...] | None = None) -> Kernel[Any]:
+        return kernel(sized(self.tree, signature), name=name, inputs=inputs, outputs=outputs,
+                      explain=self._explain)(text)
+
+    def _explain(self, *state: Array) -> None:
+        raise SingularityError(f"the generalised speeds of {self.tree.name} depend on each other here, "
+                               "where Y(q) is singular; or one of them moves no inertia")
+
+
+def kane_equations(tree: Tree, speeds: Speeds | ArrayLike | None = None) -> KaneEquations:
+    """Kane's equations of a tree; `speeds`: Y (nv, nv), constant or a function of q that can be traced; the velocities
+    themselves if it is left out. Joints that are tied together are refused by name.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> absolute = kane_equations(load_robot("s1_f2"), [[1.0, 0.0], [1.0, 1.0]])  # angular velocities of the links
+    >>> absolute.partial_velocities([0.3, -0.7]).angular[:, :, 2]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    Y = np.eye(tree.nv) if speeds is None else speeds
+    given = Y if callable(Y) else (lambda q: np.asarray(Y, dtype=float))
+    return KaneEquations(tree, given, links_of(tree))
