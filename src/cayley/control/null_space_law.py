@@ -49,8 +49,9 @@ def null_space_control(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: Array
     def besides(u: Record, p: Record) -> Array:
         drawn = p.posture_kp * configuration_difference(tree, u.q, u.posture) - p.posture_kd * u.qd
         J = felt.jacobian(u.q)
-        onward = solve(inertia_matrix_kernel(tree)(u.q), J.T)
-        return drawn - J.T @ felt.heavy(J @ onward, onward.T @ drawn)
+        M = inertia_matrix_kernel(tree)(u.q)
+        onward = solve(M, J.T)
+        return drawn - J.T @ felt.heavy(M, J, onward, onward.T @ drawn)
 
     return System(
         name, inputs={"q": tree.nq, "qd": n, "task_tau": n, "posture": tree.nq}, outputs={"tau": n},

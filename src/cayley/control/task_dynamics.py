@@ -7,9 +7,10 @@ not feel it: tau is J^T (Lambda a + mu + p) + N^T (h + tau0), where N^T = 1 - J^
 accelerates nothing of the task, h = C qd + g, mu = Lambda (J M^-1 C qd - J' qd) and p = Lambda J M^-1 g.
 
 Near singular postures the frame is all but immovable in some direction, and Lambda grows without bounds. It is found by
-J M^-1 J^T = L D L^T, and pivots of D less than `near` times the mean of the diagonal, of lengths and of turns apart,
-are raised to that: the frame counts as no heavier. Elsewhere nothing is changed. Forces stay bounded; r'' is less than
-wanted in that direction, and the rest of tau is not disturbed by it. Source: Khatib 1987; Gill and Murray 1974.
+J M^-1 J^T = L D L^T, and pivots of D that are less than `near` tr(J J^T) / (m tr M), of the m rows of lengths and of
+those of turns apart, are raised to that: the frame counts as no heavier. As M is no more than its trace, nothing is
+changed where the rows of J J^T are independent to within `near` of their mean. Forces stay bounded, and r'' is less
+than wanted in that direction. Source: Khatib 1987; Gill and Murray 1974.
 """
 
 from __future__ import annotations
@@ -120,17 +121,18 @@ class TaskDynamics:
         if wrench is not None:
             known = known + general_jacobian(tree, u.q, self.frame, axes="world").T @ wrench
         drift = self.in_rows(jacobian_rate(tree, u.q, u.qd, self.frame, axes="world") @ u.qd, turned)
-        pull = self.heavy(J @ onward, acceleration - drift - onward.T @ known)
+        pull = self.heavy(M, J, onward, acceleration - drift - onward.T @ known)
         total = bias_forces_kernel(tree)(u.q, u.qd) + besides + J.T @ (pull if push is None else pull + push)
         return finite_or(total, 0.0)
 
-    def heavy(self, lightness: Array, acceleration: Array) -> Array:
-        """Lambda a, for J M^-1 J^T (m, m) and a (m), with no direction of the frame all but immovable; a text."""
+    def heavy(self, M: Array, J: Array, onward: Array, acceleration: Array) -> Array:
+        """Lambda a (m), from M (nv, nv), J (m, nv) and M^-1 J^T (nv, m), with no direction of the frame all but
+        immovable; a text."""
         linear = sum(row < 3 for row in self.rows)
         least = []
-        for part in (range(linear), range(linear, len(self.rows))):
-            mean = sum(lightness[k, k] for k in part) / max(len(part), 1)
-            least += [self.near * mean + _IMMOVABLE] * len(part)
-        L, pivots = ldl(lightness, least)
+        for rows in (J[:linear], J[linear:]):
+            mean = np.sum(rows * rows) / (max(len(rows), 1) * np.trace(M))
+            least += [self.near * mean + _IMMOVABLE] * len(rows)
+        L, pivots = ldl(J @ onward, least)
         x = [entry / pivot for entry, pivot in zip(solve_lower(L, acceleration), pivots, strict=True)]
         return np.stack(solve_lower_transposed(L, x))
