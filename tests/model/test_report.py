@@ -17,6 +17,7 @@ from cayley.model.masses import check_has_masses, rigid_groups
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
 from cayley.model.report import ModelWarning, report
 from cayley.model.tree import Tree
+from cayley.model.winding import Winding
 
 BOUNDED = Limits((-1.0,), (2.0,), (3.0,), (4.0,))
 SOLID = np.diag([1e-2, 1e-2, 1e-2])
@@ -221,3 +222,21 @@ def test_robots_of_the_catalogue_are_in_radians():
 def test_where_a_mechanism_comes_from_does_not_command_the_terminal():
     tree = Tree.of("arm", [Body("a")], [], source="\x1b]0;title\x07")
     assert r"(\x1b]0;title\x07)" in str(report(tree)) and "\x1b" not in str(report(tree))
+
+
+def test_windings_of_motors_are_listed_and_doubted():
+    """Time constants by their formulas; constants that are not equal in SI units are doubted."""
+    winding = Winding(resistance=2.0, torque_constant=0.05, inductance=1e-3)
+    motor = Rotor(1e-5, gear=100.0, winding=winding)
+    found = report(with_joint(rotor=motor))
+    assert found.motors in found.tables and found.motors.title in str(found)
+    assert found.motors.rows == (("j", "100", "1e-05", "2", "0.05", "0.05", "0.001", "0.0005", "0.008"),)
+    assert not found.about("motor constants doubtful")
+    odd = Winding(resistance=2.0, torque_constant=0.05, back_emf=5.2)  # V/krpm
+    assert report(with_joint(rotor=Rotor(1e-5, winding=odd))).about("motor constants doubtful") == ("j",)
+    free = report(with_joint(rotor=Rotor(1e-5, winding=Winding(2.0, 0.05, back_emf=0.0))))
+    assert free.motors.rows[0][-1] == "inf" and not free.about("motor constants doubtful")
+    assert not report(with_joint()).motors.rows
+    soft = load_robot("planar2r").with_drive("joint1", stiffness=100.0, inertia=1e-5, gear=100.0, winding=winding)
+    for arm in (soft, soft.including("elastic drives")):
+        assert len(report(arm).motors.rows) == 1

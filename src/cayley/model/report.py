@@ -19,6 +19,7 @@ from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.parts import Body, Frame, Joint
+from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
 from cayley.wording import printable
@@ -30,6 +31,8 @@ _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/
 SMALLEST_MASS = 1e-4
 LARGEST_MASS = 1e4
 LARGEST_GYRATION = 10.0  # [m]
+
+UNEQUAL = 2.0  # how many times the one constant of a motor may be the other
 
 _ROUNDED = 0.01  # [rad], of numbers with two or three figures
 
@@ -87,13 +90,14 @@ class Report:
     frames: Table
     loops: Table
     drives: Table
+    motors: Table
     warnings: tuple[Finding, ...]
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """Those that are not empty."""
-        return tuple(table for table in (self.bodies, self.joints, self.drives, self.frames, self.loops)
-                     if table.rows)
+        return tuple(table for table in (self.bodies, self.joints, self.drives, self.motors, self.frames,
+                                           self.loops) if table.rows)
 
     def about(self, what: str) -> tuple[str, ...]:
         """The names that the warnings of one kind concern: `report.about("mass missing")`."""
@@ -157,7 +161,7 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
                                               for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
     findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), _drives(tree),
-                  tuple(findings))
+                  _motors(tree), tuple(findings))
 
 
 # Tables
@@ -218,6 +222,23 @@ def _drive_row(joint: Joint) -> tuple[str, ...]:
             "unknown" if rotor.mass is None else f"{rotor.mass:.6g}", rotor.carrier or joint.parent, spring)
 
 
+def _motors(tree: Tree) -> Table:
+    """The windings of motors, as their data sheets say them, and how fast the current and the free rotor follow."""
+    rows = tuple((joint.name, f"{joint.rotor.gear:.6g}", f"{joint.rotor.inertia:.6g}", *_winding_words(joint.rotor))
+                 for joint in tree.joints if joint.rotor.winding is not None)
+    return Table("Motors", ("joint", "gear", "rotor [kg m^2]", "resistance [ohm]", "torque constant [N m/A]",
+                            "back-emf [V s/rad]", "inductance [H]", "electrical [s]", "mechanical [s]"), rows)
+
+
+def _winding_words(rotor: Rotor) -> tuple[str, ...]:
+    winding = rotor.winding
+    assert winding is not None
+    drag = winding.torque_constant * winding.induced
+    times = winding.inductance / winding.resistance, rotor.inertia * winding.resistance / drag if drag else np.inf
+    return tuple(f"{x:.6g}" for x in (winding.resistance, winding.torque_constant, winding.induced, winding.inductance,
+                                      *times))
+
+
 def _spring_numbers(spring: Spring) -> dict[str, Any]:
     """What a spring says of itself; functions in Python by their names."""
     return {key: getattr(value, "__name__", "a function") if callable(value) else value
@@ -274,8 +295,22 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     yield from _grouped("constraints", [each.name for each in tree.constraints],
                         "constraint {} ties joints together: what cannot keep it refuses the mechanism",
                         "constraints {} tie joints together: what cannot keep them refuses the mechanism")
+    yield from _motor_findings(tree)
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
+
+
+def _motor_findings(tree: Tree) -> Iterator[Finding]:
+    """In SI units the two constants of a motor are one; a data sheet may say them in others."""
+    for joint in tree.joints:
+        winding = joint.rotor.winding
+        if winding is None or not winding.induced:
+            continue
+        if not 1 / UNEQUAL <= winding.induced / winding.torque_constant <= UNEQUAL:
+            yield Finding("motor constants doubtful", (joint.name,),
+                          f"the motor of joint {joint.name!r} has a back-emf of {winding.induced:.6g} V s/rad and a "
+                          f"torque constant of {winding.torque_constant:.6g} N m/A, which are about equal in these "
+                          "units: is one in another, as V/krpm or mN m/A?")
 
 
 def _grouped(about: str, names: Sequence[str], one: str, many: str) -> Iterator[Finding]:
