@@ -875,12 +875,42 @@ def growth() -> Any:
     return figure
 
 
+def swing_up() -> Any:
+    """The swing-up of the tutorial: angles of twenty pendulums, and what each state is worth to them."""
+    made = _tutorial("learning.md", "value")
+    exam = made["episodes"](20, lambda u: {"angle": 0.4 * (u[0] - 0.5), "speed": 0.0, "mass": 0.9 + 0.2 * u[2]})
+    seen, _ = exam.reset(seed=5)
+    states = [exam.x.copy()]
+    for _ in range(59):
+        best = made["value"][made["cell"](seen)].argmax(1)
+        seen = exam.step(made["torques"][best][:, None])[0]
+        states.append(exam.x.copy())
+    angle, speed = np.moveaxis(np.stack(states), -1, 0)
+    figure, (time, worth) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    time.plot(0.1 * np.arange(60), np.degrees(angle), color=BLUE, linewidth=0.8, alpha=0.7)
+    for upright in (-180, 180):
+        time.axhline(upright, color=GREEN, linestyle="--", linewidth=1)
+    time.set(xlabel="time [s]", ylabel="angle [°]", title="twenty pendulums that hang at first", yticks=[-180, 0, 180])
+    table = made["value"].max(1).reshape(60, 61)
+    shown = worth.imshow(table.T, origin="lower", aspect="auto", extent=(-180, 180, -10, 10), cmap="viridis")
+    one = np.degrees(angle[:, 0])
+    turned = (one + 180) % 360 - 180
+    worth.plot(np.where(np.abs(np.diff(turned, append=turned[-1])) > 180, np.nan, turned), speed[:, 0], "o-",
+               color="white", markersize=2.5, linewidth=0.8)
+    worth.set(xlabel="angle [°]", ylabel="speed [rad/s]", title="what a state is worth, and one way up",
+              xticks=[-180, 0, 180])
+    figure.colorbar(shown, ax=worth, label="rewards to come")
+    time.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
                  wrong_stiffness, peg, spline_ends, rotation_curves, laws, limit_use, motion, fastest,
-                 block_diagram_of_an_arm, logarithm, guidance, weld, growth, front)}
+                 block_diagram_of_an_arm, logarithm, guidance, weld, growth, swing_up,
+                 front)}
 
 
 def main(folder: Path) -> list[Path]:

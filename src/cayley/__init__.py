@@ -52,7 +52,7 @@ from cayley.errors import (
 )
 
 if TYPE_CHECKING:
-    from cayley import control, geometry, mechanisms, planning, simulation, systems
+    from cayley import control, geometry, learning, mechanisms, planning, simulation, systems
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
@@ -87,6 +87,7 @@ __all__ = [
     "independent",
     "jacobian",
     "kernel",
+    "learning",
     "load",
     "mechanisms",
     "newton",
@@ -96,7 +97,7 @@ __all__ = [
     "where", ]
 
 
-_PACKAGES = ("control", "geometry", "mechanisms", "planning", "simulation", "systems")
+_PACKAGES = ("control", "geometry", "learning", "mechanisms", "planning", "simulation", "systems")
 
 
 def __dir__() -> list[str]:

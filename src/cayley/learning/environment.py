@@ -1,0 +1,163 @@
+"""A system as many episodes side by side: Gymnasium's vector API over compiled rollouts.
+
+The lanes share nothing: what one does is the same, bit for bit, in whatever company. So are its random numbers, which
+are those of its seed and the number of its episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, Text
+from cayley.errors import SignatureError
+from cayley.learning.draws import uniform
+from cayley.learning.trials import Start, Trials
+from cayley.systems.system import System
+
+try:
+    from gymnasium.spaces import Box
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as missing:
+    raise ImportError(
+        "environments are Gymnasium's, which is not installed: pip install 'cayley[learning]'") from missing
+
+_AUTORESET = {"next step": AutoresetMode.NEXT_STEP, "same step": AutoresetMode.SAME_STEP,
+              "disabled": AutoresetMode.DISABLED}
+
+
+class Environment(VectorEnv[Array, Array, Array]):
+    """`lanes` episodes of a `system`, each of at most `horizon` actions.
+
+    `start(u)` gives the state that an episode begins with, and those parameters of the system that it has for itself
+    (domain randomisation), from `draws` random numbers u in [0, 1). `action` is the input that is driven, between `low`
+    and `high`: what lies beyond is brought to the nearer of them, as a drive does; other inputs are `inputs`. An action
+    acts for `step` seconds, in `substeps` steps of `method`. `observe`, `reward` and `failed`, which ends an episode,
+    are texts of (t, x, u, p) like all texts of a system, at the end of that time. They are all compiled. A lane that
+    leaves the numbers ends as well, with the reward 0, its last observation, and True in `info["not_finite"]`.
+    `autoreset`: "next step", "same step" or "disabled", as Gymnasium has them.
+
+    `reset(seed=7)` gives lane k the seed 7 + k; `reset(options={"reset_mask": mask})` begins some lanes anew.
+
+    >>> import cayley as cy
+    >>> swing = cy.System(
+    ...     "pendulum", state={"angle": cy.systems.Block((), "rad", velocity="speed"), "speed": "rad/s"},
+    ...     inputs={"torque": "N m"}, parameters={"mass": 1.0},
+    ...     derivative=lambda t, x, u, p: u.torque / p.mass - 9.81 * np.sin(x.angle))
+    >>> episodes = Environment(
+    ...     swing, lanes=4, action="torque", low=-2.0, high=2.0, step=0.05, horizon=100, draws=2,
+    ...     start=lambda u: {"angle": 0.2 * (u[0] - 0.5), "speed": 0.0, "mass": 0.8 + 0.4 * u[1]},
+    ...     observe=lambda t, x, u, p: np.stack([np.cos(x.angle), np.sin(x.angle), x.speed]),
+    ...     reward=lambda t, x, u, p: -np.cos(x.angle) - 1e-3 * u.torque**2)
+    >>> seen, info = episodes.reset(seed=1)
+    >>> seen, reward, terminated, truncated, info = episodes.step(np.ones((4, 1)))
+    >>> seen.shape, reward.shape, truncated
+    ((4, 3), (4,), array([False, False, False, False]))
+    """
+
+    def __init__(self, system: System, lanes: int, *, action: str, low: ArrayLike, high: ArrayLike, step: float,
+                 horizon: int, start: Start, draws: int, observe: Text, reward: Text, failed: Text | None = None,
+                 inputs: Mapping[str, ArrayLike] | None = None, method: str = "rk4", substeps: int = 1,
+                 autoreset: str = "next step", threads: int = 1) -> None:
+        self.trials = Trials(system, start, draws, action, observe, reward, failed, step, substeps, method, threads,
+                             inputs or {})
+        if lanes < 1 or horizon < 1:
+            raise SignatureError(f"there are one lane and one action or more, not {lanes} and {horizon}")
+        if autoreset not in _AUTORESET:
+            raise SignatureError(f"autoreset is one of {', '.join(map(repr, _AUTORESET))}, not {autoreset!r}")
+        shape = system.ports[action].shape
+        self._shape = shape
+        self._low, self._high = (np.broadcast_to(np.asarray(bound, float), shape or (1,)) for bound in (low, high))
+        if not (self._low < self._high).all():
+            raise SignatureError(f"low must be below high for the action {action!r}, not {low} and {high}")
+        self.metadata = {"autoreset_mode": _AUTORESET[autoreset]}
+        self.num_envs = lanes
+        self.horizon = horizon
+        self.single_action_space = Box(self._low.astype(np.float32), self._high.astype(np.float32))
+        self.single_observation_space = Box(-np.inf, np.inf, (self.trials.seen_size,))
+        self.action_space = batch_space(self.single_action_space, lanes)
+        self.observation_space = batch_space(self.single_observation_space, lanes)
+        x, own = self.trials.begun(np.full((lanes, draws), 0.5))
+        self.x = x
+        self.parameters = own
+        self._seeds: Array | None = None
+        self._episodes = np.zeros(lanes, np.uint64)
+        self._age = np.zeros(lanes, int)
+        self._over = np.ones(lanes, bool)
+        self._seen = np.zeros((lanes, self.trials.seen_size))
+
+    def reset(self, *, seed: int | Sequence[int] | None = None,  # type: ignore[override]
+              options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Begin all episodes anew, or those of `options["reset_mask"]`; a seed begins their random numbers anew."""
+        mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, bool)))
+        if mask.shape != (self.num_envs,) or mask.dtype != bool:
+            raise SignatureError(f"a reset mask is {self.num_envs} truth values, not {mask.dtype} of {mask.shape}")
+        if seed is not None or self._seeds is None:
+            seeds = self._given_seeds(seed)
+            self._seeds = seeds if self._seeds is None else np.where(mask, seeds, self._seeds)
+            self._episodes[mask] = 0
+        self._begin(mask)
+        return self._observations(), {}
+
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, dict[str, Any]]:  # type: ignore[override]
+        """Observations, rewards, which have failed, which have reached the horizon, and what else there is to say."""
+        action = self._given_actions(actions)
+        mode = self.metadata["autoreset_mode"]
+        anew = self._over.copy()
+        if anew.any() and (self._seeds is None or mode != AutoresetMode.NEXT_STEP):
+            raise SignatureError(f"lane {np.argmax(anew)} is over, or has not begun: call reset, with a reset mask if "
+                                 "the others go on")
+        after = self.trials.advanced(self.x, action, self.parameters)
+        seen, reward, failed = self.trials.judged(after, action, self.parameters)
+        fine = np.isfinite(after).all(-1) & np.isfinite(seen).all(-1) & np.isfinite(reward)
+        self.x = np.where(fine[:, None], after, self.x)
+        self._seen = np.where(fine[:, None], seen, self._seen)
+        self._age += 1
+        if anew.any():
+            self._begin(anew)
+        reward = np.where(fine & ~anew, reward, 0.0)
+        terminated = (failed | ~fine) & ~anew
+        truncated = (self._age >= self.horizon) & ~terminated & ~anew
+        self._over = terminated | truncated
+        info: dict[str, Any] = {"not_finite": ~fine & ~anew}
+        if mode == AutoresetMode.SAME_STEP and self._over.any():
+            over = self._over.copy()
+            info |= {"final_obs": self._observations(), "_final_obs": over}
+            self._begin(over)
+        return self._observations(), reward, terminated, truncated, info
+
+    def _begin(self, mask: Array) -> None:
+        assert self._seeds is not None
+        x, own = self.trials.begun(uniform(self._seeds[mask], self._episodes[mask], self.trials.draws))
+        self.x[mask] = x
+        for name, values in own.items():
+            self.parameters[name][mask] = values
+        self._episodes[mask] += np.uint64(1)
+        self._age[mask] = 0
+        self._over[mask] = False
+        still = np.zeros((len(x), *self._shape))
+        seen, _, _ = self.trials.judged(x, still, own)
+        self._seen[mask] = seen
+
+    def _observations(self) -> Array:
+        return self._seen.astype(np.float32)
+
+    def _given_actions(self, actions: ArrayLike) -> Array:
+        given = np.asarray(actions, float)
+        if given.shape != (self.num_envs, *self._low.shape):
+            raise SignatureError(f"actions have the shape {(self.num_envs, *self._low.shape)}, not {given.shape}")
+        if np.isnan(given).any():
+            raise SignatureError(f"the action of lane {np.argwhere(np.isnan(given))[0][0]} is not a number")
+        return np.clip(given, self._low, self._high).reshape(self.num_envs, *self._shape)
+
+    def _given_seeds(self, seed: int | Sequence[int] | None) -> Array:
+        if seed is None:
+            return np.random.SeedSequence().generate_state(1, np.uint64) + np.arange(self.num_envs, dtype=np.uint64)
+        if isinstance(seed, (int, np.integer)):
+            return np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
+        if len(seed) != self.num_envs:
+            raise SignatureError(f"{self.num_envs} lanes have as many seeds, not {len(seed)}")
+        return np.asarray(seed, np.uint64)

@@ -1,0 +1,130 @@
+"""What an episode of a system is, compiled: where it begins, what an action does, what is seen and rewarded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.signature import spell
+from cayley.compiler.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.systems.layout import State
+from cayley.systems.output_kernels import text_kernel
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.wording import did_you_mean
+
+Start = Callable[[Array], Mapping[str, ArrayLike]]
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Episodes of a system; `Environment` says what the parts are."""
+
+    system: System
+    start: Start
+    draws: int
+    action: str
+    observe: Text
+    reward: Text
+    failed: Text | None
+    step: float
+    substeps: int = 1
+    method: str = "rk4"
+    threads: int = 1
+    inputs: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        system = self.system
+        if self.action not in system.ports:
+            raise SignatureError(f"{system.name} has no input {self.action!r} for the actions"
+                                 + did_you_mean(self.action, system.ports, otherwise=f"; it has {_all(system.ports)}"))
+        if system.is_timed:
+            raise UnsupportedError(f"{system.name} depends on the time itself, and each lane has a time of its own: "
+                                   "make the time a state of the system, with the derivative 1")
+        if self.substeps < 1:
+            raise SignatureError(f"an action acts in one step or more, not in {self.substeps}")
+        others = [name for name in self.example if name not in (*system.blocks, *system.modes, *system.parameters)]
+        if others:
+            known = [*system.blocks, *system.modes, *system.parameters]
+            raise SignatureError(f"`start` gives {others[0]!r}, which is no state or parameter of {system.name}"
+                                 + did_you_mean(others[0], known, otherwise=f"; it has {_all(known)}"))
+        system.layout.given({n: value for n, value in self.example.items() if n not in system.parameters})
+
+    @cached_property
+    def example(self) -> dict[str, Array]:
+        """What `start` gives for random numbers that are all a half."""
+        return {name: np.asarray(value, float) for name, value in self.start(np.full(self.draws, 0.5)).items()}
+
+    @property
+    def own(self) -> list[str]:
+        """The parameters that each episode has for itself."""
+        return [name for name in self.example if name in self.system.parameters]
+
+    @cached_property
+    def begin(self) -> Kernel:
+        """`begin(u)`: the vector of the state, and the parameters that an episode has for itself."""
+        layout = self.system.layout
+        shapes = [(layout.size,), *[np.shape(self.system.parameters[name]) for name in self.own]]
+
+        def text(u: Array) -> tuple[Array, ...] | Array:
+            given = dict(self.start(u))
+            plain = {name: np.full(block.shape, block.default) for name, block in layout.blocks.items()
+                     if block.default is not None}
+            modes = dict.fromkeys(layout.modes, 0.0)
+            x = layout.vector(Record("start", plain | modes | given))
+            return (x, *[given[name] for name in self.own]) if self.own else x
+
+        return kernel(f"({self.draws})->{','.join(map(spell, shapes))}", name="begin", inputs=["u"])(text)
+
+    def begun(self, u: Array) -> tuple[Array, dict[str, Array]]:
+        """States (..., size) and own parameters of episodes with these random numbers (..., draws)."""
+        found = self.begin(u)
+        x, *values = found if self.own else (found,)
+        return x, dict(zip(self.own, values, strict=True))
+
+    def advanced(self, x: Array, action: Array, parameters: Mapping[str, Array]) -> Array:
+        """The states after an action has acted."""
+        state = self.system.layout.state(x)
+        run = self.system.rollout(method=self.method, parameters=self.own)(
+            {name: state[name] for name in (*self.system.blocks, *self.system.modes)}, step=self.step / self.substeps,
+            steps=self.substeps, every=self.substeps, inputs={**self.inputs, self.action: action},
+            parameters=parameters, threads=self.threads, progress=False)
+        return run.vectors[..., -1, :]
+
+    @cached_property
+    def seen_size(self) -> int:
+        """How many numbers an observation is."""
+        state = self.system.layout.state(self.begun(np.full(self.draws, 0.5))[0])
+        u = self.system.input_record({name: np.zeros(port.shape)[()] for name, port in self.system.ports.items()})
+        shape = np.shape(self.observe(0.0, state, u, self.system.parameter_record({})))
+        if len(shape) != 1:
+            raise SignatureError(f"`observe` returned the shape {shape}: an observation is a vector (m), as np.stack "
+                                 "makes of numbers")
+        return shape[0]
+
+    @cached_property
+    def judge(self) -> Kernel:
+        """Observation, reward, and 1 where an episode has failed."""
+        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, ...]:
+            lost = 0.0 if self.failed is None else where(self.failed(t, x, u, p), 1.0, 0.0)
+            return self.observe(t, x, u, p), self.reward(t, x, u, p), lost
+
+        return text_kernel(self.system, text, [(self.seen_size,), (), ()], "judge")
+
+    def judged(self, x: Array, action: Array, parameters: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+        """Observations (..., m), rewards (...), and which have failed (...)."""
+        inputs = [action if name == self.action else np.asarray(self.inputs.get(name, port.default), float)
+                  for name, port in self.system.ports.items()]
+        values = [parameters.get(name, value) for name, value in self.system.parameters.items()]
+        seen, reward, failed = self.judge(0.0, x, *inputs, *values)
+        return seen, reward, failed == 1.0
+
+
+def _all(names: Mapping[str, object] | list[str]) -> str:
+    return ", ".join(names) or "none"
