@@ -72,7 +72,7 @@ class Environment(VectorEnv[Array, Array, Array]):
         self._shape = shape
         self._low, self._high = (np.broadcast_to(np.asarray(bound, float), shape or (1,)) for bound in (low, high))
         if not (self._low < self._high).all():
-            raise SignatureError(f"low must be below high for the action {action!r}, not {low} and {high}")
+            raise SignatureError(f"low must be below high for the action {action!r}, not {self._low} and {self._high}")
         self.metadata = {"autoreset_mode": _AUTORESET[autoreset]}
         self.num_envs = lanes
         self.horizon = horizon
@@ -89,7 +89,7 @@ class Environment(VectorEnv[Array, Array, Array]):
         self._over = np.ones(lanes, bool)
         self._seen = np.zeros((lanes, self.trials.seen_size))
 
-    def reset(self, *, seed: int | Sequence[int] | None = None,  # type: ignore[override]
+    def reset(self, *, seed: int | Sequence[int] | None = None,
               options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin all episodes anew, or those of `options["reset_mask"]`; a seed begins their random numbers anew."""
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, bool)))
@@ -102,7 +102,7 @@ class Environment(VectorEnv[Array, Array, Array]):
         self._begin(mask)
         return self._observations(), {}
 
-    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, dict[str, Any]]:  # type: ignore[override]
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Observations, rewards, which have failed, which have reached the horizon, and what else there is to say."""
         action = self._given_actions(actions)
         mode = self.metadata["autoreset_mode"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class Trials:
         layout = self.system.layout
         shapes = [(layout.size,), *[np.shape(self.system.parameters[name]) for name in self.own]]
 
-        def text(u: Array) -> tuple[Array, ...] | Array:
+        def text(u: Array) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
             given = dict(self.start(u))
             plain = {name: np.full(block.shape, block.default) for name, block in layout.blocks.items()
                      if block.default is not None}
@@ -111,7 +112,7 @@ class Trials:
     @cached_property
     def judge(self) -> Kernel:
         """Observation, reward, and 1 where an episode has failed."""
-        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, ...]:
+        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Any, ...]:
             lost = 0.0 if self.failed is None else where(self.failed(t, x, u, p), 1.0, 0.0)
             return self.observe(t, x, u, p), self.reward(t, x, u, p), lost
 
