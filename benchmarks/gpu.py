@@ -1,44 +1,138 @@
-"""Inverse dynamics of the measured arm on a GPU: states a second, beside the copy of the same bytes and JAX's vmap.
+"""Kernels and rollouts on a GPU: states and steps a second beside the copy of the same bytes, JAX and mujoco_warp.
 
-Needs a CUDA GPU with CuPy; JAX is compared if it is there. Run `python benchmarks/gpu.py`.
+Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
+example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere. Run `python benchmarks/gpu.py`; `--only NAMES` takes some
+of the parts, `--sweep` tries other blocks of threads and fewer registers.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Callable
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
-import cayley as cy
-from arm import ARM, arm_torques, inverse_dynamics, random_states
-
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+import cayley as cy  # noqa: E402 (JAX reads its setting when it is imported)
+from arm import ARM, arm_torques, inverse_dynamics, random_states  # noqa: E402
+from robots import random_states as robot_states  # noqa: E402
+from robots import robot  # noqa: E402
+
 STATES = 1 << 24
-OPERANDS = 4 * len(ARM)
+STEP = 1e-3
+BOTH = (np.float32, np.float64)
+ROLLOUTS = (  # robot, method, trajectories, steps, and what is required in float32 and float64 [billion steps/s]
+    ("panda", "semi-implicit-euler", 1 << 20, 1000, (27.0, 14.0)), ("panda", "rk4", 1 << 20, 200, (5.5, 3.0)),
+    ("anymal", "semi-implicit-euler", 1 << 19, 200, (8.0, 2.0)), ("anymal", "rk4", 1 << 18, 50, None),
+    ("talos", "semi-implicit-euler", 1 << 18, 50, (0.6, 0.25)),
+    ("panda", "implicit-midpoint", 1 << 18, 20, None), ("panda", "lie-midpoint", 1 << 18, 20, None))
+SWEPT = [(threads, registers) for registers in (0, 64, 80, 96, 128, 168, 255) for threads in (32, 64, 128, 256)
+         if registers * threads <= 65536]
 
 
 def main() -> None:
     import cupy
 
-    torques = cy.kernel("(7),(7),(7)->(7)", name="arm_torques")(arm_torques)
-    on_gpu = torques.on("cuda")
+    chosen = _arguments()
+    print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, CuPy {cupy.__version__}, CUDA "
+          f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
+    parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep), "rollouts": partial(
+        rollouts, chosen.sweep, chosen.robots.split(",")), "start": start_up, "peers": mujoco_warp_steps}
+    for name in chosen.only.split(",") if chosen.only else parts:
+        parts[name]()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default="", help="functions,kernels,rollouts,start,peers")
+    parser.add_argument("--robots", default="panda,anymal,talos")
+    parser.add_argument("--sweep", action="store_true")
+    return parser.parse_args()
+
+
+# Elementary functions
+
+
+def functions() -> None:
+    """The largest error on the GPU, in units in the last place, beside 64 binary digits of this processor."""
+    import cupy
+
+    rng = np.random.default_rng(0)
+    names = ("sin", "cos", "tan", "arcsin", "arctan", "exp", "log", "tanh", "sinh", "cbrt")
+    kernel = cy.kernel(f"()->({len(names)})", name="functions")(lambda x: np.stack([getattr(np, n)(x) for n in names]))
+    print("| function | float32 | float64 | [ulp] |\n| --- | --- | --- | --- |")
+    worst = {}
+    for dtype in BOTH:
+        for low, high in ((-1.0, 1.0), (-10.0, 10.0), (-1e5, 1e5)):
+            x = rng.uniform(low, high, 1 << 20).astype(dtype)
+            found = cupy.asnumpy(kernel.on("cuda")(cupy.asarray(x)))
+            with np.errstate(all="ignore"):
+                for k, name in enumerate(names):
+                    right = getattr(np, name)(x.astype(np.longdouble))
+                    error = np.abs(found[:, k] - right) / np.spacing(np.abs(right.astype(dtype)))
+                    worst[name, dtype] = max(worst.get((name, dtype), 0.0), float(np.nanmax(np.where(
+                        np.isfinite(found[:, k]), error, np.nan), initial=0.0)))
+    for name in names:
+        print(f"| {name} | {worst[name, np.float32]:.2f} | {worst[name, np.float64]:.2f} | |", flush=True)
+    print()
+
+
+# Inverse dynamics beside a copy
+
+
+def kernels(sweep: bool) -> None:
+    import cupy
+
+    arm = cy.load("panda")
+    general = cy.kernel("(7),(7),(7)->(7)", name="arm_torques")(arm_torques)
     host = random_states(4096)
-    right = np.stack([arm_torques(*state) for state in zip(*[a[:64] for a in host], strict=True)])
-    for dtype in (np.float32, np.float64):
+    print("| inverse dynamics | precision | layout | billion states/s | TB/s | of copy | error |\n" + "| --- " * 7 + "|")
+    for dtype in BOTH:
         rows = [cupy.asarray(np.tile(a, (STATES // 4096, 1)).astype(dtype)) for a in host]
         columns = [cupy.ascontiguousarray(a.T).T for a in rows]
-        for layout, states in (("rows (B, n)", rows), ("columns (n, B).T", columns)):
-            out = cupy.empty_like(states[0])
-            assert on_gpu(*states, out=out) is out
-            error = np.abs(cupy.asnumpy(out[:64]) - right).max() / np.abs(right).max()
-            report(cupy, f"Cayley {layout}", dtype, lambda states=states, out=out: on_gpu(*states, out=out), error)
-        source, target = cupy.zeros(STATES * OPERANDS // 2, dtype), cupy.empty(STATES * OPERANDS // 2, dtype)
-        report(cupy, "copy of as many bytes", dtype, lambda s=source, t=target: cupy.copyto(t, s), 0.0)
-        compare_jax(cupy, dtype, rows, right)
+        copied = copy_rate(cupy, dtype)
+        for label, kernel, reference in (("Panda", arm.inverse_dynamics, arm.inverse_dynamics.reference),
+                                         ("general 7R", general, arm_torques)):
+            on_gpu = kernel.on("cuda")
+            right = np.stack([reference(*state) for state in zip(*[a[:16] for a in host], strict=True)])
+            for layout, states in (("rows", rows), ("columns", columns)):
+                out = cupy.empty_like(states[0])
+                on_gpu(*states, out=out)
+                error = np.abs(cupy.asnumpy(out[:16]) - right).max() / np.abs(right).max()
+                rate = 28 * np.dtype(dtype).itemsize * STATES / seconds(cupy, partial(on_gpu, *states, out=out))
+                print(f"| {label} | {np.dtype(dtype).name} | {layout} | "
+                      f"{rate / 28 / np.dtype(dtype).itemsize / 1e9:.1f} | {rate / 1e12:.2f} | "
+                      f"{rate / copied:.1%} | {error:.0e} |", flush=True)
+                if sweep and layout == "rows":
+                    for threads in (32, 64, 96, 128, 192, 256):
+                        on_gpu._code._threads = threads
+                        on_gpu._code._compiled.clear()
+                        on_gpu(*states, out=out)
+                        again = 28 * np.dtype(dtype).itemsize * STATES / seconds(
+                            cupy, partial(on_gpu, *states, out=out))
+                        print(f"  {threads} threads: {again / copied:.1%}", flush=True)
+        compare_jax(cupy, dtype, rows, copied)
+        print(f"| copy | {np.dtype(dtype).name} | | | {copied / 1e12:.2f} | 100 % | |", flush=True)
+    print()
 
 
-def compare_jax(cupy, dtype, rows, right) -> None:
+@cache
+def copy_rate(cupy: Any, dtype: type) -> float:
+    """Bytes a second, read and written, of a copy of as many bytes as the kernels move."""
+    source = cupy.zeros(STATES * 14, dtype)
+    target = cupy.empty_like(source)
+    return 2 * source.nbytes / seconds(cupy, lambda: cupy.copyto(target, source))
+
+
+def compare_jax(cupy: Any, dtype: type, rows: list[Any], copied: float) -> None:
     try:
         import jax
         import jax.numpy as jnp
@@ -46,23 +140,141 @@ def compare_jax(cupy, dtype, rows, right) -> None:
         print("JAX is not installed")
         return
     jax.config.update("jax_enable_x64", True)
-    states = [jnp.from_dlpack(a[: STATES // 4]) for a in rows]
+    states = [jnp.from_dlpack(a[:STATES // 4]) for a in rows]
     mapped = jax.jit(jax.vmap(lambda q, qd, qdd: inverse_dynamics(ARM, q, qd, qdd, jnp)))
-    found = np.asarray(mapped(*states)[:64])
-    error = np.abs(found - right).max() / np.abs(right).max()
-    report(cupy, "jax.jit(jax.vmap(...))", dtype, lambda: mapped(*states).block_until_ready(), error, STATES // 4)
+    mapped(*states).block_until_ready()
+    rate = 7 * STATES * np.dtype(dtype).itemsize / seconds(cupy, lambda: mapped(*states).block_until_ready())
+    print(f"| JAX, general 7R | {np.dtype(dtype).name} | rows | {rate / 28 / np.dtype(dtype).itemsize / 1e9:.2f} | "
+          f"{rate / 1e12:.2f} | {rate / copied:.1%} | |", flush=True)
 
 
-def report(cupy, label: str, dtype: type, work: Callable[[], object], error: float, states: int = STATES) -> None:
-    seconds = median_seconds(cupy, work)
-    moved = states * OPERANDS * np.dtype(dtype).itemsize
-    print(
-        f"{np.dtype(dtype).name}  {label:24s} {states / seconds / 1e9:8.3f} billion states/s  "
-        f"{moved / seconds / 1e12:6.2f} TB/s  "
-        f"largest relative error {error:.1e}", flush=True)
+# Rollouts
 
 
-def median_seconds(cupy, work: Callable[[], object], repeats: int = 20) -> float:
+def rollouts(sweep: bool, names: list[str]) -> None:
+    import cupy
+
+    print("| rollout | precision | billion steps/s | required | registers | local bytes | error |\n" + "| --- " * 7 + "|")
+    for name, method, trajectories, steps, required in ROLLOUTS:
+        if name not in names:
+            continue
+        arm = robot(name)
+        here = arm.rollout(method=method)
+        there = here.on("cuda")
+        q, qd, _ = robot_states(arm, 4096)
+        for dtype, least in zip(BOTH, required or (0.0, 0.0), strict=True):
+            given = [cupy.asarray(np.ascontiguousarray(np.tile(a, (trajectories // 4096, 1)).T.astype(dtype))).T
+                     for a in (q, 0.1 * qd)]
+            call = partial(there, *given, step=STEP, steps=steps, every=steps)
+            check = there(*[a[:2] for a in given], step=STEP, steps=5, every=5)
+            error = np.abs(cupy.asnumpy(check.q[:, -1]) - by_numpy(arm, method, q[:2], 0.1 * qd[:2], 5)).max()
+            rate = trajectories * steps / seconds(cupy, call, 5) / 1e9
+            code = _code(there)
+            print(f"| {name}, {method} | {np.dtype(dtype).name} | {rate:.3g} | {least or ''} | {_sizes(code)} | "
+                  f"{error:.0e} |", flush=True)
+            for threads, registers in SWEPT if sweep and required else ():
+                with tried(code, threads, registers):
+                    again = trajectories * steps / seconds(cupy, call, 3) / 1e9
+                    print(f"  {threads} threads, at most {registers or 255} registers: {again:.3g} ({_sizes(code)})",
+                          flush=True)
+    print()
+
+
+def by_numpy(arm: Any, method: str, q: np.ndarray, qd: np.ndarray, steps: int) -> np.ndarray:
+    """The same without anything compiled: the program of a stage, node by node."""
+    from cayley.compiler.interpret import NUMPY, interpret
+    made = arm.rollout(method=method)._of_system
+    iteration = made._iterated.iteration()
+    program, plan = iteration.program, iteration.plan
+    found = []
+    for state in zip(q, qd, strict=True):
+        x = np.concatenate([*state, [0.0, 0.0]])
+        now = {"x": x, "carried": made._method.carried(x, made.system.layout), "h": STEP, "t": 0.0,
+               "u.tau": np.zeros(arm.nv)}
+        for _ in range(steps):
+            for row in made._method.table.numbers:
+                now["row"] = row
+                results = interpret(program, NUMPY, *[now[v.name] for v in program.inputs])
+                for after, before in plan.feeds:
+                    now[program.inputs[before].name] = results[after]
+        found.append(now["x"][:arm.nq])
+    return np.array(found)
+
+
+def _code(rollout: Any) -> Any:
+    return next(iter(rollout._of_system._iterated._functions.values()))._code
+
+
+def _sizes(code: Any) -> str:
+    function, _ = list(code._compiled.values())[-1]
+    return f"{function.num_regs} | {function.local_size_bytes}"
+
+
+@contextmanager
+def tried(code: Any, threads: int, registers: int) -> Iterator[None]:
+    """With other blocks, and no more registers than so many."""
+    kept = code._threads, code._options
+    code._compiled.clear()
+    code._threads = threads
+    code._options = (*kept[1], *([f"--maxrregcount={registers}"] if registers else []))
+    yield
+    code._threads, code._options = kept
+    code._compiled.clear()
+
+
+# Start-up, and others
+
+
+FIRST = """
+import time; start = time.perf_counter()
+import cayley as cy, cupy, numpy as np
+q = cupy.asarray(np.random.default_rng(0).uniform(-1, 1, (1000, 7)))
+print(float(cy.load("panda").rollout(method="semi-implicit-euler").on("cuda")(q, q, step=1e-3, steps=10).q.sum())
+      and time.perf_counter() - start)
+"""
+
+
+def start_up() -> None:
+    """Seconds from the first import to the first result of a rollout, with empty caches and with full ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "CUPY_CACHE_DIR": f"{folder}/cupy", "CAYLEY_CACHE": f"{folder}/cayley",
+               "CUDA_CACHE_PATH": f"{folder}/cuda"}
+        found = [float(subprocess.run([sys.executable, "-c", FIRST], env=env, capture_output=True, text=True,
+                                      check=True).stdout) for _ in range(3)]
+    print(f"start-up from import to the first result: {found[0]:.2f} s cold (5 required), {min(found[1:]):.2f} s warm (2 "
+          "required)\n", flush=True)
+
+
+def mujoco_warp_steps() -> None:
+    try:
+        import mujoco
+        import mujoco_warp
+        import warp
+    except ImportError:
+        print("mujoco_warp is not installed")
+        return
+    from robots import mujoco_text
+    before = time.perf_counter()
+    model = mujoco.MjModel.from_xml_string(mujoco_text(cy.load("panda")))
+    model.opt.timestep = STEP
+    model.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
+    on_gpu = mujoco_warp.put_model(model)
+    data = mujoco_warp.make_data(model, nworld=1 << 16)
+    mujoco_warp.step(on_gpu, data)
+    warp.synchronize()
+    ready = time.perf_counter() - before
+    with warp.ScopedCapture() as capture:
+        mujoco_warp.step(on_gpu, data)
+    start = time.perf_counter()
+    for _ in range(100):
+        warp.capture_launch(capture.graph)
+    warp.synchronize()
+    rate = 100 * (1 << 16) / (time.perf_counter() - start) / 1e9
+    print(f"mujoco_warp {mujoco_warp.__version__}, Panda, float32: {rate:.3f} billion steps/s, {ready:.0f} s of start-up")
+
+
+def seconds(cupy: Any, work: Callable[[], object], repeats: int = 20) -> float:
+    """The median of some runs, after one that does not count."""
     work()
     times = []
     for _ in range(repeats):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import sys
 from dataclasses import replace
 from importlib.metadata import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +24,19 @@ def robot(name: str) -> Any:
     """An arm of the catalogue, or a robot of example-robot-data on a floating base."""
     if name not in FILES:
         return cy.load(name)
+    written = Path(os.environ.get("CAYLEY_ROBOTS", "")) / f"{name}.pickle"
+    if written.is_file():
+        return pickle.loads(written.read_bytes())
     path = next(f for f in files("example-robot-data") or [] if str(f).endswith(FILES[name]))
     tree = load_urdf(str(path.locate()), floating_base=True).spanning_tree()  # grippers with mimic joints, as trees
     return cy.Mechanism(replace(tree, bodies=tuple(replace(body, mass=body.mass or 0.0) for body in tree.bodies)))
+
+
+def write(folder: str) -> None:
+    """What a machine without example-robot-data and without a compiler takes as CAYLEY_ROBOTS."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name in ("anymal", "talos"):
+        (Path(folder) / f"{name}.pickle").write_bytes(pickle.dumps(robot(name)))
 
 
 def random_states(tree: Any, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -147,3 +161,7 @@ def toolbox_robot(tree: Any) -> Any:
             rtb.RevoluteMDH(a=float(p[0]), alpha=alpha, d=d, offset=offset, m=float(moments.mass), r=moments.center,
                             I=moments.inertia_about_center, Jm=0.0, G=1.0, B=0.0, Tc=[0.0, 0.0]))
     return rtb.DHRobot(links, name=tree.name, gravity=np.asarray(chain.gravity))
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])
