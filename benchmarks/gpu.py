@@ -1,8 +1,9 @@
 """Kernels and rollouts on a GPU: states and steps a second beside the copy of the same bytes, JAX and mujoco_warp.
 
 Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
-example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere. Run `python benchmarks/gpu.py`; `--only NAMES` takes some
-of the parts, `--sweep` tries other blocks of threads and fewer registers.
+example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere.
+Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads and
+fewer registers.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from typing import Any
 import numpy as np
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-import cayley as cy  # noqa: E402 (JAX reads its setting when it is imported)
-from arm import ARM, arm_torques, inverse_dynamics, random_states  # noqa: E402
-from robots import random_states as robot_states  # noqa: E402
-from robots import robot  # noqa: E402
+import cayley as cy
+from arm import ARM, arm_torques, inverse_dynamics, random_states
+from robots import random_states as robot_states
+from robots import robot
 
 STATES = 1 << 24
 STEP = 1e-3
@@ -94,7 +95,8 @@ def kernels(sweep: bool) -> None:
     arm = cy.load("panda")
     general = cy.kernel("(7),(7),(7)->(7)", name="arm_torques")(arm_torques)
     host = random_states(4096)
-    print("| inverse dynamics | precision | layout | billion states/s | TB/s | of copy | error |\n" + "| --- " * 7 + "|")
+    print("| inverse dynamics | precision | layout | billion states/s | TB/s | of copy | error |")
+    print("| --- " * 7 + "|")
     for dtype in BOTH:
         rows = [cupy.asarray(np.tile(a, (STATES // 4096, 1)).astype(dtype)) for a in host]
         columns = [cupy.ascontiguousarray(a.T).T for a in rows]
@@ -154,7 +156,8 @@ def compare_jax(cupy: Any, dtype: type, rows: list[Any], copied: float) -> None:
 def rollouts(sweep: bool, names: list[str]) -> None:
     import cupy
 
-    print("| rollout | precision | billion steps/s | required | registers | local bytes | error |\n" + "| --- " * 7 + "|")
+    print("| rollout | precision | billion steps/s | required | registers | local bytes | error |")
+    print("| --- " * 7 + "|")
     for name, method, trajectories, steps, required in ROLLOUTS:
         if name not in names:
             continue
@@ -241,8 +244,8 @@ def start_up() -> None:
                "CUDA_CACHE_PATH": f"{folder}/cuda"}
         found = [float(subprocess.run([sys.executable, "-c", FIRST], env=env, capture_output=True, text=True,
                                       check=True).stdout) for _ in range(3)]
-    print(f"start-up from import to the first result: {found[0]:.2f} s cold (5 required), {min(found[1:]):.2f} s warm (2 "
-          "required)\n", flush=True)
+    print(f"start-up from import to the first result: {found[0]:.2f} s cold (5 required), {min(found[1:]):.2f} s warm "
+          "(2 required)\n", flush=True)
 
 
 def mujoco_warp_steps() -> None:
@@ -270,7 +273,8 @@ def mujoco_warp_steps() -> None:
         warp.capture_launch(capture.graph)
     warp.synchronize()
     rate = 100 * (1 << 16) / (time.perf_counter() - start) / 1e9
-    print(f"mujoco_warp {mujoco_warp.__version__}, Panda, float32: {rate:.3f} billion steps/s, {ready:.0f} s of start-up")
+    print(f"mujoco_warp {mujoco_warp.__version__}, Panda, float32: {rate:.3f} billion steps/s, {ready:.0f} s of "
+          "start-up")
 
 
 def seconds(cupy: Any, work: Callable[[], object], repeats: int = 20) -> float:
