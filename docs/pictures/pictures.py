@@ -610,6 +610,30 @@ def wrong_stiffness() -> Any:
     return figure
 
 
+def unknown_payload() -> Any:
+    """An arm with a payload that its law does not know and with one that learns it, by the lines of the page."""
+    names = _tutorial("../adaptive.md", "lost")
+    lost, found = names["lost"], names["found"]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.6), layout="constrained")
+    for run, color, words in ((lost, ORANGE, "model without payload"), (found, BLUE, "adaptive")):
+        error = np.abs(run["target"] - run["q"]).max(axis=1)
+        left.semilogy(run.t[1:], error[1:], color=color, linewidth=1.2, label=words)
+    left.set(xlabel="t [s]", ylabel="largest error [rad]", title="tracking", ylim=(1e-6, 1.0))
+    true = (0.8, 0.8 * 0.05, 0.8 * 0.02)
+    for k, (color, words) in enumerate(((BLUE, "m [kg]"), (GREEN, "ux [kg m]"), (RED, "uy [kg m]"))):
+        right.plot(found.t, found["estimate"][:, k], color=color, label=words)
+        right.axhline(true[k], color=color, linewidth=0.8, linestyle=":")
+    right.set(xlabel="t [s]", ylabel="estimate", title="what the arm carries, and what it is (dotted)")
+    left.legend(frameon=False, loc="center right", bbox_to_anchor=(1.0, 0.65))
+    right.legend(frameon=False, loc="center right")
+    return _quiet(figure, left, right)
+
+
+def learned_motion() -> Any:
+    """A motion that is learned by repeating it, by the lines of the page."""
+    return _tutorial("../adaptive.md", "learned")["learned"].plot()
+
+
 def peg() -> Any:
     """A peg on a wall: postures, positions and force against time, by the lines of the page about it."""
     names = _tutorial("../force.md", "run")
@@ -908,9 +932,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
-                 wrong_stiffness, peg, spline_ends, rotation_curves, laws, limit_use, motion, fastest,
-                 block_diagram_of_an_arm, logarithm, guidance, weld, growth, swing_up,
-                 front)}
+                 wrong_stiffness, unknown_payload, learned_motion, peg, spline_ends, rotation_curves, laws, limit_use,
+                 motion, fastest, block_diagram_of_an_arm, logarithm, guidance, weld, growth, swing_up, front)}
 
 
 def main(folder: Path) -> list[Path]:
