@@ -70,6 +70,9 @@ from cayley.control.stability.equilibria import SystemEquilibrium as SystemEquil
 from cayley.control.stability.equilibria import find_equilibrium as find_equilibrium
 from cayley.control.stability.error_dynamics import ErrorDynamics as ErrorDynamics
 from cayley.control.stability.error_dynamics import error_dynamics as error_dynamics
+from cayley.control.stability.linear_model import LinearModel as LinearModel
+from cayley.control.stability.linear_model import from_control as from_control
+from cayley.control.stability.linear_model import linear_model as linear_model
 from cayley.control.stability.linear_stability import linear_stability as linear_stability
 from cayley.control.stability.lyapunov import lyapunov_stability as lyapunov_stability
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix as lyapunov_matrix

@@ -18,6 +18,7 @@ from scipy.optimize import root
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, gains_of, tree_of
+from cayley.control.stability.linear_model import LinearModel
 from cayley.control.voltage_driven import VoltageDynamics, voltage_dynamics
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.state_kernels import gravity_forces_kernel
@@ -53,15 +54,22 @@ class JointErrors:
         """e(s) (n) of an arm that starts at its target, at rest. (6.26)"""
         return np.linalg.solve(self.characteristic(s), self.load / s)
 
+    def linear_model(self) -> LinearModel:
+        """From what is added to the `load` (n) to the error `e` (n): its frequency response, and its poles as gains
+        change, are those of the arm that is pushed."""
+        n = len(self.load)
+        parts = [self.stiffness, self.damping, *([self.integral] if self.integral.any() else [])]
+        last = -np.linalg.solve(self.inertia, np.concatenate(parts, axis=1))
+        rows = [np.eye(n, n * len(parts), k=n), last, *([np.eye(n, 3 * n)] if len(parts) == 3 else [])]
+        B = np.zeros((n * len(parts), n))
+        B[n:2 * n] = np.linalg.inv(self.inertia)
+        return LinearModel(np.concatenate(rows), B, C=np.eye(n, n * len(parts)), name="joint errors",
+                           inputs=[f"load[{k}]" for k in range(n)], outputs=[f"e[{k}]" for k in range(n)])
+
     @property
     def poles(self) -> Array:
         """All of them, by their real part: 2 n of PD, 3 n of PID, where k_I is regular."""
-        n = len(self.load)
-        parts = [self.stiffness, self.damping] if not self.integral.any() else [
-            self.integral, self.stiffness, self.damping]
-        last = -np.linalg.solve(self.inertia, np.concatenate(parts, axis=1))
-        companion = np.concatenate([np.eye(n * len(parts), k=n)[:-n], last])
-        return np.sort_complex(np.linalg.eigvals(companion))
+        return np.sort_complex(self.linear_model().poles)
 
     @property
     def is_stable(self) -> bool:

@@ -1,0 +1,135 @@
+"""The frequency response of a linear model, and the margins of the loop that is closed around it.
+
+    G(i w), of a discrete model G(exp(i w dt)) below pi / dt
+With u = -y the loop has a phase margin, 180 degrees and the phase where |G| is one, and a gain margin, 1 / |G| where
+the phase is -180 degrees: how much delay, and what factor, it may have more before it is unstable, if it is stable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import brentq
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError
+from cayley.wording import shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from cayley.control.stability.linear_model import LinearModel
+
+_POINTS = 800
+
+
+@dataclass(frozen=True, eq=False)
+class Bode:
+    """The response (k) at frequencies w (k) [rad/s]; made by `LinearModel.bode`."""
+
+    model: LinearModel
+    frequency: Array
+    response: Array
+
+    @property
+    def decibels(self) -> Array:
+        """The amplitude, 20 log10 |G|."""
+        return np.asarray(20 * np.log10(np.abs(self.response)))
+
+    @property
+    def phase(self) -> Array:
+        """In degrees, without jumps of a turn."""
+        return np.degrees(np.unwrap(np.angle(self.response)))
+
+    @property
+    def peak(self) -> float:
+        """The greatest amplitude among these frequencies."""
+        return np.abs(self.response).max()
+
+    @property
+    def phase_margins(self) -> Array:
+        """Degrees, and the frequencies [rad/s] at which |G| is one: (j, 2), the least first; empty if it never is."""
+        crossed = self._crossings(lambda w: float(np.log(abs(self._at(w)))))
+        found = [(np.degrees(np.angle(-self._at(w))), w) for w in crossed]
+        return np.array(sorted(found)).reshape(-1, 2)
+
+    @property
+    def gain_margins(self) -> Array:
+        """Factors, and the frequencies [rad/s] at which G is real and negative: (j, 2), the nearest to one first."""
+        crossed = self._crossings(lambda w: float((self._at(w) / abs(self._at(w))).imag))
+        found = [(1 / abs(self._at(w)), w) for w in crossed if self._at(w).real < 0]
+        return np.array(sorted(found, key=lambda pair: abs(np.log(pair[0])))).reshape(-1, 2)
+
+    def _at(self, w: float) -> complex:
+        return complex(self.model.transfer(_on_boundary(w, self.model.dt))[0, 0])
+
+    def _crossings(self, value: object) -> list[float]:
+        assert callable(value)
+        values = np.array([value(w) for w in self.frequency])
+        places = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
+        return [float(brentq(value, self.frequency[k], self.frequency[k + 1], xtol=1e-13)) for k in places]
+
+    def plot(self) -> Figure:
+        """Amplitude and phase, with the margins marked."""
+        import matplotlib.pyplot as plt
+        from matplotlib.ticker import MultipleLocator
+        figure, (amplitude, phase) = plt.subplots(2, 1, sharex=True, layout="constrained", figsize=(7.0, 5.0))
+        amplitude.semilogx(self.frequency, self.decibels, color="C0")
+        phase.semilogx(self.frequency, self.phase, color="C0")
+        amplitude.axhline(0.0, color=_GREY, linewidth=0.8)
+        for half_turn in range(int(self.phase.min() // 360), int(self.phase.max() // 360) + 1):
+            if self.phase.min() < half_turn * 360 + 180 < self.phase.max():
+                phase.axhline(half_turn * 360 + 180, color=_GREY, linewidth=0.8)
+        for degrees, w in self.phase_margins[:1]:
+            here = np.interp(w, self.frequency, self.phase)
+            phase.plot([w, w], [here - degrees, here], color="C3", linewidth=1.6)
+            phase.annotate(f"{degrees:.1f}° at {w:.3g} rad/s", (w, here), textcoords="offset points", xytext=(6, 4),
+                           color="C3", fontsize=9)
+        for factor, w in self.gain_margins[:1]:
+            level = -20 * np.log10(factor)
+            amplitude.plot([w, w], [level, 0.0], color="C3", linewidth=1.6)
+            amplitude.annotate(f"x {factor:.3g} at {w:.3g} rad/s", (w, level), textcoords="offset points",
+                               xytext=(6, 4), color="C3", fontsize=9)
+        amplitude.set(ylabel="amplitude [dB]", title=f"{self.model.name}: {self.model.inputs[0]} to "
+                      f"{self.model.outputs[0]}")
+        phase.set(ylabel="phase [°]", xlabel="frequency [rad/s]")
+        phase.yaxis.set_major_locator(MultipleLocator(45 if np.ptp(self.phase) < 400 else 90))
+        for ax in (amplitude, phase):
+            ax.grid(which="both", color="#e3e7ec", linewidth=0.6)
+            ax.margins(x=0.0)
+        return figure
+
+
+_GREY = "#8793a1"
+
+
+def bode(model: LinearModel, frequencies: ArrayLike | None = None) -> Bode:
+    """The response of a model of one input and one output."""
+    w = _default(model) if frequencies is None else np.atleast_1d(np.asarray(frequencies, dtype=float))
+    if w.ndim != 1 or not len(w) or not (np.isfinite(w) & (w > 0)).all() or not (np.diff(w) > 0).all():
+        raise SignatureError(f"frequencies are positive and rise [rad/s], not {shown(frequencies)}")
+    if model.dt is not None and w[-1] > np.pi / model.dt * (1 + 1e-12):
+        raise SignatureError(f"a model with steps of {model.dt} s has frequencies up to {np.pi / model.dt:.6g} rad/s")
+    with np.errstate(all="ignore"):
+        return Bode(model, w, model.transfer(_on_boundary(w, model.dt))[..., 0, 0])
+
+
+def _on_boundary(w: ArrayLike, dt: float | None) -> Array:
+    return 1j * np.asarray(w) if dt is None else np.exp(1j * np.asarray(w) * dt)
+
+
+def _default(model: LinearModel) -> Array:
+    """From well below to well above where something happens."""
+    marks = np.concatenate([model.poles, model.zeros]).astype(complex)
+    if model.dt is not None:
+        marks = np.log(marks[np.abs(marks) > 1e-6]) / model.dt
+    sizes = np.abs(marks)[np.abs(marks) > 1e-9 * np.abs(marks).max(initial=0.0)]
+    low, high = (sizes.min() / 30, sizes.max() * 30) if len(sizes) else (0.01, 100.0)
+    top = high if model.dt is None else np.pi / model.dt
+    even = np.geomspace(min(low, top / 100), top, _POINTS)
+    resonances = np.abs(marks.imag)[(marks.imag > even[0]) & (marks.imag < top)]
+    # where little damping makes peaks that even steps would miss
+    near = np.concatenate([w + np.outer([-1, 1], np.geomspace(1e-4, 0.3, 25)).ravel() * w for w in resonances] or [[]])
+    return np.unique(np.concatenate([even, resonances * (1 + 1e-9), near[(near > even[0]) & (near < top)]]))
