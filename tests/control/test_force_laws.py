@@ -183,6 +183,14 @@ def test_wrong_walls_are_named(arm):
         wall(arm, "tool", [0.0] * 3, [0.0, 1.0, 0.0], 1e4, axes="tool")
 
 
+def test_wrenches_in_different_axes_are_not_joined(arm, floor):
+    law = force_control(arm, "tool", "y", 0.1, 60.0, axes="world")
+    with pytest.raises(SignatureError, match="N m, and drives force control.wrench_tool, which is in N; N m in the r"):
+        cy.connect(loaded(arm), floor, law)
+    with pytest.raises(SignatureError, match="wrench_tool"):
+        cy.connect(loaded(arm, "world"), floor)
+
+
 # Operational space
 
 

@@ -20,7 +20,7 @@ from cayley.control.arms import HasTree
 from cayley.control.impedance_law import matrix_of
 from cayley.control.signals import finite_or
 from cayley.control.task_error import FrameTask
-from cayley.dynamics.inverse.external_loads import check_axes
+from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.geometry.rates.rotation_vector_rates import (
     angular_acceleration_from_rotation_vector_rates,
     angular_velocity_from_rotation_vector_rate,
@@ -89,8 +89,8 @@ def admittance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, da
     return System(
         name, state={"offset": Block((m,), velocity="offset_rate", default=0.0),
                      "offset_rate": Block((m,), default=0.0)},
-        inputs={"q": tree.nq, wrench: (6, "N; N m"), "nominal": asked.target, "nominal_rate": Port((m,), default=0.0),
-                "nominal_acceleration": Port((m,), default=0.0)},
+        inputs={"q": tree.nq, wrench: (6, wrench_unit(axes)), "nominal": asked.target,
+                "nominal_rate": Port((m,), default=0.0), "nominal_acceleration": Port((m,), default=0.0)},
         outputs={"target": asked.target, "target_rate": m, "target_acceleration": m},
         parameters={"offset_stiffness": matrix_of(stiffness, m, "stiffness"),
                     "offset_damping": matrix_of(damping, m, "damping"),

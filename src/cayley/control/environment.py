@@ -20,7 +20,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import HasTree, numbers_of, tree_of
-from cayley.dynamics.inverse.external_loads import check_axes
+from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.errors import GeometryError, SignatureError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.velocity import twist
@@ -100,9 +100,10 @@ def surface(arm: Tree | HasTree, frame: str, gap: Gap, stiffness: float, *, damp
         there = here.R.T @ force if axes == "body" else force
         return {f"wrench_{frame}": np.concatenate([there, np.zeros(3)]), "depth": depth}
 
-    return System(name, inputs={"q": tree.nq, "qd": tree.nv}, 
+    return System(name, inputs={"q": tree.nq, "qd": tree.nv},
                   parameters={f"{name}_{word}": float(value) for word, value in numbers.items()},
-                  outputs={f"wrench_{frame}": (6, "N; N m"), "depth": "m"}, output=lambda t, x, u, p: output(u, p))
+                  outputs={f"wrench_{frame}": (6, wrench_unit(axes)), "depth": "m"},
+                  output=lambda t, x, u, p: output(u, p))
 
 
 def wall(arm: Tree | HasTree, frame: str, point: ArrayLike, normal: ArrayLike, stiffness: float, *,

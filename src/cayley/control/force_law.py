@@ -72,7 +72,7 @@ def force_control(arm: Tree | HasTree, frame: str, along: str | Sequence[str], k
 
     return System(
         name, state=integral_state(ki, k), outputs={"tau": tree.nv},
-        inputs={"q": tree.nq, "qd": tree.nv, felt.wrench: (6, "N; N m"), "target_force": Port((k,)), **felt.besides},
+        inputs={"q": tree.nq, "qd": tree.nv, **felt.sensed, "target_force": Port((k,)), **felt.besides},
         parameters={"kf": gains_of(kf, k, "kf"), "kd": gains_of(kd, k, "kd"), **integral_gains(ki, wind_up, k),
                     "task_axes": turned},
         derivative=None if ki is None else lambda t, x, u, p: integral_rate(

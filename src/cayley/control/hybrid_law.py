@@ -80,7 +80,7 @@ def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: Ar
 
     return System(
         name, state=integral_state(ki, len(pressed)), outputs={"tau": tree.nv},
-        inputs={"q": tree.nq, "qd": tree.nv, felt.wrench: (6, "N; N m"), "target": asked.target,
+        inputs={"q": tree.nq, "qd": tree.nv, **felt.sensed, "target": asked.target,
                 "target_rate": Port((rates,), default=0.0), "target_acceleration": Port((rates,), default=0.0),
                 "target_force": Port((len(pressed),)), **felt.besides},
         parameters={"kp": gains_of(kp, len(moved), "kp"), "kd": gains_of(kd, m, "kd"),

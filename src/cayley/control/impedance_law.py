@@ -74,7 +74,7 @@ def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, dam
         name, outputs={"tau": tree.nv}, parameters=matrices,
         inputs={"q": tree.nq, "qd": tree.nv, "target": asked.target, "target_rate": Port((m,), default=0.0),
                 "target_acceleration": Port((m,), default=0.0),
-                **({} if inertia is None else {felt.wrench: Port((6,), "N; N m")}), **felt.besides},
+                **({} if inertia is None else felt.sensed), **felt.besides},
         output=lambda t, x, u, p: law(u, p))
 
 

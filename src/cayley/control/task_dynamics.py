@@ -26,7 +26,7 @@ from cayley.control.signals import finite_or
 from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inertia_matrix.solve import solve
-from cayley.dynamics.inverse.external_loads import check_axes
+from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.dynamics.state_kernels import bias_forces_kernel
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.forward import frame_pose
@@ -86,6 +86,11 @@ class TaskDynamics:
     def wrench(self) -> str:
         """The name of the port of what is measured."""
         return f"wrench_{self.frame}"
+
+    @property
+    def sensed(self) -> dict[str, Port]:
+        """The port of what is measured."""
+        return {self.wrench: Port((6,), wrench_unit(self.axes))}
 
     def in_rows(self, six: Array, turned: Array | None = None) -> Array:
         """The rows (m, ...) of six in the root's axes; a text."""

@@ -62,6 +62,11 @@ def check_axes(axes: str) -> None:
             f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
 
 
+def wrench_unit(axes: str) -> str:
+    """The unit of a port of wrenches, which tells the axes too: those of the root are not joined with a frame's own."""
+    return "N; N m" if axes == "body" else "N; N m in the root's axes"
+
+
 def load_at_link(links: Links, tree: Tree, q: Array, frame: str, wrench: Array, axes: str) -> tuple[int, Load]:
     """The link that carries a frame, and what a wrench (f; m) that acts on it at the frame's origin is at the link's
     origin.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cayley.compiler.typing import Array
+from cayley.dynamics.inverse.external_loads import wrench_unit
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.systems.ports import Block, Port
@@ -18,6 +19,7 @@ def tree_system(mechanics: TreeMechanics) -> System:
     <system planar2r: state q, qd; inputs tau; outputs q, qd>
     """
     tree = mechanics.tree
+    units = {f"wrench_{frame}": wrench_unit(mechanics.axes) for frame in mechanics.wrenches}
 
     def acting(u: Record) -> list[Array]:
         return [u["tau"], *[u[name] for name in mechanics.more]]
@@ -25,7 +27,8 @@ def tree_system(mechanics: TreeMechanics) -> System:
     return System(
         tree.name,
         state={"q": Block((tree.nq,), manifold=Configurations(tree), velocity="qd"), "qd": Block((tree.nv,))},
-        inputs={"tau": Port((tree.nv,), default=0.0), **{name: Port(shape) for name, shape in mechanics.more.items()}},
+        inputs={"tau": Port((tree.nv,), default=0.0),
+                **{name: Port(shape, units.get(name, "")) for name, shape in mechanics.more.items()}},
         derivative=lambda t, x, u, p: mechanics.at(t).acceleration(x.q, x.qd, *acting(u)),
         power=lambda t, x, u, p: mechanics.at(t).power(x.q, x.qd, *acting(u)),
         energy=lambda t, x, u, p: mechanics.energy(x.q, x.qd, *acting(u)[1:]),
