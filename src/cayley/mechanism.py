@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.constraints import RowName
     from cayley.kinematics.dead_centres import DeadCentres
     from cayley.kinematics.following_inputs import InputPath
+    from cayley.kinematics.formed_jacobian import By
     from cayley.kinematics.indices import Indices
     from cayley.kinematics.input_output import InputOutput
     from cayley.kinematics.inverse import InverseKinematicsResult
@@ -890,6 +891,21 @@ class Mechanism:
         from cayley.kinematics import general_jacobian
         return frame_kernel(self.tree, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
+
+    @family("q")
+    def formed_jacobian(self, frame: str, *, formed_in: str, referred_to: str, by: By = "matrices") -> Kernel:
+        """`formed_jacobian(q, frame, formed_in=..., referred_to=..., by="matrices")`: the Jacobian (..., 6, nv) formed
+        at the origin of one frame and referred to the axes of another, "world", "body" (the frame itself) or a name;
+        by rotation matrices, or by "vector-parameters". See `cayley.kinematics.formed_jacobian`.
+
+        >>> arm = load("planar2r")
+        >>> middle = arm.formed_jacobian([0.3, 0.7], "tool", formed_in="link2", referred_to="link2")
+        >>> np.allclose(middle, arm.jacobian([0.3, 0.7], "tool", axes="link2", at="link2"))
+        True
+        """
+        from cayley.kinematics.formed_jacobian import formed_jacobian
+        return frame_kernel(self.tree, formed_jacobian, "(q)->(6,v)", frame, formed_in=formed_in,
+                            referred_to=referred_to, by=by)
 
     @family("q", "qd", given=["at"])
     def jacobian_rate(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,

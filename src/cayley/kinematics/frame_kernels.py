@@ -21,6 +21,7 @@ from cayley.model.tree import Tree
 _UNITS = {
     "pose_matrix": "position in m", "point_position": "m", "twist": "m/s; rad/s", "acceleration": "m/s^2; rad/s^2",
     "general_jacobian": "rows: velocity x y z, angular velocity x y z",
+    "formed_jacobian": "rows: velocity x y z, angular velocity x y z",
     "actuated_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",
     "joint_forces_that_resist": "tau"}
 
@@ -87,4 +88,7 @@ def _check_frames(tree: Tree, frame: str, what: str, choices: dict[str, Any]) ->
         tree.frame(choices["axes"])
     for place in (choices.get("at"), choices.get("relative_to")):
         if isinstance(place, str) and place != "world":
+            tree.frame(place)
+    for place in (choices.get("formed_in"), choices.get("referred_to")):
+        if place not in (None, "world", "body"):
             tree.frame(place)

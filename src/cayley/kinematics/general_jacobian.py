@@ -23,6 +23,7 @@ from cayley.geometry.pose import HERE
 from cayley.kinematics.body_jacobian import own_hessian, own_jacobian, own_jacobian_rate, own_jacobian_second_rate
 from cayley.kinematics.differentiated_jacobians import changes_of, has_changing_directions, rate_of, second_rate_of
 from cayley.kinematics.elementary import steps_to
+from cayley.kinematics.formed_jacobian import jacobian_seen_from
 from cayley.kinematics.velocity import Moving, moving
 from cayley.model.tree import Tree
 
@@ -65,6 +66,8 @@ def general_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array |
     """
     if _is_own(axes, at, relative_to):
         return own_jacobian(tree, q, frame, _own_point(at))
+    if relative_to == "world" and (at is None or isinstance(at, str)):
+        return jacobian_seen_from(tree, q, frame, at=at, axes=None if axes == "body" else axes)
     view = _view(tree, q, None, None, frame, axes, at, relative_to)
     return _assembled(tree, view, {i: _column(view, sign, c) for i, sign, c, _ in view.columns})
 

@@ -27,6 +27,7 @@ from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.geometry.rotations.costs import Cost, cost_of, dynamics_claims, jacobian_claims
+from cayley.kinematics.formed_jacobian import By, formed_jacobian
 from cayley.kinematics.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
 from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.tree import Tree
@@ -193,7 +194,7 @@ def _constant(found: Cost) -> Figures:
 
 def table_2(n: int = 6) -> OperationTable:
     """Table 2 of Mladenova, Jacobians by matrices and by vector-parameters: what is claimed, and what this package
-    compiles.
+    compiles for the same frames, with n // 2 for the one in the middle.
 
     >>> print(table_2().figures("Paul", "by matrices"))
     30n-25, 15n-22
@@ -206,14 +207,35 @@ def table_2(n: int = 6) -> OperationTable:
             "by vector-parameters": _claimed(a.vector_parameters, b.vector_parameters)}
         for a, b in zip(zero, one, strict=True)}
     arm = generic_arm([GENERAL] * n)
+    for method, (formed_in, referred_to) in _frames_of_table_2(arm).items():
+        for column, by in _COUNTED.items():
+            text = partial(_formed, arm, formed_in, referred_to, by)
+            rows[method][column] = _jacobian_cost(n, text)
     for axes in ("world", "body"):
         rows[f"this package, {axes} axes"] = {"by matrices": _jacobian_cost(n, partial(_by_matrices, arm, axes))}
     rows["this package, world axes"]["by vector-parameters"] = _jacobian_cost(n, partial(_by_parameters, arm))
     notes = (
         "Claimed by vector-parameters: fewer multiplications and functions, but more of both operations together, in "
         "every row.",
-        "Compiled, a fixed turn before each joint costs vector-parameters more than it costs matrices.")
-    return OperationTable("Table 2 of Mladenova: Jacobians", ("by matrices", "by vector-parameters"), rows, n, notes)
+        "Compiled, a fixed turn before each joint costs vector-parameters more than it costs matrices.",
+        "Counted vector-parameters are homogeneous, [cos : sin e] of half angles, finite at half-turns: two functions "
+        "a joint.")
+    return OperationTable("Table 2 of Mladenova: Jacobians",
+                          ("by matrices", "by vector-parameters", *_COUNTED), rows, n, notes)
+
+
+_COUNTED: dict[str, By] = {"matrices, counted": "matrices", "vector-parameters, counted": "vector-parameters"}
+
+
+def _frames_of_table_2(arm: Tree) -> dict[str, tuple[str, str]]:
+    """Where each method forms its Jacobian, and what it refers it to."""
+    middle = arm.bodies[arm.nv // 2].name
+    return {"Waldron": ("world", "world"), "Ribble": ("body", "world"), "Renaud": (middle, middle),
+            "Paul": ("body", "body"), "Orin and Schrader": ("body", "body")}
+
+
+def _formed(arm: Tree, formed_in: str, referred_to: str, by: By, q: Array) -> Array:
+    return formed_jacobian(arm, q, arm.bodies[-1].name, formed_in=formed_in, referred_to=referred_to, by=by)
 
 
 def _claimed(at_zero: Cost, at_one: Cost) -> Figures:
