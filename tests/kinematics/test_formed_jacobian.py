@@ -63,8 +63,9 @@ def test_they_are_adjoints_of_one_jacobian(pattern):
 def test_trees_with_joints_of_other_kinds():
     """Frames on another branch, a ball and a floating base; half-turns of joints cost no digits."""
     random = np.random.default_rng(3)
-    kinds = {"trunk": ("world", Floating()), "neck": ("trunk", Spherical()), "arm": ("trunk", Revolute((0.0, 0.6, 0.8))),
-             "hand": ("arm", Helical((1.0, 0.0, 0.0), 0.2)), "rail": ("neck", Prismatic((0.6, 0.8, 0.0)))}
+    kinds = {"trunk": ("world", Floating()), "neck": ("trunk", Spherical()),
+             "arm": ("trunk", Revolute((0.0, 0.6, 0.8))), "hand": ("arm", Helical((1.0, 0.0, 0.0), 0.2)),
+             "rail": ("neck", Prismatic((0.6, 0.8, 0.0)))}
     tree = cy.Mechanism.of("branched", [Body("world"), *[Body(name) for name in kinds]],
                            [Joint(f"to {name}", parent, name, kind, random_pose(random))
                             for name, (parent, kind) in kinds.items()])
