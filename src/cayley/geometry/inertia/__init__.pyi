@@ -88,6 +88,7 @@ from cayley.geometry.inertia.solids import (
     torus,
     tube,
 )
+from cayley.geometry.inertia.tensor_motion import TensorState, TensorTrajectory, simulate_by_tensors
 from cayley.geometry.inertia.tensors import (
     Moments,
     check_invertible_inertia,
@@ -123,6 +124,8 @@ __all__ = [
     "MomentumState",
     "PrincipalInertia",
     "SteadyPrecession",
+    "TensorState",
+    "TensorTrajectory",
     "VelocityState",
     "Wrench",
     "angular_acceleration_from_torque",
@@ -199,6 +202,7 @@ __all__ = [
     "rod_inertia",
     "simulate_attitude",
     "simulate_body",
+    "simulate_by_tensors",
     "sphere",
     "sphere_inertia",
     "spherical_shell",

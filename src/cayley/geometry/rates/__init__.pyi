@@ -33,6 +33,7 @@ from cayley.geometry.rates.measured_points import (
     rigid_rates_from_points,
     velocity_compatibility,
 )
+from cayley.geometry.rates.orthogonal_motion import OrthogonalPath, integrate_orthogonal
 from cayley.geometry.rates.points import (
     acceleration_of_body_point,
     acceleration_of_moving_point,
@@ -115,6 +116,7 @@ __all__ = [
     "AttitudePath",
     "ChartSpan",
     "IntegrationError",
+    "OrthogonalPath",
     "RigidRates",
     "acceleration_compatibility",
     "acceleration_matrix",
@@ -167,6 +169,7 @@ __all__ = [
     "instantaneous_screw_from_homogeneous",
     "instantaneous_screw_from_vector_parameter",
     "integrate_attitude",
+    "integrate_orthogonal",
     "inverse_of_moving_homogeneous",
     "inverse_of_moving_vector_parameter",
     "matrix_from_tangent_pair",
@@ -202,4 +205,5 @@ __all__ = [
     "velocity_of_moving_point",
     "world_velocity_map",
     "world_velocity_map_inverse",
-    "world_velocity_map_of_euler", ]
+    "world_velocity_map_of_euler",
+]

@@ -1,0 +1,205 @@
+"""The motion of one rigid body under forces and moments, in tensor form and in any number of dimensions.
+
+    Q         orientation, Q' = Phi Q                Phi    angular velocity tensor; in space hat(w)
+    J         Euler tensor about the centre of mass, or about the point that is held, in body axes
+    r         from that point to the centre of mass  M      moment tensor; of a force F at r, F r^T - r F^T
+Newton's law for the centre of mass, and Euler's equation as tensors, which has the same form in any number of
+dimensions, in fixed axes and in those of the body,
+
+    M = Psi J - (Psi J)^T,   Psi = Phi' + Phi Phi        so        Phi' J + J Phi' = M - (Phi Phi J - J Phi Phi)
+In principal axes of J each component of Phi' is one of the right side, divided by the sum of two moments: in space a
+moment of inertia. A body that is held at a point, the pivot, turns about it. Source: Balafoutis & Patel (4.2.5),
+(4.2.7), (4.3.1), (4.3.30), (4.3.42), (4.3.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import GeometryError
+from cayley.geometry.rates.orthogonal_motion import orthogonal_walk, skew_tensor
+from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
+from cayley.ordinary_equations import instants_of
+
+
+class TensorState(NamedTuple):
+    """Of a body: place and velocity (n) of its centre of mass, orientation Q (n, n), and angular velocity tensor
+    (n, n), all in fixed axes."""
+
+    position: Array
+    velocity: Array
+    orientation: Array
+    angular_velocity: Array
+
+
+Given = Callable[[float, TensorState], ArrayLike]
+
+
+@dataclass(frozen=True)
+class TensorTrajectory:
+    """The motion at `times` (k), in fixed axes."""
+
+    mass: float
+    euler_tensor: Array
+    """About the centre of mass, in body axes (n, n) [kg m^2]."""
+    times: Array
+    position: Array
+    """Of the centre of mass (k, n) [m]."""
+    velocity: Array
+    """(k, n) [m/s]."""
+    acceleration: Array
+    """(k, n) [m/s^2]."""
+    orientation: Array
+    """Q (k, n, n), orthogonal to the last digit."""
+    angular_velocity: Array
+    """Phi = Q' Q^T (k, n, n) [rad/s], skew."""
+    angular_acceleration: Array
+    """Psi = Q'' Q^T (k, n, n) [rad/s^2]."""
+    reaction: Array
+    """The force (k, n) [N] with which a pivot holds the body; zero of a free one."""
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic energy (k) [J]: m v.v / 2 + tr(Phi J Phi^T) / 2."""
+        turning = np.einsum("kab,kbc,kac->k", self.angular_velocity, self._turned, self.angular_velocity)
+        return (self.mass * np.sum(self.velocity**2, axis=1) + turning) / 2
+
+    @property
+    def momentum(self) -> Array:
+        """(k, n) [kg m/s]."""
+        return self.mass * self.velocity
+
+    @property
+    def angular_momentum(self) -> Array:
+        """The tensor J Phi + Phi J (k, n, n) [kg m^2/s] about the centre of mass, in fixed axes, (4.3.30)."""
+        J = self._turned
+        return J @ self.angular_velocity + self.angular_velocity @ J
+
+    @property
+    def _turned(self) -> Array:
+        return self.orientation @ self.euler_tensor @ np.swapaxes(self.orientation, -1, -2)
+
+
+def simulate_by_tensors(mass: float, euler_tensor: ArrayLike, times: ArrayLike, *, orientation: ArrayLike,
+                        angular_velocity: ArrayLike, position: ArrayLike | None = None,
+                        velocity: ArrayLike | None = None, pivot: ArrayLike | None = None, force: Given | None = None,
+                        moment: Given | None = None, rtol: float = 1e-11, atol: float = 1e-13) -> TensorTrajectory:
+    """The motion from times[0] on of a body of `mass` [kg] with the `euler_tensor` (n, n) about its centre of mass, in
+    body axes, in n dimensions.
+
+    It begins with the `orientation` Q (n, n) and the `angular_velocity` tensor Phi (n, n) in fixed axes, at `position`
+    and with `velocity` (n) of its centre of mass, zero if they are left out. With a `pivot` (n), a point of the body,
+    from its centre and in its axes, it is held there, and `position` is that of the pivot. `force(t, state)` (n) acts
+    at the centre of mass, `moment(t, state)` (n, n) besides it, in fixed axes; in space angular velocity and moment may
+    be vectors (3). A body that cannot exist, or has no inertia against a turn, is refused.
+
+    >>> J = np.diag([0.5, 0.3, 0.1])  # I = tr(J) 1 - J
+    >>> run = simulate_by_tensors(2.0, J, [0.0, 0.5, 1.0], orientation=np.eye(3), angular_velocity=[0.1, 2.0, 0.3])
+    >>> np.ptp(run.energy) < 1e-9, np.ptp(run.angular_momentum, axis=0).max() < 1e-9
+    (np.True_, np.True_)
+    """
+    J = _checked_tensor(euler_tensor)
+    n = len(J)
+    Q0 = np.asarray(orientation, dtype=float)
+    if Q0.shape != (n, n):
+        raise GeometryError(f"the orientation has the shape {Q0.shape}, and the Euler tensor ({n}, {n})")
+    check_orthogonal(Q0)
+    if pivot is not None and velocity is not None:
+        raise GeometryError("a body that is held at a pivot has the velocity of its turning: leave the velocity out")
+    turn = Q0.T @ skew_tensor(angular_velocity, n, "the angular velocity") @ Q0
+    start = np.concatenate([_vector(np.zeros(n) if position is None else position, n, "position"),
+                            _vector(np.zeros(n) if velocity is None else velocity, n, "velocity"),
+                            turn[np.triu_indices(n, 1)]])
+    body = _body(mass, J, None if pivot is None else _vector(pivot, n, "pivot"), force, moment)
+    instants = instants_of(times)
+    tensors, others, _ = orthogonal_walk(body.rates, Q0, start, instants, rtol, atol, "the motion")
+    found = [body.moved(t, Q, y) for t, Q, y in zip(instants, tensors, others, strict=True)]
+    return TensorTrajectory(mass, J, instants, *map(np.stack, zip(*found, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Body:
+    """A body, free or held at a pivot, and what acts on it."""
+
+    mass: float
+    J: Array  # about the point about which it turns, in body axes
+    axes: Array  # principal ones, as columns
+    sums: Array  # of two principal moments each
+    r: Array  # from that point to the centre of mass, in body axes
+    held: bool
+    force: Given | None
+    moment: Given | None
+
+    def rates(self, t: float, Q: Array, y: Array) -> tuple[Array, Array]:
+        """The angular velocity tensor in body axes; the rates of place and velocity (n each), and of that tensor."""
+        state, turn = self._state(Q, y)
+        F, change = self._accelerated(t, state, turn)
+        moved = np.zeros(2 * len(F)) if self.held else np.concatenate([state.velocity, F / self.mass])
+        return turn, np.concatenate([moved, change[np.triu_indices(len(F), 1)]])
+
+    def moved(self, t: float, Q: Array, y: Array) -> tuple[Array, ...]:
+        """What a trajectory has of one instant."""
+        state, turn = self._state(Q, y)
+        F, change = self._accelerated(t, state, turn)
+        Psi = Q @ (change + turn @ turn) @ Q.T  # (4.2.8)
+        a = Psi @ Q @ self.r if self.held else F / self.mass
+        return state.position, state.velocity, a, Q, state.angular_velocity, Psi, self.mass * a - F
+
+    def _state(self, Q: Array, y: Array) -> tuple[TensorState, Array]:
+        n = len(Q)
+        turn = np.zeros((n, n))
+        turn[np.triu_indices(n, 1)] = y[2 * n:]
+        turn = turn - turn.T
+        Phi = Q @ turn @ Q.T
+        arm = Q @ self.r
+        return TensorState(y[:n] + arm, Phi @ arm if self.held else y[n:2 * n], Q, Phi), turn
+
+    def _accelerated(self, t: float, state: TensorState, turn: Array) -> tuple[Array, Array]:
+        """The force, and Phi' in body axes."""
+        n = len(turn)
+        Q = state.orientation
+        F = np.zeros(n) if self.force is None else _vector(self.force(t, state), n, f"force at t = {t:.6g}")
+        M = np.zeros((n, n))
+        if self.moment is not None:
+            M = skew_tensor(self.moment(t, state), n, f"the moment at t = {t:.6g}")
+        arm = Q @ self.r
+        about = Q.T @ (M + np.outer(F, arm) - np.outer(arm, F)) @ Q  # (4.3.36)
+        squared = turn @ turn
+        left = self.axes.T @ (about - (squared @ self.J - self.J @ squared)) @ self.axes
+        np.fill_diagonal(left, 0.0)
+        return F, self.axes @ (left / np.where(self.sums == 0, 1.0, self.sums)) @ self.axes.T
+
+
+def _body(mass: float, J: Array, pivot: Array | None, force: Given | None, moment: Given | None) -> _Body:
+    if not (np.isfinite(mass) and mass > 0):
+        raise GeometryError(f"the mass of the body is {mass}: it must be positive")
+    r = np.zeros(len(J)) if pivot is None else -pivot
+    about = J + mass * np.outer(r, r)  # (4.3.12)
+    moments, axes = np.linalg.eigh(about)
+    sums = moments[:, None] + moments
+    if len(J) > 1 and sums[np.triu_indices(len(J), 1)].min() <= 1e-14 * sums.max():
+        raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
+                            f"moments {moments} of its Euler tensor are zero")
+    return _Body(mass, about, axes, sums, r, pivot is not None, force, moment)
+
+
+def _checked_tensor(euler_tensor: ArrayLike) -> Array:
+    J = np.asarray(euler_tensor, dtype=float)
+    check_symmetric(J)
+    moments = np.linalg.eigvalsh(J)
+    if moments[0] < -1e-12 * np.abs(moments).max(initial=0.0):
+        raise GeometryError(f"no body has this Euler tensor: its principal moments are {moments}, and none is negative "
+                            "that is a sum of squares")
+    return J
+
+
+def _vector(given: ArrayLike, n: int, what: str) -> Array:
+    v = np.asarray(given, dtype=float)
+    if v.shape != (n,) or not np.isfinite(v).all():
+        raise GeometryError(f"the {what} is {v}: {n} finite numbers are needed")
+    return v
