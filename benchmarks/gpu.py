@@ -35,8 +35,8 @@ ROLLOUTS = (  # robot, method, trajectories, steps, and what is required in floa
     ("anymal", "semi-implicit-euler", 1 << 19, 200, (8.0, 2.0)), ("anymal", "rk4", 1 << 18, 50, None),
     ("talos", "semi-implicit-euler", 1 << 18, 50, (0.6, 0.25)),
     ("panda", "implicit-midpoint", 1 << 18, 20, None), ("panda", "lie-midpoint", 1 << 18, 20, None))
-SWEPT = [(threads, registers) for registers in (0, 64, 80, 96, 128, 168, 255) for threads in (32, 64, 128, 256)
-         if registers * threads <= 65536]
+REGISTERS = {"panda": (0, 64, 80, 96, 128, 168)}
+SWEPT = (32, 64, 128, 256)  # threads of a block
 
 
 def main() -> None:
@@ -45,15 +45,16 @@ def main() -> None:
     chosen = _arguments()
     print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, CuPy {cupy.__version__}, CUDA "
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
-    parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep), "rollouts": partial(
-        rollouts, chosen.sweep, chosen.robots.split(",")), "start": start_up, "peers": mujoco_warp_steps}
+    parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
+             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(",")), "arrays": arrays, "start": start_up,
+             "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="functions,kernels,rollouts,start,peers")
+    parser.add_argument("--only", default="", help="functions,kernels,rollouts,arrays,start,peers")
     parser.add_argument("--robots", default="panda,anymal,talos")
     parser.add_argument("--sweep", action="store_true")
     return parser.parse_args()
@@ -175,7 +176,8 @@ def rollouts(sweep: bool, names: list[str]) -> None:
             code = _code(there)
             print(f"| {name}, {method} | {np.dtype(dtype).name} | {rate:.3g} | {least or ''} | {_sizes(code)} | "
                   f"{error:.0e} |", flush=True)
-            for threads, registers in SWEPT if sweep and required else ():
+            swept = [(threads, most) for most in REGISTERS.get(name, (0, 128, 168)) for threads in SWEPT]
+            for threads, registers in swept if sweep and required else ():
                 with tried(code, threads, registers):
                     again = trajectories * steps / seconds(cupy, call, 3) / 1e9
                     print(f"  {threads} threads, at most {registers or 255} registers: {again:.3g} ({_sizes(code)})",
@@ -223,6 +225,34 @@ def tried(code: Any, threads: int, registers: int) -> Iterator[None]:
     yield
     code._threads, code._options = kept
     code._compiled.clear()
+
+
+def arrays() -> None:
+    """A rollout on tensors of torch on a stream of their own, and on arrays of JAX, beside the same on CuPy's."""
+    import cupy
+
+    roll = cy.load("panda").rollout(method="rk4").on("cuda")
+    q, qd, _ = robot_states(cy.load("panda"), 4096)
+    right = cupy.asnumpy(roll(cupy.asarray(q), cupy.asarray(qd), step=STEP, steps=10).q)
+    for library in ("torch", "jax"):
+        try:
+            module = __import__(library)
+        except ImportError:
+            print(f"{library} is not installed")
+            continue
+        if library == "torch":
+            with module.cuda.stream(module.cuda.Stream()):
+                late = module.zeros(1 << 28, device="cuda", dtype=module.float64).cumsum(0)[-1]
+                found = roll(module.as_tensor(q, device="cuda") + late, module.as_tensor(qd, device="cuda"), step=STEP,
+                             steps=10)
+                doubled = (2.0 * found.q).cpu().numpy()
+        else:
+            module.config.update("jax_enable_x64", True)
+            found = roll(module.numpy.asarray(q), module.numpy.asarray(qd), step=STEP, steps=10)
+            doubled = np.asarray(2.0 * found.q)
+        print(f"{library}: {type(found.q).__name__} in and out, largest difference "
+              f"{np.abs(doubled - 2.0 * right).max():.1e}", flush=True)
+    print()
 
 
 # Start-up, and others
