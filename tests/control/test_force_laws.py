@@ -363,6 +363,7 @@ def test_rouths_limit_of_force_control_does_not_know_the_wall(pressing):
     assert np.array_equal(off[:, -150:].max(axis=1) < off[:, :150].max(axis=1), factor < 1)
 
 
+@pytest.mark.spec("S3-53")
 def test_the_wanted_force_is_reached_exactly_with_a_wrong_model(arm, floor):
     """A payload that the law does not know: an offset d / kf without integral action, none with it."""
     plant = arm.with_payload("tool", 0.5)
@@ -428,6 +429,17 @@ def test_hybrid_control_along_a_slanting_wall_with_friction(arm):
     known = np.array([rest + expm(A * s) @ (np.array([10.0 / K, 0.0, 0.0]) - rest) for s in t])
     assert np.abs(run["depth"] - known[:, 0]).max() < 1e-8
     assert np.abs(moved[:, 1] + known[:, 0] - 10.0 / K).max() < 1e-8
+
+
+def test_the_linear_model_of_a_pressed_peg_has_the_poles_of_both_equations(arm):
+    q = np.array(START["q"])
+    p = arm.pose(q, "tool")[:3, 3]
+    ground = surface(arm, "tool", plane_gap([0.0, p[1] + 2.5e-3, 0.0], [0.0, 1.0, 0.0]), 1e4)
+    law = hybrid_control(arm, "tool", Selection(["x"], ["y"]), 100.0, 25.0, 0.1, 0.5)
+    model = cy.connect(loaded(arm), ground, law).linearize(
+        {"q": q, "qd": [0.0, 0.0], "integral": [0.0]}, {"target": p, "target_force": [-25.0]})
+    known = np.concatenate([np.roots([1, 25, 0.1 * 1e4, 0.5 * 1e4]), np.roots([1, 25, 100])])
+    assert np.abs(np.sort_complex(np.linalg.eigvals(model.A)) - np.sort_complex(known)).max() < 1e-8
 
 
 def test_hybrid_control_presses_a_face_flat_and_moves_it():
