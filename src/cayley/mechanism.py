@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from cayley.control.arm_control import ArmControl
+    from cayley.control.tracking import Reference, Weights
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from cayley.simulation import Event, Rollout, Trajectory
     from cayley.simulation.controllers import Controller
     from cayley.simulation.forces import BaseMotion, Wrench
+    from cayley.simulation.tracking_run import ErrorSources, TrackingRun
     from cayley.systems import System
 
 TaskRows = str | Sequence[bool]
@@ -1594,6 +1596,21 @@ class Mechanism:
                         wrenches=wrenches, axes=axes, base=base, limits=limits, events=events, method=method, rtol=rtol,
                         atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations,
                         control_period=control_period, parameters=parameters, progress=progress)
+
+    def track(self, reference: Reference, times: ArrayLike, *, weights: Weights | None = None,
+              poles: Sequence[complex] | None = None, errors: ErrorSources | None = None, feedback: bool = True,
+              control_period: float | None = None, tolerance: float = 1e-8) -> TrackingRun:
+        """The run of a law that tracks a nominal motion `reference(t) -> (q, qd, qdd)`, designed on the linearised
+        model at the `times`, on the mechanism with `errors` that the law does not know: friction, backlash, sensors,
+        actuators, a payload; see `cayley.simulation.tracking_run`.
+
+        >>> still = [0.3, 0.4], [0.0, 0.0], [0.0, 0.0]
+        >>> load("planar2r").track(lambda t: still, [0.0, 0.2], poles=[-8, -9, -10, -11]).largest < 1e-9
+        True
+        """
+        from cayley.simulation.tracking_run import track
+        return track(self.tree, reference, times, weights=weights, poles=poles, errors=errors, feedback=feedback,
+                     control_period=control_period, tolerance=tolerance)
 
     def rollout(self, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
                 wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),

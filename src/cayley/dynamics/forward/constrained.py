@@ -210,35 +210,52 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure,
             "\"null space\", which is by QR")
     equations = equations_text(tree, structure, external)
     rows = kept_rows(structure)
-    coulomb = coulomb_frictions(tree.spanning_tree())
-    rubs = rubbing(coulomb).any()
-    if rubs and structure.mobility != 1:
-        raise UnsupportedError(
-            f"{tree.name} includes dry friction, and its mobility is {structure.mobility}: which of its joints it "
-            "holds at rest only `simulate` finds. Leave it out, or include \"armature\" alone")
+    coulomb = dry_frictions(tree, structure)
 
     def text(q: Array, qd: Array, tau: Array, *more: Scalar) -> ConstrainedMotion:
         turned = turned_loops(tree, rows, q, qd)
         found = equations(q, qd, tau, *more, turned=turned)
-        if rubs:
-            found = found._replace(f=found.f + _held_by_friction(found, coulomb, qd, structure.rank))
+        if coulomb is not None:
+            found = found._replace(f=found.f + friction_at_rest(found, coulomb, qd, structure.rank).forces)
         solved = _solved(method, structure, *found)
         return solved._replace(lam=_turned_back(rows, turned, solved.lam))
 
     return text
 
 
-def _held_by_friction(found: ConstrainedEquations, coulomb: Array, qd: Array, rank: int) -> Array:
-    """The forces (nv) of dry friction of the joints at rest, in a mechanism of mobility one: all of them hold, as long
-    as they can, and share the load in proportion, or all give way. The friction of joints that move is in f already.
+def dry_frictions(tree: Tree, structure: ConstraintStructure) -> Array | None:
+    """The dry friction (nv) of a mechanism with constraints, if it has some; only of one of mobility one is it known
+    which joints it holds.
+    """
+    coulomb = coulomb_frictions(tree.spanning_tree())
+    if not rubbing(coulomb).any():
+        return None
+    if structure.mobility != 1:
+        raise UnsupportedError(
+            f"{tree.name} includes dry friction, and its mobility is {structure.mobility}: which of its joints it "
+            "holds at rest only `simulate` finds. Leave it out, or include \"armature\" alone")
+    return coulomb
+
+
+class FrictionAtRest(NamedTuple):
+    """The `forces` (nv) of dry friction of joints at rest, and whether they hold the mechanism."""
+
+    forces: Array
+    holds: Scalar
+
+
+def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array, rank: int) -> FrictionAtRest:
+    """The dry friction of the joints at rest, in a mechanism of mobility one: all of them hold, as long as they can,
+    and share the load in proportion, or all give way. The friction of joints that move is in f already.
     """
     factors = null_space(found.A, rank)
     n = factors.basis[:, 0]
     pull = n @ (found.f + found.M @ factors.shortest(found.drift))
     resting = where(qd == 0, coulomb, 0.0)
     most = resting @ np.abs(n)
-    share = where(np.abs(pull) < most, pull / where(most > 0, most, 1.0), np.sign(pull))
-    return -resting * np.sign(n) * share
+    holds = np.abs(pull) < most
+    share = where(holds, pull / where(most > 0, most, 1.0), np.sign(pull))
+    return FrictionAtRest(-resting * np.sign(n) * share, holds)
 
 
 def _turned_back(leading: list[int], turned: list[TurnedLoop], lam: Array) -> Array:

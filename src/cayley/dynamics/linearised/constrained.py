@@ -24,11 +24,13 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.linear import ldl
 from cayley.compiler.null_space import null_space
 from cayley.compiler.samples import is_symbolic
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.forward.constrained import (
+    dry_frictions,
     equations_text,
     explanation_of_constraints,
+    friction_at_rest,
     kept_rows,
     state_signature,
 )
@@ -105,14 +107,20 @@ def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, m
 
 
 def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, method: str | None = None) -> Text:
-    """The text `(q, qd, tau)`."""
+    """The text `(q, qd, tau)`. Where dry friction holds the mechanism, nothing accelerates it, and how the load is
+    shared between friction and constraints is not known: the derivatives of their forces are NaN.
+    """
     equations = equations_text(tree, structure)
+    coulomb = dry_frictions(tree, structure)
     free = tree.spanning_tree()
     of_tree = sensitivities_text(free, method)
     simple = structure.by_structure and always_regular(free)  # then it takes fewer operations
 
     def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
-        M, f, A, drift = equations(q, qd, tau, *t)
+        found = equations(q, qd, tau, *t)
+        M, f, A, drift = found
+        friction = None if coulomb is None else friction_at_rest(found, coulomb, qd, structure.rank)
+        f = f if friction is None else f + friction.forces
         inverse = block_inverse(M, A) if simple else block_inverse_of_rank(M, A, rank=structure.rank)
         qdd = inverse.C11 @ f - inverse.C12 @ drift
         lam = inverse.C12.T @ f - inverse.C22 @ drift
@@ -121,8 +129,13 @@ def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, met
         changes = ((-(P + at.pushed), -at.accelerated), (-V, -at.drift))  # by q, by qd
         by_state = [inverse.C11 @ upper + inverse.C12 @ lower for upper, lower in changes]
         lam_by_state = [inverse.C12.T @ upper + inverse.C22 @ lower for upper, lower in changes]
-        forces = _in_all_rows(structure, *[-value for value in (lam, *lam_by_state, inverse.C12.T)])
-        return ConstrainedDerivatives._make([qdd, *by_state, inverse.C11, *forces])
+        accelerated = [*by_state, inverse.C11]
+        pushed = [*lam_by_state, inverse.C12.T]
+        if friction is not None:
+            accelerated = [where(friction.holds, 0.0, value) for value in accelerated]
+            pushed = [where(friction.holds, np.nan, value) for value in pushed]
+        forces = _in_all_rows(structure, *[-value for value in (lam, *pushed)])
+        return ConstrainedDerivatives._make([qdd, *accelerated, *forces])
 
     return text
 

@@ -13,16 +13,23 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import is_zero
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.closed_form import gravity_forces
+from cayley.dynamics.forward.dry_friction import held_solve, resistance
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
-from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_slopes, viscous_frictions
+from cayley.dynamics.rigid_links.drives import (
+    coulomb_frictions,
+    rotor_inertias,
+    rotor_velocity_slopes,
+    rubbing,
+    viscous_frictions,
+)
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.springs import spring_matrices
+from cayley.dynamics.rigid_links.springs import spring_forces, spring_matrices
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -143,7 +150,8 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array
     """The text `(q, qd, qdd) -> D, V, P` of a method, with the rotors, the viscous friction and the springs that the
     mechanism includes.
 
-    Coulomb friction jumps where a velocity is zero, and has no derivative there; elsewhere it adds nothing.
+    Coulomb friction adds nothing where a joint moves; it jumps where one stands, and has no derivative there: the
+    matrices are then those of a joint that begins to move and goes on.
     """
     links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
     rotors = np.diag(rotor_inertias(tree))
@@ -178,7 +186,8 @@ def forward_derivatives_text(tree: Tree,
     """The text `(q, qd, tau) -> qdd, by_q, by_qd, by_tau`.
 
     The velocity forces are quadratic, so they are V qd / 2: no recursion is spent on them. At the accelerations that
-    follow, by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1.
+    follow, by_q = -D^-1 P, by_qd = -D^-1 V, by_tau = D^-1. Joints at rest that dry friction holds stay where they are:
+    nothing accelerates them, and derivatives are those of the motions in which they stand.
     """
     chosen = METHODS[method or default_method(tree)]
     links = chosen.links(tree)
@@ -186,17 +195,31 @@ def forward_derivatives_text(tree: Tree,
     chooses = chosen.takes("asked", "sensitivities")  # what is not needed takes time to trace, if nothing else
     rotors = np.diag(rotor_inertias(tree))
     viscous = np.diag(viscous_frictions(tree))
+    coulomb = coulomb_frictions(tree)
+    rubs = bool(rubbing(coulomb).any())
 
     def text(q: Array, qd: Array, tau: Array) -> ForwardDerivatives:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv), **({"asked": "DV"} if chooses else {}))
         M = D + rotors
         V = V + rotor_velocity_slopes(tree, qd)
-        qdd = solve(M, tau - V @ qd / 2 - gravity_forces(links, q) - passive_forces(tree, q, qd))
+        smooth = viscous @ qd + spring_forces(tree, q, qd)
+        forces = tau - V @ qd / 2 - gravity_forces(links, q) - smooth
+        friction, going = resistance(M, forces, coulomb, qd) if rubs else (0.0, 1.0)
+        qdd = held_solve(M, forces + friction, going) if rubs else solve(M, forces)
         P = links_alone(q, qd, qdd, **({"asked": "P"} if chooses else {})).P
         springs = spring_matrices(tree, q, qd)
-        return ForwardDerivatives(qdd, *_solved(M, -(P + springs.stiffness), -(V + viscous + springs.damping)))
+        by_forces = -(P + springs.stiffness), -(V + viscous + springs.damping)
+        return ForwardDerivatives(qdd, *(_solved_where(going, M, *by_forces) if rubs else _solved(M, *by_forces)))
 
     return text
+
+
+def _solved_where(going: Array, M: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:
+    """The same of the joints that go; those that are held have no velocity to change and no acceleration."""
+    moves = going * going
+    both = np.outer(moves, moves)
+    by_q, by_qd, inverse = _solved(M * both + np.diag(1.0 - moves), moves[:, None] * X, both * Y)
+    return by_q, by_qd, both * inverse
 
 
 def _solved(M: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:

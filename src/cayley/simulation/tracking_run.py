@@ -1,0 +1,274 @@
+"""A law that tracks a nominal motion, run on a mechanism that is not quite the one it was designed for: each source of
+error that its model leaves out is a switch.
+
+    friction     of the joints of the description, which the model of the law may be without
+    backlash     of gears: motors that drive their joints through teeth with play
+    sensors      offsets, resolution and noise of what the law sees
+    actuators    gain, offset and limit of what comes of what the law asks for
+    payload      a body on a frame that the model does not know
+With all of them off, the run keeps to the nominal motion; with `feedback=False` it shows what forces alone would do.
+Source: Balafoutis & Patel 7.1; spec S1-116.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.tracking import Reference, Tracking, Weights, tracking_control
+from cayley.errors import ConventionError, SignatureError
+from cayley.kinematics.configuration_kernels import integrate_kernel
+from cayley.model.motors import ELASTIC
+from cayley.model.rotor import Rotor
+from cayley.model.spring_kinds import BacklashSpring
+from cayley.model.tree import Tree
+from cayley.simulation.simulate import simulate
+from cayley.simulation.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Play:
+    """Teeth between a motor and its joint: `play`, the whole of it at the joint [rad, m], the `stiffness` and `damping`
+    of teeth that touch [N m/rad, N m s/rad], and the `inertia` of the motor at a gear of 1, if not that of the joint's
+    own rotor behind its gear.
+    """
+
+    play: float
+    stiffness: float
+    damping: float = 0.0
+    inertia: float | None = None
+
+
+@dataclass(frozen=True)
+class SensorErrors:
+    """What is wrong with what the law sees of q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`,
+    the standard deviations `noise` and `rate_noise`, and the `resolution` to which q is rounded. Noise is drawn anew at
+    each look of a digital controller, the same for the same `seed`.
+    """
+
+    offset: ArrayLike = 0.0
+    rate_offset: ArrayLike = 0.0
+    resolution: ArrayLike = 0.0
+    noise: ArrayLike = 0.0
+    rate_noise: ArrayLike = 0.0
+    seed: int = 0
+
+    @property
+    def digital(self) -> bool:
+        """Whether it takes a digital controller to see so."""
+        return any(np.any(x) for x in (self.resolution, self.noise, self.rate_noise))
+
+
+@dataclass(frozen=True)
+class ActuatorErrors:
+    """What becomes of the forces (nv) that the law asks for: gain times force plus `offset`, at most `limit`."""
+
+    gain: ArrayLike = 1.0
+    offset: ArrayLike = 0.0
+    limit: ArrayLike = np.inf
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A body on a frame, as of `with_payload`."""
+
+    frame: str
+    mass: float
+    center: ArrayLike = (0.0, 0.0, 0.0)
+    inertia: ArrayLike | None = None
+
+
+@dataclass(frozen=True)
+class ErrorSources:
+    """What the model of a law does not know; all off, if nothing is said. `backlash` by the names of joints; the law
+    sees these `measured` at the "joints" or at their "motors", which do not see the play.
+    """
+
+    friction: bool = False
+    backlash: Mapping[str, Play] = field(default_factory=dict)
+    sensors: SensorErrors = SensorErrors()
+    actuators: ActuatorErrors = ActuatorErrors()
+    payload: Payload | None = None
+    measured: Literal["joints", "motors"] = "joints"
+
+
+class TrackingRun(NamedTuple):
+    """The `trajectory` of the mechanism with its errors (its motors follow the joints, where backlash makes them parts
+    of it), and how far it was from the nominal motion at its times: `error` and `rate_error` (samples, nv), of a
+    mechanism with constraints those of its independent joints.
+    """
+
+    trajectory: Trajectory
+    error: Array
+    rate_error: Array
+
+    @property
+    def largest(self) -> float:
+        """The largest error of any coordinate [rad, m]."""
+        return float(np.abs(self.error).max(initial=0.0))
+
+
+def track(tree: Tree, reference: Reference, times: ArrayLike, *, weights: Weights | None = None,
+          poles: Sequence[complex] | None = None, errors: ErrorSources | None = None, feedback: bool = True,
+          control_period: float | None = None, tolerance: float = 1e-8) -> TrackingRun:
+    """Design a law for the nominal motion `reference(t) -> (q, qd, qdd)` at the times (points), as `tracking_control`
+    does, and run it from the first of them to the last with `errors`, as `tracking_run` does.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> def swing(t):
+    ...     return 0.5 * np.sin([t, t]), 0.5 * np.cos([t, t]), -0.5 * np.sin([t, t])
+    >>> heavy = ErrorSources(payload=Payload("tool", 0.5))
+    >>> runs = [track(load_robot("planar2r"), swing, np.linspace(0, 1, 6), poles=[-8, -9, -10, -11], errors=heavy,
+    ...               feedback=feedback) for feedback in (False, True)]
+    >>> bool(runs[1].largest < 0.3 * runs[0].largest)
+    True
+    """
+    law = tracking_control(tree, reference, times, weights=weights, poles=poles)
+    return tracking_run(law, times, errors=errors, feedback=feedback, control_period=control_period,
+                        tolerance=tolerance)
+
+
+def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None = None, feedback: bool = True,
+                 control_period: float | None = None, tolerance: float = 1e-8) -> TrackingRun:
+    """Run a law on its mechanism with `errors` from its nominal state at the first of the times, sampled at all.
+
+    `feedback`: False lets the nominal forces act alone. With a `control_period` [s] the law is a digital controller.
+    `tolerance`: of the integration.
+    """
+    made = errors or ErrorSources()
+    instants = np.atleast_1d(np.asarray(times, dtype=float))
+    _check(made, law.model.tree, control_period)
+    plant = plant_with(law.model.tree, made)
+    places = _Places.of(law.model.tree, plant)
+    acting = law if feedback else lambda t, q, qd: law.nominal_forces(t)
+    controller = _controller(acting, made, law.model.tree, places, control_period)
+    q, qd = (np.asarray(x, dtype=float) for x in law.reference(instants[0])[:2])
+    found = simulate(plant, places.whole(q), places.whole(qd), controller=controller, times=instants,
+                     control_period=control_period, progress=False, method=_method(made, control_period),
+                     rtol=tolerance, atol=tolerance / 10, max_step=_longest(instants))
+    away = np.array([law.error(t, q, qd) for t, q, qd in zip(
+        found.t, found.q[:, :law.model.tree.nq], found.qd[:, :law.model.tree.nv], strict=True)])
+    half = away.shape[-1] // 2
+    return TrackingRun(found, away[:, :half], away[:, half:])
+
+
+def plant_with(tree: Tree, errors: ErrorSources) -> Tree:
+    """The mechanism that a law is run on: its own, with friction, backlash and payload as they are switched on."""
+    plant = tree
+    if errors.payload is not None:
+        held = errors.payload
+        plant = plant.with_payload(held.frame, held.mass, center=held.center, inertia=held.inertia)
+    for name, teeth in errors.backlash.items():
+        joint = plant.joints[plant.joint_number(name)]
+        if joint.spring is not None:
+            raise ConventionError(f"joint {name!r} of {tree.name} is driven through a spring already: give that spring "
+                                  "the play, as a BacklashSpring")
+        rotor = joint.rotor if teeth.inertia is None else Rotor(teeth.inertia)
+        if not rotor.inertia > 0:
+            raise ConventionError(f"the motor of joint {name!r} of {tree.name} turns freely within the play and has no "
+                                  "inertia: give it one, Play(..., inertia=...)")
+        spring = BacklashSpring(stiffness=teeth.stiffness, damping=teeth.damping, backlash=teeth.play)
+        plant = plant.with_joints(replace(joint, rotor=rotor, spring=spring))
+    terms = (["friction"] if errors.friction else []) + ([ELASTIC] if errors.backlash else [])
+    return plant.including(*plant.included.union(terms)) if terms else plant
+
+
+class _Places(NamedTuple):
+    """Where the joints with backlash, and their motors, are among the coordinates of a plant; and their gears."""
+
+    joints: list[int]
+    motors: list[int]
+    gears: Array
+
+    @staticmethod
+    def of(tree: Tree, plant: Tree) -> _Places:
+        new = [(joint, motor) for joint, motor in plant.motors.items() if joint not in tree.motors]
+        return _Places([plant.v_slices[joint].start for joint, _ in new],
+                       [plant.v_slices[motor].start for _, motor in new],
+                       np.array([plant.joints[joint].rotor.gear for joint, _ in new]))
+
+    def whole(self, x: Array) -> Array:
+        """Coordinates or velocities of the plant whose motors are where their joints are."""
+        return np.concatenate([x, self.gears * x[self.joints]]) if self.motors else x
+
+    def seen(self, x: Array, count: int) -> Array:
+        """Those of the joints, as their motors see them."""
+        found = x[:count].copy()
+        found[self.joints] = x[self.motors] / self.gears
+        return found
+
+    def driven(self, tau: Array) -> Array:
+        """Forces of the plant: at motors in place of their joints."""
+        if not self.motors:
+            return tau
+        bare = tau.copy()
+        bare[self.joints] = 0.0
+        return np.concatenate([bare, tau[self.joints] / self.gears])
+
+
+Law = Callable[[float, Array, Array], Array]
+
+
+def _controller(law: Law, errors: ErrorSources, tree: Tree, places: _Places, period: float | None) -> Law:
+    """A law with what is wrong before and after it."""
+    sensors = errors.sensors
+    actuators = errors.actuators
+    moved = integrate_kernel(tree)
+    offset, rate_offset, noise, rate_noise, resolution = (
+        np.broadcast_to(np.asarray(x, dtype=float), (tree.nv,))
+        for x in (sensors.offset, sensors.rate_offset, sensors.noise, sensors.rate_noise, sensors.resolution))
+    limit = np.asarray(actuators.limit, dtype=float)
+
+    def controller(t: float, q: Array, qd: Array) -> Array:
+        by_motors = errors.measured == "motors"
+        q = places.seen(q, tree.nq) if by_motors else q[:tree.nq]
+        qd = places.seen(qd, tree.nv) if by_motors else qd[:tree.nv]
+        if offset.any() or noise.any():
+            q = moved(q, offset + noise * _drawn(sensors, t, period, 0, tree.nv))
+        if resolution.any():
+            q = np.where(resolution > 0, np.round(q / np.where(resolution > 0, resolution, 1.0)) * resolution, q)
+        qd = qd + rate_offset + rate_noise * _drawn(sensors, t, period, 1, tree.nv)
+        asked = np.asarray(law(t, np.ascontiguousarray(q), np.ascontiguousarray(qd)), dtype=float)
+        return places.driven(np.clip(np.asarray(actuators.gain) * asked + actuators.offset, -limit, limit))
+
+    return controller
+
+
+def _drawn(sensors: SensorErrors, t: float, period: float | None, which: int, count: int) -> Array:
+    """Standard normal numbers of a look, the same whenever they are asked for."""
+    if period is None:
+        return np.zeros(count)
+    return np.random.default_rng([sensors.seed, which, round(t / period) + 2**31]).normal(size=count)
+
+
+def _method(errors: ErrorSources, period: float | None) -> str:
+    """High gains and teeth are stiff; forces that are held between looks are not."""
+    if period is None:
+        return "LSODA"
+    return "Radau" if errors.backlash else "DOP853"
+
+
+def _longest(instants: Array) -> float:
+    """Steps no longer than what lies between samples: nothing that happens in between is stepped over."""
+    return float(np.diff(instants).max(initial=0.0)) or np.inf
+
+
+def _check(errors: ErrorSources, tree: Tree, period: float | None) -> None:
+    if errors.measured not in ("joints", "motors"):
+        raise ConventionError(f'what the law sees is measured at the "joints" or the "motors", not {errors.measured!r}')
+    if errors.sensors.digital and period is None:
+        raise SignatureError("noise and resolution are those of looks: give the control_period [s] of the controller")
+    if np.any(errors.sensors.resolution) and tree.nq != tree.nv:
+        raise SignatureError(f"{tree.name} has attitudes, whose quaternions are not rounded: leave the resolution out")
+    for kind in (errors.sensors, errors.actuators):
+        for name, value in vars(kind).items():
+            given = np.asarray(value, dtype=float)
+            if given.shape not in ((), (1,), (tree.nv,)) or np.isnan(given).any():
+                raise SignatureError(f"{name} is a number, or one for each of the {tree.nv} velocities of {tree.name}, "
+                                     f"not {value!r}")
+            if name in ("resolution", "noise", "rate_noise", "limit") and (given < 0).any():
+                raise SignatureError(f"{name} is not negative, not {value!r}")
