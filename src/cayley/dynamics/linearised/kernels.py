@@ -204,7 +204,7 @@ def forward_derivatives_text(tree: Tree,
         V = V + rotor_velocity_slopes(tree, qd)
         smooth = viscous @ qd + spring_forces(tree, q, qd)
         forces = tau - V @ qd / 2 - gravity_forces(links, q) - smooth
-        friction, going = resistance(M, forces, coulomb, qd) if rubs else (0.0, 1.0)
+        friction, going = resistance(M, forces, coulomb, qd) if rubs else (0.0, np.ones(tree.nv))
         qdd = held_solve(M, forces + friction, going) if rubs else solve(M, forces)
         P = links_alone(q, qd, qdd, **({"asked": "P"} if chooses else {})).P
         springs = spring_matrices(tree, q, qd)
