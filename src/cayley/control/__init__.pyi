@@ -64,6 +64,8 @@ from cayley.control.signals import encoder as encoder
 from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
 from cayley.control.sliding_mode_law import sliding_mode as sliding_mode
+from cayley.control.stability.attraction import RegionOfAttraction as RegionOfAttraction
+from cayley.control.stability.attraction import region_of_attraction as region_of_attraction
 from cayley.control.stability.definiteness import Definiteness as Definiteness
 from cayley.control.stability.definiteness import definiteness as definiteness
 from cayley.control.stability.equilibria import SystemEquilibrium as SystemEquilibrium

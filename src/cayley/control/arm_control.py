@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cayley.compiler.typing import ArrayLike
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.adaptive_law import adaptive
 from cayley.control.admittance_law import admittance_control
 from cayley.control.computed_torque_law import computed_torque
@@ -16,7 +16,7 @@ from cayley.control.gravity_law import pd_with_gravity
 from cayley.control.hybrid_law import hybrid_control
 from cayley.control.impedance_law import impedance_control
 from cayley.control.iterative_learning import IterativeLearning, iterative_learning
-from cayley.control.joint_errors import JointErrors, JointGains, joint_error_model, joint_gains
+from cayley.control.joint_errors import JointErrors, JointGains, joint_equilibrium, joint_error_model, joint_gains
 from cayley.control.joint_law import joint_pd, joint_pid
 from cayley.control.laws import Law, law_named, laws_of
 from cayley.control.linear_motion import LinearMotion, linear_along
@@ -117,6 +117,10 @@ class ArmControl:
     def gains(self, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
         """kp and kd in volts for natural frequencies and damping ratios; see `joint_gains`."""
         return joint_gains(self.tree, frequency, damping_ratio)
+
+    def equilibrium(self, kp: ArrayLike, target: ArrayLike) -> Array:
+        """Where the arm stands under PD control in volts, not to first order; see `joint_equilibrium`."""
+        return joint_equilibrium(self.tree, kp, target)
 
     def task(self, frame: str, *, task: str | Sequence[bool] = "pose") -> TaskMap:
         """The map between what a frame does and what the joints do; see `task_map`."""

@@ -50,6 +50,8 @@ class ErrorDynamics:
     function: Callable[[Callable[..., Scalar]], Kernel]
     """Of a text of the state, V(x), the kernel V(d)."""
     discrete: bool = False
+    curved: tuple[str, ...] = ()
+    """Blocks that are no vectors."""
     exact: tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None = field(default=None, repr=False)
 
     @property
@@ -177,7 +179,8 @@ def _of_system(system: System, at: StateLike | None, inputs: Mapping[str, ArrayL
     return ErrorDynamics(
         system.name, tuple(labels), kernel(f"({n})->({n})", inputs=("d",), name="error_rate")(rate),
         lambda d: {name: layout.state(displacement(d))[name] for name in system.blocks},
-        lambda V: kernel(f"({n})->()", inputs=("d",), name="candidate")(lambda d: V(moved(d))))
+        lambda V: kernel(f"({n})->()", inputs=("d",), name="candidate")(lambda d: V(moved(d))),
+        curved=tuple(name for name, block in system.blocks.items() if not block.is_flat))
 
 
 def _of_function(function: Callable[[Array], Array], at: StateLike | None, discrete: bool) -> ErrorDynamics:
@@ -226,7 +229,7 @@ def _of_equations(equations: Mapping[Symbol, Expr], at: StateLike | None, discre
     return ErrorDynamics(
         "equations", tuple(s.name for s in symbols), expression_kernel(d, moved, f"({n})"),
         lambda e: {s.name: (start + e)[..., k] for k, s in enumerate(symbols)}, function, discrete,
-        (d, tuple(moved)))
+        exact=(d, tuple(moved)))
 
 
 def expression_kernel(d: tuple[Symbol, ...], expressions: Any, shape: str) -> Kernel:  # noqa: ANN401 (of SymPy)

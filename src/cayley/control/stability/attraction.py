@@ -1,0 +1,227 @@
+"""The region of attraction in a slice of the state space, by simulation of every state of a grid.
+
+    converged    the state comes as near to the equilibrium as is asked for
+    left         it goes beyond what the slice is measured by, or is no number any more
+    elsewhere    neither in the time it was given: another equilibrium, a cycle, or not there yet
+A picture of simulations is no proof; beside it stands what a Lyapunov function says: the greatest set V < c of the
+slice in which V falls, and the greatest in which everything has converged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
+from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, error_dynamics
+from cayley.control.stability.linear_stability import of_error_dynamics
+from cayley.control.stability.lyapunov_equation import lyapunov_matrix
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.systems.layout import StateLike
+from cayley.systems.progress import PatientBar
+from cayley.systems.system import System
+from cayley.wording import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONVERGED, ELSEWHERE, LEFT = 1, 0, -1
+_PIECE = 50_000  # states at once
+_TURNS = 20  # pieces of time, after each of which what is decided is left alone
+_SETTLED = 12.0  # time constants of the slowest pole
+_FINE = 0.25  # of the fastest pole, a step
+
+
+class Levels(NamedTuple):
+    """Of V: below `falling` V' is negative, below `converging` everything has converged; both within the slice."""
+
+    falling: float
+    converging: float
+
+
+@dataclass(frozen=True, eq=False)
+class RegionOfAttraction:
+    """What became of each state of a grid; made by `region_of_attraction`."""
+
+    about: ErrorDynamics
+    labels: tuple[str, str]
+    """Of the axes, horizontal and vertical."""
+    horizontal: Array
+    vertical: Array
+    """Displacements (w) and (h)."""
+    outcome: Array
+    """(h, w): 1 converged, 0 elsewhere, -1 left."""
+    candidate: Candidate
+
+    @property
+    def converged(self) -> Array:
+        return np.asarray(self.outcome == CONVERGED)
+
+    @property
+    def share(self) -> float:
+        """Which part of the states converged."""
+        return float(self.converged.mean())
+
+    @cached_property
+    def displacements(self) -> Array:
+        """All states of the grid (h, w, n)."""
+        return _grid(self.about, self.labels, self.horizontal, self.vertical)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """What the candidate says of the slice."""
+        V = self.candidate.value(self.displacements)
+        border = np.ones(V.shape, dtype=bool)
+        border[1:-1, 1:-1] = False
+        inside = float(V[border].min())
+        rate = self.candidate.rate(self.displacements)
+        rises = rate > 1e-12 * self.candidate.size_of_rate(self.displacements)
+        return Levels(float(V[rises].min(initial=inside)), float(V[~self.converged].min(initial=inside)))
+
+    def plot(self) -> Figure:
+        """The slice, coloured by what became of its states, with the level sets of V."""
+        from cayley.control.stability.attraction_picture import plot
+        return plot(self)
+
+
+def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
+                         slice: Mapping[str, tuple[float, float]], inputs: Mapping[str, ArrayLike] | None = None,
+                         parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False,
+                         V: CandidateLike | None = None, shape: tuple[int, int] = (400, 400),
+                         until: float | None = None, step: float | None = None, near: float = 0.02,
+                         far: float = 10.0, angles: Sequence[str] = (), threads: int = 1,
+                         progress: bool = True) -> RegionOfAttraction:
+    """What becomes of the states of a grid (h, w) about an equilibrium that attracts; `shape=(1000, 1000)` is a
+    million.
+
+    `slice`: two labels with the displacements (low, high) they run through, horizontal first; all other entries are at
+    the equilibrium. `until` and `step` [s; of steps, their number], if not given, follow from the slowest and the
+    fastest pole. Converged is what comes as near as `near` times the slice, left what goes as far as `far` times the
+    slice. `angles`: labels that are counted modulo a turn. `V`: a candidate for the level sets; if none is given,
+    d^T P d of the linear model.
+
+    >>> import sympy as sp
+    >>> x, v = sp.symbols("x v")
+    >>> backwards = {x: -v, v: x + (x**2 - 1) * v}  # Van der Pol: what is inside its cycle converges
+    >>> region = region_of_attraction(backwards, slice={"x": (-3.0, 3.0), "v": (-3.0, 3.0)}, shape=(60, 60))
+    >>> round(region.share, 2), region.levels.falling < region.levels.converging
+    (0.37, True)
+    """
+    about = error_dynamics(dynamics, at, inputs=inputs, parameters=parameters, discrete=discrete)
+    if about.curved:
+        raise UnsupportedError(f"regions of attraction are for states that are vectors; {', '.join(about.curved)} of "
+                               f"{about.name} is on a curved manifold")
+    verdict = of_error_dynamics(about)
+    if verdict.nature == "unstable":
+        raise SignatureError(f"nothing is attracted: {verdict.sentence}")
+    if V is None and verdict.nature != "asymptotically stable":
+        raise SignatureError(f"the linear model of {about.name} has no Lyapunov function (it is {verdict.nature}): "
+                             "give a candidate V, and `until`")
+    tried = candidate(about, lyapunov_matrix(about.A, discrete=discrete) if V is None else V)
+    labels, axes = _axes(about, slice, shape)
+    duration, h = _times(about, verdict.poles, until, step)
+    grid = _grid(about, labels, *axes)
+    reach = np.array([max(map(abs, slice[label])) for label in labels])
+    scale = np.full(about.size, reach.max())
+    for label, size in zip(labels, reach, strict=True):
+        scale[about.labels.index(label)] = size
+    turned = np.array([label in angles for label in about.labels])
+    _check_known(about, angles)
+    followed = _Followed(about, duration, h, near * scale, far * scale, turned, threads)
+    return RegionOfAttraction(about, labels, *axes, followed.outcomes(grid.reshape(-1, about.size), progress).reshape(
+        grid.shape[:-1]), tried)
+
+
+class _Followed:
+    """States, followed until it is decided what becomes of them."""
+
+    def __init__(self, about: ErrorDynamics, duration: float, h: float, near: Array, far: Array, turned: Array,
+                 threads: int) -> None:
+        self.about = about
+        self.near = near
+        self.far = far
+        self.turned = turned
+        self.threads = threads
+        self.h = h
+        self.steps = max(1, int(np.ceil(duration / h / _TURNS)))
+        self.roll = None if about.discrete else System(
+            about.name, state={"d": about.size}, derivative=lambda t, x, u, p: about.rate(x.d)).rollout()
+
+    def outcomes(self, d: Array, progress: bool) -> Array:
+        found = np.full(len(d), ELSEWHERE, dtype=np.int8)
+        with PatientBar(f"{self.about.name}: {len(d)} states", len(d), shown=progress) as bar:
+            for first in range(0, len(d), _PIECE):
+                found[first:first + _PIECE] = self._piece(d[first:first + _PIECE])
+                bar.reached(min(first + _PIECE, len(d)))
+        return found
+
+    def _piece(self, d: Array) -> Array:
+        found = np.full(len(d), ELSEWHERE, dtype=np.int8)
+        moving = np.arange(len(d))
+        for _ in range(_TURNS):
+            if not len(moving):
+                break
+            with np.errstate(all="ignore"):
+                d = self._moved(d)
+                apart = np.where(self.turned, d - 2 * np.pi * np.round(d / (2 * np.pi)), d)
+                arrived = (np.abs(apart) <= self.near).all(axis=-1)
+                gone = ~(np.abs(apart) <= self.far).all(axis=-1)
+            found[moving[arrived]] = CONVERGED
+            found[moving[gone]] = LEFT
+            still = ~(arrived | gone)
+            moving = moving[still]
+            d = d[still]
+        return found
+
+    def _moved(self, d: Array) -> Array:
+        if self.roll is None:
+            for _ in range(self.steps):
+                d = self.about.rate(d)
+            return d
+        run = self.roll({"d": d}, step=self.h, steps=self.steps, every=self.steps, threads=self.threads, progress=False)
+        return np.asarray(run["d"][:, -1])
+
+
+def _axes(about: ErrorDynamics, slice: Mapping[str, tuple[float, float]],
+          shape: tuple[int, int]) -> tuple[tuple[str, str], tuple[Array, Array]]:
+    if len(slice) != 2 or any(label not in about.labels for label in slice):
+        raise SignatureError(f"a slice runs through two of {', '.join(about.labels)}, not {', '.join(slice)}")
+    if len(shape) != 2 or min(shape) < 3:
+        raise SignatureError(f"a grid has at least 3 states along each axis, (h, w), not {shown(shape)}")
+    for label, ends in slice.items():
+        if len(ends) != 2 or not -np.inf < ends[0] < ends[1] < np.inf:
+            raise SignatureError(f"the slice goes through {label!r} from low to high, not {shown(ends)}")
+    first, second = slice
+    return (first, second), (np.linspace(*slice[first], shape[1]), np.linspace(*slice[second], shape[0]))
+
+
+def _grid(about: ErrorDynamics, labels: tuple[str, str], horizontal: Array, vertical: Array) -> Array:
+    d = np.zeros((len(vertical), len(horizontal), about.size))
+    d[..., about.labels.index(labels[0])] = horizontal
+    d[..., about.labels.index(labels[1])] = vertical[:, None]
+    return d
+
+
+def _times(about: ErrorDynamics, poles: Array | None, until: float | None, step: float | None) -> tuple[float, float]:
+    """How long, and by which steps."""
+    assert poles is not None
+    slow = -np.log(np.abs(poles).max()) if about.discrete else -poles.real.max()
+    if until is None and not slow > 0:
+        raise SignatureError(f"the linear model of {about.name} does not settle: say `until` when to follow its states")
+    duration = float(_SETTLED / slow) if until is None else until
+    h = 1.0 if about.discrete else step or min(_FINE / max(float(np.abs(poles).max()), 1e-12), duration / _TURNS)
+    if not 0 < duration < np.inf or not 0 < h <= duration:
+        raise SignatureError(f"a time to follow states, and its steps, are positive, not {shown(until)} and "
+                             f"{shown(step)}")
+    return duration, float(h)
+
+
+def _check_known(about: ErrorDynamics, labels: Sequence[str]) -> None:
+    for label in labels:
+        if label not in about.labels:
+            raise SignatureError(f"{about.name} has no entry {label!r}{did_you_mean(label, about.labels)}")
