@@ -169,6 +169,7 @@ def learned(arm, real, move):
     return cy.connect(real, law, motion_target(move)).rollout()(on_target(move), step=1e-3, steps=60_000, every=20)
 
 
+@pytest.mark.spec("S3-53")
 def test_the_energy_of_the_adaptive_law_never_grows(real, learned):
     """V = s^T M s / 2 + the error of the estimate in the metric of the rates, of the arm as it is."""
     e = learned["target"] - learned["q"]
@@ -180,6 +181,7 @@ def test_the_energy_of_the_adaptive_law_never_grows(real, learned):
     assert V[0] - V[-1] == pytest.approx(np.sum((spent[1:] + spent[:-1]) / 2) * 0.02, rel=0.05)
 
 
+@pytest.mark.spec("S3-53")
 def test_the_payload_is_found_by_a_motion_that_excites_it(arm, move, learned):
     """What the motion tells apart becomes what is there; the others stay zero; the tracking error dies."""
     told = excitation(arm, move, payload="tool")
@@ -244,12 +246,12 @@ def test_drives_that_saturate_do_not_wind_the_estimate_up(arm):
     for limits in (None, [12.0, 4.0]):
         law = arm.control.adaptive(0.0, 10.0, 5.0, 5.0, payload="tool", parameters=["m"], limits=limits)
         x = np.zeros(1)
-        for _ in range(2000):  # the arm is held fast
+        for _ in range(300):  # the arm is held fast
             now = law.step(x, [0.0, 0.0], [0.0, 0.0], [0.8, 0.5], [0.0, 0.0], [0.0, 0.0], 1e-3)
             x = now.x
         ends.append(x[0])
         assert limits is None or (np.abs(now.tau) <= limits).all()
-    assert ends[1] == 0.0 and ends[0] > 100.0
+    assert ends[1] == 0.0 and ends[0] > 20.0
 
 
 def test_estimates_stay_within_bounds_and_leak_back(arm):
@@ -272,9 +274,9 @@ def test_a_loop_at_a_kilohertz_that_is_one_period_late(arm, real, move):
     law = arm.control.adaptive(0.0, 6.0, 5.0, [3.0, 0.5, 0.5], payload="tool", parameters=["m", "ux", "uy"])
     late = sample_and_hold("tau", 2, 1e-3, late=1)
     loop = cy.connect(real, law.renamed({"tau": "wanted_tau"}), late, motion_target(move))
-    run = loop.rollout()(on_target(move), step=1e-3, steps=20_000, every=100)
-    assert run["estimate"][-100:, 0] == pytest.approx(np.full(100, PAYLOAD), abs=0.03)
-    assert np.abs(run["q"] - run["target"])[-100:].max() < 1e-3
+    run = loop.rollout()(on_target(move), step=1e-3, steps=12_000, every=100)
+    assert run["estimate"][-50:, 0] == pytest.approx(np.full(50, PAYLOAD), abs=0.03)
+    assert np.abs(run["q"] - run["target"])[-50:].max() < 1e-3
 
 
 @pytest.mark.parametrize(("dtype", "number", "tolerance"), [

@@ -95,6 +95,7 @@ def test_gains_on_both_sides_of_the_limit(linear):
     assert (np.diff(changes[0]) < 0).all() and changes[1][-1] > 10 * changes[1][0]
 
 
+@pytest.mark.spec("S3-53")
 def test_the_error_shrinks_by_trials_on_an_arm_that_is_not_the_model(learned):
     errors = learned.errors
     assert len(errors) == 11 and learned.learning.contraction < 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control import ArmControl, Law
+from cayley.control import ArmControl, Law, Selection, fuzzy_rules, radial_basis_network
 from cayley.errors import SignatureError
 
 
@@ -32,6 +32,37 @@ def test_each_law_says_what_it_is_and_what_it_asks_for(arm):
     assert arm.control.laws["workspace_pd"].is_of_frame and not arm.control.laws["pd"].is_of_frame
 
 
+PLANE = [True, True, False, False, False, False]
+ALONG = [True, False, False, False, False, False]
+ARGUMENTS = {
+    "pd": (10.0, 2.0), "pid": (10.0, 1.0, 2.0), "pd_with_gravity": (10.0, 2.0), "computed_torque": (10.0, 2.0),
+    "workspace_pd": ("tool", 10.0, 2.0), "resolved_acceleration": ("tool", 10.0, 2.0),
+    "operational_space": ("tool", 10.0, 2.0), "force": ("tool", "y", 0.1, 10.0),
+    "hybrid": ("tool", Selection(position="x", force="y"), 10.0, 2.0, 0.1),
+    "impedance": ("tool", 10.0, 2.0), "admittance": ("tool", 10.0, 2.0, 1.0), "null_space": ("tool", 10.0, 2.0),
+    "passivity_based": (10.0, 2.0), "adaptive": (10.0, 2.0, 1.0, 1.0), "sliding_mode": (2.0, 1.0, 1.0, 0.1),
+    "disturbance_rejection": (10.0, 2.0, 10.0), "lqr": ([0.3, 0.2],)}
+
+
+@pytest.mark.spec("S3-48", "S3-53")
+def test_every_law_of_the_list_is_there_behind_one_interface(arm):
+    """(a) to (f) of the source, the named extensions among them: each a system from what is measured and wanted to
+    forces, made by its name alone; those that learn by trials and what is added to laws give such systems, too."""
+    assert set(ARGUMENTS) <= set(arm.control.laws)
+    for name, given in ARGUMENTS.items():
+        rows = {"task": ALONG if name == "null_space" else PLANE} if "task" in arm.control.laws[name].arguments else {}
+        made = arm.control.law(name.replace("_", "-"))(*given, **rows)
+        assert isinstance(made, cy.System) and "q" in made.inputs, name
+        if name == "admittance":  # which moves the target of a law of position
+            assert "target" in made.outputs
+        else:
+            assert made.output_ports["tau"].shape == (2,) and "qd" in made.inputs, name
+    for compensator in (radial_basis_network(arm, [0.0], 1.0, 1.0, 1.0), fuzzy_rules(arm, 1.0, 1.0, 1.0)):
+        made = arm.control.computed_torque(10.0, 2.0, compensator=compensator)
+        assert {"q", "qd", "target"} <= set(made.inputs) and made.output_ports["tau"].shape == (2,)
+
+
+@pytest.mark.spec("S3-48")
 def test_a_law_of_ones_own_is_one_function_and_one_line(arm, monkeypatch):
     def braked(arm, kd):
         """Joints that are braked."""
