@@ -11,7 +11,7 @@ from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.mechanism import Mechanism
 from cayley.model.floating_base import on_floating_base
-from cayley.model.joint_kinds import Helical, Revolute
+from cayley.model.joint_kinds import Curvilinear, Helical, Revolute, Universal
 from cayley.model.parts import Body, Joint
 from dynamics.chains import random_body, random_chain, random_state
 from dynamics.mechanisms import random_mechanism
@@ -117,6 +117,27 @@ def test_parts_of_a_revolute_a_prismatic_and_a_helical_joint():
     found = screw.joint_reactions.parts().reference([0.0], [0.0], [0.0])
     near(found.actuated[0], [0, 0, 0, 0, 0, 0.1 * 2.0 * 9.81])
     near(found.constraint[0], [0, 0, 2.0 * 9.81, 0, 0, -0.1 * 2.0 * 9.81])
+
+
+@pytest.mark.spec("S1-103")
+def test_parts_of_joints_whose_directions_change():
+    """On a curved rail the drive pushes along the tangent, whatever its coordinate measures; a cardan joint is driven
+    in the plane of its two axes."""
+    body = Body("cart", 2.0, (0.1, 0.0, 0.0), 0.01 * np.eye(3))
+    rail = cy.Mechanism.of("rail", [Body("base"), body], [
+        Joint("rail", "base", "cart", Curvilinear(x=(0.0, 1.0), z=(0.0, 0.0, 0.5)))])
+    found = rail.joint_reactions.parts()([0.7], [0.3], [0.2])
+    tangent = np.array([1.0, 0.0, 0.7])
+    near(np.cross(found.actuated[0, :3], tangent), np.zeros(3))
+    near(found.actuated[0, :3] @ tangent, rail.inverse_dynamics([0.7], [0.3], [0.2])[0])
+    near(found.constraint[0, :3] @ tangent, 0.0)
+    assert not found.actuated[0, 3:].any()
+    cardan = cy.Mechanism.of("cardan", [Body("base"), body], [Joint("cross", "base", "cart", Universal())])
+    q = np.array([0.4, 0.6])
+    found = cardan.joint_reactions.parts()(q, [0.3, -0.2], [0.1, 0.5])
+    S = np.asarray(Universal().subspace(q), dtype=float)[3:]
+    near(np.cross(*S.T) @ found.actuated[0, 3:], 0.0)
+    near(S.T @ found.constraint[0, 3:], np.zeros(2))
 
 
 @pytest.mark.spec("S1-103")

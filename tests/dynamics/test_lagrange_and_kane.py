@@ -14,7 +14,7 @@ from cayley.dynamics.rigid_links.energies import link_poses, link_twists
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.errors import ConventionError, SingularityError
 from cayley.mechanism import Mechanism
-from cayley.model.parts import Friction
+from cayley.model.parts import Body, Friction
 from dynamics.chains import random_chain, random_state
 from dynamics.mechanisms import random_mechanism
 from dynamics.particles import along, body_poses, derivatives, exact
@@ -203,6 +203,8 @@ def test_speeds_that_are_none():
         kane.joint_forces([0.3, 0.0], *state[1:])
     batch = kane.joint_forces([[0.3, 0.5], [0.3, 0.0]], *state[1:])
     assert np.isfinite(batch[0]).all() and np.isnan(batch[1]).all()
+    with pytest.raises(ConventionError, match="rock has no joint that moves"):
+        cy.Mechanism.of("rock", [Body("ground")], []).kane_equations()
     with pytest.raises(ConventionError, match=r"Y \(2, 2\)"):
         arm.kane_equations(np.eye(3)).joint_forces(*state)
 

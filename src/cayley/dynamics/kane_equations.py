@@ -163,6 +163,8 @@ def kane_equations(tree: Tree, speeds: Speeds | ArrayLike | None = None) -> Kane
     array([[1., 0.],
            [0., 1.]])
     """
+    if not tree.nv:
+        raise ConventionError(f"{tree.name} has no joint that moves, and so no generalised speeds")
     Y = np.eye(tree.nv) if speeds is None else speeds
     given = Y if callable(Y) else (lambda q: np.asarray(Y, dtype=float))
     return KaneEquations(tree, given, links_of(tree))

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
+from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
@@ -122,10 +123,12 @@ class Motion:
         if not self.nv:
             return np.zeros((6, 0))
         S = self.subspace(q)
+        known = [np.asarray(self.subspace(each))[3:] for each in ([self.neutral] if self.constant_subspace
+                                                                  else self.samples)]
         none = np.zeros(3)
-        along = np.stack([np.concatenate([none, S[3:, k]] if unit == "rad" else [S[:3, k], none])
-                          for k, unit in enumerate(self.velocity_units)], axis=1)
-        return along @ np.linalg.inv(S.T @ along)
+        along = np.stack([np.concatenate([none, S[3:, k]] if any(w[:, k].any() for w in known) else [S[:3, k], none])
+                          for k in range(self.nv)], axis=1)
+        return along @ np.linalg.inv(wrapped(S.T @ along))
 
     def bias(self, q: Array, qd: Array) -> Array:
         """The acceleration (6) that is left when qdd is zero: the rate of the subspace, times qd."""
