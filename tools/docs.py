@@ -41,7 +41,7 @@ CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(theory/\w+)\.
 
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
     "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md", "loops.md", "cart.md",
-                                "motion.md", "learning.md"]),
+                                "motion.md", "servo.md", "learning.md"]),
     "Guides": ("", ["words.md", "packages.md", "compiler.md", "parameters.md", "equations.md", "generation.md",
                     "simulation.md", "systems.md", "planning.md", "following.md", "synthesis.md", "linearised.md",
                     "elastic.md", "control.md", "adaptive.md", "force.md", "feedback_linearisation.md",

@@ -19,6 +19,7 @@ import numpy as np
 from matplotlib.patches import Arc, FancyArrowPatch
 
 import cayley as cy
+from cayley.control import digital
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
 from cayley.drawing.linkage_designs import draw_guidance
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
@@ -670,6 +671,58 @@ def peg() -> Any:
     return _quiet(figure, middle, right)
 
 
+def servo() -> Any:
+    """The arm of the tutorial under its PID, in a step and along a motion."""
+    made = _tutorial("servo.md", "followed")
+    figure, axes = plt.subplots(2, 3, figsize=(11.0, 5.0), layout="constrained", sharex=True)
+    for row, run, word in zip(axes, (made["jump"], made["followed"]), ("a target that jumps", "a target that moves"),
+                              strict=True):
+        wanted = made["move"].position(run.t) if run is made["followed"] else np.tile(made["target"], (len(run.t), 1))
+        for ax, name, unit in zip(row, ("q", "voltage", "current"), ("angles [rad]", "voltages [V]", "currents [A]"),
+                                  strict=True):
+            for k, (joint, color) in enumerate((("shoulder", BLUE), ("elbow", ORANGE))):
+                ax.plot(run.t, run[name][:, k], color=color, linewidth=1.6, label=joint)
+                if name == "q":
+                    ax.plot(run.t, wanted[:, k], color=color, linewidth=0.9, linestyle=":")
+            if name == "voltage":
+                for side in (-24.0, 24.0):
+                    ax.axhline(side, color=RED, linewidth=0.9, linestyle="--")
+            ax.set_title(f"{word}: {unit}", fontsize=9)
+            ax.grid(color="#e3e7ec", linewidth=0.6)
+    axes[0, 0].legend(fontsize=8, frameon=False)
+    for ax in axes[1]:
+        ax.set_xlabel("t [s]")
+    return figure
+
+
+def laws_with_a_load() -> Any:
+    """A step of three laws with a load that they do not know, and what a digital law that is late does."""
+    arm = cy.load("planar2r")
+    loaded = arm.with_payload("tool", 0.5)
+    figure, (loads, delays) = plt.subplots(1, 2, figsize=(10.0, 3.6), layout="constrained")
+    target = np.array([0.5, -0.3])
+    start = {"q": np.zeros(2), "qd": np.zeros(2)}
+    for law, color, words in ((arm.control.pd(200.0, 40.0), GREY, "PD"),
+                              (arm.control.pd_with_gravity(200.0, 40.0), BLUE, "PD with gravity"),
+                              (arm.control.computed_torque(100.0, 20.0), ORANGE, "computed torque"),
+                              (arm.control.computed_torque(100.0, 20.0, 200.0), GREEN, "computed torque, ki")):
+        run = cy.connect(loaded, law).rollout()(start, step=1e-3, steps=2500, inputs={"target": target})
+        loads.plot(run.t, run["q"][:, 0], color=color, label=words)
+    loads.axhline(0.5, color=RED, linewidth=0.9, linestyle="--")
+    loads.set_title("joint 1 with a load of 0.5 kg that no law knows [rad]", fontsize=9)
+    for late, color in ((0, GREY), (3, BLUE), (4, ORANGE)):
+        law = digital(arm.control.computed_torque(100.0, 20.0), 10e-3, late=late)
+        run = cy.connect(arm, law).rollout()(start, step=1e-3, steps=1500, inputs={"target": target})
+        delays.plot(run.t, run["q"][:, 0], color=color, label=f"{late} periods late")
+    delays.axhline(0.5, color=RED, linewidth=0.9, linestyle="--")
+    delays.set_title("the same joint under computed torque at 100 Hz [rad]", fontsize=9)
+    for ax in (loads, delays):
+        ax.set_xlabel("t [s]")
+        ax.legend(fontsize=8, frameon=False, loc="lower right")
+        ax.grid(color="#e3e7ec", linewidth=0.6)
+    return figure
+
+
 def spline_ends() -> Any:
     """One set of points, five kinds of ends."""
     times, points = [0.0, 1.0, 2.5, 3.0, 4.5], np.array([0.0, 0.5, 2.0, 1.5, 0.0])
@@ -932,8 +985,9 @@ PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
-                 wrong_stiffness, unknown_payload, learned_motion, peg, spline_ends, rotation_curves, laws, limit_use,
-                 motion, fastest, block_diagram_of_an_arm, logarithm, guidance, weld, growth, swing_up, front)}
+                 wrong_stiffness, unknown_payload, learned_motion, servo, laws_with_a_load, peg, spline_ends,
+                 rotation_curves, laws, limit_use, motion, fastest, block_diagram_of_an_arm, logarithm, guidance, weld,
+                 growth, swing_up, front)}
 
 
 def main(folder: Path) -> list[Path]:

@@ -90,7 +90,7 @@ class _KeptState:
         return "\n".join([
             f"/* The memory of one {self.called}, which the caller keeps. */", "typedef struct {", *members,
             f"}} {self.called}_state;", "", "/* Before the first period. */", f"{self.begin};", "",
-            f"/* Once a period: {self.called} with the state of the last period, which becomes that of the next. */",
+            f"/* Once a period: {self.called}, with the state that it left the last time. */",
             f"{self.step};", ""])
 
     @property
