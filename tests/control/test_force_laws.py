@@ -396,9 +396,11 @@ def test_a_tool_that_does_not_touch_goes_to_the_wall_with_limited_windup(arm):
 
 def test_selections_are_complementary():
     assert Selection.in_contact(velocity="z", force=["x", "y"]) == Selection(position=("x", "y"), force=("z",))
-    assert Selection(position=["rz", "x"]).rows == (0, 5) and Selection(["x"], ["ry"]).pressed == (1,)
+    assert Selection(position=["x", "rz"]).rows == (0, 5) and Selection(["x"], ["ry"]).pressed == (1,)
     with pytest.raises(UnsupportedError, match="clash along x, rz"):
-        Selection(["x", "y", "rz"], ["rz", "x"])
+        Selection(["x", "y", "rz"], ["x", "rz"])
+    with pytest.raises(SignatureError, match="in the order x, y, z"):
+        Selection(force=["z", "x"])
     with pytest.raises(UnsupportedError, match="clash along z"):
         Selection.in_contact(velocity=["z"], force=["x", "z"])
     with pytest.raises(SignatureError, match="not 'w'"):
@@ -663,7 +665,8 @@ def test_no_force_is_ever_not_a_number(arm, laws, outside, bad):
                         moved = law.derivative(0.0, x, u, law.parameter_record({}))
                     assert np.isfinite(np.asarray(moved, dtype=float)).all()
     still = {**GOOD, "qd": np.zeros(2), "wrench_tool": np.full(6, bad)}
-    assert outputs(laws[1], **still) == pytest.approx(arm.gravity_forces(GOOD["q"]), abs=1e-9)
+    for given in (still, {**still, "wrench_tool": np.zeros(6), "target_force": np.array([bad])}):
+        assert outputs(laws[1], **given) == pytest.approx(arm.gravity_forces(GOOD["q"]), abs=1e-9)
     drawn, outer = outside
     found = outputs(drawn, q=np.array([0.1, 0.2, bad]), qd=np.zeros(3), task_tau=np.array([1.0, bad, 3.0]),
                     posture=np.ones(3))

@@ -29,7 +29,7 @@ from cayley.systems.system import System
 
 
 def force_error(felt: TaskDynamics, u: Record, task_axes: Array, places: Sequence[int]) -> Array:
-    """f_d - f (k), zero where the measured force is not finite; a text."""
+    """f_d - f (k), zero where the one or the other is not finite; a text."""
     six = felt.in_root_axes(u.q, u[felt.wrench])
     exerted = -felt.in_rows(six, task_axes)[list(places)]
     return finite_or(u.target_force - exerted, 0.0)
@@ -44,8 +44,8 @@ def force_control(arm: Tree | HasTree, frame: str, along: str | Sequence[str], k
     Inputs `q`, `qd`, `wrench_<frame>` (6), the measured force and moment ON the frame in its own `axes` or those of the
     root, "world", and `target_force` (k), what the frame shall exert `along` the axes "x", "y", "z", "rx", "ry", "rz"
     of the root, or of `task_axes` (3, 3), whose columns they are; of a redundant arm `null_tau`; output `tau`. Gains
-    are of the k axes: kf [1/kg, 1/(kg m^2)], kd [1/s]. A measured force that is not finite counts as the one that is
-    wanted; forces are zero where they depend on anything else that is not finite.
+    are of the k axes: kf [1/kg, 1/(kg m^2)], kd [1/s]. Where the measured or the wanted force is not finite, there is
+    no error of it; forces are zero where they depend on anything else that is not finite.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

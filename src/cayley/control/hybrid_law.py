@@ -38,8 +38,8 @@ def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: Ar
     a pose (4, 4) where turns are positions, with `target_rate` and `target_acceleration` (3 or 6), all of these in the
     root's axes, of which the axes of position count; of a redundant arm `null_tau`; output `tau`. Axes are those of the
     root, or of `task_axes` (3, 3), whose columns they are. `kp` is of the axes of position, `kf` and `ki` of those of
-    force, `kd` of all. A measured force that is not finite counts as the one that is wanted; forces are zero where they
-    depend on anything else that is not finite.
+    force, `kd` of all. Where the measured or the wanted force is not finite, there is no error of it; forces are zero
+    where they depend on anything else that is not finite.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])

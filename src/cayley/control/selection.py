@@ -25,7 +25,7 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 @dataclass(frozen=True)
 class Selection:
     """Artificial constraints: the axes of the task's frame, "x", "y", "z" and turns about them "rx", "ry", "rz", along
-    which a law controls the `position`, and those along which it controls the `force`.
+    which a law controls the `position`, and those along which it controls the `force`; each in this order.
 
     >>> Selection.in_contact(velocity=["z"], force=["x", "y"])
     Selection(position=('x', 'y'), force=('z',))
@@ -70,7 +70,7 @@ class Selection:
 
 
 def _axes(given: Iterable[str], word: str) -> tuple[str, ...]:
-    """The axes in their order, each once."""
+    """The axes, each once and in their order, in which gains and forces are given as well."""
     named = [given] if isinstance(given, str) else list(given)
     for axis in named:
         if axis not in AXES:
@@ -78,7 +78,11 @@ def _axes(given: Iterable[str], word: str) -> tuple[str, ...]:
                                  f"{did_you_mean(axis, AXES)}")
     if len(set(named)) < len(named):
         raise SignatureError(f"an axis is named twice among those of {word}: {', '.join(named)}")
-    return tuple(axis for axis in AXES if axis in named)
+    ordered = tuple(axis for axis in AXES if axis in named)
+    if tuple(named) != ordered:
+        raise SignatureError(f"axes are named in the order {', '.join(AXES)}, in which gains and forces are given too: "
+                             f"{word}={list(ordered)}, not {shown(named)}")
+    return ordered
 
 
 def axes_of(task_axes: ArrayLike | None) -> Array:
