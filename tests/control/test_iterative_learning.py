@@ -101,6 +101,7 @@ def test_the_error_shrinks_by_trials_on_an_arm_that_is_not_the_model(learned):
     assert len(errors) == 11 and learned.learning.contraction < 1
     assert errors[1] < 0.6 * errors[0] and errors[-1] < 0.1 * errors[0]
     assert (np.diff(errors[:5]) < 0).all()
+    assert repr(learned).startswith("<a motion of planar2r after 11 trials: errors from")
 
 
 def test_what_was_learned_is_a_law(arm, move, learned):
@@ -130,10 +131,13 @@ def test_limits_filters_and_errors_that_are_no_numbers(arm, move, learned):
 
 def test_what_cannot_be_learned_is_named(arm, move):
     law = arm.control.pd_with_gravity(60.0, 8.0)
-    for given, what in [((law, move, 1), "two periods"), ((law, point_to_point([0.0], [1.0], duration=1.0), 10), "fit"),
+    for given, what in [((law, move, 1), "two periods"), ((law, move, "all"), "two periods"),
+                        ((law, point_to_point([0.0], [1.0], duration=1.0), 10), "fit"),
                         ((motion_target(move), move, 10), "gives out")]:
         with pytest.raises(SignatureError, match=what):
             arm.control.iterative_learning(*given, 1.0, 1.0)
+    with pytest.raises(SignatureError, match="number of times"):
+        arm.control.iterative_learning(law, move, 10, 1.0, 1.0).run(trials=-1, anyway=True)
     with pytest.raises(SignatureError, match="cutoff"):
         arm.control.iterative_learning(law, move, 10, 1.0, 1.0, cutoff=0.0)
     with pytest.raises(UnsupportedError, match="four_bar"):

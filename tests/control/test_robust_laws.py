@@ -18,7 +18,7 @@ from cayley.control import (
     sample_and_hold,
 )
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
-from cayley.errors import ConventionError, SignatureError, SingularityError
+from cayley.errors import CayleyError, ConventionError, SignatureError, SingularityError
 from cayley.kinematics.configuration_kernels import integrate_kernel
 from cayley.model.parts import Body
 from cayley.planning import FunctionOfTime
@@ -303,6 +303,8 @@ def test_what_no_drive_reaches_is_named(arm):
         arm.control.lqr([0.5, -0.3], 1.0, 0.0)
     with pytest.raises(SignatureError, match="equilibrium"):
         arm.control.lqr([0.5])
+    with pytest.raises(CayleyError, match="quaternion"):
+        cy.load("s1_f1", floating_base=True).with_missing_masses(1.0).control.lqr(np.zeros(8))
 
 
 def test_a_closed_mechanism_is_regulated_in_its_independent_joints():
@@ -325,6 +327,7 @@ def test_wrong_gains_of_robust_laws_are_named(arm):
             (lambda: radial_basis_network(arm, [[0.0]], 1.0, 1.0, 1.0), "centers"),
             (lambda: radial_basis_network(arm, [0.0], 0.0, 1.0, 1.0), "width"),
             (lambda: fuzzy_rules(arm, 1.0, 1.0, 1.0, rules=[["NB", "PX"]] * 2), "not 'PX'"),
+            (lambda: fuzzy_rules(arm, 1.0, 1.0, 1.0, rules=[["NB", "ZE"], ["PB"]]), "of one length"),
             (lambda: fuzzy_rules(arm, 1.0, 1.0, 1.0, rules=[[0.0, 2.0]] * 2), "from -1 to 1")]:
         with pytest.raises(SignatureError, match=what):
             make()

@@ -40,6 +40,7 @@ from cayley.systems.layout import State
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.wording import shown
 
 _WHAT = "adaptive control"
 
@@ -121,8 +122,15 @@ def excitation(arm: Tree | HasTree, move: Motion, *, parameters: str | Sequence[
 
 def _bounds(unknown: UnknownParameters, given: tuple[ArrayLike, ArrayLike] | None) -> tuple[Array, Array]:
     """Of corrections (k), from those of estimates."""
-    low, high = (np.broadcast_to(numbers_of(side, "bounds of estimates"), (unknown.size,))
-                 for side in ((-np.inf, np.inf) if given is None else given))
+    sides = (-np.inf, np.inf) if given is None else given
+    if not isinstance(sides, Sequence) or len(sides) != 2:
+        raise SignatureError(f"the bounds of estimates are a pair, low and high, not {shown(given)}")
+    low, high = (numbers_of(side, "bounds of estimates") for side in sides)
+    for side in (low, high):
+        if side.shape not in ((), (unknown.size,)):
+            raise SignatureError(f"bounds of estimates are ({unknown.size}) or one for all, not {shown(side.tolist())}")
+    low = np.broadcast_to(low, (unknown.size,))
+    high = np.broadcast_to(high, (unknown.size,))
     outside = np.flatnonzero(~((low <= unknown.values) & (unknown.values <= high) & (low < high)))
     for k in outside[:1]:
         raise SignatureError(f"the bounds of estimates are low and high around what the model has: {unknown.names[k]} "

@@ -85,7 +85,10 @@ def _memberships(x: Array, count: int) -> Array:
 
 
 def _table(rules: ArrayLike | Sequence[Sequence[str]]) -> Array:
-    given = np.asarray(rules)
+    try:
+        given = np.asarray(rules)
+    except ValueError as error:
+        raise SignatureError(f"the rows of a table of rules are of one length, not {shown(rules)}") from error
     if given.dtype.kind == "U":
         for word in given.ravel().tolist():
             if word not in WORDS:

@@ -53,6 +53,9 @@ class IterativeLearning:
     limits: Array
     smoothing: Array  # (N, N)
 
+    def __repr__(self) -> str:
+        return f"<{self.tree.name} learns {self.move} in {len(self.smoothing)} periods, held by {self.law.name}>"
+
     @property
     def period(self) -> float:
         """[s]"""
@@ -77,6 +80,8 @@ class IterativeLearning:
                 "these gains need not learn: of the model, the norm of what a trial makes of wrong forces is "
                 f"{self.contraction:.4g}, and not less than 1 (its spectral radius is {self.spectral_radius:.4g}); "
                 "take smaller gains, or a lower cutoff, or say `anyway`")
+        if not isinstance(trials, (int, np.integer)) or trials < 0:
+            raise SignatureError(f"a motion is repeated a number of times, not {shown(trials)}")
         roll = self._model if real is None else self._rollout(real)
         forces = np.zeros((len(self.smoothing), self.tree.nv))
         found = []
@@ -166,7 +171,7 @@ def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: 
                              f"{', '.join(law.outputs)}")
     if move.nq != tree.nq:
         raise SignatureError(f"a motion of {move.nq} coordinates does not fit {tree.name}, which has {tree.nq}")
-    if periods != int(periods) or periods < 2:
+    if not isinstance(periods, (int, np.integer)) or periods < 2:
         raise SignatureError(f"a motion is learned in two periods or more, not in {shown(periods)}")
     if cutoff is not None and not 0 < cutoff < np.inf:
         raise SignatureError(f"the cutoff of the filter is more than 0 Hz, not {shown(cutoff)}")

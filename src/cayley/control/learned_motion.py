@@ -35,6 +35,11 @@ class LearnedMotion:
     learning: IterativeLearning
     trials: tuple[Trial, ...]
 
+    def __repr__(self) -> str:
+        first, last = self.errors[[0, -1]]
+        return (f"<a motion of {self.learning.tree.name} after {len(self.trials)} trials: errors from {first:.3g} to "
+                f"{last:.3g}>")
+
     @property
     def errors(self) -> Array:
         """The root mean square (trials) of the errors of each trial [rad, m]."""

@@ -31,6 +31,7 @@ from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.model.configuration_space import configuration_difference
+from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
 from cayley.systems.ports import Port
@@ -120,6 +121,7 @@ def _equilibrium(tree: Tree, q: ArrayLike, columns: Sequence[int]) -> tuple[Arra
     given = numbers_of(q, "the equilibrium q")
     if given.shape != (tree.nq,) or not np.isfinite(given).all():
         raise SignatureError(f"an equilibrium of {tree.name} is finite numbers ({tree.nq}), not {shown(q)}")
+    check_configuration(tree, given, limits=False)
     rest = np.zeros(tree.nv)
     needed = LinearisedMechanism(tree).inverse_dynamics(given, rest, rest)
     idle = [k for k in range(tree.nv) if k not in columns]
