@@ -1,13 +1,16 @@
 """Panda under computed torque and in operational space, closed loops, batches and calls, beside MuJoCo and Pinocchio.
 `make bench`.
 
-Prints the figures and writes them into benchmarks/README.md, section "Computed torque".
+Prints the figures and writes them into benchmarks/README.md, section "Computed torque". `python benchmarks/gpu.py
+--only control` has the million rollouts on a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import time
 
 import numpy as np
 from rich.console import Console
@@ -33,13 +36,14 @@ STEPS = 100
 LOOPED = 4  # trajectories of the Python loop
 KP, KD = 100.0, 20.0
 HAND = "panda_link8"
-TARGET = np.array([0.2, -0.5, 0.1, -1.8, 0.2, 1.6, 0.4])
+TARGET = robots.PANDA_TARGET
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds", type=int, default=15, help="times that every contestant is measured")
     options.add_argument("--states", type=int, default=1024, help="trajectories of a batch")
+    options.add_argument("--rollouts", type=int, default=1 << 16, help="of the million that are really made")
     chosen = options.parse_args()
     console, others, missing = Console(), OtherPrograms(), set()
     arm = cy.load("panda")
@@ -50,6 +54,7 @@ def main() -> None:
     for title, ours, peer, bound in (
             ("closed loop, a step", our_loop(arm, q, qd), mujoco_loop, 30.0),
             ("one call of the law", our_call(arm, q, qd), pinocchio_call, 5.0),
+            ("one call of the system, which gives no NaN", our_system(arm, q, qd), pinocchio_call, 5.0),
             ("operational space, a batch", our_operational_space(arm, q, qd), pinocchio_operational_space, 10.0),
             ("operational space, one call", our_operational_space(arm, q[:1], qd[:1]), pinocchio_operational_space,
              10.0)):
@@ -68,6 +73,7 @@ def main() -> None:
         rows += [[title, c.title, f"{ns[c.key]:.0f}"] for c in contestants]
         ratio = ns[contestants[1].key] / ns[ours.key] if len(contestants) > 1 else None
         requirements.append(Requirement(f"{title}, beside {contestants[-1].key}", ratio, bound, "times"))
+    rows += million_rollouts(chosen.rollouts, console)
     tables = [("Required", ["figure", "measured", "required", ""], [r.row() for r in requirements]),
               ("All", ["", "", "ns"], rows)]
     for table in tables:
@@ -76,6 +82,28 @@ def main() -> None:
     write_report(REPORT, [*(markdown_table(*table) for table in tables), *missing_lines(sorted(missing)), closing],
                  MARKERS)
     console.print(f"written: {REPORT.relative_to(REPORT.parent.parent)}")
+
+
+def million_rollouts(count: int, console: Console) -> list[list[str]]:
+    """The time of 2^20 rollouts of 1000 steps on all cores, in each precision, from `count` of them."""
+    roll, rows = robots.panda_loop(KP, KD), []
+    threads = os.cpu_count() or 1
+    for dtype in (np.float64, np.float32):
+        start = {name: a.astype(dtype) for name, a in robots.panda_starts(count).items()}
+        inputs = {"target": TARGET.astype(dtype), "target_qd": np.zeros(7, dtype), "target_qdd": np.zeros(7, dtype)}
+        roll({name: a[:64] for name, a in start.items()}, step=STEP, steps=10, every=10, inputs=inputs)
+        with console.status(f"{count} closed loops in {np.dtype(dtype).name}"):
+            begin = time.perf_counter()
+            end = roll(start, step=STEP, steps=1000, every=1000, inputs=inputs, threads=threads, progress=False).end
+            took = time.perf_counter() - begin
+        if not np.abs(end["q"] - TARGET).max() < 0.01:
+            raise SystemExit(f"the loops in {np.dtype(dtype).name} did not come to their target; nothing was timed")
+        whole = took * (1 << 20) / count
+        share = "" if count == 1 << 20 else f", from {count} of them"
+        rows.append(["1,048,576 closed-loop rollouts of 1000 steps",
+                     f"Cayley, {np.dtype(dtype).name}, {threads} threads: {whole:.3g} s{share}",
+                     f"{1e9 * took / count / 1000:.1f}"])
+    return rows
 
 
 def our_loop(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
@@ -120,6 +148,16 @@ def our_call(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
     names = {"law": law, "q": q[0].copy(), "qd": qd[0].copy(), "target": TARGET, "zero": zero, "kp": kp, "kd": kd}
     call = "law(q, qd, target, zero, zero, kp, kd)"
     return Contestant("Cayley, call", "Cayley, `computed_torque(q, qd, ...)`, one call from Python", call, names, 1,
+                      lambda: np.atleast_2d(eval(call, names)))
+
+
+def our_system(arm: cy.Mechanism, q: np.ndarray, qd: np.ndarray) -> Contestant:
+    """The step of the law as a controller makes it, with the guard against what is not finite."""
+    zero = np.zeros(7)
+    names = {"step": arm.control.computed_torque(KP, KD).step, "q": q[0].copy(), "qd": qd[0].copy(), "target": TARGET,
+             "zero": zero}
+    call = "step(q, qd, target, zero, zero)"
+    return Contestant("Cayley, system", "Cayley, `law.step(q, qd, ...)`, one call from Python", call, names, 1,
                       lambda: np.atleast_2d(eval(call, names)))
 
 

@@ -24,8 +24,8 @@ import numpy as np
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import cayley as cy
 from arm import ARM, arm_torques, inverse_dynamics, random_states
+from robots import PANDA_TARGET, panda_loop, panda_starts, robot
 from robots import random_states as robot_states
-from robots import robot
 
 STATES = 1 << 24
 STEP = 1e-3
@@ -46,15 +46,15 @@ def main() -> None:
     print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, CuPy {cupy.__version__}, CUDA "
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
-             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(",")), "arrays": arrays, "start": start_up,
-             "peers": mujoco_warp_steps}
+             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(",")), "control": closed_loops,
+             "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="functions,kernels,rollouts,arrays,start,peers")
+    parser.add_argument("--only", default="", help="functions,kernels,rollouts,control,arrays,start,peers")
     parser.add_argument("--robots", default="panda,anymal,talos")
     parser.add_argument("--sweep", action="store_true")
     return parser.parse_args()
@@ -225,6 +225,31 @@ def tried(code: Any, threads: int, registers: int) -> Iterator[None]:
     yield
     code._threads, code._options = kept
     code._compiled.clear()
+
+
+def closed_loops() -> None:
+    """A million rollouts of 1000 steps of the Panda under computed torque, the law within the step."""
+    import cupy
+
+    trajectories, steps = 1 << 20, 1000
+    here = panda_loop(100.0, 20.0)
+    there = here.on("cuda")
+    start = panda_starts(4096)
+    right = here({name: a[:16] for name, a in start.items()}, step=STEP, steps=steps, every=steps,
+                 inputs={"target": PANDA_TARGET}).end["q"]
+    print(f"| {trajectories} closed-loop rollouts of {steps} steps | precision | s | billion steps/s | error |")
+    print("| --- " * 5 + "|")
+    for dtype in BOTH:
+        given = {name: cupy.asarray(np.ascontiguousarray(np.tile(a, (trajectories // 4096, 1)).T.astype(dtype))).T
+                 for name, a in start.items()}
+        inputs = {"target": cupy.asarray(PANDA_TARGET.astype(dtype)), **{
+            name: cupy.zeros(7, dtype) for name in ("target_qd", "target_qdd")}}
+        call = partial(there, given, step=STEP, steps=steps, every=steps, inputs=inputs)
+        error = np.abs(cupy.asnumpy(call()["q"][:16, -1]) - right).max()
+        took = seconds(cupy, call, 3)
+        print(f"| Panda, computed torque, semi-implicit Euler | {np.dtype(dtype).name} | {took:.3g} | "
+              f"{trajectories * steps / took / 1e9:.3g} | {error:.0e} rad |", flush=True)
+    print()
 
 
 def arrays() -> None:

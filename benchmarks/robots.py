@@ -18,6 +18,7 @@ from cayley.model.joint_kinds import Floating, Motion
 
 FILES = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "talos": "talos_data/robots/talos_full_v2.urdf",
          "solo12": "solo_description/robots/solo12.urdf"}
+PANDA_TARGET = np.array([0.2, -0.5, 0.1, -1.8, 0.2, 1.6, 0.4])
 
 
 def robot(name: str) -> Any:
@@ -97,6 +98,18 @@ def pinocchio_configurations(tree: Any, q: np.ndarray) -> np.ndarray:
 
 
 # MuJoCo
+
+
+def panda_loop(kp: float, kd: float) -> Any:
+    """Rollouts of the Panda under computed torque."""
+    arm = cy.load("panda")
+    return cy.connect(arm, arm.control.computed_torque(kp, kd)).rollout(method="semi-implicit-euler")
+
+
+def panda_starts(count: int) -> dict[str, np.ndarray]:
+    """States around the target, by the names of their blocks."""
+    rng = np.random.default_rng(1)
+    return {"q": PANDA_TARGET + rng.uniform(-0.3, 0.3, size=(count, 7)), "qd": rng.uniform(-0.3, 0.3, size=(count, 7))}
 
 
 def mujoco_model(tree: Any) -> Any:
