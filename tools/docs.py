@@ -44,7 +44,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
                                 "motion.md", "servo.md", "learning.md"]),
     "Guides": ("", ["words.md", "packages.md", "compiler.md", "parameters.md", "equations.md", "generation.md",
                     "simulation.md", "systems.md", "planning.md", "following.md", "synthesis.md", "linearised.md",
-                    "elastic.md", "control.md", "adaptive.md", "force.md", "feedback_linearisation.md",
+                    "elastic.md", "control.md", "adaptive.md", "force.md", "stability.md", "feedback_linearisation.md",
                     "identification.md", "optimal_control.md"]),
     "Conventions": ("conventions.md", []),
     "Theory": ("theory",

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.patches import Arc, FancyArrowPatch
 
 import cayley as cy
-from cayley.control import digital
+from cayley.control import LinearModel, digital, linear_model, region_of_attraction, saturation
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
 from cayley.drawing.linkage_designs import draw_guidance
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
@@ -30,6 +30,7 @@ from cayley.geometry.shapes import Capsule, Sphere, distance
 from cayley.mechanisms.networks import block_diagram, draw_block_diagram
 from cayley.mechanisms.networks import planar_arm as planar_rods
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose, standard_dh_pose
+from cayley.model.winding import Winding
 from cayley.planning import (
     MotionLimits,
     best_generator,
@@ -981,13 +982,45 @@ def swing_up() -> Any:
     return figure
 
 
+def driven_rod() -> cy.Mechanism:
+    """The joint of the page on stability."""
+    rod = cy.Mechanism.from_dh([(0, 0, 0.5, 0)], convention="standard", name="rod", masses=[1.0],
+                               centers=[[-0.25, 0, 0]], inertias=[np.diag([0, 1, 1]) / 48])
+    return rod.with_drive("joint1", inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05, 5e-3))
+
+
+def joint_model() -> LinearModel:
+    rod = driven_rod().including("armature")
+    return linear_model(cy.connect(rod, rod.control.motors()), {"q": [0.0], "qd": [0.0], "current": [0.0]},
+                        inputs={"voltage": [0.0]})
+
+
+def bode() -> Any:
+    """The frequency response of a joint behind its motor."""
+    return joint_model().bode("voltage[0]", "q[0]").plot()
+
+
+def root_locus() -> Any:
+    """Its poles as its gain grows."""
+    return joint_model().root_locus("voltage[0]", "q[0]").plot()
+
+
+def attraction() -> Any:
+    """A rod that stands up, by a motor that cannot lift it from everywhere."""
+    rod = driven_rod().with_gravity([0.0, -9.81, 0.0])
+    loop = cy.connect(rod, rod.control.pd(30.0, 2.0).renamed({"tau": "wanted_tau"}), saturation("tau", [2.0]))
+    return region_of_attraction(
+        loop, {"q": [np.pi / 2], "qd": [0.0]}, slice={"q[0]": (-4.0, 4.0), "qd[0]": (-12.0, 12.0)},
+        inputs={"target": [np.pi / 2]}, shape=(200, 200), until=8.0, step=4e-3).plot()
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
                  wrong_stiffness, unknown_payload, learned_motion, servo, laws_with_a_load, peg, spline_ends,
                  rotation_curves, laws, limit_use, motion, fastest, block_diagram_of_an_arm, logarithm, guidance, weld,
-                 growth, swing_up, front)}
+                 growth, swing_up, bode, root_locus, attraction, front)}
 
 
 def main(folder: Path) -> list[Path]:

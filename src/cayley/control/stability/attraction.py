@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 CONVERGED, ELSEWHERE, LEFT = 1, 0, -1
 _PIECE = 50_000  # states at once
 _TURNS = 20  # pieces of time, after each of which what is decided is left alone
+_RAYS = 1440
+_ALONG = 250
 _SETTLED = 12.0  # time constants of the slowest pole
 _FINE = 0.25  # of the fastest pole, a step
 
@@ -79,9 +81,19 @@ class RegionOfAttraction:
         border = np.ones(V.shape, dtype=bool)
         border[1:-1, 1:-1] = False
         inside = float(V[border].min())
-        rate = self.candidate.rate(self.displacements)
-        rises = rate > 1e-12 * self.candidate.size_of_rate(self.displacements)
-        return Levels(float(V[rises].min(initial=inside)), float(V[~self.converged].min(initial=inside)))
+        d = np.concatenate([self.displacements.reshape(-1, self.about.size), self._along_rays()])
+        rises = self.candidate.rate(d) > 1e-12 * self.candidate.size_of_rate(d)
+        return Levels(float(self.candidate.value(d[rises]).min(initial=inside)),
+                      float(V[~self.converged].min(initial=inside)))
+
+    def _along_rays(self) -> Array:
+        """States of the slice nearer and nearer to the equilibrium, where the grid is too wide."""
+        angle = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
+        ends = np.array([np.abs(self.horizontal).max(), np.abs(self.vertical).max()])
+        rays = np.geomspace(1e-3, 1.0, _ALONG)[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1) * ends
+        d = np.zeros((_ALONG * _RAYS, self.about.size))
+        d[:, [self.about.labels.index(label) for label in self.labels]] = rays.reshape(-1, 2)
+        return d
 
     def plot(self) -> Figure:
         """The slice, coloured by what became of its states, with the level sets of V."""

@@ -90,7 +90,7 @@ class Bode:
         for factor, w in self.gain_margins[:1]:
             level = -20 * np.log10(factor)
             amplitude.plot([w, w], [level, 0.0], color="C3", linewidth=1.6)
-            amplitude.annotate(f"x {factor:.3g} at {w:.3g} rad/s", (w, level), textcoords="offset points",
+            amplitude.annotate(f"x {factor:.4g} at {w:.3g} rad/s", (w, level), textcoords="offset points",
                                xytext=(6, 4), color="C3", fontsize=9)
         amplitude.set(ylabel="amplitude [dB]", title=f"{self.model.name}: {self.model.inputs[0]} to "
                       f"{self.model.outputs[0]}")
@@ -98,7 +98,7 @@ class Bode:
         phase.yaxis.set_major_locator(MultipleLocator(45 if np.ptp(self.phase) < 400 else 90))
         for ax in (amplitude, phase):
             ax.grid(which="both", color="#e3e7ec", linewidth=0.6)
-            ax.margins(x=0.0)
+            ax.margins(x=0.0, y=0.12)
         return figure
 
 
@@ -120,6 +120,10 @@ def _on_boundary(w: ArrayLike, dt: float | None) -> Array:
     return 1j * np.asarray(w) if dt is None else np.exp(1j * np.asarray(w) * dt)
 
 
+def _amplitude(model: LinearModel, w: float) -> float:
+    return float(np.abs(model.transfer(_on_boundary(w, model.dt))[0, 0]))
+
+
 def _default(model: LinearModel) -> Array:
     """From well below to well above where something happens."""
     marks = np.concatenate([model.poles, model.zeros]).astype(complex)
@@ -128,7 +132,10 @@ def _default(model: LinearModel) -> Array:
     sizes = np.abs(marks)[np.abs(marks) > 1e-9 * np.abs(marks).max(initial=0.0)]
     low, high = (sizes.min() / 30, sizes.max() * 30) if len(sizes) else (0.01, 100.0)
     top = high if model.dt is None else np.pi / model.dt
-    even = np.geomspace(min(low, top / 100), top, _POINTS)
+    low = min(low, top / 100)
+    if len(sizes) < len(marks):  # at the origin: as slow as it takes to see where the amplitude is one
+        low = next((w for w in low * 10.0 ** -np.arange(9.0) if _amplitude(model, w) > 1), low)
+    even = np.geomspace(low, top, _POINTS)
     resonances = np.abs(marks.imag)[(marks.imag > even[0]) & (marks.imag < top)]
     # where little damping makes peaks that even steps would miss
     near = np.concatenate([w + np.outer([-1, 1], np.geomspace(1e-4, 0.3, 25)).ravel() * w for w in resonances] or [[]])
