@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.equations.closed_mechanisms import Formulation
     from cayley.dynamics.euler_lagrange import EulerLagrange
     from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
+    from cayley.dynamics.forward.decoupled_inertia import DecoupledModel
     from cayley.dynamics.forward.kernels import ForwardDynamics
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.generation.model import GeneratedModel
@@ -1298,6 +1299,19 @@ class Mechanism:
         """
         from cayley.dynamics.inertia_matrix.kinematic_constraints import orthogonal_complement_kernel
         return orthogonal_complement_kernel(self.tree)
+
+    def decoupled_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
+                           near: Array | None = None) -> DecoupledModel:
+        """The equations at one state in the principal axes of the mass matrix, where it is diagonal: quasi-velocities
+        and their rates, each with an inertia of its own; axes that follow those of `near` (nv, nv). See
+        `cayley.dynamics.forward.decoupled_inertia`; a law in these axes is `control.decoupled`.
+
+        >>> model = load("s1_f2").decoupled_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916])
+        >>> model.principal.inertias.round(6), model.qdd.round(6)
+        (array([0.919953, 0.0395  ]), array([0.5, 2. ]))
+        """
+        from cayley.dynamics.forward.decoupled_inertia import decoupled_dynamics
+        return decoupled_dynamics(self.tree, q, qd, tau, near=near)
 
     def minimal_dynamics(self, *independent: str) -> MinimalDynamics:
         """The equations in the coordinates of independent joints, which all others follow: mass matrix and bias (...,

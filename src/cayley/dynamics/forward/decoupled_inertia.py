@@ -1,12 +1,12 @@
-"""The equations of motion of a mechanism with three degrees of freedom with a diagonal inertia matrix: H qdd + h = P,
-turned.
+"""The equations of motion of a mechanism with a diagonal inertia matrix: H qdd + h = P, turned.
 
     O     rotation with O^T H O diagonal         s   the rate of O in its own axes: O' = O s~, s~ skew
     eta   quasi-velocities O^T q'                qb  coordinates O^T q
-Quasi-velocities give explicit equations:  Hd (eta' + s~ eta) + O^T h = O^T P,  q' = O eta. Coordinates do not, as O''
-contains q'': Hd (qb'' + 2 s~ qb' + O^T O'' qb) + O^T h = O^T P. Where principal inertias cross, O is not continuous and
-s~ does not exist. Source: Mladenova (206)-(213), without the transposes on O' and O'' as in spec E-38b, and with
-quasi-velocities as in spec E-39; R-41.
+Quasi-velocities give explicit equations:  Hd (eta' + s~ eta) + O^T h = O^T P,  q' = O eta, for any number of degrees of
+freedom. Coordinates do not, as O'' contains q'': Hd (qb'' + 2 s~ qb' + O^T O'' qb) + O^T h = O^T P. Where principal
+inertias coincide see `principal_axes`. Of joints that turn and joints that slide together, H has several units: its
+principal axes belong to radians and metres, and are others for other units. Source: Mladenova (206)-(213), without the
+transposes on O' and O'' as in spec E-38b, and with quasi-velocities as in spec E-39; R-41, S0-86.
 """
 
 from __future__ import annotations
@@ -15,36 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, velocity_forces
-from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
-from cayley.dynamics.rigid_links.links import Links
-from cayley.errors import SingularityError, UnsupportedError
-from cayley.geometry.principal_axes.diagonalization import diagonalizing_rotations
-
-CLOSEST = 1e-9  # principal inertias nearer than this, relative to the largest, count as equal
-
-
-@dataclass(frozen=True)
-class PrincipalAxes:
-    """How the principal axes of an inertia matrix (3, 3) stand and move."""
-
-    axes: Array
-    """O (3, 3), a rotation; its columns are the axes."""
-    inertias: Array
-    """The diagonal (3) of Hd = O^T H O."""
-    spin: Array
-    """O^T O' (3, 3), skew."""
-    spin_rate: Array | None = None
-    """Its derivative by time (3, 3), skew; if the second derivative of H was given."""
-
-    @property
-    def second_rate(self) -> Array:
-        """O^T O'' (3, 3)."""
-        if self.spin_rate is None:
-            raise UnsupportedError(
-                "the second rate of the principal axes needs the second derivative of the inertia matrix by time")
-        return self.spin_rate + self.spin @ self.spin
+from cayley.dynamics.forward.principal_axes import PrincipalAxes, principal_axes_of
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.state_kernels import bias_forces_kernel, coriolis_matrix_kernel
+from cayley.errors import SignatureError, SingularityError
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -53,81 +31,73 @@ class DecoupledModel:
 
     principal: PrincipalAxes
     velocities: Array
-    """The quasi-velocities eta = O^T q' (3)."""
+    """The quasi-velocities eta = O^T q' (n)."""
     bias: Array
-    """O^T h (3)."""
+    """O^T h (n)."""
     forces: Array
-    """O^T P (3)."""
+    """O^T P (n)."""
 
     @property
     def accelerations(self) -> Array:
-        """eta' (3)."""
+        """eta' (n)."""
         return (self.forces - self.bias) / self.principal.inertias - self.principal.spin @ self.velocities
 
     @property
     def qdd(self) -> Array:
-        """The joint accelerations (3): O (eta' + spin eta)."""
+        """The joint accelerations (n): O (eta' + spin eta)."""
         return self.principal.axes @ ((self.forces - self.bias) / self.principal.inertias)
+
+    def forces_for(self, accelerations: ArrayLike) -> Array:
+        """The joint forces (n) that give the quasi-velocities these rates eta' (n): each is driven by itself."""
+        turned = np.asarray(accelerations) + self.principal.spin @ self.velocities
+        return self.principal.axes @ (self.principal.inertias * turned + self.bias)
 
 
 def decoupled_model(H: ArrayLike, dH: ArrayLike, h: ArrayLike, P: ArrayLike, qd: ArrayLike, *,
-                    near: Array | None = None) -> DecoupledModel:
-    """The model H qdd + h = P (3) with a diagonal inertia matrix; `dH` (3, 3) is the derivative of H by time along
+                    near: Array | None = None, carried: bool = False) -> DecoupledModel:
+    """The model H qdd + h = P (n) with a diagonal inertia matrix; `dH` (n, n) is the derivative of H by time along
     `qd`.
 
-    Of the 24 rotations that diagonalize H it takes the one nearest to `near` (3, 3), such as the axes of the time step
-    before, or else to no rotation. Raises `SingularityError` where principal inertias coincide.
+    The axes are those nearest to `near` (n, n), such as the axes of the time step before, or else to no rotation.
+    `SingularityError` where principal inertias coincide, unless their axes are `carried`, and where one is not
+    positive: a motion that moves no mass.
 
     >>> model = decoupled_model(np.diag([1.0, 2.0, 4.0]), np.zeros((3, 3)), np.zeros(3), np.array([1.0, 1.0, 1.0]),
     ...                         np.zeros(3))
     >>> model.qdd
     array([1.  , 0.5 , 0.25])
     """
-    principal = principal_axes_of(H, dH, near=near)
+    principal = principal_axes_of(H, dH, near=near, carried=carried)
+    least = principal.inertias.min(initial=np.inf)
+    if not least > 0:
+        raise SingularityError(f"a principal inertia of the mass matrix is {least:.3g}: along its axis no mass moves")
     O = principal.axes
     return DecoupledModel(principal, O.T @ qd, O.T @ h, O.T @ P)
 
 
-def decoupled_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, near: Array | None = None) -> DecoupledModel:
-    """The same for a mechanism with three velocities at the state (`q`, `qd`), moved by the forces `tau`."""
-    if links.nv != 3:
-        raise UnsupportedError(
-            f"rotations diagonalize inertia matrices (3, 3), and {links.name} has {links.nv} velocities")
-    C = coriolis_matrix(links, q, qd)
-    bias = velocity_forces(links, q, qd) + gravity_forces(links, q)
-    return decoupled_model(inertia_matrix(links, q), C + C.T, bias, tau, qd, near=near)
+def decoupled_dynamics(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
+                       near: Array | None = None) -> DecoupledModel:
+    """The same for a mechanism at one state (`q`, `qd`), moved by the forces `tau`, with its drives as far as they are
+    included; axes of inertias that coincide are carried. Joints that are tied together are refused by name.
 
-
-def principal_axes_of(H: ArrayLike, dH: ArrayLike, ddH: Array | None = None, *,
-                      near: Array | None = None) -> PrincipalAxes:
-    """The principal axes of H (3, 3), and how they move when H changes at the rate `dH`, and that at the rate `ddH`."""
-    every = diagonalizing_rotations(H)
-    wanted = np.eye(3) if near is None else np.asarray(near)
-    nearest = int(np.argmax(np.einsum("kij,ij->k", every.matrix, wanted)))
-    O = every.matrix[nearest]
-    values = every.values[nearest]
-    gaps = values[None, :] - values[:, None] + np.eye(3)
-    least = np.abs(gaps[~np.eye(3, dtype=bool)]).min()
-    if least <= CLOSEST * np.abs(values).max():
-        raise SingularityError(
-            f"two of the principal inertias {np.array2string(values, precision=9)} coincide: their axes are not "
-            "defined "
-            "here, and not continuous along the motion. Pass this state in another way, or use the coupled equations")
-    B = O.T @ dH @ O
-    spin = _without_diagonal(B) / gaps
-    if ddH is None:
-        return PrincipalAxes(O, values, spin)
-    dB = O.T @ ddH @ O + B @ spin - spin @ B
-    dgaps = B.diagonal()[None, :] - B.diagonal()[:, None]
-    return PrincipalAxes(O, values, spin, _without_diagonal(dB - spin * dgaps) / gaps)
+    >>> from cayley.model.catalogue import load_robot
+    >>> model = decoupled_dynamics(load_robot("s3_w08"), [0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], np.zeros(4))
+    >>> model.principal.inertias.round(4)
+    array([1.15  , 4.802 , 0.0603, 0.0112])
+    """
+    check_independent(tree, "decoupled dynamics")
+    inertia_matrix, coriolis_matrix, bias_forces = kept(
+        tree, "kernels of decoupled dynamics",
+        lambda: (inertia_matrix_kernel(tree), coriolis_matrix_kernel(tree), bias_forces_kernel(tree)))
+    if np.shape(q) != (tree.nq,) or np.shape(qd) != (tree.nv,) or np.shape(tau) != (tree.nv,):
+        raise SignatureError(f"decoupled dynamics are of one state of {tree.name}: q ({tree.nq}), qd and tau "
+                             f"({tree.nv}), not {np.shape(q)}, {np.shape(qd)} and {np.shape(tau)}")
+    C = coriolis_matrix(q, qd)
+    return decoupled_model(inertia_matrix(q), C + C.T, bias_forces(q, qd), tau, qd, near=near, carried=True)
 
 
 def forces_by_coordinates(principal: PrincipalAxes, qb: Array, dqb: Array, ddqb: Array, bias: Array) -> Array:
-    """O^T P (3) from the coordinates qb = O^T q and their derivatives: Hd (qb'' + 2 O^T O' qb' + O^T O'' qb) + O^T h,
+    """O^T P (n) from the coordinates qb = O^T q and their derivatives: Hd (qb'' + 2 O^T O' qb' + O^T O'' qb) + O^T h,
     (212).
     """
     return principal.inertias * (ddqb + 2 * principal.spin @ dqb + principal.second_rate @ qb) + principal.axes.T @ bias
-
-
-def _without_diagonal(A: Array) -> Array:
-    return A - np.diag(A.diagonal())
