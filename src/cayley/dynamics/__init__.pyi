@@ -34,6 +34,15 @@ from cayley.dynamics.equations import (
 from cayley.dynamics.equations import (
     equations_of_motion as equations_of_motion,
 )
+from cayley.dynamics.force_parts import (
+    BiasCoefficients as BiasCoefficients,
+)
+from cayley.dynamics.force_parts import (
+    BiasParts as BiasParts,
+)
+from cayley.dynamics.force_parts import (
+    InertiaParts as InertiaParts,
+)
 from cayley.dynamics.forward.bias import Bias as Bias
 from cayley.dynamics.forward.bias import bias_parts as bias_parts
 from cayley.dynamics.forward.decoupled_inertia import (
@@ -45,9 +54,6 @@ from cayley.dynamics.forward.decoupled_inertia import (
 from cayley.dynamics.forward.decoupled_inertia import (
     decoupled_model as decoupled_model,
 )
-from cayley.dynamics.forward.decoupled_inertia import (
-    principal_axes_of as principal_axes_of,
-)
 from cayley.dynamics.forward.inverse_inertia_matrix import (
     inverse_inertia_matrix_kernel as inverse_inertia_matrix_kernel,
 )
@@ -56,6 +62,9 @@ from cayley.dynamics.forward.kernels import (
 )
 from cayley.dynamics.forward.kernels import (
     forward_dynamics_kernel as forward_dynamics_kernel,
+)
+from cayley.dynamics.forward.principal_axes import (
+    principal_axes_of as principal_axes_of,
 )
 from cayley.dynamics.forward.singular_inertia import (
     InertiaRegularity as InertiaRegularity,
@@ -97,6 +106,12 @@ from cayley.dynamics.identification import (
     regressor as regressor,
 )
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel as inertia_matrix_kernel
+from cayley.dynamics.inverse.body_screws import (
+    BodyScrews as BodyScrews,
+)
+from cayley.dynamics.inverse.body_screws import (
+    Screws as Screws,
+)
 from cayley.dynamics.inverse.compare import (
     Comparison as Comparison,
 )
@@ -155,6 +170,9 @@ from cayley.dynamics.mechanics.constrained import (
 )
 from cayley.dynamics.mechanics.constrained import (
     constrained_motion as constrained_motion,
+)
+from cayley.dynamics.mechanics.energy_forms import (
+    gibbs_appell as gibbs_appell,
 )
 from cayley.dynamics.mechanics.equilibrium import (
     Equilibrium as Equilibrium,
@@ -225,3 +243,6 @@ from cayley.dynamics.rigid_links.methods import KernelWithMethods as KernelWithM
 from cayley.dynamics.rigid_links.methods import Method as Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links as minimal_links
 from cayley.dynamics.rigid_links.moments import Moments as Moments
+from cayley.dynamics.vector_parameter_model import (
+    VectorParameterModel as VectorParameterModel,
+)
