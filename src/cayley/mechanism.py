@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.generation.model import GeneratedModel
     from cayley.dynamics.identification import LinearModel
+    from cayley.dynamics.identification.force_sensitivity import ForceSensitivity
     from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
     from cayley.dynamics.inertia_matrix.unit_accelerations import GeneralizedLinks
     from cayley.dynamics.inverse.augmented_chain import AugmentedChain
@@ -1536,6 +1537,23 @@ class Mechanism:
         """
         from cayley.dynamics.identification import linear_model
         return linear_model(self.tree, joint_terms=joint_terms)
+
+    def force_sensitivity(self, *parameters: str, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
+                          changes: ArrayLike | None = None, scale: ArrayLike | None = None) -> ForceSensitivity:
+        """How much the forces of a motion depend on each number that is meant by words, as in `with_parameters`,
+        ranked; see `cayley.dynamics.identification.force_sensitivity`.
+
+        >>> q, qd, qdd = np.random.default_rng(0).normal(size=(3, 100, 2))
+        >>> print(load("planar2r").force_sensitivity("mass", "length", q=q, qd=qd, qdd=qdd))
+        Forces by parameters
+                           change  of the forces
+          link2.mass       0.015   1.2 %
+          joint2.length.x  0.005   0.533 %
+          link1.mass       0.02    0.344 %
+          tool.length.x    0.004   0 %
+        """
+        from cayley.dynamics.identification.force_sensitivity import force_sensitivity
+        return force_sensitivity(self.tree, parameters, q, qd, qdd, changes=changes, scale=scale)
 
     def reduction_error(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
         """What the reduced model of elastic drives drops at states of joints and motors: coupling of inertias, and

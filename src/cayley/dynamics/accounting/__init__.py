@@ -7,6 +7,7 @@ figures.
 """
 
 from cayley.dynamics.accounting import published
+from cayley.dynamics.accounting.break_even import break_even, forward_figures, steps_that_pay
 from cayley.dynamics.accounting.counted_run import (
     CountedRun,
     count_operations,
@@ -20,6 +21,7 @@ from cayley.dynamics.accounting.formulas import Figures, Formula
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables
 from cayley.dynamics.accounting.tables import (
+    joint_kind_table,
     method_table,
     operation_tables,
     table_2,
@@ -42,13 +44,17 @@ __all__ = [
     "OperationTable",
     "OperationTables",
     "Tape",
+    "break_even",
     "count_operations",
+    "forward_figures",
     "generic_arm",
+    "joint_kind_table",
     "method_table",
     "nothing_idle",
     "operation_tables",
     "operations_by_equation",
     "published",
+    "steps_that_pay",
     "table_2",
     "table_3",
     "table_51",

@@ -92,10 +92,15 @@ SOLVE = _figures((0, Fraction(-2, 3), 3 * _HALF, Fraction(1, 6)), (0, Fraction(-
 # Counted
 
 
-def dh_arm(n: int, twist: float) -> Tree:
-    """An arm in modified Denavit-Hartenberg frames, all twists equal and all other numbers arbitrary."""
-    random = np.random.default_rng(n)
-    rows = [DHRow(d=d, a=a, alpha=twist, theta=0.0, kind="revolute") for d, a in random.uniform(0.2, 0.9, (n, 2))]
+def dh_arm(n: int, twist: float, kind: str = "R", seed: int = 0) -> Tree:
+    """An arm in modified Denavit-Hartenberg frames, all twists equal and all other numbers arbitrary, others for
+    another `seed`. `kind`: R or P, of all joints, or a letter for each.
+    """
+    random = np.random.default_rng([n, seed] if seed else n)
+    kinds = kind * n if len(kind) == 1 else kind
+    rows = [DHRow(d=d, a=a, alpha=twist, theta=0.0 if letter == "R" else 0.4,
+                  kind="revolute" if letter == "R" else "prismatic")
+            for letter, (d, a) in zip(kinds, random.uniform(0.2, 0.9, (n, 2)), strict=True)]
     spread = random.uniform(0.1, 0.9, (n, 3, 3))
     return tree_from_dh(rows, convention="modified", name=f"arm of {n} joints",
                         masses=list(random.uniform(1.2, 3.0, n)), centers=random.uniform(0.1, 0.8, (n, 3)),
@@ -103,23 +108,25 @@ def dh_arm(n: int, twist: float) -> Tree:
 
 
 def count_inertia_matrix(module: str, n: int, twist: float = GENERAL, *,
-                         links: Callable[[Tree], Links] = serial_chain) -> dict[str, Cost]:
-    """What each equation of a method of `cayley.dynamics.inertia_matrix` costs for `dh_arm`, with zeros folded.
+                         links: Callable[[Tree], Links] = serial_chain, kind: str = "R") -> dict[str, Cost]:
+    """What each equation of a method of `cayley.dynamics.inertia_matrix` costs for `dh_arm`, with zeros folded. `kind`:
+    R or P, of all joints, or a letter for each.
 
     >>> count_inertia_matrix("generalized_links", 6)["6.3.29b"].multiplications
     10
     """
     tape = Tape()
     q = tape.inputs(generic_state(n)[0])
-    D = _text("inertia_matrix", module)(links(dh_arm(n, twist)), q)
+    D = _text("inertia_matrix", module)(links(dh_arm(n, twist, kind)), q)
     return _with_divisions(tape.costs(np.asarray(D, dtype=object).reshape(-1)))
 
 
 def count_forward_dynamics(text: Callable[..., Any], n: int, twist: float = GENERAL, *,
-                           links: Callable[[Tree], Links] = serial_chain) -> dict[str, Cost]:
+                           links: Callable[[Tree], Links] = serial_chain, kind: str = "R",
+                           seed: int = 0) -> dict[str, Cost]:
     """The same for a text `forward_dynamics(links, q, qd, tau)`."""
     tape = Tape()
-    qdd = text(links(dh_arm(n, twist)), *[tape.inputs(x) for x in generic_state(n)])
+    qdd = text(links(dh_arm(n, twist, kind, seed)), *[tape.inputs(x) for x in generic_state(n)])
     return _with_divisions(tape.costs(np.asarray(qdd, dtype=object)))
 
 

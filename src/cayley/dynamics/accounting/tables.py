@@ -10,7 +10,7 @@ E-75).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.dynamics.accounting import published
-from cayley.dynamics.accounting.counted_run import named, nothing_idle
+from cayley.dynamics.accounting.counted_run import named, nothing_idle, operations_by_equation, total
 from cayley.dynamics.accounting.cycles import ALGORITHM_53, ALGORITHM_56, ALGORITHM_57, table_rules
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
@@ -167,6 +167,32 @@ def method_table(n: int = 6) -> OperationTable:
     return _comparison("Methods of inverse dynamics, general twists, all joints revolute", given,
                        {name: name
                         for name in METHODS}, n, ())
+
+
+def joint_kind_table(patterns: Sequence[str] = ("RRRRRR", "PRRRRR", "RRPRRR", "PPPRRR", "PPPPPP")) -> OperationTable:
+    """What prismatic joints save: methods of inverse dynamics for arms with general twists, a letter R or P for each
+    joint, structural zeros folded.
+
+    >>> table = joint_kind_table(["RRR", "RPR"])
+    >>> print(table.figures("augmented-links", "RRR"), "beside", table.figures("augmented-links", "RPR"))
+    168, 140 beside 144, 117
+    """
+    rows: dict[str, dict[str, Figures]] = {
+        method: {kinds: _constant(_folded(method, kinds)) for kinds in patterns} for method in PRISMATIC_METHODS}
+    notes = ("The rotation of a prismatic joint is constant, and its rate turns nothing.",
+             "(5.3.46c) costs 1 M and 1 A for a prismatic joint in Algorithm 5.7, and nothing in Algorithm 5.6.")
+    sizes = {len(kinds) for kinds in patterns}
+    return OperationTable("Inverse dynamics with prismatic joints, general twists", tuple(patterns), rows,
+                          max(sizes, default=0), notes)
+
+
+PRISMATIC_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "kane", "tensor-newton-euler", "augmented-links",
+                     DEFAULT)
+
+
+def _folded(method: str, kinds: str) -> Cost:
+    cost = total(operations_by_equation(method, generic_arm([GENERAL] * len(kinds), kinds)))
+    return Cost(cost.multiplications, cost.additions, divisions=cost.divisions)
 
 
 def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, str], n: int,
