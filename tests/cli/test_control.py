@@ -61,6 +61,7 @@ def test_an_unstable_loop_has_an_exit_code():
     (("planar2r", "--law", "adaptive"), 2, "needs slope, rate"),
     (("planar2r", "--law", "sliding-mode"), 2, "needs kd, slope"),
     (("planar2r", "--law", "hybrid", "--set", "selection=1"), 2, "try this law from Python"),
+    (("planar2r", "--law", "pd", "--set", "output=voltage"), 1, "gives out voltage"),
     (("planar2r", "--law", "pd", "--rate", "0"), 2, "no rate to look at"),
     (("planar2r", "--law", "pd", "--late", "1"), 1, "give the period"),
     (("planar2r", "--law", "pd", "--limits", "1 2 3"), 2, "one number, or 2 of them"),

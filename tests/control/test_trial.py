@@ -94,5 +94,8 @@ def test_what_cannot_be_tried(arm):
                             output=lambda t, x, u, p: u.wind - u.q), aim, start=START, target=TARGET)
     with pytest.raises(UnsupportedError, match="loop"):
         try_law(cy.load("four_bar"), law, aim, start=START, target=TARGET)
+    with pytest.raises(UnsupportedError, match="springs of"):
+        soft = arm.with_drive("joint1", stiffness=500.0, inertia=1e-5, gear=100.0).including("elastic drives")
+        try_law(soft, joint_control(3, 1.0, 1.0), JointAim(soft.tree), start=np.zeros(3), target=np.ones(3))
     with pytest.raises(UnsupportedError, match="steps of"):
         try_law(arm, joint_control(2, 1e12, 1e9), aim, start=START, target=TARGET, duration=1.0)

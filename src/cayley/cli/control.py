@@ -94,7 +94,9 @@ def control(
     check_independent(arm.tree, "the trial of a law")
     model = arm.including(*[part.strip() for part in include.split(",") if part.strip()]) if include else arm
     tip = end_frame(arm, frame) if frame or payload or _law(model, law).is_of_frame else ""
-    start, goal = _ends(arm, q, target)
+    start, goal = _ends(model, q, target)
+    if page is not None:
+        page.parent.mkdir(parents=True, exist_ok=True)  # before the work, which might be for nothing
     with working("making the law"):
         made, aim, chosen = _made(model, law, {"kp": kp, "kd": kd, "ki": ki}, settings or [], tip, goal, frequency,
                                   damping)
@@ -102,7 +104,7 @@ def control(
     if rate is not None and not 0 < rate < float("inf"):
         raise typer.BadParameter(f"{rate} Hz is no rate to look at", param_hint="--rate")
     with working("the step, the motion and the verdict"):
-        found = try_law(plant, made, aim, start=start, target=goal, limits=_limits(arm, limits),
+        found = try_law(plant, made, aim, start=start, target=goal, limits=_limits(model, limits),
                         period=None if rate is None else 1.0 / rate, late=late, duration=time)
     files = _written(plant, found, page, _words(chosen, payload, mismatch, rate, late))
     if json:
@@ -270,7 +272,6 @@ def _written(plant: Mechanism, found: Trial, page: Path | None, settings: dict[s
     import matplotlib
     matplotlib.use("Agg")
     from cayley.studio.control_page import write_control_page
-    page.parent.mkdir(parents=True, exist_ok=True)
     with working("the page"):
         return [write_control_page(plant, found, page, settings=settings)]
 

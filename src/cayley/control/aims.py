@@ -30,6 +30,13 @@ from cayley.systems.system import System
 _ROWS = (("x", "m"), ("y", "m"), ("z", "m"), ("about x", "rad"), ("about y", "rad"), ("about z", "rad"))
 
 
+def check_gives_forces(law: System) -> None:
+    """Refuse a law that gives out something else."""
+    if "tau" not in law.outputs:
+        raise UnsupportedError(f"{law.name} gives out {', '.join(law.outputs)}, not joint forces `tau`: connect it "
+                               "with what makes forces of it")
+
+
 class Aim(ABC):
     """What a kind of target is."""
 

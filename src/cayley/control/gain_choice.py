@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.aims import Aim, FrameAim
+from cayley.control.aims import Aim, FrameAim, check_gives_forces
 from cayley.control.digital_poles import entries
 from cayley.errors import SignatureError
 from cayley.kinematics.frame_kernels import sized
@@ -31,6 +31,7 @@ def gains_for(make: Callable[[dict[str, ArrayLike]], System], plant: System, aim
     inverse = plant.linearize(rest, {"tau": np.zeros(aim.tree.nv)}).B[-aim.tree.nv:]
 
     law = make({"kp": 1.0, "kd": 1.0})
+    check_gives_forces(law)
     inputs = {name: np.zeros(port.shape) for name, port in law.ports.items()} | rest | aim.still(law, at)
     x = {name: np.full(block.shape, block.default or 0.0) for name, block in law.blocks.items()}
 

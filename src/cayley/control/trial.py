@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.aims import Aim
-from cayley.control.arms import HasTree, check_single_coordinates
+from cayley.control.aims import Aim, check_gives_forces
+from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates
 from cayley.control.digital_law import digital
 from cayley.control.digital_poles import digital_matrix
 from cayley.control.signals import saturation
@@ -125,10 +125,9 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike, target: 
     tree = plant.tree
     check_independent(tree, "the trial of a law")
     check_single_coordinates(tree, "the trial of a law")
+    check_rigid_drives(tree, "the trial of a law")
     ends = [_configuration(q, tree.nq, word) for q, word in ((start, "start"), (target, "target"))]
-    if "tau" not in law.outputs:
-        raise UnsupportedError(f"{law.name} gives out {', '.join(law.outputs)}, not joint forces `tau`: connect it "
-                               "with what makes forces of it")
+    check_gives_forces(law)
     if late and period is None:
         raise SignatureError("a law is late by a number of periods: give the period")
     most = np.full(tree.nv, np.inf) if limits is None else np.array(np.broadcast_to(limits, (tree.nv,)), dtype=float)
