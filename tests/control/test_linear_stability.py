@@ -21,7 +21,7 @@ from cayley.control import (
     motors_of,
     sample_and_hold,
 )
-from cayley.dynamics.linearised.state_space import StateSpace
+from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError, UnreachableError, UnsupportedError
 from systems.plants import driven_rod, free_body, pendulum, rods
 
@@ -131,6 +131,24 @@ def test_systems_that_have_no_verdict():
         linear_stability([[np.nan, 1.0], [0.0, 1.0]])
     with pytest.raises(UnsupportedError, match="continuous time"):
         linear_stability(pendulum(), {"angle": 0.0, "speed": 0.0}, inputs={"torque": 0.0}, discrete=True)
+
+
+def test_a_mechanism_with_loops_has_the_poles_of_its_independent_joints():
+    bar = cy.load("four_bar")
+    up = {"q": np.zeros(3), "qd": np.zeros(3)}
+    drag = cy.System("drag", inputs={"qd": 3}, outputs={"tau": 3}, output=lambda t, x, u, p: -0.2 * u.qd)
+    falling = linear_stability(bar, up, inputs={"tau": np.zeros(3)})
+    assert falling.nature == "unstable" and len(falling.poles) == 2  # not the six of all joints
+    assert np.allclose(falling.poles, LinearisedMechanism(bar.tree).at(np.zeros(3)).poles)
+    hanging = bar.close(np.array([3.1, 2.7, -3.1])).configuration
+    rest = find_equilibrium(cy.connect(bar, drag), {"q": hanging, "qd": np.zeros(3)})
+    assert linear_stability(cy.connect(bar, drag), rest.state).nature == "asymptotically stable"
+    free = linear_stability(bar, rest.state, inputs={"tau": np.zeros(3)})
+    assert free.nature == "undecided" and np.abs(free.poles.real).max() < 1e-9
+    with pytest.raises(UnsupportedError, match="has constraints: `linear_stability` has a verdict"):
+        error_dynamics(bar, up, inputs={"tau": np.zeros(3)})
+    with pytest.raises(SignatureError, match=r"does not (rest|keep)"):
+        linear_stability(bar, {"q": [0.3, 0.0, 0.0], "qd": np.zeros(3)}, inputs={"tau": np.zeros(3)})
 
 
 def test_equilibria_elsewhere_and_functions_and_steps():

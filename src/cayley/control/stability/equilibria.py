@@ -45,11 +45,21 @@ def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *,
     about = displaced(dynamics, near, inputs=inputs, parameters=parameters, discrete=discrete)
     jacobian = about.rate.jacobian("d")
     less = np.eye(about.size) if discrete else np.zeros((about.size, about.size))
-    found = least_squares(lambda d: about.rate(d) - less @ d, np.zeros(about.size), jac=lambda d: jacobian(d) - less,
-                          method="lm" if about.size else "trf", xtol=1e-15, ftol=1e-15, gtol=1e-15)
+
+    def moves(d: Array) -> Array:
+        rates = about.rate(d) - less @ d
+        return rates if about.constraints is None else np.concatenate([rates, about.constraints(d)])
+
+    def slopes(d: Array) -> Array:
+        rates = jacobian(d) - less
+        return rates if about.constraints is None else np.concatenate([rates, about.constraints.jacobian("d")(d)])
+
+    found = least_squares(moves, np.zeros(about.size), jac=slopes, method="lm" if about.size else "trf", xtol=1e-15,
+                          ftol=1e-15, gtol=1e-15)
     residual = float(np.abs(found.fun).max(initial=0.0))
     if not residual <= _REST * max(1.0, float(np.abs(found.jac).max(initial=0.0))):
-        worst = about.labels[int(np.argmax(np.abs(found.fun)))]
-        raise UnreachableError(f"no equilibrium of {about.name} was found from there: {worst} still changes by "
-                               f"{residual:.3g} where the search ended ({found.message})")
+        names = [*[f"the rate of {label}" for label in about.labels], *["a constraint"] * len(found.fun)]
+        worst = names[int(np.argmax(np.abs(found.fun)))]
+        raise UnreachableError(f"no equilibrium of {about.name} was found from there: {worst} is still {residual:.3g} "
+                               f"where the search ended ({found.message})")
     return SystemEquilibrium(about.states(found.x), residual, int(found.nfev), str(found.message))

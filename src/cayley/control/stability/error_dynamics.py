@@ -52,6 +52,8 @@ class ErrorDynamics:
     discrete: bool = False
     curved: tuple[str, ...] = ()
     """Blocks that are no vectors."""
+    constraints: Kernel | None = None
+    """What must be zero, by d."""
     exact: tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None = field(default=None, repr=False)
 
     @property
@@ -104,7 +106,7 @@ def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: M
     nothing for the origin. `discrete`: functions and equations give the next state, not the rate.
 
     `SignatureError` where the state is no equilibrium. `UnsupportedError`: a system depends on the time, has modes or
-    constraints.
+    constraints (of which `linear_stability` knows).
 
     >>> import sympy as sp
     >>> x, v = sp.symbols("x v")
@@ -113,6 +115,9 @@ def error_dynamics(dynamics: Dynamics, at: StateLike | None = None, *, inputs: M
     (v, -v + x - (x + 1)**3 + 1)
     """
     found = displaced(dynamics, at, inputs=inputs, parameters=parameters, discrete=discrete)
+    if found.constraints is not None:
+        raise UnsupportedError(f"{found.name} has constraints: `linear_stability` has a verdict on it; anything more "
+                               "is for independent coordinates")
     found.check_rest()
     return found
 
@@ -145,8 +150,7 @@ def in_symbols(function: Kernel, d: tuple[Symbol, ...]) -> tuple[Expr, ...]:
 def _of_system(system: System, at: StateLike | None, inputs: Mapping[str, ArrayLike],
                parameters: Mapping[str, ArrayLike]) -> ErrorDynamics:
     for is_so, words in ((system.is_timed, "depends on the time itself"),
-                         (bool(system.layout.modes or system.transitions), "has modes or transitions"),
-                         (bool(system.constraints), "has constraints: reduce it to independent coordinates")):
+                         (bool(system.layout.modes or system.transitions), "has modes or transitions")):
         if is_so:
             raise UnsupportedError(f"stability is that of x' = f(x); {system.name} {words}")
     layout = system.layout
@@ -180,7 +184,18 @@ def _of_system(system: System, at: StateLike | None, inputs: Mapping[str, ArrayL
         system.name, tuple(labels), kernel(f"({n})->({n})", inputs=("d",), name="error_rate")(rate),
         lambda d: {name: layout.state(displacement(d))[name] for name in system.blocks},
         lambda V: kernel(f"({n})->()", inputs=("d",), name="candidate")(lambda d: V(moved(d))),
-        curved=tuple(name for name, block in system.blocks.items() if not block.is_flat))
+        curved=tuple(name for name, block in system.blocks.items() if not block.is_flat),
+        constraints=_constraints(system, moved, u, p) if system.constraints else None)
+
+
+def _constraints(system: System, moved: Callable[[Array], Any], u: Mapping[str, Array],
+                 p: Mapping[str, Array]) -> Kernel:
+    def values(d: Array) -> Array:
+        given = (0.0, moved(d), system.input_record(u), system.parameter_record(p))
+        return joined([as_vector(text(*given)) for text in system.constraints.values()])
+
+    n = system.layout.freedoms
+    return kernel(f"({n})->({len(values(np.zeros(n)))})", inputs=("d",), name="constraints")(values)
 
 
 def _of_function(function: Callable[[Array], Array], at: StateLike | None, discrete: bool) -> ErrorDynamics:

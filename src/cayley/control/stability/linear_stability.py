@@ -14,22 +14,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.linalg import null_space
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, error_dynamics
+from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, displaced
 from cayley.control.stability.lyapunov_equation import square, unstable_poles
 from cayley.control.stability.marginal_poles import marginal_poles
 from cayley.control.stability.verdict import Finding, Scope, Verdict
 from cayley.dynamics.linearised.state_space import StateSpace
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.layout import StateLike
+
+_KEPT = 1e-8  # of the largest derivative of the constraints
 
 
 def linear_stability(dynamics: Dynamics | StateSpace | ArrayLike, at: StateLike | None = None, *,
                      inputs: Mapping[str, ArrayLike] | None = None,
                      parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> Verdict:
     """The verdict of the linear model at an equilibrium of a system, of a function or of equations, as `error_dynamics`
-    takes them; or of a matrix A (n, n) or a `StateSpace`, which are linear systems themselves.
+    takes them, or of a system with constraints; or of a matrix A (n, n) or a `StateSpace`, which are linear systems
+    themselves.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
@@ -45,14 +49,25 @@ def linear_stability(dynamics: Dynamics | StateSpace | ArrayLike, at: StateLike 
         return of_matrix(square(dynamics.A, "A"), "the linear model", discrete=dynamics.dt is not None, linear=True)
     if isinstance(dynamics, (list, tuple, np.ndarray)):
         return of_matrix(square(dynamics, "A"), "the linear model", discrete=discrete, linear=True)
-    about = error_dynamics(dynamics, at, inputs=inputs, parameters=parameters,  # type: ignore[arg-type]
-                           discrete=discrete)
+    about = displaced(dynamics, at, inputs=inputs, parameters=parameters,  # type: ignore[arg-type]
+                      discrete=discrete)
+    about.check_rest()
     return of_error_dynamics(about)
 
 
 def of_error_dynamics(about: ErrorDynamics) -> Verdict:
-    """The same of what is shifted already."""
-    return of_matrix(about.A, about.name, discrete=about.discrete, linear=about.is_linear)
+    """The same of what is shifted already. With constraints it is that of the displacements which keep them."""
+    if about.constraints is None:
+        return of_matrix(about.A, about.name, discrete=about.discrete, linear=about.is_linear)
+    G = about.constraints.jacobian("d")(np.zeros(about.size))
+    if not np.abs(about.constraints(np.zeros(about.size))).max(initial=0.0) <= _KEPT * max(1.0, np.abs(G).max()):
+        raise SignatureError(f"this state of {about.name} does not keep its constraints")
+    free = null_space(G, rcond=_KEPT)
+    if not np.abs(G @ about.A @ free).max(initial=0.0) <= _KEPT * np.abs(G).max() * max(1.0, np.abs(about.A).max()):
+        raise UnsupportedError(f"the derivative of {about.name} does not keep its constraints")
+    if not free.shape[1]:
+        raise SignatureError(f"the constraints of {about.name} leave nothing that could move")
+    return of_matrix(free.T @ about.A @ free, about.name, discrete=about.discrete, linear=False)
 
 
 def of_matrix(A: Array, name: str, *, discrete: bool, linear: bool) -> Verdict:
