@@ -128,31 +128,30 @@ def test_all_inertias_alike_and_crossings():
 
 
 def test_control_in_decoupled_coordinates(machine):
-    """Along each principal axis the error obeys its own equation; equal gains are computed torque; the motion arrives,
-    on a machine with repeated inertias too."""
+    """Along each principal axis the error obeys its own equation, on a machine with repeated inertias; equal gains are
+    computed torque; the motion arrives."""
     kp, kd = np.array([100.0, 150.0, 200.0, 300.0]), np.array([20.0, 25.0, 28.0, 35.0])
     target = np.array([0.3, -0.2, 0.1, 0.8])
 
     def reference(t):
         return target + 0.1 * np.sin(t), np.full(4, 0.1 * np.cos(t)), np.full(4, -0.1 * np.sin(t))
 
-    law = machine.control.decoupled(reference, kp, kd)
+    law = machine.control.decoupled(kp, kd)
     q, qd = np.array([0.1, 0.2, -0.1, 0.3]), np.array([0.2, -0.3, 0.1, 0.5])
-    tau = law(0.4, q, qd)
+    tau = law.step(q, qd, *reference(0.4))
     qdd = machine.forward_dynamics(q, qd, tau)
     values, V = np.linalg.eigh(machine.inertia_matrix(q))  # from the smallest to the largest
-    plane = np.diff(values) < 1e-12 * values[-1]
     p, d = kp.copy(), kd.copy()
-    for k in np.flatnonzero(plane):  # those that coincide share the mean of their gains
-        p[k:k + 2], d[k:k + 2] = p[k:k + 2].mean(), d[k:k + 2].mean()
+    (k,) = np.flatnonzero(np.diff(values) < 1e-12 * values[-1])
+    p[k:k + 2], d[k:k + 2] = p[k:k + 2].mean(), d[k:k + 2].mean()  # those that coincide share the mean of their gains
     e, de, dde = (a - b for a, b in zip(reference(0.4), (q, qd, qdd), strict=True))
     close(V.T @ dde + d * (V.T @ de) + p * (V.T @ e), np.zeros(4), 1e-9)
-    same = decoupled_control(machine, reference, 100.0, 20.0)(0.4, q, qd)
-    desired, rate, acceleration = reference(0.4)
-    wanted = acceleration + 20.0 * (rate - qd) + 100.0 * (desired - q)
-    close(same, machine.inverse_dynamics(q, qd, wanted), 1e-11)
-    run = machine.simulate(q, qd, controller=law, until=1.5, rtol=1e-6, atol=1e-8, progress=False)
-    assert np.abs(run.q[-1] - reference(1.5)[0]).max() < 1e-3
+    arm = cy.load("planar2r")  # equal gains are computed torque; others arrive, too
+    state = [[0.1, 0.2], [0.3, -0.4], [0.5, 0.6], [0.0, 0.1], [1.0, 2.0]]
+    close(arm.control.decoupled(100.0, 20.0).step(*state), arm.control.computed_torque(100.0, 20.0).step(*state), 1e-12)
+    loop = cy.connect(arm, arm.control.decoupled([400.0, 100.0], [40.0, 20.0]))
+    run = loop.simulate({"q": state[0], "qd": state[1]}, until=1.5, inputs={"target": state[2]}, rtol=1e-6, atol=1e-8)
+    assert np.abs(run.end["q"] - state[2]).max() < 1e-3
 
 
 def test_what_is_refused_by_name():
@@ -161,9 +160,9 @@ def test_what_is_refused_by_name():
         with pytest.raises(CayleyError, match=name):
             arm.decoupled_dynamics(np.zeros(arm.nq), np.zeros(arm.nv), np.zeros(arm.nv))
         with pytest.raises(CayleyError, match=name):
-            decoupled_control(arm, lambda t: (0, 0, 0), 1.0, 1.0)
+            decoupled_control(arm, 1.0, 1.0)
     with pytest.raises(CayleyError, match="one state"):
         cy.load("s1_f2").decoupled_dynamics(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
     soft = cy.load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3).including("elastic drives")
     with pytest.raises(CayleyError, match="springs"):
-        decoupled_control(soft, lambda t: (0, 0, 0), 1.0, 1.0)
+        decoupled_control(soft, 1.0, 1.0)

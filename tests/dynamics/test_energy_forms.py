@@ -130,8 +130,10 @@ def test_gibbs_and_appell_know_every_joint():
     for form in ("nielsen", "tzenov"):
         with pytest.raises(UnsupportedError, match="joint 'joint0' of branched, which is floating"):
             arm.inverse_dynamics.by_energy(form)
-    with pytest.raises(ConventionError, match="nielsen"):
+    with pytest.raises(ConventionError, match="did you mean 'nielsen'"):
         arm.inverse_dynamics.by_energy("nilsen")
+    with pytest.raises(ConventionError, match="by_energy"):
+        arm.inverse_dynamics.using("tzenov")
 
 
 @pytest.mark.parametrize(("name", "forms"), [("four_bar", FORMS), ("panda_hand", ["nielsen"]),

@@ -9,7 +9,6 @@ from cayley.control.aims import JointAim as JointAim
 from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.compensation import compensated as compensated
 from cayley.control.computed_torque_law import computed_torque as computed_torque
-from cayley.control.decoupled_law import DecoupledControl as DecoupledControl
 from cayley.control.decoupled_law import decoupled_control as decoupled_control
 from cayley.control.digital_law import digital as digital
 from cayley.control.digital_poles import digital_matrix as digital_matrix

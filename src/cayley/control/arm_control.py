@@ -9,7 +9,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.adaptive_law import adaptive
 from cayley.control.admittance_law import admittance_control
 from cayley.control.computed_torque_law import computed_torque
-from cayley.control.decoupled_law import DecoupledControl, decoupled_control
+from cayley.control.decoupled_law import decoupled_control
 from cayley.control.disturbance_law import disturbance_rejection
 from cayley.control.environment import Gap, surface, wall
 from cayley.control.force_law import force_control
@@ -49,6 +49,7 @@ class ArmControl:
     pid = Law(joint_pid)
     pd_with_gravity = Law(pd_with_gravity)
     computed_torque = Law(computed_torque)
+    decoupled = Law(decoupled_control)
     workspace_pd = Law(workspace_pd)
     resolved_acceleration = Law(resolved_acceleration)
     passivity_based = Law(passivity_based)
@@ -126,11 +127,6 @@ class ArmControl:
     def task(self, frame: str, *, task: str | Sequence[bool] = "pose") -> TaskMap:
         """The map between what a frame does and what the joints do; see `task_map`."""
         return task_map(self.tree, frame, task=task)
-
-    def decoupled(self, reference: Reference, kp: ArrayLike, kd: ArrayLike) -> DecoupledControl:
-        """A controller for `simulate` along `reference(t) -> (q, qd, qdd)`, with gains for each principal inertia; see
-        `decoupled_control`."""
-        return decoupled_control(self.tree, reference, kp, kd)
 
     def linear_along(self, reference: Reference) -> LinearMotion:
         """The linear time-varying model along a motion `reference(t) -> (q, qd, qdd)`."""

@@ -13,7 +13,7 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.methods import KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.errors import UnsupportedError
+from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints import timed
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -45,6 +45,12 @@ class InverseDynamics(KernelWithMethods):
         gravity stays as it is: `base_inputs` of `cayley.dynamics.inverse.external_loads` makes both of a pose and a
         twist."""
         return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), _drives(self.tree))
+
+    def check_method(self, method: str) -> None:
+        """That a method of this name exists; a form of the equations is named by `by_energy`."""
+        if method in ("gibbs-appell", "nielsen", "tzenov"):
+            raise ConventionError(f"{method!r} differentiates an energy: inverse_dynamics.by_energy({method!r})")
+        super().check_method(method)
 
     def by_energy(self, form: str) -> MechanismKernel:
         """The kernel of a form of the equations that differentiates one scalar function: "gibbs-appell", dS/dqdd, for
