@@ -104,11 +104,13 @@ def test_the_error_shrinks_by_trials_on_an_arm_that_is_not_the_model(learned):
     assert repr(learned).startswith("<a motion of planar2r after 11 trials: errors from")
 
 
-def test_what_was_learned_is_a_law(arm, move, learned):
-    """In a rollout by itself it does as the best trial did; it is C; its figure has its errors."""
-    run = cy.connect(rubbing(arm), learned.law, motion_target(move)).rollout()(
-        {"q": [0.0, 0.0], "qd": [0.0, 0.0]}, step=1e-3, steps=1000, every=25)
-    assert (run["target"] - run["q"])[1:] == pytest.approx(learned.best.error, abs=1e-3)
+def test_what_was_learned_is_a_law(arm, learned):
+    """Forces of the best trial as a function of the time, added to the law's; it is C; its figure has its errors."""
+    t = (np.arange(40) + 0.5) / 40
+    now = learned.law.step(np.append(t, [-1.0, 5.0]), [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    assert now.feedforward == pytest.approx(learned.forces[[*range(40), 0, 39]], rel=1e-12)
+    plain = learned.learning.law.step([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    assert now.tau == pytest.approx(plain + now.feedforward, rel=1e-12)
     assert compiled_c(learned.law.c_source("learned", dtype="float32"))
     figure = learned.plot()
     assert figure.axes[0].lines[0].get_ydata() == pytest.approx(learned.errors)
