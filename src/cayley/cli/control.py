@@ -262,7 +262,7 @@ def _words(chosen: dict[str, Any], payload: float, mismatch: float, rate: float 
     if mismatch:
         found["bodies heavier than the law knows"] = f"{mismatch:g} %"
     if rate is not None:
-        found["looks"] = f"{rate:g} Hz, {late} periods late"
+        found["looks"] = f"{rate:g} Hz, acting {late} {'period' if late == 1 else 'periods'} late"
     return found
 
 

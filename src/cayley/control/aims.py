@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
@@ -54,6 +56,10 @@ class Aim(ABC):
     @abstractmethod
     def lacking(self, q: Array, goal: Array) -> Array:
         """The error (m) of one configuration beside another; a text."""
+
+    @abstractmethod
+    def jacobian(self, q: Array) -> Array:
+        """How fast errors fall (m, nv) by the velocities; a text."""
 
     @cached_property
     def error(self) -> Kernel:
@@ -123,6 +129,9 @@ class JointAim(Aim):
     def lacking(self, q: Array, goal: Array) -> Array:
         return configuration_difference(self.tree, q, goal)
 
+    def jacobian(self, q: Array) -> Array:
+        return np.eye(self.tree.nv)
+
 
 @dataclass(frozen=True, eq=False)
 class FrameAim(Aim):
@@ -153,3 +162,6 @@ class FrameAim(Aim):
     def lacking(self, q: Array, goal: Array) -> Array:
         place = frame_pose(self.tree, goal, self.task.frame)
         return self.task.error(q, place.matrix if self.task.turns else place.p)
+
+    def jacobian(self, q: Array) -> Array:
+        return self.task.jacobian(q)

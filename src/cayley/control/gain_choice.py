@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.aims import Aim, FrameAim, check_gives_forces
+from cayley.control.aims import Aim, check_gives_forces
 from cayley.control.digital_poles import entries
 from cayley.errors import SignatureError
 from cayley.kinematics.frame_kernels import sized
@@ -40,10 +40,7 @@ def gains_for(make: Callable[[dict[str, ArrayLike]], System], plant: System, aim
 
     stiffness = slope(law, "q") - slope(make({"kp": 2.0, "kd": 1.0}), "q")
     damping = slope(law, "qd") - slope(make({"kp": 1.0, "kd": 2.0}), "qd")
-    J = np.eye(aim.tree.nv)
-    if isinstance(aim, FrameAim):
-        rows = aim.task.size
-        J = kernel(sized(aim.tree, f"(q)->({rows},v)"), name="rows")(aim.task.jacobian)(at)
+    J = kernel(sized(aim.tree, f"(q)->({len(aim.labels)},v)"), name="rows")(aim.jacobian)(at)
     of_joints = np.allclose(damping, np.eye(len(damping)))  # whatever the target is
     kp = _diagonal(J @ inverse @ stiffness @ np.linalg.pinv(J), law, "kp")
     kd = _diagonal(inverse @ damping if of_joints else J @ inverse @ damping @ np.linalg.pinv(J), law, "kd")
