@@ -62,7 +62,7 @@ def test_parts_and_coefficients_are_those_of_the_mass_matrix(name):
     first, second = np.triu_indices(n, 1)
     squares = np.einsum("ijj->ij", symbols)
     products = symbols[:, first, second] + symbols[:, second, first]
-    found, coefficients = arm.bias_parts(q, qd), arm.bias_coefficients(q)
+    found, coefficients = arm.bias_parts.reference(q, qd), arm.bias_coefficients.reference(q)
     np.testing.assert_allclose(coefficients.centrifugal, squares, atol=1e-9)
     np.testing.assert_allclose(coefficients.coriolis, products, atol=1e-9)
     np.testing.assert_allclose(found.centrifugal, squares @ qd**2, atol=1e-9)
@@ -75,11 +75,11 @@ def test_parts_and_coefficients_are_those_of_the_mass_matrix(name):
         here.model.gravity.linear = np.array(fall)
         np.testing.assert_allclose(coefficients.gravity @ fall,
                                    pin.computeGeneralizedGravity(here.model, data, here.q(q)), atol=1e-12)
-    np.testing.assert_allclose(sum(found), arm.bias_forces(q, qd), atol=1e-12)
-    inertia = arm.inertia_parts(q, qdd)
+    np.testing.assert_allclose(sum(found), arm.bias_forces.reference(q, qd), atol=1e-12)
+    inertia = arm.inertia_parts.reference(q, qdd)
     np.testing.assert_allclose(inertia.own, np.diag(mass(q)) * qdd, atol=1e-12)
     np.testing.assert_allclose(sum(inertia), mass(q) @ qdd, atol=1e-12)
-    np.testing.assert_allclose(sum(found) + sum(inertia), arm.inverse_dynamics(q, qd, qdd), atol=1e-12)
+    np.testing.assert_allclose(sum(found) + sum(inertia), arm.inverse_dynamics.reference(q, qd, qdd), atol=1e-12)
 
 
 @pytest.mark.spec("S0-78", "S2-99")
@@ -92,17 +92,17 @@ def test_joints_of_other_kinds_and_armature():
                                             Joint("elbow", "ball", "arm", Revolute((0.0, 0.6, 0.8)))])
     free = free.with_drive("base", inertia=0.7).with_drive("elbow", inertia=0.2).including("armature")
     q, qd, _ = state(free, 3)
-    parts, coefficients = free.bias_parts(q, qd), free.bias_coefficients(q)
+    parts, coefficients = free.bias_parts.reference(q, qd), free.bias_coefficients.reference(q)
     first, second = np.triu_indices(free.nv, 1)
-    rest = free.gravity_forces(q)
+    rest = free.gravity_forces.reference(q)
     for k, rate in enumerate(qd):
         alone = np.zeros(free.nv)
         alone[k] = rate
-        np.testing.assert_allclose(coefficients.centrifugal[:, k] * rate**2, free.bias_forces(q, alone) - rest,
-                                   atol=1e-11)
-        np.testing.assert_allclose(free.bias_parts(q, alone).coriolis, 0.0, atol=1e-12)
+        needed = free.bias_forces.reference(q, alone) - rest
+        np.testing.assert_allclose(coefficients.centrifugal[:, k] * rate**2, needed, atol=1e-11)
+        np.testing.assert_allclose(free.bias_parts.reference(q, alone).coriolis, 0.0, atol=1e-12)
     np.testing.assert_allclose(coefficients.coriolis @ (qd[first] * qd[second]), parts.coriolis, atol=1e-11)
-    np.testing.assert_allclose(sum(parts), free.bias_forces(q, qd), atol=1e-11)
+    np.testing.assert_allclose(sum(parts), free.bias_forces.reference(q, qd), atol=1e-11)
 
 
 def test_constraints_batches_and_friction():
