@@ -1279,7 +1279,7 @@ class Mechanism:
     def unit_acceleration_wrenches(self) -> Kernel:
         """`unit_acceleration_wrenches(q)`: for each velocity the wrenches (..., nv, joints, 6), (f; m), in the joints
         that its unit acceleration asks for, from rest and without gravity; at the origins and in the axes of the
-        children. Along the joints' directions they are the mass matrix.
+        children. Along the joints' directions they are the mass matrix, without the armature of drives.
 
         >>> load("s1_f2").unit_acceleration_wrenches([0.3, -0.7])[:, :, 5].round(4)
         array([[0.8695, 0.2047],
