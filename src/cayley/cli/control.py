@@ -50,7 +50,8 @@ def control(
                                            help="For gains that are not given: the damping ratio.")] = 1.0,
     settings: Annotated[list[str] | None,
                         typer.Option("--set", metavar="NAME=VALUE", show_default=False,
-                                     help="Any other argument of the law, as wind_up=5.")] = None,
+                                     help="Any other argument of the law, as wind_up=5, or 'task=1 1 0 0 0 0': the "
+                                     "rows x, y, z and turns of a frame that count.")] = None,
     frame: Frame = "",
     payload: Annotated[float, typer.Option("--payload", metavar="KG",
                                            help="At the frame, unknown to the law.")] = 0.0,
