@@ -222,6 +222,25 @@ def test_what_the_switches_mean(law):
 
 
 @pytest.mark.spec("S1-116")
+def test_a_mechanism_with_a_loop_is_tracked():
+    bar = cy.load("four_bar").with_friction("rocker", viscous=0.02, coulomb=0.05)
+    start = bar.close([0.5, 0.0, 0.0]).configuration
+
+    def turning(t):
+        q = bar.close([0.5 + 0.6 * t, *start[1:]], fixed=["crank"]).configuration
+        qd = bar.consistent_velocity(q, [0.6, 0.0, 0.0], keep=["crank"])
+        A, drift = bar.constraint_jacobian(q), bar.constraint_drift(q, qd)
+        return q, qd, np.concatenate([[0.0], np.linalg.lstsq(A[:, 1:], -drift, rcond=None)[0]])
+
+    times = np.linspace(0.0, 0.3, 4)
+    switches = ((False, True), (True, False), (True, True))
+    exact, blind, seeing = (
+        bar.track(turning, times, poles=[-15.0, -16.0], tolerance=1e-7, feedback=feedback,
+                  errors=ErrorSources(friction=rubs)) for rubs, feedback in switches)
+    assert exact.error.shape == (4, 1) and exact.largest < 1e-6 < seeing.largest < 0.2 * blind.largest
+
+
+@pytest.mark.spec("S1-116")
 def test_digital_sensors(law):
     errors = ErrorSources(sensors=SensorErrors(resolution=0.002, noise=1e-4, rate_noise=1e-3, seed=3))
     runs = [tracking_run(law, TIMES[:4], errors=errors, control_period=0.005) for _ in range(2)]
