@@ -75,8 +75,6 @@ REFUSED = {
     "kane_equations": lambda arm, frame, z: arm.kane_equations(),
     "augmented_links": lambda arm, frame, z: arm.augmented_links,
     "orthogonal_complement": lambda arm, frame, z: arm.orthogonal_complement(z.q),
-    "partial_derivatives": lambda arm, frame, z: arm.partial_derivatives(z.v, z.v, z.v),
-    "fit_linear_model": lambda arm, frame, z: arm.fit_linear_model(*np.zeros((3, 5, 2)), 0.01),
     "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(
         "elastic drives").motor_motion,
     "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame), }
@@ -125,8 +123,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",
         "system", "linearize", "forward_derivatives", "simulate", "rollout", "consistent_velocity",
-        "equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error", "force_sensitivity",
-        "track"}
+        "equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
