@@ -22,7 +22,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.rates.orthogonal_motion import orthogonal_walk, skew_tensor
+from cayley.geometry.rates.orthogonal_motion import above_diagonal, orthogonal_walk, skew_tensor
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
 from cayley.ordinary_equations import instants_of
 
@@ -114,7 +114,7 @@ def simulate_by_tensors(mass: float, euler_tensor: ArrayLike, times: ArrayLike, 
     turn = Q0.T @ skew_tensor(angular_velocity, n, "the angular velocity") @ Q0
     start = np.concatenate([_vector(np.zeros(n) if position is None else position, n, "position"),
                             _vector(np.zeros(n) if velocity is None else velocity, n, "velocity"),
-                            turn[np.triu_indices(n, 1)]])
+                            turn[above_diagonal(n)]])
     body = _body(mass, J, None if pivot is None else _vector(pivot, n, "pivot"), force, moment)
     instants = instants_of(times)
     tensors, others, _ = orthogonal_walk(body.rates, Q0, start, instants, rtol, atol, "the motion")
@@ -140,7 +140,7 @@ class _Body:
         state, turn = self._state(Q, y)
         F, change = self._accelerated(t, state, turn)
         moved = np.zeros(2 * len(F)) if self.held else np.concatenate([state.velocity, F / self.mass])
-        return turn, np.concatenate([moved, change[np.triu_indices(len(F), 1)]])
+        return turn, np.concatenate([moved, change[above_diagonal(len(F))]])
 
     def moved(self, t: float, Q: Array, y: Array) -> tuple[Array, ...]:
         """What a trajectory has of one instant."""
@@ -153,7 +153,7 @@ class _Body:
     def _state(self, Q: Array, y: Array) -> tuple[TensorState, Array]:
         n = len(Q)
         turn = np.zeros((n, n))
-        turn[np.triu_indices(n, 1)] = y[2 * n:]
+        turn[above_diagonal(n)] = y[2 * n:]
         turn = turn - turn.T
         Phi = Q @ turn @ Q.T
         arm = Q @ self.r
@@ -182,7 +182,7 @@ def _body(mass: float, J: Array, pivot: Array | None, force: Given | None, momen
     about = J + mass * np.outer(r, r)  # (4.3.12)
     moments, axes = np.linalg.eigh(about)
     sums = moments[:, None] + moments
-    if len(J) > 1 and sums[np.triu_indices(len(J), 1)].min() <= 1e-14 * sums.max():
+    if len(J) > 1 and sums[above_diagonal(len(J))].min() <= 1e-14 * sums.max():
         raise GeometryError(f"the body has no inertia against a turn in one of its planes: two of the principal "
                             f"moments {moments} of its Euler tensor are zero")
     return _Body(mass, about, axes, sums, r, pivot is not None, force, moment)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -75,7 +76,8 @@ def orthogonal_walk(rates: Rates, Q: Array, rest: Array, instants: Array, rtol: 
                     what: str) -> tuple[Array, Array, int]:
     """Q (k, n, n), what moves along with it (k, m), and how often the reference was moved, from times[0] on."""
     n = len(Q)
-    above = np.triu_indices(n, 1)
+    above = above_diagonal(n)
+    one = np.eye(n)
     size = len(above[0])
     reference = Q
     tensors = np.empty((len(instants), n, n))
@@ -87,7 +89,7 @@ def orthogonal_walk(rates: Rates, Q: Array, rest: Array, instants: Array, rtol: 
     def rate(t: float, z: Array) -> Array:
         X = _skew(z[:size], n)
         Phi, rest_rate = rates(t, reference @ cayley_transform(X), z[size:].copy())
-        return np.concatenate([((np.eye(n) + X) @ Phi @ (np.eye(n) - X))[above] / 2, rest_rate])
+        return np.concatenate([((one + X) @ Phi @ (one - X))[above] / 2, rest_rate])
 
     while moved < 0 or time != instants[-1]:
         start = np.concatenate([np.zeros(size), rest])
@@ -106,7 +108,8 @@ def orthogonal_walk(rates: Rates, Q: Array, rest: Array, instants: Array, rtol: 
 
 def cayley_transform(X: Array) -> Array:
     """(1 - X)^-1 (1 + X) (n, n), orthogonal for a skew X."""
-    return np.linalg.solve(np.eye(len(X)) - X, np.eye(len(X)) + X)
+    one = np.eye(len(X))
+    return np.linalg.solve(one - X, one + X)
 
 
 def skew_tensor(given: ArrayLike, n: int, what: str) -> Array:
@@ -124,8 +127,14 @@ def skew_tensor(given: ArrayLike, n: int, what: str) -> Array:
 def _skew(x: Array, n: int) -> Array:
     """The skew tensor with these entries above its diagonal, row by row."""
     X = np.zeros((n, n))
-    X[np.triu_indices(n, 1)] = x
+    X[above_diagonal(n)] = x
     return X - X.T
+
+
+@cache
+def above_diagonal(n: int) -> tuple[Array, Array]:
+    """The places above the diagonal of a tensor (n, n), row by row."""
+    return np.triu_indices(n, 1)
 
 
 def _nearest_orthogonal(Q: Array) -> Array:
