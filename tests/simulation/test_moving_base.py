@@ -72,7 +72,8 @@ def test_forward_dynamics_by_every_method(pattern, ride):
         forward = arm.forward_dynamics.with_inputs(base_motion=True, method=method)
         close(forward(q, qd, tau, *moving), qdd, 1e-10)
     close(arm.forward_dynamics.with_inputs(base_motion=True)(q, qd, tau, *moving), qdd, 1e-10)
-    close(arm.bias_forces.with_inputs(base_motion=True)(q, qd, *moving), other.forces(base, q, qd, 0 * qd))
+    for bias in (arm.bias_forces, pickle.loads(pickle.dumps(arm.bias_forces))):
+        close(bias.with_inputs(base_motion=True)(q, qd, *moving), other.forces(base, q, qd, 0 * qd))
     close(inverse.jacobian("qdd")(q, qd, qdd, *moving), arm.inertia_matrix(q))  # which knows nothing of the base
     still = [np.zeros(3), np.zeros(6)]
     for method in ("composite-bodies", "operator-factors"):

@@ -7,7 +7,7 @@ its energies and momentum are: functions of (q, qd), whatever ties the joints to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -42,6 +42,10 @@ class BiasForces(MechanismKernel):
         is the same whatever they are.
         """
         return _bias(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), MechanismKernel)
+
+    def __reduce__(self) -> tuple[Callable[[Tree], BiasForces], tuple[Tree]]:
+        """Pickled as the tree and the function that makes it."""
+        return bias_forces_kernel, (self.tree,)
 
 
 def bias_forces_kernel(tree: Tree) -> BiasForces:
