@@ -21,6 +21,7 @@ from cayley.compiler.graph import Node
 from cayley.compiler.implied import is_marked
 from cayley.compiler.inline import inline
 from cayley.compiler.interpret import NUMPY, Algebra, interpret
+from cayley.compiler.lazy_arrays import is_lazy
 from cayley.compiler.precision import PRECISION, adapts, computed_in, dtype_name
 from cayley.compiler.program import Program, found
 from cayley.compiler.signature import Signature, check_names
@@ -228,6 +229,8 @@ class Kernel(Generic[Result]):
                     for a, label in zip(arguments, self.inputs, strict=True)]
         if any(_is_symbolic(a) for a in operands):
             return self._inlined(operands, out, dtype, options)
+        if any(type(a) is not np.ndarray and is_lazy(a) for a in operands):
+            return self._lazy(arguments, operands, dtype, options if out is None else options | {"out": out})
         precision = computed_in(self.__name__, self.inputs, arguments, operands, dtype)
         cores = operands
         if options and (axes := core_axes(self.signature, options, self.__name__)) is not None:
@@ -254,6 +257,13 @@ class Kernel(Generic[Result]):
         if self._explain is not None:
             self._explain_nan(cores, result)
         return self._pack(compiled.traced, result) if isinstance(result, tuple) else result
+
+    def _lazy(self, arguments: Sequence[Any], operands: Sequence[Any], dtype: DTypeLike | None,
+              options: Mapping[str, Any]) -> Scalar:
+        from cayley.compiler.lazy_arrays import lazy_results
+        results = lazy_results(self, arguments, operands, dtype, options)
+        bound = self.signature.bind([a.shape for a in operands], self.inputs)
+        return results[0] if len(results) == 1 else self._pack(self._trace(self._sizes(bound)), results)
 
     def _empty(self, program: Program, operands: Sequence[Any], precision: DTypeLike) -> tuple[Array, ...]:
         """Arrays for the results: NumPy cannot know the length of one that has none."""
