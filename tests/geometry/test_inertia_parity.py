@@ -51,6 +51,8 @@ SOLIDS = [
     (ci.tube_inertia, [S, S, S, S]), ]
 GYROSCOPE = [
     (ci.gyroscope_angular_velocity, [V, V]),
+    (ci.nodal_from_fixed, [V, V]),
+    (ci.fixed_from_nodal, [V, V]),
     (ci.gyroscope_moments, [S, S, S, V, V]),
     (ci.gyroscope_accelerations, [S, S, S, V, V]),
     (ci.steady_precession_moment, [S, S, S, S, S]), ]

@@ -33,12 +33,15 @@ from cayley.geometry.inertia.costs import BodyCost, body_costs
 from cayley.geometry.inertia.free_body import BodyState, BodyTrajectory, simulate_body
 from cayley.geometry.inertia.gyroscope import (
     SteadyPrecession,
+    fixed_from_nodal,
     gyroscope_accelerations,
     gyroscope_angular_velocity,
     gyroscope_moments,
+    nodal_from_fixed,
     steady_precession,
     steady_precession_moment,
 )
+from cayley.geometry.inertia.gyroscope_motion import GyroscopeTrajectory, simulate_gyroscope
 from cayley.geometry.inertia.mass_properties import (
     MassProperties,
     mass_properties_from_pseudo_inertia,
@@ -117,6 +120,7 @@ __all__ = [
     "BodyState",
     "BodyTrajectory",
     "Consistency",
+    "GyroscopeTrajectory",
     "InertiaSymmetry",
     "LinkWrench",
     "MassProperties",
@@ -159,6 +163,7 @@ __all__ = [
     "euler_torque",
     "euler_torque_from_euler_tensor",
     "euler_torque_principal",
+    "fixed_from_nodal",
     "force_in_body_axes",
     "gyroscope_accelerations",
     "gyroscope_angular_velocity",
@@ -190,6 +195,7 @@ __all__ = [
     "newton_euler_by_symmetric_tensors",
     "newton_euler_by_tensors",
     "newton_euler_by_vectors",
+    "nodal_from_fixed",
     "physical_consistency",
     "plate",
     "plate_inertia",
@@ -203,6 +209,7 @@ __all__ = [
     "simulate_attitude",
     "simulate_body",
     "simulate_by_tensors",
+    "simulate_gyroscope",
     "sphere",
     "sphere_inertia",
     "spherical_shell",

@@ -32,6 +32,35 @@ def gyroscope_angular_velocity(angles: Array, rates: Array) -> Array:
     return np.stack([thd * cos[0] + phd * sin[0] * sin[1], thd * sin[0] - phd * cos[0] * sin[1], psd + phd * cos[1]])
 
 
+@kernel("(3),(3)->(3)")
+def nodal_from_fixed(angles: Array, vector: Array) -> Array:
+    """Components of a vector, a moment say, along the nodal axes u, v, w from those along the fixed ones.
+
+    >>> nodal_from_fixed([np.pi / 2, np.pi / 2, 0.0], [1.0, 2.0, 3.0]).round(12)
+    array([2., 3., 1.])
+    """
+    return _nodal_axes(angles).T @ vector
+
+
+@kernel("(3),(3)->(3)")
+def fixed_from_nodal(angles: Array, vector: Array) -> Array:
+    """Components along the fixed axes from those along the nodal axes u, v, w.
+
+    >>> fixed_from_nodal([np.pi / 2, np.pi / 2, 0.0], [2.0, 3.0, 1.0]).round(12)
+    array([1., 2., 3.])
+    """
+    return _nodal_axes(angles) @ vector
+
+
+def _nodal_axes(angles: Array) -> Array:
+    """u, v, w as columns (3, 3) in fixed axes: Rz(psi) Rx(theta)."""
+    sin = np.sin(angles)
+    cos = np.cos(angles)
+    return np.array([[cos[0], -sin[0] * cos[1], sin[0] * sin[1]],
+                     [sin[0], cos[0] * cos[1], -cos[0] * sin[1]],
+                     [0 * sin[0], sin[1], cos[1]]])
+
+
 @kernel("(),(),(),(3),(3)->(3)")
 def gyroscope_moments(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, accelerations: Array) -> Array:
     """The moments [N m] about the nodal axes u, v, w that the motion needs, (3.32) corrected as in spec E-02.
@@ -78,7 +107,7 @@ def _check_tilted(I0: Array, I: ArrayLike, theta: ArrayLike, *_: object) -> None
 @kernel("(),(),(),(3),(3)->(3)", check=_check_tilted)
 def gyroscope_accelerations(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, moments: Array) -> Array:
     """The accelerations of psi, theta and phi [rad/s^2] under moments about the nodal axes: (3.32) solved. Not at sin
-    theta = 0.
+    theta = 0. Moments about fixed axes come through `nodal_from_fixed`; `simulate_gyroscope` goes on from there.
 
     >>> gyroscope_accelerations(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [1.0, 0.0, 2.0]).round(12) + 0.0
     array([  0.,   0., 200.])
