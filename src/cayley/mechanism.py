@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
     from cayley.kinematics.link_motion import LinkMotion
+    from cayley.kinematics.singular_loci import SingularLocus
     from cayley.kinematics.singularities import Singularity
     from cayley.mechanisms.rolling.slipping import SlipCheck
     from cayley.mechanisms.workspace_maps import WorkspaceMap
@@ -1048,6 +1049,17 @@ class Mechanism:
         from cayley.kinematics.singularities import singularity_at
         return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
                               reachable=reachable)
+
+    def singular_locus(self, frame: str, *, limits: bool = True, held: Sequence[str] = (), samples: int = 200,
+                       points: int = 181, seed: int = 0) -> SingularLocus:
+        """The singular postures of a frame's origin as curves, their image, and of each place whether it is at the
+        boundary of the workspace or interior; see `kinematics.singular_loci` and `cayley.drawing.draw_singular_locus`.
+
+        >>> [round(curve.radius, 3) for curve in load("planar3r").singular_locus("tool").curves]
+        [2.3, 1.3, 0.7, 0.3]
+        """
+        from cayley.kinematics.singular_loci import singular_locus
+        return singular_locus(self.tree, frame, limits=limits, held=held, samples=samples, points=points, seed=seed)
 
     # Inverse kinematics
 

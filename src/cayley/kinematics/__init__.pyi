@@ -143,6 +143,9 @@ from cayley.kinematics.redundancy import (
 from cayley.kinematics.redundancy import (
     projected_rates as projected_rates,
 )
+from cayley.kinematics.singular_loci import SingularCurve as SingularCurve
+from cayley.kinematics.singular_loci import SingularLocus as SingularLocus
+from cayley.kinematics.singular_loci import singular_locus as singular_locus
 from cayley.kinematics.singularities import (
     Singularity as Singularity,
 )
