@@ -10,6 +10,7 @@ from scipy.linalg import block_diag, solve_continuous_lyapunov, solve_discrete_l
 from scipy.optimize import brentq
 
 import cayley as cy
+from cayley import where
 from cayley.control import (
     definiteness,
     error_dynamics,
@@ -212,3 +213,36 @@ def test_definiteness_is_exact_where_numbers_are():
         definiteness([[1.0, 2.0], [0.0, 1.0]])
     with pytest.raises(SignatureError, match="finite"):
         definiteness([[np.inf]])
+
+
+# Kinks and jumps: the derivatives of one side prove nothing
+
+
+@pytest.mark.parametrize("rate", [
+    lambda x: -x + np.sign(x), lambda x: -x + 2 * abs(x), lambda x: where(x >= 0, -x, x), lambda x: where(x > 0, x, -x),
+    lambda x: -x + np.maximum(2 * x, 0.0), lambda x: -x + np.floor(x) * (1 - x)])
+def test_what_repels_on_one_side_of_a_kink_is_not_proved_to_be_stable(rate):
+    verdict = linear_stability(rate, [0.0])
+    assert (verdict.nature, verdict.basis) == ("undecided", "nothing")
+    assert "kink" in str(verdict)
+    away = 0.1 * np.array([[1.0], [-1.0]])
+    assert (away * np.array([rate(x) for x in away]) > 0).any()  # it does repel
+
+
+@pytest.mark.parametrize("rate", [
+    lambda x: -x - x * abs(x), lambda x: where(x > 0, -x - x**2, -x + x**3), lambda x: -np.clip(x, -1.0, 1.0),
+    lambda x: 0.5 - np.remainder(x + 0.5, 1.0)])
+def test_pieces_with_the_same_derivative_are_as_good_as_one(rate):
+    verdict = linear_stability(rate, [0.0])
+    assert (verdict.nature, verdict.basis, verdict.scope) == ("asymptotically stable", "proved", "locally")
+
+
+def test_a_derivative_that_is_the_same_everywhere_makes_nothing_linear_that_jumps():
+    verdict = linear_stability(lambda x: -x + np.floor(x + 0.5), [0.0])  # it rests at every whole number
+    assert (verdict.nature, verdict.scope) == ("asymptotically stable", "locally")
+
+
+def test_a_drive_at_its_limit_has_no_linear_model():
+    x, v = sp.symbols("x v", real=True)
+    loop = {x: v, v: sp.Min(sp.Max(-4 * (x + 0.25) - 2 * v, -1), 1) + 1}  # rests where it asks for all that there is
+    assert linear_stability(loop).nature == "undecided"

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 import cayley as cy
+from cayley import where
 from cayley.control import lyapunov_matrix, lyapunov_stability, pd_with_gravity_lyapunov
 from cayley.control.stability.polynomial_signs import polynomial_sign
 from cayley.errors import SignatureError
@@ -191,3 +192,26 @@ def test_what_cannot_be_asked():
         lyapunov_stability(damped, x**2 + v**2, samples=0)
     with pytest.raises(SignatureError, match="an expression of symbols"):
         lyapunov_stability(lambda s: -s, x**2, [0.0])
+
+
+@pytest.mark.parametrize("seed", [3, 8, 19])  # rounding alone makes the curvature of V' negative
+def test_what_rounding_leaves_of_a_rate_that_is_zero_proves_nothing(seed):
+    T = np.random.default_rng(seed).normal(size=(2, 2))
+    inverse = np.linalg.inv(T)
+    turning = T @ np.array([[0.0, 1.0], [-1.0, 0.0]]) @ inverse
+    weight = inverse.T @ inverse
+
+    def rate(x):
+        faster = 1.0 + sum(0.01 * np.sin(0.1 * (k + 1) * x[0] * x[1]) for k in range(40))
+        return turning @ x * faster
+
+    verdict = lyapunov_stability(rate, (weight + weight.T) / 2, [0.0, 0.0], samples=500, progress=False)
+    assert (verdict.nature, verdict.basis) == ("stable", "sampled")
+    assert not outcome(verdict, "V' < 0")
+
+
+def test_second_derivatives_of_one_side_prove_no_sign():
+    V = lambda x: x[0] ** 2 + where(x[0] > 0, 0.0, 1e-3 * x[0] - x[0] ** 2)  # noqa: E731
+    verdict = lyapunov_stability(lambda x: -x - x * abs(x), V, [0.0], region={"x[0]": (0.0, 1.0)}, samples=500,
+                                 progress=False)
+    assert not any(f.claim == "V > 0 elsewhere" and f.outcome == "proved" for f in verdict.findings)

@@ -17,6 +17,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.error_dynamics import ErrorDynamics, in_symbols
 from cayley.control.stability.polynomial_signs import UNDECIDED, PolynomialSign, polynomial_sign
+from cayley.control.stability.smoothness import is_smooth
 from cayley.errors import SignatureError
 from cayley.wording import shown
 
@@ -58,6 +59,11 @@ class Candidate:
 
     def _kernel(self, text: Callable[[Array], Scalar]) -> Kernel:
         return kernel(f"({self.about.size})->()", inputs=("d",), name="lyapunov_rate")(text)
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether second derivatives at the equilibrium tell of V nearby."""
+        return is_smooth(self.slope) and is_smooth(self.value)
 
     @cached_property
     def expression(self) -> Expr | None:

@@ -45,8 +45,9 @@ class Definiteness(NamedTuple):
         return f"{what} {listed}{', ...' if len(self.numbers) > 6 else ''}"
 
 
-def definiteness(matrix: ArrayLike) -> Definiteness:
-    """The definiteness of a symmetric matrix (n, n).
+def definiteness(matrix: ArrayLike, *, rounding: float = 0.0) -> Definiteness:
+    """The definiteness of a symmetric matrix (n, n). `rounding`: how large eigenvalues of floats may be that are zero,
+    where it is more than that of the matrix as it stands.
 
     >>> from fractions import Fraction
     >>> definiteness([[2, 1], [1, Fraction(1, 2)]])
@@ -55,7 +56,7 @@ def definiteness(matrix: ArrayLike) -> Definiteness:
     'positive semidefinite'
     """
     given = _entries(matrix)
-    return _by_minors(given) if given.dtype == object else _by_eigenvalues(given)
+    return _by_minors(given) if given.dtype == object else _by_eigenvalues(given, rounding)
 
 
 def _entries(matrix: ArrayLike) -> Array:
@@ -76,9 +77,9 @@ def _entries(matrix: ArrayLike) -> Array:
     return given
 
 
-def _by_eigenvalues(matrix: Array) -> Definiteness:
+def _by_eigenvalues(matrix: Array, rounding: float = 0.0) -> Definiteness:
     values = np.linalg.eigvalsh((matrix + matrix.T) / 2)
-    small = 64 * np.finfo(float).eps * len(matrix) * np.abs(values).max()
+    small = max(rounding, 64 * np.finfo(float).eps * len(matrix) * np.abs(values).max())
     return Definiteness(_word((values > small).sum(), (values < -small).sum(), len(values)), False,
                         tuple(values.tolist()))
 

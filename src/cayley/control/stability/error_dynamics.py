@@ -19,6 +19,7 @@ from cayley.compiler.derivative import independent, slope_along
 from cayley.compiler.graph import ancestors
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.connect import HasSystem
@@ -67,10 +68,17 @@ class ErrorDynamics:
 
     @cached_property
     def is_linear(self) -> bool:
-        """Whether F is A d everywhere: no entry of its derivative depends on d."""
+        """Whether F is A d everywhere: no entry of its derivative depends on d, and it jumps nowhere."""
+        if jumps_anywhere(self.rate.program()):
+            return False
         program = self.rate.jacobian("d").program()
         own = {node.index for variable in program.inputs for node in variable.nodes}
         return not any(node.index in own for v in program.outputs for node in ancestors(v.nodes))
+
+    @cached_property
+    def is_smooth(self) -> bool:
+        """Whether A is the derivative of F at the equilibrium: no kink and no jump is there."""
+        return is_smooth(self.rate)
 
     @cached_property
     def expressions(self) -> tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None:

@@ -30,6 +30,7 @@ _ROUNDS = 8  # of derivatives
 _TRIED = 512  # states of the set
 _STARTS = 48  # of the search for other equilibria
 _STEPS = 200
+_ROUNDING = 1e-12  # of A and H, relative
 _AWAY = 1e-3  # of the region: nearer states count as the equilibrium
 
 
@@ -48,6 +49,8 @@ def set_in_words(candidate: Candidate) -> str:
         return "V' = 0 where " + " and ".join(f"{zero} = 0" for zero in zeros)
     flat = flat_directions(candidate)
     labels = candidate.about.labels
+    if flat.shape[1] == len(labels):
+        return "near the equilibrium V' = 0 along all directions, to second order"
     fixed = [label for label, row in zip(labels, flat, strict=True) if np.abs(row).max(initial=0.0) < 1e-9]
     if len(fixed) == len(labels) - flat.shape[1]:
         return f"near the equilibrium V' = 0 where {', '.join(fixed)} = 0"
@@ -57,14 +60,27 @@ def set_in_words(candidate: Candidate) -> str:
 def curvature_of_rate(candidate: Candidate) -> Array:
     """The second derivatives of V' at the equilibrium: A^T H + H A, or A^T H A - H, with those H of V."""
     A = candidate.about.A
-    H = candidate.slope.jacobian("d")(np.zeros(candidate.about.size))
+    H = _curvature(candidate)
     return np.asarray(A.T @ H @ A - H if candidate.about.discrete else A.T @ H + H @ A)
+
+
+def rounding_of_curvature(candidate: Candidate) -> float:
+    """How large eigenvalues of that may be which are zero: they are differences of what A and H are multiplied to."""
+    A = float(np.linalg.norm(candidate.about.A, 2))
+    H = float(np.linalg.norm(_curvature(candidate), 2))
+    return _ROUNDING * H * (A**2 + 1 if candidate.about.discrete else 2 * A)
+
+
+def _curvature(candidate: Candidate) -> Array:
+    """The second derivatives of V at the equilibrium (n, n)."""
+    return np.asarray(candidate.slope.jacobian("d")(np.zeros(candidate.about.size)))
 
 
 def flat_directions(candidate: Candidate) -> Array:
     """Directions (n, k) in which V' is zero to second order."""
     values, vectors = np.linalg.eigh(curvature_of_rate(candidate))
-    return np.asarray(vectors[:, np.abs(values) <= 1e-9 * np.abs(values).max(initial=1e-300)])
+    small = max(1e-9 * np.abs(values).max(initial=1e-300), rounding_of_curvature(candidate))
+    return np.asarray(vectors[:, np.abs(values) <= small])
 
 
 def _by_algebra(candidate: Candidate) -> Finding | None:

@@ -4,9 +4,10 @@
     one of them right of it                    unstable
     none right, some on it                     of a linear system stable where these have no Jordan blocks, otherwise
                                                unstable; of any other system nothing follows
-Of steps the unit circle takes the place of the axis. Poles count as left or right when the solution of Lyapunov's
-equation proves it for every matrix as near to A as rounding. Whether poles lie on the axis is exact for the numbers of
-A as they stand. Source: Yamamoto Appendix H, spec S3-49.
+Where the dynamics have a kink at the equilibrium or jump there, as at the end of a range, nothing follows. Of steps the
+unit circle takes the place of the axis. Poles count as left or right when the solution of Lyapunov's equation proves it
+for every matrix as near to A as rounding. Whether poles lie on the axis is exact for the numbers of A as they stand.
+Source: Yamamoto Appendix H, spec S3-49.
 """
 
 from __future__ import annotations
@@ -57,6 +58,10 @@ def linear_stability(dynamics: Dynamics | StateSpace | ArrayLike, at: StateLike 
 
 def of_error_dynamics(about: ErrorDynamics) -> Verdict:
     """The same of what is shifted already. With constraints it is that of the displacements which keep them."""
+    if not about.is_smooth:
+        kink = Finding("the dynamics have a linear model", "open", "they have a kink at the equilibrium, or jump "
+                       "there: what the derivatives of one side say does not hold on the others")
+        return Verdict(about.name, "undecided", "nothing", "locally", (kink,), np.array(np.linalg.eigvals(about.A)))
     if about.constraints is None:
         return of_matrix(about.A, about.name, discrete=about.discrete, linear=about.is_linear)
     G = about.constraints.jacobian("d")(np.zeros(about.size))

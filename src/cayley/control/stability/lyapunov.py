@@ -21,7 +21,12 @@ from cayley.control.stability.candidate import Candidate, CandidateLike, candida
 from cayley.control.stability.conclusion import ALONE, FALLS, POSITIVE, STRICT, UNBOUNDED, ZERO, concluded
 from cayley.control.stability.definiteness import definiteness
 from cayley.control.stability.error_dynamics import Dynamics, error_dynamics
-from cayley.control.stability.invariant_sets import curvature_of_rate, invariant_set, set_in_words
+from cayley.control.stability.invariant_sets import (
+    curvature_of_rate,
+    invariant_set,
+    rounding_of_curvature,
+    set_in_words,
+)
 from cayley.control.stability.level_sets import level_inside
 from cayley.control.stability.regions import RegionLike, box_of, named_box, states_in
 from cayley.control.stability.verdict import Finding, Verdict
@@ -128,6 +133,8 @@ def _positive_nearby(V: Candidate) -> Finding | None:
                     step * down))
     if not size or not np.isfinite(H).all():
         return None
+    if np.abs(slope).max() > 1e-9 * size or not V.is_smooth:
+        return None
     sign = definiteness((H + H.T) / 2)
     how = f"its second derivatives there have the {sign.how}"
     return Finding(POSITIVE, "proved", how) if sign.is_definite else None
@@ -161,7 +168,7 @@ def falls(V: Candidate, box: Array, d: Array, progress: bool) -> list[Finding]:
         return [Finding(FALLS, "proved", "V' = 0 everywhere", "globally")]
     if sign.word == "negative semidefinite":
         return [Finding(FALLS, "proved", f"{formula}{sign.how}; {set_in_words(V)}", "globally")]
-    near = definiteness(curvature_of_rate(V))
+    near = definiteness(curvature_of_rate(V), rounding=rounding_of_curvature(V))
     if near.word in ("indefinite", "positive definite", "positive semidefinite"):
         rise = _rise_nearby(V, box)
         if rise is not None:
@@ -171,7 +178,7 @@ def falls(V: Candidate, box: Array, d: Array, progress: bool) -> list[Finding]:
     if at is not None:
         return [Finding(FALLS, "refuted", f"{formula}it is {float(V.rate(at)):.6g} at a state", "in the region", tried,
                         about.states(at))]
-    strict = near.word == "negative definite"
+    strict = near.word == "negative definite" and V.is_smooth and about.is_smooth
     words = f"{formula}at all of {tried} states" + ("" if strict else f"; {set_in_words(V)}")
     found = [Finding(STRICT, "proved", f"its second derivatives there have the {near.how}")] if strict else []
     return [*found, Finding(STRICT if strict else FALLS, "sampled", words, "in the region", tried)]
