@@ -161,6 +161,9 @@ def test_what_is_refused_by_name():
             arm.decoupled_dynamics(np.zeros(arm.nq), np.zeros(arm.nv), np.zeros(arm.nv))
         with pytest.raises(CayleyError, match=name):
             decoupled_control(arm, 1.0, 1.0)
+    for near in (np.eye(3), np.full((2, 2), np.nan)):
+        with pytest.raises(CayleyError, match=r"axes to follow are finite numbers \(2, 2\)"):
+            cy.load("s1_f2").decoupled_dynamics(np.zeros(2), np.zeros(2), np.zeros(2), near=near)
     with pytest.raises(CayleyError, match="one state"):
         cy.load("s1_f2").decoupled_dynamics(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
     soft = cy.load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3).including("elastic drives")

@@ -70,6 +70,7 @@ def test_parts_of_lagranges_equations_term_by_term(pattern, made):
     found = Mechanism(tree).euler_lagrange.evaluate(NUMPY, *state)
     a, b, c, d, weight = terms_of(tree, Derived(tree, state))
     near(found.tau, luh_walker_paul.inverse_dynamics(chain, *state))
+    near(Mechanism(tree).euler_lagrange.reference(*state).tau, found.tau)  # on numbers, too
     near(found.kinetic, a + b + c + d)
     near(found.potential_slope, weight)
     near(found.tau, found.momentum_rate - found.kinetic_slope + found.potential_slope)
@@ -205,8 +206,17 @@ def test_speeds_that_are_none():
     assert np.isfinite(batch[0]).all() and np.isnan(batch[1]).all()
     with pytest.raises(ConventionError, match="rock has no joint that moves"):
         cy.Mechanism.of("rock", [Body("ground")], []).kane_equations()
+    for Y in (np.eye(3), [[1.0, np.nan], [0.0, 1.0]], [1.0, 2.0]):
+        with pytest.raises(ConventionError, match=r"Y \(2, 2\)"):
+            arm.kane_equations(Y)
     with pytest.raises(ConventionError, match=r"Y \(2, 2\)"):
-        arm.kane_equations(np.eye(3)).joint_forces(*state)
+        arm.kane_equations(lambda q: np.eye(3)).joint_forces(*state)
+    for Y in (np.ones((2, 2)), np.diag([1.0, 0.0])):
+        with pytest.raises(SingularityError, match="speeds of s1_f2 depend on each other: Y is singular"):
+            arm.kane_equations(Y)
+    small = np.diag([1e-9, 1e9])  # in other units, and none the worse
+    near(arm.kane_equations(small).joint_forces.evaluate(NUMPY, state[0], small @ state[1], small @ state[2]),
+         arm.inverse_dynamics.reference(*state))
 
 
 # How both lead to Algorithm 5.7

@@ -142,5 +142,7 @@ def test_what_is_no_payload_is_told():
         arm.with_payload("tool", 1.0, name="link1")
     with pytest.raises(ModelError, match="mass"):
         arm.augmented_links.attached("tool", float("nan"))
+    with pytest.raises(ModelError, match=r"planar2r cannot put down 9.0 kg at 'tool': with all that follows.* 1.5 kg"):
+        arm.augmented_links.detached("tool", 9.0)
     with pytest.raises(UnsupportedError, match="this method is for revolute and prismatic joints"):
         augmented_chain(with_missing_masses(on_floating_base(arm.tree), 0.0))

@@ -25,7 +25,8 @@ def scara():
 
 
 ARMS = {"RPR": lambda: cy.Mechanism(random_chain("RPR", 3, frames="any")), "SCARA": scara,
-        "R-T-R-R": lambda: cy.load("s3_w08")}
+        "R-T-R-R": lambda: cy.load("s3_w08"),
+        "load amidships": lambda: cy.Mechanism(random_chain("PRR", 4)).with_payload("link1", 0.7, inertia=np.eye(3))}
 
 
 @pytest.fixture(scope="module", params=ARMS)
@@ -39,15 +40,15 @@ def close(found, expected, tolerance=1e-11):
 
 def free_joints(tree):
     """The same bodies on ball joints and free slides, in Pinocchio."""
-    model, place, parent = pin.Model(), pin.SE3.Identity(), 0
+    model, places = pin.Model(), {tree.bodies[0].name: (0, pin.SE3.Identity())}
     model.gravity.linear = np.array(tree.gravity)
     for joint in tree.joints:
-        placement = place * se3(joint.placement)
-        if not joint.motion.nv:
-            place = placement
-        else:
+        parent, place = places[joint.parent]
+        place = place * se3(joint.placement)
+        if joint.motion.nv:
             kind = pin.JointModelSpherical() if joint.motion.turns else pin.JointModelTranslation()
-            parent, place = model.addJoint(parent, kind, placement, joint.name), pin.SE3.Identity()
+            parent, place = model.addJoint(parent, kind, place, joint.name), pin.SE3.Identity()
+        places[joint.child] = parent, place
         body = tree.bodies[tree.body_number(joint.child)]
         if body.mass is not None and parent:
             inertia = pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia))

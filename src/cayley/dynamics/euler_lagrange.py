@@ -21,6 +21,7 @@ from cayley.dynamics.rigid_links import energies
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.springs import spring_energy
+from cayley.kinematics.differentiated_jacobians import on_its_own_variables
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.kinematics.task_functions import task_jacobian
@@ -80,8 +81,12 @@ def euler_lagrange_kernel(tree: Tree) -> MechanismKernel[EulerLagrange]:
     """`euler_lagrange(q, qd, qdd)`: `EulerLagrange`; joints that are tied together are refused by name."""
     links = links_of(tree)
 
+    def terms(q: Array, qd: Array, qdd: Array) -> Array:
+        return np.stack(euler_lagrange(tree, links, q, qd, qdd))
+
     def text(q: Array, qd: Array, qdd: Array) -> EulerLagrange:
-        return euler_lagrange(tree, links, q, qd, qdd) if tree.nv else EulerLagrange(*np.zeros((4, 0)))
+        return EulerLagrange(*(on_its_own_variables(terms, (4, tree.nv), q, qd, qdd, inside=links.has_symbols)
+                               if tree.nv else np.zeros((4, 0))))
 
     made = sized_kernel(tree, "(q),(v),(v)->(v),(v),(v),(v)", text, "euler_lagrange",
                         sentence="The terms of Lagrange's equations: rates of momenta, slopes of the kinetic and of "

@@ -165,6 +165,20 @@ def kane_equations(tree: Tree, speeds: Speeds | ArrayLike | None = None) -> Kane
     """
     if not tree.nv:
         raise ConventionError(f"{tree.name} has no joint that moves, and so no generalised speeds")
-    Y = np.eye(tree.nv) if speeds is None else speeds
-    given = Y if callable(Y) else (lambda q: np.asarray(Y, dtype=float))
-    return KaneEquations(tree, given, links_of(tree))
+    links = links_of(tree)
+    if callable(speeds):
+        return KaneEquations(tree, speeds, links)
+    Y = np.eye(tree.nv) if speeds is None else np.asarray(speeds, dtype=float)
+    _check_constant(tree, Y)
+    return KaneEquations(tree, lambda q: Y, links)
+
+
+def _check_constant(tree: Tree, Y: Array) -> None:
+    """A matrix that is constant is judged at once."""
+    n = tree.nv
+    if Y.shape != (n, n) or not np.isfinite(Y).all():
+        raise ConventionError(f"generalised speeds of {tree.name} are u = Y qd with finite numbers Y ({n}, {n}), not "
+                              f"{Y.shape}{'' if np.isfinite(Y).all() else ' with NaN or infinity'}")
+    lengths = np.linalg.norm(Y, axis=1, keepdims=True)  # speeds have units of their own
+    if not lengths.all() or np.linalg.matrix_rank(Y / lengths) < n:
+        raise SingularityError(f"the generalised speeds of {tree.name} depend on each other: Y is singular")

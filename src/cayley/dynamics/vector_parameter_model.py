@@ -127,7 +127,8 @@ class VectorParameterModel:
 
     @property
     def _tip(self) -> str:
-        return self.tree.joints[-1].child
+        """What the last joint moves; what is fixed to links before it may stand behind it in the list."""
+        return [joint.child for joint in self.tree.joints if joint.motion.nv][-1]
 
     @cached_property
     def _axes(self) -> list[Array]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SingularityError, UnsupportedError
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.principal_axes.diagonalization import diagonalizing_rotations
 
 CLOSEST = 1e-9  # principal inertias nearer than this, relative to the largest, are refused
@@ -57,6 +57,9 @@ def principal_axes_of(H: ArrayLike, dH: ArrayLike, ddH: Array | None = None, *, 
     """
     given = np.asarray(H, dtype=float)
     wanted = np.eye(len(given)) if near is None else np.asarray(near, dtype=float)
+    if wanted.shape != given.shape or not np.isfinite(wanted).all():
+        raise SignatureError(f"axes to follow are finite numbers {given.shape}, such as the axes of the instant "
+                             f"before, and near is {wanted}")
     ordered = np.linalg.eigvalsh(given)
     if same_as_before(ordered, CLOSEST).any() and not carried:
         raise SingularityError(

@@ -18,6 +18,7 @@ from cayley.dynamics.inverse.augmented_bodies import (
     augmented_constants,
 )
 from cayley.dynamics.rigid_links.links import ROOT, Links, serial_chain
+from cayley.errors import ModelError
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
 
@@ -59,6 +60,9 @@ class AugmentedChain:
         if number == ROOT:
             return self
         R = pose[:3, :3]
+        if sign < 0 and body.moments[0] > self.mass[number] * (1 + 1e-12):
+            raise ModelError(f"{self.tree.name} cannot put down {body.moments[0]} kg at {frame!r}: with all that "
+                             f"follows its link has {self.mass[number]:.6g} kg")
         load = Payload(sign * body.moments[0], R @ body.center + pose[:3, 3], sign * R @ body.inertia @ R.T)
         return replace(self, constants=tuple(attached(self.links, self.constants, load, number)))
 
