@@ -94,6 +94,10 @@ if TYPE_CHECKING:
     from cayley.model.denavit_hartenberg.conversion import About
     from cayley.model.denavit_hartenberg.table import Convention, DHRow, DHTable
     from cayley.model.report import Report
+    from cayley.scale.points import Points
+    from cayley.scale.reductions import Reduction
+    from cayley.scale.sweeping import Swept
+    from cayley.scale.tasks import Workers
     from cayley.simulation import Event, Rollout, Trajectory
     from cayley.simulation.controllers import Controller
     from cayley.simulation.forces import BaseMotion, Wrench
@@ -1672,6 +1676,21 @@ class Mechanism:
         return kept(self, key, lambda: rollout(
             self.tree, method=method, controller=controller, control=control, wrenches=wrenches, axes=axes,
             inertias=inertias, base_motion=base_motion, changing=changing, iterations=iterations))
+
+    def sweep(self, compute: str | Callable[..., Any], points: Points | Mapping[str, Any], *,
+              into: str | os.PathLike[str] | None = None, chunk: int = 65536,
+              reduce: Mapping[str, Sequence[Reduction]] | None = None, on: Workers = None,
+              progress: bool = True) -> Swept:
+        """A function of many states, parameters or gains, in tasks, here or on many machines; results kept in Zarr, or
+        reduced. `compute` is the name of a kernel of this mechanism, or any function of the columns of the points; see
+        `cayley.scale.sweeping`.
+
+        >>> load("planar2r").sweep("gravity_forces", {"q": np.zeros((10, 2))}, chunk=4)["result"].shape
+        (10, 2)
+        """
+        from cayley.scale.sweeping import kernel_named, sweep
+        return sweep(kernel_named(self, compute), points, into=into, chunk=chunk, reduce=reduce, on=on,
+                     progress=progress)
 
     # Pictures
 

@@ -1,0 +1,75 @@
+"""Work in many tasks: here one after the other, on an executor of Python's, or on the workers of Dask.
+
+No more tasks are under way than keep the workers busy, so that neither their arguments nor their records add up.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from typing import Protocol, TypeVar
+
+from cayley.errors import ConventionError
+
+Found = TypeVar("Found")
+_AHEAD = 4  # tasks for each thread of a worker: one that runs, others that wait for it
+_LOOK = 1.0  # seconds between two looks at how many workers there are
+
+
+class Client(Protocol):
+    """What is needed of `distributed.Client`."""
+
+    def get_executor(self, *, pure: bool) -> Executor: ...
+
+    def nthreads(self) -> dict[str, int]: ...
+
+
+Workers = Client | Executor | None
+
+
+def is_elsewhere(workers: Workers) -> bool:
+    """Whether tasks run in other processes, and must be sent there."""
+    from concurrent.futures import ThreadPoolExecutor
+    return not (workers is None or isinstance(workers, ThreadPoolExecutor))
+
+
+def done(workers: Workers, tasks: Iterable[Callable[[], Found]]) -> Iterator[Found]:
+    """The results, in the order in which they come. An error of one stops all: those that wait are not begun."""
+    if workers is None:
+        for task in tasks:
+            yield task()
+        return
+    if isinstance(workers, Executor):
+        yield from _finished(workers, tasks, lambda: getattr(workers, "_max_workers", None) or os.cpu_count() or 1)
+    elif hasattr(workers, "get_executor") and hasattr(workers, "nthreads"):
+        yield from _finished(workers.get_executor(pure=False), tasks, lambda: sum(workers.nthreads().values()))
+    else:
+        raise ConventionError(f"tasks run on a client of Dask or an executor of concurrent.futures, not on {workers!r}")
+
+
+def _finished(executor: Executor, tasks: Iterable[Callable[[], Found]], threads: Callable[[], int]) -> Iterator[Found]:
+    waiting = iter(tasks)
+    finished: queue.SimpleQueue[Future[Found]] = queue.SimpleQueue()
+    running: set[Future[Found]] = set()
+    looked = -_LOOK
+    most = 1
+    try:
+        while True:
+            if time.monotonic() - looked > _LOOK:
+                most = _AHEAD * max(threads(), 1)
+                looked = time.monotonic()
+            while len(running) < most and (task := next(waiting, None)) is not None:
+                future = executor.submit(task)
+                running.add(future)
+                future.add_done_callback(finished.put)
+            if not running:
+                return
+            future = finished.get()
+            running.discard(future)
+            yield future.result()
+    finally:
+        for future in running:
+            future.cancel()
