@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from cayley.model.parts import Body, Frame, Friction, Joint, Loop
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Follower, Tree
 from cayley.model.winding import Winding
+from cayley.showing import Player, maker
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -1705,14 +1706,24 @@ class Mechanism:
         from cayley.drawing import stick_figure
         return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
 
+    @overload
+    def animate(self, motion: MotionLike, path: None = None, *, speed: float = 1.0) -> Player: ...
+
+    @overload
     def animate(self, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
                 frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-                size: tuple[float, float] | None = None) -> Path:
-        """Write a motion as a moving picture (.gif): the run of a simulation, a planned motion, or a pair (times,
-        configurations); see `cayley.drawing.animate`. A page that plays it in 3-D is `cayley.studio.write_motion`.
+                size: tuple[float, float] | None = None) -> Path: ...
+
+    def animate(self, motion: MotionLike, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
+                frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+                size: tuple[float, float] | None = None) -> Path | Player:
+        """Show a motion, the run of a simulation, a planned motion, or a pair (times, configurations): as a page that
+        plays it in 3-D (.html), as a moving picture (.gif, or .mp4 where ffmpeg is installed), or without a path in a
+        notebook; see `cayley.studio.animate`.
         """
-        from cayley.drawing import animate
-        return animate(self.tree, motion, path, speed=speed, frames=frames, trail=trail, ground=ground, size=size)
+        shown: Path | Player = maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
+                                                ground=ground, size=size)
+        return shown
 
     def workspace(self, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
                   relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0),

@@ -1,6 +1,7 @@
 """Motions that are played: configurations at the times of the pictures, whatever was given; what is in the pictures,
 and that nothing but the mechanism moves in them."""
 
+import shutil
 from types import SimpleNamespace
 
 import matplotlib
@@ -15,8 +16,8 @@ from scipy.spatial.transform import Rotation, Slerp
 
 import cayley as cy
 from cayley.drawing.chassis import chassis_plates
-from cayley.drawing.played import played
-from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError
+from cayley.drawing.played import chosen, played
+from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, UnsupportedError
 from cayley.model.constraint_kinds import Disc
 from cayley.model.joint_kinds import Floating
 from cayley.model.parts import Body, Joint
@@ -110,12 +111,56 @@ def test_a_robot_in_space_is_drawn_where_it_goes(tmp_path):
 
 def test_files_and_speeds_that_cannot_be_are_named(tmp_path):
     motion = ([0.0, 0.1], np.zeros((2, 2)))
-    with pytest.raises(ConventionError, match="write_motion"):
-        ARM.animate(motion, tmp_path / "move.html")
+    with pytest.raises(ConventionError, match=r"\.html, \.gif or \.mp4"):
+        ARM.animate(motion, tmp_path / "move.avi")
+    with pytest.raises(ConventionError, match="moving pictures"):
+        ARM.animate(motion, tmp_path / "move.html", trail=False)
     with pytest.raises(ModelError, match="speed"):
         ARM.animate(motion, tmp_path / "move.gif", speed=0.0)
     with pytest.raises(ModelError, match="no folder"):
         ARM.animate(motion, tmp_path / "nowhere" / "move.gif")
+
+
+def test_an_mp4_is_written_where_ffmpeg_is_and_refused_by_name_where_not(tmp_path, monkeypatch):
+    motion = ([0.0, 0.3], [[0.0, 0.0], [1.0, 0.5]])
+    if shutil.which("ffmpeg"):
+        place = ARM.animate(motion, tmp_path / "move.mp4", size=(3.33, 2.51))
+        assert place.read_bytes()[4:8] == b"ftyp"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UnsupportedError, match=r"ffmpeg.*install it"):
+        ARM.animate(motion, tmp_path / "none.mp4")
+    assert not (tmp_path / "none.mp4").exists()
+
+
+def test_instants_are_those_that_were_chosen():
+    motion = (np.array([0.0, 1.0]), np.array([[0.0, 0.0], [1.0, 2.0]]))
+    np.testing.assert_allclose(chosen(ARM.tree, motion, [0.25, 1.0]).q, [[0.25, 0.5], [1.0, 2.0]])
+    np.testing.assert_allclose(chosen(ARM.tree, Plan(), 3).t, [0.0, 0.5, 1.0])
+    for times, said in (([1.5], "from t = 0 to 1"), (1, "two or more"), ([], "from t"), ([np.nan], "from t")):
+        with pytest.raises(ModelError, match=said):
+            chosen(ARM.tree, motion, times)
+
+
+def test_a_run_is_drawn_at_several_instants_along_the_way_that_it_went():
+    run = ARM.simulate([1.0, 0.5], np.zeros(2), times=np.linspace(0.0, 1.0, 51))
+    system = ARM.system().simulate({"q": [1.0, 0.5], "qd": np.zeros(2)}, times=run.t)
+    way = ARM.pose(run.q, "tool")[:, :2, 3]
+    for drawn in (run.draw([0.0, 0.5, 1.0]), system.draw(3)):
+        trail, = (line for line in drawn.lines if line.get_label() == "_trail of tool")
+        points = np.column_stack(trail.get_data())
+        nearest = np.linalg.norm(way[:, None] - points, axis=2).min(axis=1)
+        assert nearest.max() < 0.02 and drawn.get_title() == "t = 0, 0.5, 1 s"
+        plt.close(drawn.figure)
+
+
+def test_what_has_no_mechanism_or_too_many_motions_says_so():
+    tank = cy.System("tank", state={"level": "m"}, derivative=lambda t, x, u, p: -x.level)
+    with pytest.raises(UnsupportedError, match=r"tank.*no block"):
+        tank.simulate({"level": 1.0}, until=0.1).animate()
+    rolled = ARM.rollout()(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=10, every=5)
+    with pytest.raises(SignatureError, match="batch"):
+        rolled.animate()
+    assert "player of a motion of planar2r" in repr(rolled[1].animate())
 
 
 def test_a_chassis_is_a_plate_that_spans_its_wheels():

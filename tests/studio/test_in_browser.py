@@ -3,6 +3,7 @@ equations are typeset.
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -258,3 +259,29 @@ def test_a_motion_is_played_as_it_was_given(browser, tmp_path):
     browser.evaluate("report.show(2.0)")
     assert picture(browser) != before and browser.problems == []
     np.testing.assert_allclose(browser.evaluate("report.view.q"), ends[1], atol=1e-6)
+
+
+def test_a_run_of_a_closed_mechanism_with_a_hostile_name_is_played_from_a_file_and_in_a_notebook(browser, tmp_path):
+    bar = cy.load("four_bar").tree
+    frames = [replace(frame, name="<img src=x onerror=alert(1)>") if frame.name == "tool" else frame
+              for frame in bar.frames]
+    bar = cy.Mechanism(replace(bar, name="</script><img src=x onerror=alert(1)>\"&", frames=tuple(frames)))
+    start = bar.close(np.zeros(3)).configuration
+    run = bar.simulate(start, bar.consistent_velocity(start, [3.0, 0.0, 0.0]), times=np.linspace(0.0, 0.5, 51))
+    page = run.animate(tmp_path / "bar.html", speed=2.0)
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><body>{run.animate()._repr_html_()}", encoding="utf-8")
+    for width in (390, 1400):
+        browser.open(page, width=width)
+        assert browser.problems == [] and len(browser.requests) == 1
+        assert browser.evaluate("document.querySelectorAll('img').length") == 0
+        assert browser.evaluate("document.querySelector('h1').textContent") == bar.name
+        assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert browser.evaluate("document.getElementById('speed').value") == "2.0"
+        _, top, _, height = browser.box("#play")
+        assert top + height < 200  # in sight, also in the small window of a notebook
+    browser.evaluate("report.show(0.5)")
+    np.testing.assert_allclose(browser.evaluate("report.view.q"), run.q[-1], atol=1e-6)
+    browser.open(notebook, width=1000)
+    assert browser.problems == [] and browser.evaluate("document.querySelectorAll('iframe').length") == 1
+    assert browser.evaluate("document.querySelectorAll('img').length") == 0

@@ -1,9 +1,12 @@
-"""A motion as a moving picture: the stick figure, drawn from picture to picture on axes that stay, as a GIF."""
+"""A motion as a moving picture: the stick figure, drawn from picture to picture on axes that stay, as a GIF or as an
+MP4."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -16,7 +19,7 @@ from cayley.drawing.played import MotionLike, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
 from cayley.drawing.stick_figures import shown_frames, stick_figure, triad_ends
 from cayley.drawing.views import View, view_of
-from cayley.errors import ConventionError, ModelError
+from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 from cayley.wording import shown
@@ -29,13 +32,14 @@ _MARGIN = 24  # pixels around what is drawn
 def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
             frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
             size: tuple[float, float] | None = None) -> Path:
-    """Write a motion as a GIF: the run of a simulation, a planned motion, or a pair (times, configurations).
+    """Write a motion as a .gif, or as an .mp4 where the program ffmpeg is installed: the run of a simulation, a planned
+    motion, or a pair (times, configurations).
 
     speed     how many times as fast as it is, 2 for twice as fast
     frames    frames to draw as triads, as in `stick_figure`; `trail`: the ways of their origins until now
     size      of the picture [inches of 100 points]
 
-    A page that plays it in 3-D is `cayley.studio.write_motion`. Returns the path.
+    `arm.animate` writes pages that play it in 3-D, too. Returns the path.
 
     >>> import tempfile
     >>> from cayley.model.catalogue import load_robot
@@ -44,17 +48,37 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, spe
     'move.gif'
     """
     place = Path(path)
-    if place.suffix.lower() != ".gif":
-        raise ConventionError(f"a motion is drawn as a .gif, and {place.name!r} is none: for a page that plays it in "
-                              "3-D there is cayley.studio.write_motion")
+    if place.suffix.lower() not in _WRITERS:
+        raise ConventionError(f"a moving picture is a {' or '.join(_WRITERS)}, and {place.name!r} is none")
     if not (np.isfinite(speed) and speed > 0):
         raise ModelError(f"the speed of a moving picture is positive, not {shown(speed)}")
     if not place.absolute().parent.is_dir():
         raise ModelError(f"there is no folder {place.parent}: make it first, or write the picture elsewhere")
-    pictures = list(_pictures(tree, motion, speed, frames, trail, ground, size))
-    pictures[0].save(place, save_all=True, append_images=pictures[1:], duration=round(1000 / _RATE), loop=0,
-                     disposal=1)
+    _WRITERS[place.suffix.lower()](place, _pictures(tree, motion, speed, frames, trail, ground, size))
     return place
+
+
+def _write_gif(place: Path, pictures: Iterator[Image.Image]) -> None:
+    first, *others = [picture.quantize(128) for picture in pictures]
+    first.save(place, save_all=True, append_images=others, duration=round(1000 / _RATE), loop=0, disposal=1)
+
+
+def _write_mp4(place: Path, pictures: Iterator[Image.Image]) -> None:
+    """Pictures into the pipe of ffmpeg, which wants even numbers of points."""
+    program = shutil.which("ffmpeg")
+    if program is None:
+        raise UnsupportedError(f"{place.name!r} is written by the program ffmpeg, and there is none on this machine: "
+                               "install it, or write a .gif, or an .html page")
+    first = next(pictures)
+    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{first.width}x{first.height}", "-r", str(_RATE), "-i", "-"]
+    made = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p", str(place.absolute())]
+    done = subprocess.run([program, "-y", "-loglevel", "error", *given, *made], capture_output=True, check=False,
+                          input=b"".join(picture.tobytes() for picture in (first, *pictures)))
+    if done.returncode:
+        raise UnsupportedError(f"ffmpeg did not write {place.name!r}: {done.stderr.decode(errors='replace').strip()}")
+
+
+_WRITERS: dict[str, Callable[[Path, Iterator[Image.Image]], None]] = {".gif": _write_gif, ".mp4": _write_mp4}
 
 
 def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequence[str], trail: bool, ground: bool,
@@ -116,4 +140,4 @@ def _kept_still(ax: Canvas, room: Array) -> tuple[int, int, int, int]:
 
 def _image(ax: Canvas, box: tuple[int, int, int, int]) -> Image.Image:
     ax.figure.canvas.draw()
-    return Image.fromarray(np.asarray(ax.figure.canvas.buffer_rgba())).convert("RGB").crop(box).quantize(128)
+    return Image.fromarray(np.asarray(ax.figure.canvas.buffer_rgba())).convert("RGB").crop(box)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MOST = 20_000  # pictures
+_ROUNDING = 1e-9  # of times
 
 
 @runtime_checkable
@@ -57,9 +59,39 @@ def played(tree: Tree, motion: MotionLike, step: float) -> Played:
     """
     if not (np.isfinite(step) and step > 0):
         raise ModelError(f"the time between two pictures is positive, not {shown(step)}")
+    start, end, at = _known(tree, motion)
+    times = _even(start, end - start, step)
+    return Played(times, at(times))
+
+
+def chosen(tree: Tree, motion: MotionLike, times: int | ArrayLike) -> Played:
+    """A motion of a mechanism at times that are chosen, or at so many evenly spaced ones.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> chosen(load_robot("planar2r"), ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), [0.25]).q.tolist()
+    [[0.25, 0.5]]
+    """
+    start, end, at = _known(tree, motion)
+    if isinstance(times, int) and not isinstance(times, bool):
+        if times < 2:
+            raise ModelError(f"instants of a motion are two or more, its ends among them, or given as times: not "
+                             f"{times}")
+        wanted = np.linspace(start, end, times)
+    else:
+        wanted = np.atleast_1d(np.asarray(times, dtype=float))
+    slack = _ROUNDING * max(abs(start), abs(end), end - start)
+    if wanted.ndim != 1 or not wanted.size or not ((wanted >= start - slack) & (wanted <= end + slack)).all():
+        raise ModelError(f"the motion is from t = {start:.6g} to {end:.6g} s, and the instants are to be in it, not "
+                         f"{shown(times)}")
+    wanted = np.clip(wanted, start, end)
+    return Played(wanted, at(wanted))
+
+
+def _known(tree: Tree, motion: MotionLike) -> tuple[float, float, Callable[[Array], Array]]:
+    """When a motion starts and ends, and its configurations at times between."""
     if isinstance(motion, Plan) and not isinstance(motion, Run):
-        times = _even(float(getattr(motion, "start", 0.0)), float(motion.duration), step)
-        return Played(times, configurations(tree, motion(times)[0]))
+        start = float(getattr(motion, "start", 0.0))
+        return start, start + float(motion.duration), lambda times: configurations(tree, motion(times)[0])
     given = (motion.t, getattr(motion, "q", None)) if isinstance(motion, Run) else motion
     if not (isinstance(given, tuple | list) and len(given) == 2) or given[1] is None:
         raise SignatureError("a motion to be played is the run of a simulation, a planned motion, or a pair (times, "
@@ -68,11 +100,12 @@ def played(tree: Tree, motion: MotionLike, step: float) -> Played:
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) >= 0).all() or t[0] == t[-1]:
         raise ModelError("a motion is played in one order: its times are two or more finite numbers (k), none before "
                          f"another, not {shown(given[0])}")
+    if isinstance(motion, Run) and np.ndim(given[1]) > 2:
+        raise SignatureError(f"this is a batch of {np.shape(given[1])[:-2]} motions: take one out of it by its index")
     q = configurations(tree, given[1])
     if len(q) != len(t):
         raise SignatureError(f"a motion of {len(t)} times has as many configurations, not {len(q)}")
-    times = _even(t[0], t[-1] - t[0], step)
-    return Played(times, np.stack([_between(tree, t, q, time) for time in times]))
+    return float(t[0]), float(t[-1]), lambda times: np.stack([_between(tree, t, q, time) for time in times])
 
 
 def _even(start: float, duration: float, step: float) -> Array:

@@ -103,7 +103,7 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
     for pose in triads:
         draw_triad(ax, view, pose, size)
     if trail and len(figures) > 1:
-        _draw_trails(ax, view, figures, [frame for frame in shown if frame.body != tree.bodies[0].name])
+        draw_trails(ax, view, figures, [frame for frame in shown if frame.body != tree.bodies[0].name])
     fit(ax, view(tips), first=first)
     if labels and shown:
         _draw_labels(ax, view, [frame.name for frame in shown], triads, figures[-1], size,
@@ -299,7 +299,7 @@ def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
             ax.plot(*arm.T, color=color, lw=1.9, solid_capstyle="round", zorder=11, label=f"_{name}")
 
 
-def _draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
+def draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
     for frame in frames:
         path = np.stack([figure.frame_pose(frame).p for figure in figures])
         ax.plot(*view(path).T, color=INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
@@ -21,10 +22,12 @@ from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.configurations import normalized
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
+from cayley.showing import Player, maker
 from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
 from cayley.systems.trajectory import Occurrence
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -234,6 +237,32 @@ class Trajectory:
         """A Matplotlib figure of coordinates, velocities, forces and energy; `joints`: names, if not all."""
         from cayley.simulation.trajectory_plot import plot
         return plot(self, joints=joints, figsize=figsize)
+
+    def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
+             ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
+        """A picture of the mechanism at several instants [s], or at so many evenly spaced ones: the last in full
+        colour, those before it the paler the earlier. Axes of Matplotlib.
+        """
+        drawn: Axes = maker("draw_instants")(self._mechanism("a picture"), self, times, frames=frames, labels=labels,
+                                             ground=ground, trail=trail, ax=ax)
+        return drawn
+
+    @overload
+    def animate(self, path: None = None, *, speed: float = 1.0) -> Player: ...
+
+    @overload
+    def animate(self, path: str | os.PathLike[str], *, speed: float = 1.0, frames: str | Sequence[str] = "ends",
+                trail: bool = True, ground: bool = True, size: tuple[float, float] | None = None) -> Path: ...
+
+    def animate(self, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
+                frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+                size: tuple[float, float] | None = None) -> Path | Player:
+        """Show the mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif, or .mp4
+        where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`.
+        """
+        shown: Path | Player = maker("animate")(self._mechanism("a moving picture"), self, path, speed=speed,
+                                                frames=frames, trail=trail, ground=ground, size=size)
+        return shown
 
     def __repr__(self) -> str:
         many = f"{'x'.join(map(str, self.batch))} of " if self.batch else ""

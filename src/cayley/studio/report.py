@@ -42,6 +42,7 @@ from cayley.studio.tables import dh_words, html_table, listed
 _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
 _STEP = 0.02  # s between configurations of a motion; the page goes on evenly between them
+_SPEEDS = {1.0: "1×", 0.5: "½×", 0.25: "¼×"}
 
 
 def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os.PathLike[str], *,
@@ -241,7 +242,7 @@ class Page:
 
     def _player(self) -> str:
         if self.played is not None:
-            return template("motion.html")
+            return player()
         if self.motion is None or len(self.motion.trajectory) < 2:
             note = self.motion_note or (self.without_dynamics and "No fall: there are no dynamics of it.")
             return f'<p class="note">{escape(note)}</p>' if note else ""
@@ -254,11 +255,20 @@ class Page:
         return Template(template("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
 
 
-def page_html(name: str, parts: dict[str, str]) -> str:
-    """A page about a mechanism of parts that differ, with all that pages have in common."""
+def page_html(name: str, parts: dict[str, str], style: str = "") -> str:
+    """A page about a mechanism of parts that differ, with all that pages have in common, and a style of its own."""
     return Template(template("report.html")).substitute(
-        name=escape(name), version=cayley.__version__, date=date.today().isoformat(), style=template("report.css"),
-        viewer=template("viewer.js") + template("loops.js"), page=template("page.js"), **parts)
+        name=escape(name), version=cayley.__version__, date=date.today().isoformat(),
+        style=template("report.css") + style, viewer=template("viewer.js") + template("loops.js"),
+        page=template("page.js"), **parts)
+
+
+def player(speed: float = 1.0) -> str:
+    """What plays a motion: the button, the time, and speeds to choose from, one of them at first."""
+    speeds = sorted({**_SPEEDS, speed: _SPEEDS.get(speed, f"{speed:.3g}×")}.items(), reverse=True)
+    options = [f'<option value="{value!r}"{" selected" if value == speed else ""}>{word}</option>'
+               for value, word in speeds]
+    return Template(template("motion.html")).substitute(speeds="".join(options))
 
 
 def facts_html(facts: Sequence[tuple[str, str]]) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.showing import Player, maker
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -139,6 +143,32 @@ class SystemTrajectory:
         """A Matplotlib figure of blocks, modes and outputs, or of those that are named."""
         from cayley.systems.trajectory_plot import plot
         return plot(self, names)
+
+    def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
+             ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
+        """A picture of the system's mechanism at several instants [s], or at so many evenly spaced ones: the last in
+        full colour, those before it the paler the earlier. Axes of Matplotlib.
+        """
+        drawn: Axes = maker("draw_states")(self, times, frames=frames, labels=labels, ground=ground, trail=trail,
+                                           ax=ax)
+        return drawn
+
+    @overload
+    def animate(self, path: None = None, *, speed: float = 1.0) -> Player: ...
+
+    @overload
+    def animate(self, path: str | os.PathLike[str], *, speed: float = 1.0, frames: str | Sequence[str] = "ends",
+                trail: bool = True, ground: bool = True, size: tuple[float, float] | None = None) -> Path: ...
+
+    def animate(self, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
+                frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+                size: tuple[float, float] | None = None) -> Path | Player:
+        """Show the system's mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif,
+        or .mp4 where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`.
+        """
+        shown: Path | Player = maker("animate_states")(self, path, speed=speed, frames=frames, trail=trail,
+                                                       ground=ground, size=size)
+        return shown
 
     def __len__(self) -> int:
         return self.vectors.shape[-2]

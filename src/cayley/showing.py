@@ -1,0 +1,109 @@
+"""How results show themselves: as pictures and tables in a notebook, and through the layers that draw, which are
+imported when somebody looks."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cayley.errors import CayleyError, ConventionError, ModelError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGES = (".html", ".htm")
+_HEIGHT = 640  # of a player in a notebook [points]
+_DPI = 96
+_MAKERS = {"animate": "cayley.studio.animation", "animate_states": "cayley.studio.animation",
+           "draw_instants": "cayley.drawing.instants", "draw_states": "cayley.drawing.instants"}
+
+
+def maker(name: str) -> Callable[..., Any]:
+    """A function of a layer above that shows what a layer below has found."""
+    found: Callable[..., Any] = getattr(import_module(_MAKERS[name]), name)
+    return found
+
+
+class Pictured:
+    """What draws itself: a notebook shows its short name with the picture under it, or the name alone where there is
+    nothing to draw."""
+
+    __slots__ = ()
+
+    def _picture(self) -> Figure:
+        """A figure of Matplotlib that is drawn for this alone."""
+        raise NotImplementedError
+
+    def _repr_png_(self) -> bytes | None:
+        try:
+            return png(self._picture())
+        except CayleyError:
+            return None  # the name says what it is
+
+    def _repr_html_(self) -> str:
+        return html_picture(repr(self), self._repr_png_())
+
+
+@dataclass(frozen=True, repr=False)
+class Player:
+    """A motion on a page that plays it: shown by a notebook, written by `save`."""
+
+    name: str
+    page: str
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, which needs no network and no other file."""
+        place = Path(path)
+        if place.suffix.lower() not in PAGES:
+            raise ConventionError(f"a page is an .html file, and {place.name!r} is none: `animate` writes .gif and "
+                                  ".mp4")
+        if not place.absolute().parent.is_dir():
+            raise ModelError(f"there is no folder {place.parent}: make it first, or write the page elsewhere")
+        place.write_text(self.page, encoding="utf-8")
+        return place
+
+    def __repr__(self) -> str:
+        return f"<player of a motion of {self.name}: a notebook shows it, save(\"motion.html\") writes it>"
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe title="A motion of {escape(self.name)}" sandbox="allow-scripts" '
+                f'style="width:100%;height:{_HEIGHT}px;border:0" srcdoc="{escape(self.page)}"></iframe>')
+
+
+def png(figure: Figure) -> bytes:
+    """The bytes of a figure, which is closed."""
+    import matplotlib.pyplot as plt
+    file = BytesIO()
+    try:
+        figure.savefig(file, format="png", dpi=_DPI)
+    finally:
+        plt.close(figure)
+    return file.getvalue()
+
+
+def html_picture(words: str, picture: bytes | None) -> str:
+    """Words with a picture under them."""
+    text = f"<p>{escape(words)}</p>"
+    if picture is None:
+        return text
+    data = base64.b64encode(picture).decode()
+    return f'{text}<img alt="{escape(words)}" style="max-width:100%" src="data:image/png;base64,{data}">'
+
+
+def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of words under headings."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in rows)
+    return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"
+
+
+def html_text(summary: str, text: str) -> str:
+    """A text as it is, such as a program, which opens under a line about it."""
+    return f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>"
