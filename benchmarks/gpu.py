@@ -3,7 +3,7 @@
 Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
 example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere.
 Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads and
-fewer registers.
+fewer registers, `--only shares` one thread and several a robot.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def main() -> None:
     print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, CuPy {cupy.__version__}, CUDA "
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
-             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(",")), "control": closed_loops,
+             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(",")),
+             **({"shares": partial(shares, chosen.robots.split(","))} if chosen.only else {}), "control": closed_loops,
              "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
@@ -54,7 +55,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="functions,kernels,rollouts,control,arrays,start,peers")
+    parser.add_argument("--only", default="", help="functions,kernels,rollouts,shares,control,arrays,start,peers")
     parser.add_argument("--robots", default="panda,anymal,talos")
     parser.add_argument("--sweep", action="store_true")
     return parser.parse_args()
@@ -110,7 +111,8 @@ def kernels(sweep: bool) -> None:
                 out = cupy.empty_like(states[0])
                 on_gpu(*states, out=out)
                 error = np.abs(cupy.asnumpy(out[:16]) - right).max() / np.abs(right).max()
-                rate = 28 * np.dtype(dtype).itemsize * STATES / seconds(cupy, partial(on_gpu, *states, out=out))
+                took = seconds(cupy, partial(on_gpu, *states, out=out), each=20)
+                rate = 28 * np.dtype(dtype).itemsize * STATES / took
                 print(f"| {label} | {np.dtype(dtype).name} | {layout} | "
                       f"{rate / 28 / np.dtype(dtype).itemsize / 1e9:.1f} | {rate / 1e12:.2f} | "
                       f"{rate / copied:.1%} | {error:.0e} |", flush=True)
@@ -120,8 +122,13 @@ def kernels(sweep: bool) -> None:
                         on_gpu._code._compiled.clear()
                         on_gpu(*states, out=out)
                         again = 28 * np.dtype(dtype).itemsize * STATES / seconds(
-                            cupy, partial(on_gpu, *states, out=out))
+                            cupy, partial(on_gpu, *states, out=out), each=20)
                         print(f"  {threads} threads: {again / copied:.1%}", flush=True)
+        few = [a[:1] for a in rows]
+        start = time.perf_counter()
+        for _ in range(100):
+            on_gpu(*few, out=out[:1])
+        print(f"  a call takes {1e4 * (time.perf_counter() - start):.0f} us here", flush=True)
         compare_jax(cupy, dtype, rows, copied)
         print(f"| copy | {np.dtype(dtype).name} | | | {copied / 1e12:.2f} | 100 % | |", flush=True)
     print()
@@ -132,7 +139,7 @@ def copy_rate(cupy: Any, dtype: type) -> float:
     """Bytes a second, read and written, of a copy of as many bytes as the kernels move."""
     source = cupy.zeros(STATES * 14, dtype)
     target = cupy.empty_like(source)
-    return 2 * source.nbytes / seconds(cupy, lambda: cupy.copyto(target, source))
+    return 2 * source.nbytes / seconds(cupy, lambda: cupy.copyto(target, source), each=20)
 
 
 def compare_jax(cupy: Any, dtype: type, rows: list[Any], copied: float) -> None:
@@ -182,6 +189,47 @@ def rollouts(sweep: bool, names: list[str]) -> None:
                     again = trajectories * steps / seconds(cupy, call, 3) / 1e9
                     print(f"  {threads} threads, at most {registers or 255} registers: {again:.3g} ({_sizes(code)})",
                           flush=True)
+    print()
+
+
+def shares(names: list[str]) -> None:
+    """One thread a robot beside several, with more and fewer blocks at once."""
+    import cupy
+
+    from cayley.compiler import cuda_iteration
+
+    kept = cuda_iteration.CROWDED, cuda_iteration.RESIDENT
+    print("| rollout | precision | threads a robot | blocks | billion steps/s | registers | local bytes | error |")
+    print("| --- " * 8 + "|")
+    for name, method, trajectories, steps, _ in ROLLOUTS:
+        if name not in names or method != "semi-implicit-euler":
+            continue
+        arm = robot(name)
+        here = arm.rollout(method=method)
+        q, qd, _ = robot_states(arm, 4096)
+        right = by_numpy(arm, method, q[:2], 0.1 * qd[:2], 5)
+        for dtype in BOTH:
+            given = [cupy.asarray(np.ascontiguousarray(np.tile(a, (trajectories // 4096, 1)).T.astype(dtype))).T
+                     for a in (q, 0.1 * qd)]
+            for crowded, resident in ((1 << 30, 1), (0, 1), (0, 2), (0, 3), (0, 4)):
+                cuda_iteration.CROWDED = crowded
+                cuda_iteration.RESIDENT = resident
+                there = here.on("cuda")
+                for made in there._of_system._iterated._functions.values():
+                    made._code._compiled.clear()
+                call = partial(there, *given, step=STEP, steps=steps, every=steps)
+                try:
+                    check = there(*[a[:2] for a in given], step=STEP, steps=5, every=5)
+                except cy.UnsupportedError as refusal:
+                    print(f"  {resident} blocks: {refusal}", flush=True)
+                    continue
+                code = _code(there)
+                error = np.abs(cupy.asnumpy(check.q[:, -1]) - right).max()
+                rate = trajectories * steps / seconds(cupy, call, 3) / 1e9
+                threads = list(code._compiled.values())[-1][1].warps or 1
+                print(f"| {name}, {method} | {np.dtype(dtype).name} | {threads} | {resident} | {rate:.3g} | "
+                      f"{_sizes(code)} | {error:.0e} |", flush=True)
+    cuda_iteration.CROWDED, cuda_iteration.RESIDENT = kept
     print()
 
 
@@ -332,18 +380,19 @@ def mujoco_warp_steps() -> None:
           "start-up")
 
 
-def seconds(cupy: Any, work: Callable[[], object], repeats: int = 20) -> float:
-    """The median of some runs, after one that does not count."""
+def seconds(cupy: Any, work: Callable[[], object], repeats: int = 9, each: int = 1) -> float:
+    """The median of some runs, each of one or more calls that follow one another, after one that does not count."""
     work()
     times = []
     for _ in range(repeats):
         start, end = cupy.cuda.Event(), cupy.cuda.Event()
         cupy.cuda.Device().synchronize()
         start.record()
-        work()
+        for _ in range(each):
+            work()
         end.record()
         end.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3)
+        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3 / each)
     return float(np.median(times))
 
 

@@ -1,31 +1,44 @@
 """A stand-in for CuPy, where there is no GPU."""
 
 import ctypes
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cayley.compiler.backends import gpu_code
+
 STUBS = """
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 #define __global__
+#define __shared__
+#define __launch_bounds__(...)
 #define __device__
 #define __forceinline__ inline
 struct Place { unsigned x; };
-static Place threadIdx, blockIdx, blockDim;
+static thread_local Place threadIdx, blockIdx, blockDim;
+static pthread_barrier_t all;
+static inline void __syncthreads() { pthread_barrier_wait(&all); }
 static inline double __longlong_as_double(long long bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
 static inline float __int_as_float(int bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
 static inline long long __double_as_longlong(double x) { long long bits; memcpy(&bits, &x, sizeof x); return bits; }
 static inline int __float_as_int(float x) { int bits; memcpy(&bits, &x, sizeof x); return bits; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
+extern "C" void block(unsigned threads) { pthread_barrier_init(&all, 0, threads); }
 extern "C" void place(unsigned block, unsigned threads, unsigned thread) { blockIdx.x = block; blockDim.x = threads; threadIdx.x = thread; }
 """
+
+
+SHARED = 227 * 1024  # bytes that a block may have
 
 
 class Array(np.ndarray):
@@ -37,22 +50,49 @@ class Array(np.ndarray):
 
 
 class Function:
-    """A kernel, which runs a thread at a time."""
+    """A kernel, which runs a thread at a time, or a block at a time where its threads share memory."""
 
     num_regs = 40
     local_size_bytes = 0
     max_threads_per_block = 1024
+    max_dynamic_shared_size_bytes = 48 * 1024
 
     def __init__(self, library, name):
         self.library = library
         self.name = name
 
-    def __call__(self, blocks, threads, parameters):
+    def __call__(self, blocks, threads, parameters, shared_mem=0):
         values = [ctypes.c_void_p(p.ctypes.data) if isinstance(p, Array) else ctypes.c_longlong(p) for p in parameters]
+        assert shared_mem <= self.max_dynamic_shared_size_bytes and shared_mem <= SHARED
+
+        def run(block, thread):
+            self.library.place(block, *threads, thread)
+            self.library[self.name](*values)
         for block in range(*blocks):
-            for thread in range(*threads):
-                self.library.place(block, *threads, thread)
-                self.library[self.name](*values)
+            self.library.block(*threads)
+            if shared_mem:
+                together = [threading.Thread(target=run, args=(block, thread)) for thread in range(*threads)]
+                for each in together:
+                    each.start()
+                for each in together:
+                    each.join()
+            else:
+                for thread in range(*threads):
+                    run(block, thread)
+
+
+def compiled(code, options=()):
+    """A text as a library for the processor."""
+    RawModule.made += 1
+    RawModule.options = options
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / "code.cpp", Path(folder) / "code.so"
+        shared = re.search(r"extern __shared__ (\w+) (\w+)\[\];", code)
+        place = f"{shared[1]} {shared[2]}[{SHARED} / sizeof({shared[1]})];" if shared else ""
+        source.write_text(STUBS + place + re.sub(r'asm\("rcp.*;', "r = 1/b;", code))
+        subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC",
+                        str(source), "-o", str(library)], check=True)
+        return library.read_bytes(), None
 
 
 class RawModule:
@@ -61,15 +101,8 @@ class RawModule:
     made = 0
     options = ()
 
-    def __init__(self, code, options=()):
-        RawModule.made += 1
-        RawModule.options = options
-        with tempfile.TemporaryDirectory() as folder:
-            source, library = Path(folder) / "code.cpp", Path(folder) / "code.so"
-            source.write_text(STUBS + code)
-            subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC",
-                            str(source), "-o", str(library)], check=True)
-            self.library = ctypes.CDLL(str(library))
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
 
     def get_function(self, name):
         return Function(self.library, name)
@@ -79,6 +112,8 @@ class RawModule:
 def cupy(monkeypatch):
     """What is used of CuPy, on NumPy arrays and with kernels compiled for the processor."""
     RawModule.made = 0
+    monkeypatch.setattr(gpu_code.cache, "load", lambda key: None)
+    monkeypatch.setattr(gpu_code.cache, "store", lambda key, code: None)
 
     def made(function):
         return lambda *args, **options: np.asarray(function(*args, **options)).view(Array)
@@ -86,11 +121,13 @@ def cupy(monkeypatch):
     class Trouble(Exception):
         """What a compiler or a driver may say."""
 
-    device = types.SimpleNamespace(id=0, attributes={"MultiProcessorCount": 2, "MaxThreadsPerMultiProcessor": 1024})
+    device = types.SimpleNamespace(id=0, compute_capability="00", attributes={
+        "MultiProcessorCount": 2, "MaxThreadsPerMultiProcessor": 1024, "MaxSharedMemoryPerBlockOptin": SHARED})
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError,
                                     memGetInfo=lambda: (2**30, 2**31))
     cuda = types.SimpleNamespace(Device=lambda: device, runtime=runtime,
-                                 compiler=types.SimpleNamespace(CompileException=Trouble),
+                                 compiler=types.SimpleNamespace(CompileException=Trouble, compile_using_nvrtc=compiled),
+                                 nvrtc=types.SimpleNamespace(getVersion=lambda: (0, 0)),
                                  driver=types.SimpleNamespace(CUDADriverError=Trouble))
     module = types.ModuleType("cupy")
     module.__dict__.update(ndarray=Array, RawModule=RawModule, asarray=made(np.asarray), empty=made(np.empty),

@@ -184,7 +184,7 @@ def test_wrong_shapes_are_named_on_the_gpu_too(cupy):
 def test_a_kernel_that_does_not_fit_is_refused(cupy, monkeypatch):
     """In words, with the largest that did."""
     monkeypatch.setattr(gpu_code, "_largest", {})
-    roll, given = of_method("semi-implicit-euler")
+    roll, given = of_method.__wrapped__("semi-implicit-euler")
     roll.on("cuda")(**given, **RUN)
     monkeypatch.setattr(Function, "local_size_bytes", 2**20)
     other = cy.load("planar3r").rollout(method="semi-implicit-euler").on("cuda")
@@ -212,9 +212,23 @@ def test_nvidias_compiler_takes_every_text(tmp_path):
     assert (tmp_path / "all.ptx").read_text().count(".entry") == len(texts)
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *SYSTEMS])
-def test_on_a_gpu(kind):
+@pytest.fixture
+def gpu():
+    """CuPy itself, and rollouts that have not met the stand-in."""
     cupy = pytest.importorskip("cupy")
+    forget()
+    yield cupy
+    forget()
+
+
+def forget():
+    for made in (of_method, closed, rolling):
+        made.cache_clear()
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *SYSTEMS])
+def test_on_a_gpu(gpu, kind):
+    cupy = gpu
     roll, given = (KINDS | SYSTEMS)[kind]()
 
     def moved(values):
@@ -227,9 +241,8 @@ def test_on_a_gpu(kind):
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_arrays_of_other_libraries_on_a_gpu(library):
+def test_arrays_of_other_libraries_on_a_gpu(gpu, library):
     """In and out without a copy, in turn on whatever stream they are."""
-    pytest.importorskip("cupy")
     module = pytest.importorskip(library)
     roll, given = of_method("semi-implicit-euler")
     right = roll(**given, **RUN)

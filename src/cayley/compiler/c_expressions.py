@@ -242,11 +242,11 @@ class Body:
 
     def _spelled(self, node: Node) -> Text:
         operands = [self.text(a) for a in node.args]
-        if node.op in _INFIX:
+        is_helper = self.dialect.is_helper(node.op)
+        if node.op in _INFIX and not is_helper:
             return joined(node.op, *operands)
         if node.op in _SPELLED:
             return _SPELLED[node.op](*operands)
-        is_helper = self.dialect.is_helper(node.op)
         function = f"{self.helper}_{node.op}" if is_helper else self.dialect.function(OPERATIONS[node.op].c_function)
         return Text(f"{function}({', '.join(o.code for o in operands)})", WHOLE, any(o.reads for o in operands))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Plan
@@ -29,10 +30,12 @@ def loop_statements(program: Program, plan: Plan, dialect: Dialect, inputs: Sequ
                     *, taken: set[str], helper: str, index: str) -> list[str]:
     """The statements: what is read, the loops, what is kept. `outputs` are those that are kept, in that order; `taken`
     are names that are used, to which those of the local variables are added; `index` is the type of a counter."""
-    return _Loops(program, plan, dialect, inputs, outputs, taken, helper, index).lines
+    return Loops(program, plan, dialect, inputs, outputs, taken, helper, index).lines
 
 
-class _Loops:
+class Loops:
+    """The loops around the statements of a stage."""
+
     def __init__(self, program: Program, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
                  outputs: Sequence[Place], taken: set[str], helper: str, index: str) -> None:
         self.program = program
@@ -41,15 +44,14 @@ class _Loops:
         self.inputs = inputs
         self.index = index
         self._taken = taken
-        self._needed = _needed(program, plan)
-        self._uses = _computing(program, self._needed).uses()
+        self._helper = helper
+        self._needed = needed(program, plan)
+        self._uses = computing(program, self._needed).uses()
         self._locals = {place: [self._name(f"{inputs[place].name}_{k}") for k in range(len(v.nodes))]
                         for place, v in enumerate(program.inputs)}
         self._after = self._variables_of_outputs(outputs)
-        texts = {node.index: Text(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
-                 for node, name in zip(v.nodes, self._locals[place], strict=True)}
-        self._body = Body(_computing(program, self._needed), dialect, texts, temporary=free_prefix(taken),
-                          helper=helper)
+        self._texts = {node.index: Text(name, WHOLE, reads=True) for place, v in enumerate(program.inputs)
+                       for node, name in zip(v.nodes, self._locals[place], strict=True)}
         self.lines = [*self._unused(outputs), *self._read(CONSTANT), *self._declared(), *self._samples(outputs)]
 
     def _unused(self, outputs: Sequence[Place]) -> list[str]:
@@ -63,6 +65,10 @@ class _Loops:
     def _is_read(self, place: int, element: int) -> bool:
         uses = self._uses[self.program.inputs[place].nodes[element].index]
         return bool(uses) or (self.plan.fed.get(place), element) in self._needed
+
+    def _is_own(self, place: int, element: int) -> bool:
+        """Whether an element of an output is to be kept by these loops."""
+        return True
 
     def _name(self, wanted: str) -> str:
         name = unique(wanted, self._taken)
@@ -95,11 +101,11 @@ class _Loops:
         states = {after for after, _ in self.plan.feeds}
         zero = self.dialect.number(0.0)
         return [f"{self.dialect.real} {name} = {zero};" for place, names in self._after.items() if place not in states
-                for name in names]
+                for k, name in enumerate(names) if self._is_own(place, k)]
 
     def _samples(self, outputs: Sequence[Place]) -> list[str]:
         kept = [f"{output.at(k)} = {name};" for place, output in zip(self.plan.kept, outputs, strict=True)
-                for k, name in enumerate(self._after[place])]
+                for k, name in enumerate(self._after[place]) if self._is_own(place, k)]
         return self._loop("sample", "samples", [*self._steps(), *kept])
 
     def _steps(self) -> list[str]:
@@ -118,39 +124,48 @@ class _Loops:
 
     def _stage(self) -> list[str]:
         """Every result is computed before the first state changes."""
+        results = {(place, k): node for place in self._fed for k, node in enumerate(self.program.outputs[place].nodes)
+                   if (place, k) in self._needed}
+        body = Body(computing(self.program, self._needed), self.dialect, self._texts,
+                    temporary=free_prefix(self._taken), helper=self._helper)
+        for node in results.values():
+            body.keep(node)
+        return [*body.lines, *[change for element, node in results.items()
+                               for change in self._changes(*element, body.text(node))]]
+
+    @cached_property
+    def _fed(self) -> dict[int, list[list[str]]]:
+        """The variables that an output goes to."""
         feeds: dict[int, list[list[str]]] = {}
         for after, before in self.plan.feeds:
             feeds.setdefault(after, []).append(self._locals[before])
         for place, names in self._after.items():
             feeds.setdefault(place, [names])
-        results = {(place, k): node for place in feeds for k, node in enumerate(self.program.outputs[place].nodes)
-                   if (place, k) in self._needed}
-        for node in results.values():
-            self._body.keep(node)
-        changes = [f"{names[k]} = {self._body.text(node).code};" for (place, k), node in results.items()
-                   for names in feeds[place]]
-        return [*self._body.lines, *changes]
+        return feeds
+
+    def _changes(self, place: int, element: int, value: Text) -> list[str]:
+        return [f"{names[element]} = {value.code};" for names in self._fed[place]]
 
     def _loop(self, counter: str, end: str, lines: Sequence[str]) -> list[str]:
         head = f"for ({self.index} {counter} = 0; {counter} < {end}; ++{counter}) {{"
         return [head, *[f"{_INDENT}{line}" for line in lines], "}"]
 
 
-def _needed(program: Program, plan: Plan) -> set[tuple[int, int]]:
+def needed(program: Program, plan: Plan) -> set[tuple[int, int]]:
     """The elements of outputs, by place, that are kept, ask for more stages, or feed a state that one of these needs.
     """
     places = {*plan.kept, *([plan.repeats[0]] if plan.repeats else [])}
-    needed = {(place, k) for place in places for k in range(len(program.outputs[place].nodes))}
+    found = {(place, k) for place in places for k in range(len(program.outputs[place].nodes))}
     while True:
-        uses = _computing(program, needed).uses()
+        uses = computing(program, found).uses()
         more = {(after, k) for after, before in plan.feeds for k, node in enumerate(program.inputs[before].nodes)
                 if uses[node.index]}
-        if more <= needed:
-            return needed
-        needed |= more
+        if more <= found:
+            return found
+        found |= more
 
 
-def _computing(program: Program, needed: set[tuple[int, int]]) -> Program:
+def computing(program: Program, elements: set[tuple[int, int]]) -> Program:
     """The program of these elements of its outputs alone."""
-    nodes = tuple(program.outputs[place].nodes[k] for place, k in sorted(needed))
+    nodes = tuple(program.outputs[place].nodes[k] for place, k in sorted(elements))
     return replace(program, outputs=(Variable("needed", (len(nodes),), nodes),))

@@ -27,11 +27,35 @@ _AS_INTEGER = {"double": ("i64", "(unsigned long long)__double_as_longlong"),
 _AS_NUMBER = {"i64": ("double", "__longlong_as_double((long long)"), "i32": ("float", "__int_as_float((int)")}
 
 
+# A quotient as CUDA makes it itself, but without a branch to a slow way. What is not finite on the way is so because of
+# the operands, and the product with the first guess is then right. A divisor nearer to zero than any normal number, and
+# one so large that its reciprocal is no normal number, count as zero and as infinite.
+_QUOTIENT = {"float": """{helper} __forceinline__ float {name}(float a, float b)
+{{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
+    const float better = fmaf(fmaf(-b, r, 1.0f), r, r);
+    const float q = __fmul_rn(a, better);
+    const float rest = fmaf(-b, q, a);
+    return rest - rest == 0.0f ? fmaf(rest, better, q) : __fmul_rn(a, r);
+}}""", "double": """{helper} __forceinline__ double {name}(double a, double b)
+{{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    const double e = fma(-b, r, 1.0);
+    const double close = fma(fma(e, e, e), r, r);
+    const double better = fma(fma(-b, close, 1.0), close, close);
+    const double q = __dmul_rn(a, better);
+    const double rest = fma(-b, q, a);
+    return rest - rest == 0.0 ? fma(rest, better, q) : __dmul_rn(a, r);
+}}"""}
+
+
 class CudaDialect(Dialect):
     """CUDA: elementary functions are the library's own, and a sine comes with its cosine."""
 
     def is_helper(self, op: str) -> bool:
-        return is_helper(op) or _is_own(op)
+        return op == "divide" or is_helper(op) or _is_own(op)
 
     def sincos(self, prefix: str) -> str:
         return f"{prefix}_sincos"
@@ -39,6 +63,8 @@ class CudaDialect(Dialect):
     def define(self, op: str, prefix: str, found: dict[str, str]) -> None:
         if op in ("sin", "cos"):
             found.setdefault("sincos", self._sine_and_cosine(self.sincos(prefix)))
+        elif op == "divide":
+            found.setdefault(op, _QUOTIENT[self.real].format(helper=self.helper, name=f"{prefix}_{op}"))
         elif _is_own(op):
             found.setdefault(op, self._own(op, f"{prefix}_{op}"))
         else:

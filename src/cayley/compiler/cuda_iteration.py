@@ -14,12 +14,16 @@ from cayley.compiler.c_source import comment, parameter_names, spoken, table
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.counts import count
 from cayley.compiler.cuda_functions import cuda_dialect
+from cayley.compiler.cuda_shares import LANES, NAMES, SharedProgram, shared_statements
 from cayley.compiler.cuda_source import THIS_THREAD, Operand, Strides, kernel_text
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.names import identifier
 from cayley.compiler.program import Program
+from cayley.compiler.schedule import most_alive
 from cayley.compiler.single_precision import in_precision
 
+CROWDED = 600  # words: more than twice what a thread has registers for
+RESIDENT = 1  # blocks of a shared program
 _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
 
@@ -29,17 +33,25 @@ def iteration_name(program: Program) -> str:
     return identifier(f"{program.name}_rollout", FOR_FUNCTIONS)
 
 
+def shared_program(iteration: Iteration, precision: str) -> SharedProgram | None:
+    """The program as it is shared among threads, if one by itself would have too much at hand."""
+    program = in_precision(iteration.program, precision)
+    words = 2 if precision == "double" else 1
+    return SharedProgram.of(program, iteration.plan) if words * most_alive(program) > CROWDED else None
+
+
 def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = "",
-                   strides: Sequence[Strides] | None = None) -> str:
+                   strides: Sequence[Strides] | None = None, share: SharedProgram | None = None) -> str:
     """The text of the kernel `(count, samples, every, cycle, pointer, strides, ...)`, inputs first, then what is kept.
 
     Inputs that change or cycle and what is kept have three strides, all others two; `strides` are those that are known.
+    Where the program of this precision is shared, a block takes `LANES` trajectories, with a warp for each part.
     """
     dialect = cuda_dialect(precision)
-    program = in_precision(iteration.program, precision)
+    program = share.whole if share else in_precision(iteration.program, precision)
     plan = iteration.plan
     called = identifier(name, FOR_FUNCTIONS) if name else iteration_name(program)
-    taken = {*helper_names(called), *LOOP_NAMES, "count", "state"}
+    taken = {*helper_names(called), *LOOP_NAMES, *NAMES, "count", "state"}
     names = parameter_names(program, taken=sorted(taken))
     taken.update(names.inputs, names.outputs)
     known: Sequence[Strides | None] = strides or [None for _ in (*program.inputs, *plan.kept)]
@@ -48,8 +60,13 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     outputs = [Operand.named(program.outputs[k], names.outputs[k], taken, each, "sample")
                for k, each in zip(plan.kept, known[len(program.inputs):], strict=True)]
     places = [Place(o.pointer, o.at, o.unknown) for o in (*inputs, *outputs)]
-    statements = loop_statements(program, plan, dialect, places[:len(inputs)], places[len(inputs):], taken=taken,
-                                 helper=called, index="long long")
+    if share:
+        statements = shared_statements(share, plan, dialect, places[:len(inputs)], places[len(inputs):],
+                                       taken=taken, helper=called)
+    else:
+        statements = [*THIS_THREAD, *loop_statements(
+            program, plan, dialect, places[:len(inputs)], places[len(inputs):], taken=taken, helper=called,
+            index="long long")]
     note = comment(program, called,
                    table([(o.variable, o.pointer, spoken(o.variable, _EACH[moves]))
                           for o, moves in zip(inputs, plan.moves, strict=True)]),
@@ -59,4 +76,5 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     parameters += [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     idle = [] if plan.has_stages else ["(void)cycle;"]
     helpers = dialect.definitions(program, called)
-    return kernel_text(called, note, helpers, parameters, [*THIS_THREAD, *idle, *statements])
+    return kernel_text(called, note, helpers, parameters, [*idle, *statements],
+                       (share.shares.parts * LANES, RESIDENT) if share else ())

@@ -93,10 +93,12 @@ def cuda_source(program: Program, precision: str = "double", strides: Sequence[S
 
 
 def kernel_text(called: str, note: str, helpers: Sequence[str], parameters: Sequence[str],
-                statements: Sequence[str]) -> str:
-    """The text of a kernel and of the functions that it calls."""
+                statements: Sequence[str], bounds: tuple[int, ...] = ()) -> str:
+    """The text of a kernel and of the functions that it calls. `bounds` are the threads of a block and the blocks that
+    are to be resident at once, where that is known."""
+    said = f"__launch_bounds__({', '.join(map(str, bounds))}) " if bounds else ""
     return "".join([
-        f"{note}\n", *[f"{helper}\n" for helper in helpers], f'extern "C" __global__ void {called}(\n    ',
+        f"{note}\n", *[f"{helper}\n" for helper in helpers], f'extern "C" __global__ void {said}{called}(\n    ',
         ",\n    ".join(parameters), ")\n{\n", *[f"    {line}\n" for line in statements], "}\n"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cayley.compiler.graph import Node
 from cayley.compiler.operations import PARTNER
 from cayley.compiler.program import Program
@@ -52,16 +54,24 @@ def _paired(order: list[Node]) -> list[Node]:
 
 def _pressure(order: list[Node], uses: dict[int, int]) -> int:
     """The sum over time of the number of live values; inputs and constants are read from memory and do not count."""
+    return sum(_alive(order, uses))
+
+
+def most_alive(program: Program) -> int:
+    """The number of values that are alive at once, at most."""
+    return max(_alive(schedule(program), program.uses()), default=0)
+
+
+def _alive(order: list[Node], uses: dict[int, int]) -> Iterator[int]:
     left = dict(uses)
-    alive = total = 0
+    alive = 0
     for node in order:
         for operand in node.args:
             if operand.args:
                 left[operand.index] -= 1
                 alive -= left[operand.index] == 0
         alive += 1
-        total += alive
-    return total
+        yield alive
 
 
 def fused_products(program: Program) -> dict[int, int]:

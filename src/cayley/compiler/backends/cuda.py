@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on_gpu, loaded_cupy, on_gpu
-from cayley.compiler.backends.gpu_code import Code
+from cayley.compiler.backends.gpu_code import Code, Written
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.cuda_iteration import cuda_iteration, iteration_name
-from cayley.compiler.cuda_source import cuda_source, kernel_name
+from cayley.compiler.cuda_iteration import cuda_iteration, iteration_name, shared_program
+from cayley.compiler.cuda_source import Strides, cuda_source, kernel_name
 from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
 from cayley.compiler.program import Program
@@ -68,8 +68,10 @@ class OnCuda:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._code = Code(kernel_name(program), lambda precision, strides: cuda_source(program, precision, strides),
-                          threads=_THREADS, strict=program.is_strict)
+        self._code = Code(kernel_name(program), self._written, threads=_THREADS, strict=program.is_strict)
+
+    def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
+        return Written(cuda_source(self.program, precision, strides))
 
     def __repr__(self) -> str:
         return f"<{self.program.name} on CUDA>"
@@ -106,9 +108,16 @@ class IteratedOnCuda:
 
     def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
-        self._code = Code(iteration_name(iteration.traced),
-                          lambda precision, strides: cuda_iteration(iteration, precision, strides=strides),
-                          threads=_THREADS_OF_LOOPS, strict=iteration.traced.is_strict)
+        self._code = Code(iteration_name(iteration.traced), self._written, threads=_THREADS_OF_LOOPS,
+                          strict=iteration.traced.is_strict)
+
+    def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
+        """By several threads where one would have more values at hand than it has registers for."""
+        share = shared_program(self.iteration, precision)
+        room = loaded_cupy().cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        share = share if share and share.memory(precision) <= room else None
+        text = cuda_iteration(self.iteration, precision, strides=strides, share=share)
+        return Written(text, share.shares.parts, share.memory(precision)) if share else Written(text)
 
     def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
                  threads: int) -> tuple[Array, ...]:

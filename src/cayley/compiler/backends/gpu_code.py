@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler import cache
 from cayley.compiler.backends.gpu_arrays import Shape, in_turn, is_here, product, states, strides_of, view
 from cayley.compiler.cuda_source import Strides
 from cayley.compiler.precision import PRECISION
@@ -37,6 +40,16 @@ class Size:
         return f"{self.name}, {self.registers} registers and {self.local} bytes of local memory a thread"
 
 
+@dataclass(frozen=True)
+class Written:
+    """The text of a kernel. Where several warps share the states of a block, how many, and the bytes that they share.
+    """
+
+    text: str
+    warps: int = 0
+    shared: int = 0
+
+
 _largest: dict[int, Size] = {}
 """The largest kernel that fitted on each device."""
 
@@ -46,12 +59,13 @@ class Code:
     the core. `threads` make a block, unless so many do not fit.
     """
 
-    def __init__(self, name: str, text: Callable[[str, Sequence[Strides]], str], *, threads: int, strict: bool) -> None:
+    def __init__(self, name: str, text: Callable[[str, Sequence[Strides]], Written], *, threads: int,
+                 strict: bool) -> None:
         self._name = name
         self._text = text
         self._threads = threads
         self._options = ("--std=c++17", *(("--fmad=false",) if strict else ()))
-        self._compiled: dict[tuple[Any, ...], Any] = {}
+        self._compiled: dict[tuple[Any, ...], tuple[Any, Written]] = {}
 
     def __call__(self, cupy: ModuleType, dtype: str, batch: Shape, lengths: Sequence[int],
                  inputs: Sequence[tuple[Any, Shape, Shape]], outputs: Sequence[tuple[str, Shape, Shape]],
@@ -93,24 +107,45 @@ class Code:
         for array, own, fixed in zip(operands, strides, known, strict=True):
             parameters += [array, *(np.int64(stride) for stride, number in zip(own, fixed, strict=True)
                                     if number is None)]
-        function, threads = self._function(cupy, dtype, known)
-        function((-(-lengths[0] // threads),), (threads,), tuple(parameters))
+        function, written = self._function(cupy, dtype, known)
+        threads = written.warps * _WARP or min(self._threads, function.max_threads_per_block // _WARP * _WARP)
+        states = _WARP if written.warps else threads
+        function((-(-lengths[0] // states),), (threads,), tuple(parameters), shared_mem=written.shared)
 
-    def _function(self, cupy: ModuleType, dtype: str, known: tuple[Strides, ...]) -> Scalar:
-        """The code and the threads of a block."""
+    def _function(self, cupy: ModuleType, dtype: str, known: tuple[Strides, ...]) -> tuple[Any, Written]:
+        """The code, and what it was written as."""
         key = cupy.cuda.Device().id, dtype, known
         if key not in self._compiled:
-            module = cupy.RawModule(code=self._text(PRECISION[dtype], known), options=self._options)
+            written = self._text(PRECISION[dtype], known)
             try:
-                function = module.get_function(self._name)
-                size = Size(self._name, function.num_regs, function.local_size_bytes)
+                function, size = _loaded(cupy, _compiled(cupy, written.text, self._options), self._name)
+                if written.shared:
+                    function.max_dynamic_shared_size_bytes = written.shared
             except (cupy.cuda.compiler.CompileException, cupy.cuda.driver.CUDADriverError) as error:
                 raise UnsupportedError(f"{self._name} does not fit on the GPU: {_first_line(error)}"
                                        f"{_advice(cupy)}") from error
             _check(cupy, size)
-            threads = min(self._threads, function.max_threads_per_block // _WARP * _WARP)
-            self._compiled[key] = function, threads
+            self._compiled[key] = function, written
         return self._compiled[key]
+
+
+def _compiled(cupy: ModuleType, text: str, options: tuple[str, ...]) -> bytes:
+    """The code of a text for the present device. CuPy's own way would take the smallest numbers for zero."""
+    version = cupy.cuda.nvrtc.getVersion()
+    key = " ".join(["cuda", str(cupy.cuda.Device().compute_capability), *map(str, version), *options, text])
+    found = cache.load(key)
+    if found is None:
+        found = [cupy.cuda.compiler.compile_using_nvrtc(text, options)[0]]
+        cache.store(key, found)
+    return found[0]
+
+
+def _loaded(cupy: ModuleType, code: bytes, name: str) -> tuple[Any, Size]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.cubin"
+        path.write_bytes(code)
+        function = cupy.RawModule(path=str(path)).get_function(name)
+        return function, Size(name, function.num_regs, function.local_size_bytes)
 
 
 def _known(array: Scalar, strides: Sequence[int]) -> Strides:
