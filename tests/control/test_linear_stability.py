@@ -246,3 +246,11 @@ def test_a_drive_at_its_limit_has_no_linear_model():
     x, v = sp.symbols("x v", real=True)
     loop = {x: v, v: sp.Min(sp.Max(-4 * (x + 0.25) - 2 * v, -1), 1) + 1}  # rests where it asks for all that there is
     assert linear_stability(loop).nature == "undecided"
+
+
+def test_what_rounding_leaves_of_a_stiffness_that_is_zero_proves_nothing():
+    """A spring of a third power is stable; 0.1 + 0.2 - 0.3 is rounding."""
+    verdict = linear_stability(lambda x: np.stack([x[1], (0.1 + 0.2) * np.sin(x[0]) - 0.3 * x[0] - x[0] ** 3]),
+                               [0.0, 0.0])
+    assert verdict.poles.real.max() > 1e-9
+    assert (verdict.nature, verdict.basis) == ("undecided", "nothing")

@@ -96,3 +96,18 @@ def test_what_has_no_region():
     with pytest.raises(UnsupportedError, match=r"R of .* is on a curved manifold"):
         region_of_attraction(body, {"R": [1.0, 0.0, 0.0, 0.0], "w": np.zeros(3)},
                              slice={"R[0]": (-1.0, 1.0), "w[0]": (-1.0, 1.0)})
+
+
+def test_what_swings_far_on_its_way_to_rest_has_not_left():
+    """A stable linear system attracts everything, however much faster it moves than the slice is wide."""
+    region = region_of_attraction({x: v, v: -2500 * x - 6 * v}, slice={"x": (-3.0, 3.0), "v": (-3.0, 3.0)},
+                                  shape=(21, 21), progress=False)
+    assert region.share == 1.0
+
+
+def test_passing_by_is_not_arriving():
+    """x'' = -x - x' + x^3 has saddles at 1 and -1: in a slice as wide as this, all of the basin is near."""
+    region = region_of_attraction({x: v, v: -x - v + x**3}, slice={"x": (-100.0, 100.0), "v": (-100.0, 100.0)},
+                                  shape=(101, 101), step=0.02, progress=False)
+    row, column = np.argmin(np.abs(region.vertical - 2.0)), np.argmin(np.abs(region.horizontal))
+    assert region.outcome[50, 50] == 1 and region.outcome[row, column] == -1

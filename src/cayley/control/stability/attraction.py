@@ -1,7 +1,7 @@
 """The region of attraction in a slice of the state space, by simulation of every state of a grid.
 
-    converged    the state comes as near to the equilibrium as is asked for
-    left         it goes beyond what the slice is measured by, or is no number any more
+    converged    the state comes as near to the equilibrium as is asked for, and nearer after that
+    left         it goes beyond what the slice is measured by, and what the linear model makes of it, or is no number
     elsewhere    neither in the time it was given: another equilibrium, a cycle, or not there yet
 A picture of simulations is no proof; beside it stands what a Lyapunov function says: the greatest set V < c of the
 slice in which V falls, and the greatest in which everything has converged.
@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.linalg import expm
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
@@ -36,6 +37,7 @@ _TURNS = 20  # pieces of time, after each of which what is decided is left alone
 _RAYS = 1440
 _ALONG = 250
 _SETTLED = 12.0  # time constants of the slowest pole
+_LOOKS = 4000  # along the linear model
 _FINE = 0.25  # of the fastest pole, a step
 
 
@@ -113,8 +115,9 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
 
     `slice`: two labels with the displacements (low, high) they run through, horizontal first; all other entries are at
     the equilibrium. `until` and `step` [s; of steps, their number], if not given, follow from the slowest and the
-    fastest pole. Converged is what comes as near as `near` times the slice, left what goes as far as `far` times the
-    slice. `angles`: labels that are counted modulo a turn. `V`: a candidate for the level sets; if none is given,
+    fastest pole. Converged is what comes as near as `near` times the slice, and is there again a twentieth of the time
+    later, with a lesser V; left is what goes as far as `far` times the slice, or times what the linear model makes of
+    it. `angles`: labels that are counted modulo a turn. `V`: a candidate for the level sets; if none is given,
     d^T P d of the linear model.
 
     >>> import sympy as sp
@@ -144,7 +147,10 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
         scale[about.labels.index(label)] = size
     turned = np.array([label in angles for label in about.labels])
     _check_known(about, angles)
-    followed = _Followed(about, duration, h, near * scale, far * scale, turned, threads)
+    reached = np.zeros(about.size)
+    reached[[about.labels.index(label) for label in labels]] = reach
+    beyond = far * np.maximum(scale, _overshoot(about, reached, duration, h))
+    followed = _Followed(about, tried, duration, h, near * scale, beyond, turned, threads)
     return RegionOfAttraction(about, labels, *axes, followed.outcomes(grid.reshape(-1, about.size), progress).reshape(
         grid.shape[:-1]), tried)
 
@@ -152,9 +158,10 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
 class _Followed:
     """States, followed until it is decided what becomes of them."""
 
-    def __init__(self, about: ErrorDynamics, duration: float, h: float, near: Array, far: Array, turned: Array,
-                 threads: int) -> None:
+    def __init__(self, about: ErrorDynamics, V: Candidate, duration: float, h: float, near: Array, far: Array,
+                 turned: Array, threads: int) -> None:
         self.about = about
+        self.V = V
         self.near = near
         self.far = far
         self.turned = turned
@@ -175,19 +182,23 @@ class _Followed:
     def _piece(self, d: Array) -> Array:
         found = np.full(len(d), ELSEWHERE, dtype=np.int8)
         moving = np.arange(len(d))
-        for _ in range(_TURNS):
+        before = np.full(len(d), np.inf)  # V at the look before, of those that were near
+        for turn in range(_TURNS):
             if not len(moving):
                 break
             with np.errstate(all="ignore"):
                 d = self._moved(d)
                 apart = np.where(self.turned, d - 2 * np.pi * np.round(d / (2 * np.pi)), d)
-                arrived = (np.abs(apart) <= self.near).all(axis=-1)
+                close = (np.abs(apart) <= self.near).all(axis=-1)
+                height = np.where(close, self.V.value(apart), np.inf)
+                arrived = close & ((height <= before) & np.isfinite(before) | (turn == _TURNS - 1))
                 gone = ~(np.abs(apart) <= self.far).all(axis=-1)
             found[moving[arrived]] = CONVERGED
             found[moving[gone]] = LEFT
             still = ~(arrived | gone)
             moving = moving[still]
             d = d[still]
+            before = height[still]
         return found
 
     def _moved(self, d: Array) -> Array:
@@ -210,6 +221,19 @@ def _axes(about: ErrorDynamics, slice: Mapping[str, tuple[float, float]],
             raise SignatureError(f"the slice goes through {label!r} from low to high, not {shown(ends)}")
     first, second = slice
     return (first, second), (np.linspace(*slice[first], shape[1]), np.linspace(*slice[second], shape[0]))
+
+
+def _overshoot(about: ErrorDynamics, reach: Array, duration: float, h: float) -> Array:
+    """How far (n) the linear model goes from displacements within `reach` (n)."""
+    step = max(h, duration / _LOOKS)
+    move = np.linalg.matrix_power(about.A, max(int(step), 1)) if about.discrete else expm(step * about.A)
+    here = np.eye(about.size)
+    most = np.array(reach)
+    with np.errstate(all="ignore"):
+        for _ in range(int(duration / step)):
+            here = move @ here
+            most = np.fmax(most, np.abs(here) @ reach)
+    return np.where(np.isfinite(most), most, reach)
 
 
 def _grid(about: ErrorDynamics, labels: tuple[str, str], horizontal: Array, vertical: Array) -> Array:

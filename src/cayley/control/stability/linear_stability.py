@@ -26,6 +26,7 @@ from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.layout import StateLike
 
+_DIFFERENCES = 1e-13  # relative: rounding of derivatives that are computed
 _KEPT = 1e-8  # of the largest derivative of the constraints
 
 
@@ -82,12 +83,14 @@ def of_matrix(A: Array, name: str, *, discrete: bool, linear: bool) -> Verdict:
     scope: Scope = "globally" if linear else "locally"
     good = "are inside the unit circle" if discrete else "have negative real parts"
     slowest = f"the slowest is {_written(worst)}" + ("" if discrete else " 1/s")
-    count = unstable_poles(A, discrete=discrete)
+    # derivatives are differences of what may be as large as the largest of them
+    unsure = None if linear else _DIFFERENCES * np.abs(A).max() * (A != 0)
+    count = unstable_poles(A, discrete=discrete, unsure=unsure)
     if count.margin and not count.unstable:
         finding = Finding(f"all {n} poles {good}", "proved", f"{slowest}, and by Lyapunov's equation so it is for all "
                           f"matrices within {count.margin:.2g} of A, balanced", scope)
         return Verdict(name, "asymptotically stable", "proved", scope, (finding,), np.array(poles))
-    beyond = _beyond(A, discrete)
+    beyond = _beyond(A, discrete, unsure)
     if beyond:
         bad = "outside the unit circle" if discrete else "beyond the imaginary axis"
         finding = Finding(f"{beyond} of {n} poles {'is' if beyond == 1 else 'are'} {bad}", "proved",
@@ -96,7 +99,7 @@ def of_matrix(A: Array, name: str, *, discrete: bool, linear: bool) -> Verdict:
     return _marginal(A, name, np.array(poles), discrete, linear)
 
 
-def _beyond(A: Array, discrete: bool) -> int:
+def _beyond(A: Array, discrete: bool, unsure: Array | None) -> int:
     """How many poles are beyond the boundary, proved: counted from halfway between it and the worst."""
     poles = np.linalg.eigvals(A)
     worst = float(np.abs(poles).max() if discrete else poles.real.max())
@@ -104,7 +107,7 @@ def _beyond(A: Array, discrete: bool) -> int:
         return 0
     for part in (0.5, 0.25, 0.75):
         moved = A / (1 + part * (worst - 1)) if discrete else A - part * worst * np.eye(len(A))
-        count = unstable_poles(moved, discrete=discrete)
+        count = unstable_poles(moved, discrete=discrete, unsure=unsure)
         if count.margin and count.unstable:
             return count.unstable
     return 0

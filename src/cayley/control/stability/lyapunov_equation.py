@@ -56,10 +56,13 @@ def lyapunov_matrix(A: ArrayLike, Q: ArrayLike | None = None, *, discrete: bool 
     return np.asarray((solved + solved.T) / 2)
 
 
-def unstable_poles(A: Array, *, discrete: bool = False) -> PoleCount:
-    """How many poles of A have positive real parts, or lie outside the unit circle, with a margin that proves it."""
+def unstable_poles(A: Array, *, discrete: bool = False, unsure: Array | None = None) -> PoleCount:
+    """How many poles of A have positive real parts, or lie outside the unit circle, with a margin that proves it, of A
+    whose entries may be wrong by as much as `unsure` (n, n); if that is not given, by rounding of each."""
     n = len(A)
-    balanced = np.asarray(matrix_balance(A, separate=False, permute=False)[0])
+    balanced, scales = matrix_balance(A, separate=True, permute=False)
+    weights = scales[0]
+    doubt = 0.0 if unsure is None else float(np.linalg.norm(unsure / weights[:, None] * weights, 2))
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of poles that are nearly opposite: it is seen below
@@ -81,7 +84,7 @@ def unstable_poles(A: Array, *, discrete: bool = False) -> PoleCount:
         return PoleCount(0, 0.0)
     # a change of A by r changes the rate by 2 r |P|, of steps by (2 |A| r + r^2) |P|
     margin = left / (2 * size) if not discrete else float(np.sqrt(length**2 + left / size)) - length
-    enough = margin > _ROUNDING * length
+    enough = margin > max(_ROUNDING * length, doubt)
     return PoleCount(int((values < 0).sum()), margin if enough else 0.0)
 
 
