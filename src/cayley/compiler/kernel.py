@@ -85,7 +85,7 @@ class Kernel(Generic[Result]):
         self._traces: dict[tuple[int, ...], Program] = {}
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
-        self._derived: dict[tuple[str, int], Kernel] = {}
+        self._derived: dict[tuple[Any, ...], Kernel] = {}
         self._elsewhere: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
         self._bare: Kernel[Result] | None = None
         self._lock = threading.RLock()
@@ -166,6 +166,37 @@ class Kernel(Generic[Result]):
         if (variable, place) not in self._derived:
             self._derived[variable, place] = self._jacobian(variable, place)
         return self._derived[variable, place]
+
+    def jvp(self, *variables: str) -> Kernel:
+        """The kernel of the derivative along a direction, J u: it takes the inputs, and after them the direction's
+        part in each of `variables` (in all inputs, if none is named), and returns what has the shapes of the outputs.
+
+        >>> @cy.kernel("(n),()->(n)")
+        ... def pull(q, k):
+        ...     return k * np.sin(q)
+        >>> pull.jvp("q")([0.0, 0.0], 2.0, [1.0, 3.0])
+        array([2., 6.])
+        """
+        if ("jvp", variables) not in self._derived:
+            from cayley.compiler.jacobian_products import jvp
+            self._derived["jvp", variables] = jvp(self, variables)
+        return self._derived["jvp", variables]
+
+    def vjp(self, *variables: str) -> Kernel:
+        """The kernel of the derivatives of a weighted sum of all outputs, w J, by reverse mode: it takes the inputs,
+        and after them the weights of each output, and returns what has the shapes of `variables` (of all inputs, if
+        none is named).
+
+        >>> @cy.kernel("(n),()->(n)")
+        ... def pull(q, k):
+        ...     return k * np.sin(q)
+        >>> pull.vjp()([0.0, np.pi / 2], 2.0, [1.0, 3.0])
+        (array([2.0000000e+00, 3.6739404e-16]), np.float64(3.0))
+        """
+        if ("vjp", variables) not in self._derived:
+            from cayley.compiler.jacobian_products import vjp
+            self._derived["vjp", variables] = vjp(self, variables)
+        return self._derived["vjp", variables]
 
     def evaluate(self, algebra: Algebra, *arguments: Scalar, **dimensions: int) -> Scalar:
         """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""

@@ -4,7 +4,7 @@ controller, wrenches and inertias.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,9 +29,12 @@ from cayley.systems import rollouts as systems
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
+from cayley.systems.recorded_run import Run
+from cayley.systems.rollout_loss import Gradient, gradient
 
 if TYPE_CHECKING:
     from cayley.compiler.c_source import CSource
+    from cayley.compiler.kernel import Kernel
 
 
 class Rollout:
@@ -90,14 +93,73 @@ class Rollout:
         that were declared `changing` have an axis of steps before their own. Everything broadcasts. Trajectories that
         leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it takes long.
         """
-        given = self._inputs(tau, inputs, steps)
-        state = {n: a if is_on_gpu(a) else np.asarray(a)
-                 for n, a in self._of_system.viewed({"q": q, "qd": qd}).items()}
-        self._check(state["q"], state["qd"], step, start)
+        state, given = self._arguments(q, qd, tau, inputs, step, steps, start)
         rolled = self._of_system.run(state, given, {}, step=step, steps=steps, every=every, start=start,
                                      threads=threads, progress=progress)
         example = next(filter(is_on_gpu, (q, qd)), None)
         return self._of_system.finished(rolled, example, lambda found: self._result(found, step, every))
+
+    def gradient(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, *, running: Kernel | None = None,
+                 terminal: Kernel | None = None, by: Sequence[str] | str | None = None, step: ArrayLike, steps: int,
+                 every: int = 1, start: float = 0.0, threads: int = 1, **inputs: ArrayLike) -> Gradient:
+        """The loss of each trajectory, and its derivatives by reverse mode, whose cost does not grow with their number.
+
+        `running` is a kernel of one number, summed over all kept states but the last; `terminal` is one of the last.
+        Their inputs are named q, qd, as the inputs of this rollout are, `t` [s] or `work` [J]. `by`: names of q, qd
+        and inputs; all of them, if left out. A derivative has the shape of what it is by; where that was broadcast over
+        a batch, it is the sum. All else as in a call.
+
+        >>> from cayley.compiler.kernel import kernel
+        >>> from cayley.model.catalogue import load_robot
+        >>> speed = kernel("(2)->()", inputs=["qd"])(lambda qd: qd @ qd)
+        >>> roll = rollout(load_robot("planar2r"), changing=["tau"])
+        >>> found = roll.gradient(np.zeros(2), np.zeros(2), np.zeros((50, 2)), terminal=speed, step=0.01, steps=50)
+        >>> found, found["tau"].shape
+        (<gradient by q, qd, tau>, (50, 2))
+        """
+        run = self._run(q, qd, tau, inputs, step, steps, every, start, threads)
+        return gradient(self._of_system.derivatives, run, running, terminal, by)
+
+    def vjp(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, *, weights: Mapping[str, ArrayLike],
+            by: Sequence[str] | str | None = None, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+            threads: int = 1, **inputs: ArrayLike) -> dict[str, Array]:
+        """The derivatives of the sum of all kept states, each number times its weight: reverse mode, as `gradient`.
+
+        `weights`: (..., samples + 1, n) for `q` and `qd`, (..., samples + 1) for `work`.
+        """
+        return self._of_system.derivatives.vjp(
+            self._run(q, qd, tau, inputs, step, steps, every, start, threads), weights, by)
+
+    def jvp(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, *, tangents: Mapping[str, ArrayLike],
+            step: ArrayLike, steps: int, every: int = 1, start: float = 0.0, threads: int = 1,
+            **inputs: ArrayLike) -> dict[str, Array]:
+        """What `q`, `qd` and `work` of all kept states do when the arguments change along `tangents`, by name: forward
+        mode. Tangents may have leading axes of their own, which broadcast.
+        """
+        return self._of_system.derivatives.jvp(
+            self._run(q, qd, tau, inputs, step, steps, every, start, threads), tangents)
+
+    def sensitivities(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, *,
+                      by: Sequence[str] | str | None = None, step: ArrayLike, steps: int, every: int = 1,
+                      start: float = 0.0, threads: int = 1, **inputs: ArrayLike) -> dict[str, dict[str, Array]]:
+        """The derivatives of q and qd at each kept time by each of `by`, (..., samples + 1, n, *by): forward mode, a
+        column at a time; `found["q"]["tau"]` is that of q by a constant tau.
+        """
+        return self._of_system.derivatives.sensitivities(
+            self._run(q, qd, tau, inputs, step, steps, every, start, threads), by)
+
+    def _run(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None, inputs: dict[str, ArrayLike], step: ArrayLike,
+             steps: int, every: int, start: float, threads: int) -> Run:
+        return Run(*self._arguments(q, qd, tau, inputs, step, steps, start), {}, step, steps, every, start, threads)
+
+    def _arguments(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None, inputs: dict[str, ArrayLike],
+                   step: ArrayLike, steps: int, start: float) -> tuple[dict[str, Array], dict[str, Array]]:
+        """The state and the inputs of a call, as arrays that were checked."""
+        given = self._inputs(tau, inputs, steps)
+        state = {n: a if is_on_gpu(a) else np.asarray(a)
+                 for n, a in self._of_system.viewed({"q": q, "qd": qd}).items()}
+        self._check(state["q"], state["qd"], step, start)
+        return state, given
 
     def _check(self, q: Array, qd: Array, step: ArrayLike, start: float) -> None:
         if is_on_gpu(q) or is_on_gpu(qd):  # where nothing is looked at but shapes

@@ -32,6 +32,9 @@ from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
+from cayley.systems.recorded_run import Run
+from cayley.systems.rollout_derivatives import RolloutDerivatives
+from cayley.systems.rollout_loss import Gradient, gradient
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
 from cayley.systems.watching import Watching
@@ -93,10 +96,11 @@ class Rollout:
             raise SignatureError(
                 f"this rollout has no input {unknown[0]!r} that could change: it has "
                 f"{', '.join(self.inputs) or 'none'}")
-        self._changing = tuple(changing)
-        self._timed = system.is_timed or watching is not None or (feed is not None and feed.timed)
+        self.changing = tuple(changing)
+        self.timed = system.is_timed or watching is not None or (feed is not None and feed.timed)
         self._holds = feed is not None and feed.sampled and method.evaluations > 1
         self._iterated = self._compiled()
+        self._derivatives: RolloutDerivatives | None = None
 
     def __reduce__(self) -> tuple[partial[Rollout], tuple[()]]:
         """Pickled as what it was made of; it is compiled again where it arrives, or found in the cache."""
@@ -115,6 +119,7 @@ class Rollout:
         made = object.__new__(Rollout)  # not by copy(), which would make it anew
         vars(made).update(vars(self))
         made._iterated = self._iterated.on(backend)
+        made._derivatives = None
         made._recipe = partial(_on, self, backend)
         return made
 
@@ -134,24 +139,91 @@ class Rollout:
         Trajectories that leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it
         takes long.
         """
-        given = given_inputs(self.system, self.viewed(inputs or {}), self.inputs, self._changing, steps)
-        own = given_parameters(self.system, self.viewed(parameters or {}), self.parameters)
-        blocks = self.system.layout.given(self.viewed(x) if isinstance(x, (Mapping, Record)) else
-                                          self.viewed({"x": x})["x"])
-        if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *own.values()])):
-            self._check_constraints(blocks, given, own, start)
+        blocks, given, own = self._arguments(x, inputs, parameters, steps, start)
         rolled = self.run(blocks, given, own, step=step, steps=steps, every=every, start=start,
                           threads=threads, progress=progress)
         example = next(filter(is_on_gpu, x.values() if isinstance(x, Mapping) else [x]), None)
         return self.finished(rolled, example, lambda found: self._result(found, step, every))
 
+    def _arguments(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None,
+                   parameters: Mapping[str, ArrayLike] | None, steps: int,
+                   start: float) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
+        """The state, the inputs and the parameters of a call, as arrays that were checked."""
+        given = given_inputs(self.system, self.viewed(inputs or {}), self.inputs, self.changing, steps)
+        own = given_parameters(self.system, self.viewed(parameters or {}), self.parameters)
+        blocks = self.system.layout.given(self.viewed(x) if isinstance(x, (Mapping, Record)) else
+                                          self.viewed({"x": x})["x"])
+        if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *own.values()])):
+            self._check_constraints(blocks, given, own, start)
+        return blocks, given, own
+
+    def gradient(self, x: StateLike, *, running: Kernel | None = None, terminal: Kernel | None = None,
+                 by: Sequence[str] | str | None = None, step: ArrayLike, steps: int, every: int = 1,
+                 start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
+                 parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> Gradient:
+        """The loss of each trajectory, and its derivatives by reverse mode, whose cost does not grow with their number.
+
+        `running` is a kernel of one number, summed over all kept states but the last; `terminal` is one of the last.
+        Their inputs are named as the blocks of the state, the inputs and the parameters are, `t`, or `work`. `by`:
+        names of blocks of the first state, inputs and parameters; all of them, if left out. All else as in a call.
+
+        >>> from cayley.systems import System
+        >>> decay = System("decay", state={"x": ""}, parameters={"k": 2.0}, derivative=lambda t, x, u, p: -p.k * x.x)
+        >>> square = kernel("()->()")(lambda x: x**2)
+        >>> found = decay.rollout(parameters=["k"]).gradient(1.0, terminal=square, step=0.01, steps=100)
+        >>> bool(abs(found["k"] + 2 * np.exp(-4.0)) < 1e-7)
+        True
+        """
+        arguments = self._arguments(x, inputs, parameters, steps, start)
+        run = Run(*arguments, step, steps, every, start, threads)
+        return gradient(self.derivatives, run, running, terminal, by)
+
+    def vjp(self, x: StateLike, weights: Mapping[str, ArrayLike], *, by: Sequence[str] | str | None = None,
+            step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+            inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
+            threads: int = 1) -> dict[str, Array]:
+        """The derivatives of the sum of all kept states, each number times its weight: reverse mode, as `gradient`.
+
+        `weights`: (..., samples + 1, *shape) for blocks, by name. Each derivative has the shape of what it is by; where
+        that was broadcast, it is the sum.
+        """
+        arguments = self._arguments(x, inputs, parameters, steps, start)
+        return self.derivatives.vjp(Run(*arguments, step, steps, every, start, threads), weights, by)
+
+    def jvp(self, x: StateLike, tangents: Mapping[str, ArrayLike], *, step: ArrayLike, steps: int, every: int = 1,
+            start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
+            parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> dict[str, Array]:
+        """What the blocks of all kept states do when the arguments change along `tangents`, by name: forward mode.
+
+        Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast.
+        """
+        arguments = self._arguments(x, inputs, parameters, steps, start)
+        return self.derivatives.jvp(Run(*arguments, step, steps, every, start, threads), tangents)
+
+    def sensitivities(self, x: StateLike, *, by: Sequence[str] | str | None = None, step: ArrayLike, steps: int,
+                      every: int = 1, start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
+                      parameters: Mapping[str, ArrayLike] | None = None,
+                      threads: int = 1) -> dict[str, dict[str, Array]]:
+        """The derivative of each block at each kept time by each of `by`, (..., samples + 1, *block, *by): forward
+        mode, a column at a time; `found["angle"]["k"]` is that of `angle` by `k`.
+        """
+        arguments = self._arguments(x, inputs, parameters, steps, start)
+        return self.derivatives.sensitivities(Run(*arguments, step, steps, every, start, threads), by)
+
+    @property
+    def derivatives(self) -> RolloutDerivatives:
+        """What differentiates this rollout; refused where there are transitions."""
+        if self._derivatives is None:
+            self._derivatives = RolloutDerivatives(self)
+        return self._derivatives
+
     def viewed(self, values: Mapping[str, ArrayLike] | Record) -> dict[str, Any]:
         """What lies on the device of this rollout as arrays of its backend; the rest as it is."""
-        return {n: self._backend.array(values[n], n) if is_on_gpu(values[n]) else values[n] for n in values}
+        return {n: self.backend.array(values[n], n) if is_on_gpu(values[n]) else values[n] for n in values}
 
     def finished(self, rolled: Rolled, example: object, result: Callable[[Rolled], Any]) -> Scalar:
         """What `result` makes of a run, here; or, with an example of arrays that lie elsewhere, such arrays."""
-        here = self._backend.here
+        here = self.backend.here
 
         def brought() -> Scalar:
             points, times, given, parameters, watched = rolled
@@ -161,10 +233,10 @@ class Rollout:
         if example is None:
             return brought()
         return DeviceTrajectory(self.system.layout, rolled.times, rolled.points,
-                                partial(self._backend.as_given, example=example), brought)
+                                partial(self.backend.as_given, example=example), brought)
 
     @property
-    def _backend(self) -> Backend:
+    def backend(self) -> Backend:
         return backend_named(self._iterated.backend)
 
     def run(self, x: Mapping[str, Array], given: dict[str, Array], parameters: dict[str, Array], *, step: ArrayLike,
@@ -173,33 +245,33 @@ class Rollout:
         self._check(step, steps, every)
         arrays = {**x, **given, **parameters}
         precision = computed_in(self.system.name, [*arrays], [*arrays.values()], [*arrays.values()])
-        batch = self._batch(x, given, parameters, step)
+        batch = self.batch(x, given, parameters, step)
         samples = steps // every
-        points = self._backend.empty(batch, (samples + 1, self._size), precision)
-        self._begin(points[..., 0, :], x)
+        points = self.backend.empty(batch, (samples + 1, self.size), precision)
+        self.begin(points[..., 0, :], x)
         times = start + np.asarray(step, dtype=float)[..., None] * np.arange(steps + 1)
         watched = None
         if self._watching is not None:
-            here = self._backend.here
+            here = self.backend.here
             watched = self._watching.start(here(points[..., 0, :-2]), times[..., :1],
-                                           {n: here(a) for n, a in given.items()}, self._changing,
+                                           {n: here(a) for n, a in given.items()}, self.changing,
                                            {n: here(a) for n, a in parameters.items()}, step)
         if self._iterated.backend != "llvm":  # which cannot be looked into while it runs
-            watched = self._advance(points, 0, samples, every, given | parameters, watched, step, times, threads)
+            watched = self.advance(points, 0, samples, every, given | parameters, watched, step, times, threads)
             return Rolled(points, times[..., ::every], given, parameters, watched)
         work = max(1, every * int(np.prod(batch)) * self.evaluations * self.system.layout.freedoms)
         with PatientBar(f"{self.system.name}, {self.method}", samples, shown=progress) as bar:
             for first, last in _pieces(samples, work, bar):
-                watched = self._advance(points, first, last, every, given | parameters, watched, step, times, threads)
+                watched = self.advance(points, first, last, every, given | parameters, watched, step, times, threads)
         return Rolled(points, times[..., ::every], given, parameters, watched)
 
-    def _begin(self, points: Array, x: Mapping[str, Array]) -> None:
+    def begin(self, points: Array, x: Mapping[str, Array]) -> None:
         """Write states into points (..., size + 2), where no work is done yet."""
         if self._iterated.backend == "llvm":
             points[..., :-2] = self.system.layout.vectors(x, points.shape[:-1])
         else:
             for name, place in self.system.layout.columns.items():
-                array = self._backend.array(x[name], name)
+                array = self.backend.array(x[name], name)
                 lead = array.ndim - len(self.system.layout.blocks[name].shape) if name in self.system.layout.blocks \
                     else array.ndim
                 points[..., place] = array.reshape((*array.shape[:lead], place.stop - place.start))
@@ -214,22 +286,22 @@ class Rollout:
     @property
     def _carries(self) -> int:
         """How many numbers the method carries from stage to stage."""
-        return len(self._method.carried(np.zeros(self._size), self.system.layout))
+        return len(self._method.carried(np.zeros(self.size), self.system.layout))
 
     @cached_property
     def _start(self) -> Kernel:
         """What is carried at the start, as a kernel."""
-        return kernel(f"({self._size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
+        return kernel(f"({self.size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
             lambda x: self._method.carried(x, self.system.layout))
 
     def _check_constraints(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
                            start: float) -> None:
-        first = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in self._changing else given[n]
+        first = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in self.changing else given[n]
                  for n, port in self.system.ports.items()]
         check_constraints(self.system, start, self.system.layout.vectors(x), first, parameters)
 
     @property
-    def _size(self) -> int:
+    def size(self) -> int:
         return self.system.layout.size + 2
 
     def _known(self, name: str) -> ArrayLike:
@@ -247,9 +319,9 @@ class Rollout:
         if steps < 0 or every < 1 or steps % every:
             raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
 
-    def _batch(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
+    def batch(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
                step: ArrayLike) -> tuple[int, ...]:
-        cores = {n: len(shape) + (n in self._changing) for n, shape in self.inputs.items()}
+        cores = {n: len(shape) + (n in self.changing) for n, shape in self.inputs.items()}
         batches = {**self.system.layout.batch(x), "step": np.shape(step),
                    **{n: a.shape[:a.ndim - cores[n]] for n, a in given.items()},
                    **{n: a.shape[:a.ndim - len(self.parameters[n])] for n, a in parameters.items()}}
@@ -259,7 +331,7 @@ class Rollout:
             listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
             raise SignatureError(f"the batches of states and inputs do not go together: {listed}") from None
 
-    def _advance(self, points: Array, first: int, last: int, every: int, given: Mapping[str, Array],
+    def advance(self, points: Array, first: int, last: int, every: int, given: Mapping[str, Array],
                  watched: Array | None, step: ArrayLike, times: Array, threads: int) -> Array | None:
         """From sample `first` to sample `last`."""
         x = points[..., first, :]
@@ -271,12 +343,12 @@ class Rollout:
             "t": times[..., now].astype(precision)}
         for name in self.inputs:
             core = len(self.inputs[name])
-            arguments[f"u.{name}"] = _from_to(given[name], now, core) if name in self._changing else given[name]
+            arguments[f"u.{name}"] = _from_to(given[name], now, core) if name in self.changing else given[name]
         arguments |= {f"p.{name}": given[name] for name in self.parameters}
         out = [points[..., first + 1:last + 1, :]]
         if watched is not None and self._watching is not None:
             arguments |= self._watching.arguments(watched, now, precision)
-            out.append(self._backend.empty(points.shape[:-2], (last - first, self._watching.size), str(precision)))
+            out.append(self.backend.empty(points.shape[:-2], (last - first, self._watching.size), str(precision)))
         self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=(last - first) * every,
                        every=every, out=out, dtype=precision, threads=threads)
         return None if watched is None else out[1][..., -1, :]
@@ -301,7 +373,7 @@ class Rollout:
         for name, shape in self.inputs.items():
             a = given[name]
             axis = a.ndim - len(shape) - 1
-            if name in self._changing:
+            if name in self.changing:
                 found[name] = np.take(a, np.minimum(np.arange(samples) * every, a.shape[axis] - 1), axis=axis)
             else:
                 found[name] = np.expand_dims(a, axis + 1)
@@ -355,14 +427,14 @@ class Rollout:
 
     def _compiled(self) -> Iterated:
         layout = self.system.layout
-        carried = self._method.carried(np.zeros(self._size), layout).shape
+        carried = self._method.carried(np.zeros(self.size), layout).shape
         watching = self._watching
         shapes: dict[str, tuple[int, ...]] = {
-            "x": (self._size,), "carried": carried, "held": (self._held,), **(watching.shapes if watching else {}),
+            "x": (self.size,), "carried": carried, "held": (self._held,), **(watching.shapes if watching else {}),
             "h": (), "row": (len(self._method.table.columns),), "t": (),
             **{f"u.{n}": s for n, s in self.inputs.items()},
             **{f"p.{n}": s for n, s in self.parameters.items()}}
-        unused = {name for name, used in (("carried", carried != (0,)), ("held", self._holds), ("t", self._timed))
+        unused = {name for name, used in (("carried", carried != (0,)), ("held", self._holds), ("t", self.timed))
                   if not used}
         names = [name for name in shapes if name not in unused]
         fed = [name for name in ("x", "carried", "held", "watched") if name in names]
@@ -370,8 +442,8 @@ class Rollout:
         signature = f"{','.join(spell(shapes[n]) for n in names)}->{','.join(results)}"
         outputs = [f"{n}_after" for n in fed] + (["again"] if watching else [])
         name = f"{self.system.name} {self.method}"
-        stage = kernel(signature, name=name, inputs=names, outputs=outputs)(self._text(names, fed))
-        changing = [*[f"u.{n}" for n in self._changing], *(["t"] if self._timed else []),
+        stage = kernel(signature, name=name, inputs=names, outputs=outputs, shared=True)(self._text(names, fed))
+        changing = [*[f"u.{n}" for n in self.changing], *(["t"] if self.timed else []),
                     *(["turn"] if watching else [])]
         return iterate(stage, {n: f"{n}_after" for n in fed}, changing=changing, cycling=["row"],
                        keeping=["x_after", *(["watched_after"] if watching else [])],
@@ -388,7 +460,7 @@ class Rollout:
             p = self.system.parameter_record({n: given[f"p.{n}"] for n in self.parameters})
             since, length = watching.trial(given) if watching else (0.0, given["h"])
             inputs, held = self._driven(given, point, row, length)
-            t = given["t"] + since + row.time * length if self._timed else 0.0
+            t = given["t"] + since + row.time * length if self.timed else 0.0
             flow = Flow(self.system, t, p, inputs)
             before = given.get("carried", np.zeros(0))
             after, carried = self._method.text(Stage(flow, length, row), point, before)

@@ -1,0 +1,325 @@
+"""Derivatives of rollouts: forward along directions, and backward from weights, each inside one compiled loop.
+
+A step is one text, x[k + 1] = f(x[k], u[k], p): all stages of its method. Forward, a tangent goes with the state:
+
+    dx[k + 1] = f_x dx[k] + f_u du[k] + f_p dp
+Backward, an adjoint comes from the last state to the first, and collects on its way what the rest is to blame for:
+
+    a[k] = f_x' a[k + 1] + w[k]        du[k] = f_u' a[k + 1]        dp = sum f_p' a[k + 1]
+where w[k] are the weights of the state x[k] (Griewank & Walther, Evaluating Derivatives, sections 3.1, 3.2 and 12).
+These are the derivatives of the steps that are made, not of the motion they approximate: they agree with differences
+of rollouts. The way back needs every state of the way there. Those of some steps fit into memory; else states are kept
+some steps apart, about the root of their number, and what lies between is computed again.
+
+Everything is by coordinates: the derivative by a quaternion has four entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.iterate import Iterated, iterate
+from cayley.compiler.jacobian_products import slopes_of_sum
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.signature import spell
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.systems.recorded_run import RecordedRun, Run, from_to, summed
+from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from cayley.systems.rollouts import Rollout
+
+WORK = "work"
+
+
+class RolloutDerivatives:
+    """The derivatives of one rollout; compiled when first asked for, for each choice of what to differentiate by."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        if rollout.system.transitions or rollout.system.layout.modes:
+            raise UnsupportedError(
+                f"{rollout.system.name} has transitions: when they happen depends on all else, and derivatives "
+                "across them are not made. Differentiate a system without them, up to the first")
+        self.rollout = rollout
+        self._layout = rollout.system.layout
+        self._backwards: dict[tuple[str, ...], Iterated] = {}
+        self._forwards: dict[tuple[str, ...], Iterated] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """All that can be differentiated by."""
+        return [*self._layout.blocks, *self.rollout.inputs, *self.rollout.parameters]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of one trajectory; what changes has an axis of steps besides."""
+        blocks = {name: block.shape for name, block in self._layout.blocks.items()}
+        return {**blocks, **self.rollout.inputs, **self.rollout.parameters}
+
+    def chosen(self, by: Sequence[str] | str | None) -> tuple[str, ...]:
+        """What was asked for, or all."""
+        if by is None:
+            return tuple(self.names)
+        for name in [by] if isinstance(by, str) else by:
+            if name not in self.names:
+                others = f"; there are {', '.join(self.names)}"
+                raise SignatureError(f"a rollout of {self.rollout.system.name} has no {name!r} to differentiate by"
+                                     f"{did_you_mean(name, self.names, otherwise=others)}")
+        return (by,) if isinstance(by, str) else tuple(name for name in self.names if name in by)
+
+    # Backward
+
+    def vjp(self, run: Run, weights: Mapping[str, ArrayLike], by: Sequence[str] | str | None) -> dict[str, Array]:
+        """The derivatives of the weighted sum of kept states: each of the shape of what it is by."""
+        recorded = RecordedRun(self.rollout, run)
+        return self.backward(recorded, self.seeds(recorded, weights), self.chosen(by))
+
+    def backward(self, recorded: RecordedRun, seeds: Array, by: tuple[str, ...]) -> dict[str, Array]:
+        """`seeds` (..., samples + 1, size + 2) are the weights of the kept points."""
+        run = recorded.run
+        rollout = self.rollout
+        inner = tuple(name for name in by if name not in self._layout.blocks)
+        constants = [name for name in inner if name not in rollout.changing]
+        moving = [name for name in inner if name in rollout.changing]
+        iterated = self._iterated_backward(inner)
+        shapes = self.shapes
+        found = {n: rollout.backend.empty(recorded.batch, (run.steps, *shapes[n]), recorded.precision) for n in moving}
+        sums = {n: self._zeros(recorded, shapes[n]) for n in constants}
+        adjoint = seeds[..., -1, :]
+        for first, last, points in recorded.backward():
+            arguments = recorded.arguments(first, last) | {
+                "x": points[..., :-1, :], "weight": recorded.weights(seeds, first, last)}
+            arguments = {n: _backwards(a, self._moves[n]) if n in self._moves else a for n, a in arguments.items()}
+            arguments |= {"adjoint": adjoint, **{f"sum.{n}": sums[n] for n in constants}}
+            kept = last - first if moving else 1  # of all else only the last is of use
+            out = [rollout.backend.empty(recorded.batch, (kept, *shape), recorded.precision)
+                   for shape in (seeds.shape[-1:], *[shapes[n] for n in constants])]
+            out += [_backwards(from_to(found[n], slice(first, last), len(shapes[n])), len(shapes[n])) for n in moving]
+            iterated(*[arguments[n] for n in iterated.kernel.inputs], steps=last - first, every=(last - first) // kept,
+                     out=out, dtype=recorded.precision, threads=run.threads)
+            adjoint = out[0][..., -1, :]
+            if first % run.every == 0:
+                adjoint = adjoint + seeds[..., first // run.every, :]
+            sums = {n: _at(a, -1, len(shapes[n])) for n, a in zip(constants, out[1:], strict=False)}
+        given = run.arguments
+        whole = found | sums | {n: self.block(adjoint, n) for n in by if n in self._layout.blocks}
+        return {n: summed(whole[n], given[n].shape, (*recorded.batch, *self._axes(n, run))) for n in by}
+
+    @cached_property
+    def _moves(self) -> dict[str, int]:
+        """The arguments of the way back that have a value for each step, and their axes besides."""
+        return {"x": 1, "weight": 1, **({"t": 0} if self.rollout.timed else {}),
+                **{f"u.{n}": len(self.shapes[n]) for n in self.rollout.changing}}
+
+    def _axes(self, name: str, run: Run) -> tuple[int, ...]:
+        """The core of an argument: of what changes, with its steps."""
+        return (*([run.steps] if name in self.rollout.changing else []), *self.shapes[name])
+
+    def block(self, points: Array, name: str) -> Array:
+        shape = () if name == WORK else self._layout.blocks[name].shape
+        part = points[..., self.places[name]]
+        return part[..., 0] if shape == () else part.reshape((*part.shape[:-1], *shape))
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where the blocks are in a point, and the work that was put in."""
+        return self._layout.places | {WORK: slice(self._layout.size, self._layout.size + 1)}
+
+    def seeds(self, recorded: RecordedRun, weights: Mapping[str, ArrayLike]) -> Array:
+        """The weights of the blocks, (..., samples + 1, *shape) each, as weights of points."""
+        seeds = self._zeros(recorded, (recorded.run.samples + 1, self.rollout.size))
+        for name, given in weights.items():
+            if name not in self.places:
+                raise SignatureError(f"{self._layout.whose} has no state {name!r} to weigh"
+                                     f"{did_you_mean(name, [*self.places])}")
+            array: Any = self.rollout.backend.array(given, name)
+            shape = () if name == WORK else self.shapes[name]
+            wanted = (*recorded.batch, recorded.run.samples + 1, *shape)
+            if tuple(array.shape) != wanted:
+                raise SignatureError(f"the weights of {name!r} have the shape {tuple(array.shape)}: there is one for "
+                                     f"each kept number, {wanted}")
+            seeds[..., self.places[name]] = array.reshape((*wanted[:len(wanted) - len(shape)], prod(shape)))
+        return seeds
+
+    def _zeros(self, recorded: RecordedRun, core: tuple[int, ...]) -> Array:
+        made = self.rollout.backend.empty(recorded.batch, core, recorded.precision)
+        made[...] = 0.0
+        return made
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this processor, on arrays of NumPy."""
+        return self.rollout._iterated.backend == "llvm"
+
+    @cached_property
+    def step(self) -> Kernel:
+        """All stages of one step, as a kernel: (x, h, t, inputs, parameters) -> x."""
+        return kernel(f"{','.join(spell(s) for s in self._arguments.values())}->({self.rollout.size})",
+                      name=f"{self.rollout.system.name} step", inputs=[*self._arguments], outputs=["after"],
+                      shared=True)(self._step_text)
+
+    @cached_property
+    def _arguments(self) -> dict[str, tuple[int, ...]]:
+        rollout = self.rollout
+        return {"x": (rollout.size,), "h": (), **({"t": ()} if rollout.timed else {}),
+                **{f"u.{n}": s for n, s in rollout.inputs.items()},
+                **{f"p.{n}": s for n, s in rollout.parameters.items()}}
+
+    def _step_text(self, *arguments: Scalar) -> Array:
+        rollout = self.rollout
+        stage = rollout._iterated.kernel
+        given = dict(zip(self._arguments, arguments, strict=True))
+        given |= {"carried": rollout._method.carried(given["x"], self._layout), "held": np.zeros(rollout._held)}
+        fed = [name for name in ("x", "carried", "held") if name in stage.inputs]
+        for row in rollout._method.table.numbers:
+            given["row"] = row
+            results = stage(*[given[name] for name in stage.inputs])
+            given |= dict(zip(fed, results if len(fed) > 1 else [results], strict=True))
+        return given["x"]
+
+    def _variable(self, name: str) -> str:
+        return f"p.{name}" if name in self.rollout.parameters else f"u.{name}"
+
+    def _iterated_backward(self, by: tuple[str, ...]) -> Iterated:
+        if by not in self._backwards:
+            self._backwards[by] = self._made_backward(by)
+        return self._backwards[by]
+
+    def _made_backward(self, by: tuple[str, ...]) -> Iterated:
+        rollout = self.rollout
+        constants = [n for n in by if n not in rollout.changing]
+        moving = [n for n in by if n in rollout.changing]
+        size = (rollout.size,)
+        shapes = {"adjoint": size, "weight": size, **{f"sum.{n}": self.shapes[n] for n in constants}, **self._arguments}
+
+        def text(*arguments: Scalar) -> Scalar:
+            given = dict(zip(shapes, arguments, strict=True))
+            after = self.step(*[given[n] for n in self._arguments])
+            slopes = slopes_of_sum(after, [given["x"], *[given[self._variable(n)] for n in (*constants, *moving)]],
+                                   given["adjoint"])
+            totals = [given[f"sum.{n}"] + slope for n, slope in zip(constants, slopes[1:], strict=False)]
+            return slopes[0] + given["weight"], *totals, *slopes[1 + len(constants):]
+
+        outputs = ["before", *[f"total{k}" for k in range(len(constants))], *[f"slope{k}" for k in range(len(moving))]]
+        results = [size, *[self.shapes[n] for n in (*constants, *moving)]]
+        made = kernel(_signature(shapes, results), name=f"{rollout.system.name} {rollout.method} backward",
+                      inputs=[*shapes], outputs=outputs)(_alone(text, len(results)))
+        feeding = {"adjoint": "before", **{f"sum.{n}": f"total{k}" for k, n in enumerate(constants)}}
+        changing = ["weight", "x", *(["t"] if rollout.timed else []), *[f"u.{n}" for n in rollout.changing]]
+        return iterate(made, feeding, changing=changing).on(rollout._iterated.backend)
+
+    # Forward
+
+    def jvp(self, run: Run, tangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """The tangents (..., samples + 1, *shape) of all blocks, along one direction of the arguments."""
+        rollout = self.rollout
+        recorded = RecordedRun(rollout, run, remembers=False)
+        by = self.chosen([*tangents])
+        inner = tuple(n for n in by if n not in self._layout.blocks)
+        backend = rollout.backend
+        arrays = {}
+        for name in by:
+            array: Any = backend.array(tangents[name], name)
+            core = self._axes(name, run)
+            if tuple(array.shape[array.ndim - len(core):]) != core:
+                raise SignatureError(f"the tangent of {name!r} has the shape {tuple(array.shape)}: it is (..., "
+                                     f"{', '.join(map(str, core))})")
+            arrays[name] = array
+        leads = [a.shape[:a.ndim - len(self._axes(n, run))] for n, a in arrays.items()]
+        batch = np.broadcast_shapes(recorded.batch, *leads)
+        precision = recorded.precision
+        along = backend.empty(batch, (run.samples + 1, rollout.size), precision)
+        along[..., 0, :] = 0.0
+        for name in by:
+            if name in self._layout.blocks:
+                shape = self.shapes[name]
+                lead = arrays[name].shape[:arrays[name].ndim - len(shape)]
+                along[..., 0, self.places[name]] = arrays[name].reshape((*lead, prod(shape)))
+        if run.steps:
+            start = backend.empty(recorded.batch, (rollout.size,), precision)
+            rollout.begin(start, run.x)
+            iterated = self._iterated_forward(inner)
+            arguments = recorded.arguments(0, run.steps) | {"x": start, "along": along[..., 0, :]}
+            arguments |= {f"along.{n}": arrays[n] for n in inner}
+            iterated(*[arguments[n] for n in iterated.kernel.inputs], steps=run.steps, every=run.every,
+                     out=[along[..., 1:, :]], dtype=precision, threads=run.threads)
+        return {name: self.block(along, name) for name in self.places}
+
+    def _iterated_forward(self, by: tuple[str, ...]) -> Iterated:
+        if by not in self._forwards:
+            rollout = self.rollout
+            variables = ("x", *[self._variable(n) for n in by])
+            product = self.step.jvp(*variables)
+            size = (rollout.size,)
+            shapes = {"along": size, **{f"along.{n}": self.shapes[n] for n in by}, **self._arguments}
+
+            def text(*arguments: Scalar) -> Scalar:
+                given = dict(zip(shapes, arguments, strict=True))
+                own = [given[n] for n in self._arguments]
+                return self.step(*own), product(*own, given["along"], *[given[f"along.{n}"] for n in by])
+
+            made = kernel(_signature(shapes, [size, size]), name=f"{rollout.system.name} {rollout.method} forward",
+                          inputs=[*shapes], outputs=["after", "along_after"])(text)
+            changing = [*(["t"] if rollout.timed else []), *[f"u.{n}" for n in rollout.changing],
+                        *[f"along.{n}" for n in by if n in rollout.changing]]
+            self._forwards[by] = iterate(made, {"x": "after", "along": "along_after"}, changing=changing,
+                                        keeping=["along_after"]).on(rollout._iterated.backend)
+        return self._forwards[by]
+
+    def sensitivities(self, run: Run, by: Sequence[str] | str | None) -> dict[str, dict[str, Array]]:
+        """The derivatives of each block at the kept times by each of `by`: (..., samples + 1, *block, *by)."""
+        by = self.chosen(by)
+        moving = [n for n in by if n in self.rollout.changing]
+        if moving:
+            raise UnsupportedError(f"{moving[0]!r} changes: it has as many sensitivities as there are steps; take "
+                                   "`gradient` or `vjp`, or `jvp` along one direction")
+        shapes = {n: self.shapes[n] for n in by}
+        columns = sum(prod(s) for s in shapes.values())
+        units = np.eye(columns)
+        ends = np.cumsum([0, *[prod(s) for s in shapes.values()]]).tolist()
+        places = {n: slice(a, b) for n, a, b in zip(by, ends[:-1], ends[1:], strict=True)}
+        wide = self._with_columns(run)
+        found = self.jvp(wide, {n: units[:, places[n]].reshape((columns, *shapes[n])) for n in by})
+        return {name: {n: _columns_last(array, 0 if name == WORK else len(self._layout.blocks[name].shape),
+                                        places[n], shapes[n]) for n in by}
+                for name, array in found.items() if name != WORK}
+
+    def _with_columns(self, run: Run) -> Run:
+        """The same run with an axis at the end of the batch, along which nothing changes."""
+        def widened(values: Mapping[str, Array]) -> dict[str, Array]:
+            return {n: np.expand_dims(a, a.ndim - len(self._axes(n, run))) for n, a in values.items()}
+        step: Any = np.asarray(run.step)
+        return Run(widened(run.x), widened(run.given), widened(run.parameters), step[..., None], run.steps, run.every,
+                   run.start, run.threads)
+
+
+def _signature(shapes: Mapping[str, tuple[int, ...]], results: Sequence[tuple[int, ...]]) -> str:
+    return f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, results))}"
+
+
+def _alone(text: Any, results: int) -> Any:  # noqa: ANN401
+    """A text that returns its one result, and not a tuple of it."""
+    return text if results > 1 else lambda *arguments: text(*arguments)[0]
+
+
+def _backwards(array: Array, core: int) -> Array:
+    return from_to(array, slice(None, None, -1), core)
+
+
+def _at(array: Array, place: int, core: int) -> Array:
+    index: tuple[Any, ...] = (..., place, *[slice(None)] * core)
+    return array[index]
+
+
+def _columns_last(array: Array, core: int, columns: slice, shape: tuple[int, ...]) -> Array:
+    """(..., columns, samples, *block) as (..., samples, *block, *shape)."""
+    axis = array.ndim - core - 2
+    index: tuple[Any, ...] = (*[slice(None)] * axis, columns)
+    moved = np.moveaxis(array[index], axis, -1)
+    return moved.reshape((*moved.shape[:-1], *shape))
