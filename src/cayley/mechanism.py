@@ -33,7 +33,7 @@ from cayley.model.parts import Body, Frame, Friction, Joint, Loop
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Follower, Tree
 from cayley.model.winding import Winding
-from cayley.showing import Player, maker
+from cayley.showing import Pictured, Player, maker
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class WantsTreeError(TraceError, AttributeError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mechanism:
+class Mechanism(Pictured):
     """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
     It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are those of its `tree`: `name`, `bodies`,
@@ -1765,6 +1765,11 @@ class Mechanism:
 
     def __repr__(self) -> str:
         return repr(self.tree)
+
+    def _repr_html_(self) -> str:
+        from cayley.model.report import report
+        tables = "".join(table._repr_html_() for table in report(self.tree).tables)
+        return f"{super()._repr_html_()}<details><summary>parts</summary>{tables}</details>"
 
     if not TYPE_CHECKING:  # which would then take every name for one of a mechanism
 

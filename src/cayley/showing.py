@@ -32,14 +32,15 @@ def maker(name: str) -> Callable[..., Any]:
 
 
 class Pictured:
-    """What draws itself: a notebook shows its short name with the picture under it, or the name alone where there is
-    nothing to draw."""
+    """What draws itself, by a method `plot` or `draw`: a notebook shows its short name with the picture under it, or
+    the name alone where there is nothing to draw."""
 
     __slots__ = ()
 
     def _picture(self) -> Figure:
-        """A figure of Matplotlib that is drawn for this alone."""
-        raise NotImplementedError
+        drawn: Any = (getattr(self, "plot", None) or getattr(self, "draw"))()  # noqa: B009 (of the class that is shown)
+        figure: Figure = getattr(drawn, "figure", None) or drawn
+        return figure
 
     def _repr_png_(self) -> bytes | None:
         try:
@@ -88,6 +89,15 @@ def png(figure: Figure) -> bytes:
     return file.getvalue()
 
 
+def plain_words(figure: Figure) -> Figure:
+    """The same figure with axes of plain numbers, whose texts are words as they are: names with dollars in them are no
+    formulas."""
+    from matplotlib.text import Text
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
+    return figure
+
+
 def html_picture(words: str, picture: bytes | None) -> str:
     """Words with a picture under them."""
     text = f"<p>{escape(words)}</p>"
@@ -101,7 +111,8 @@ def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
     """Rows of words under headings."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in rows)
-    return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"
+    table = f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"
+    return f'<div style="overflow-x:auto">{table}</div>'
 
 
 def html_text(summary: str, text: str) -> str:

@@ -19,6 +19,7 @@ from cayley.compiler.names import free_prefix, identifier
 from cayley.compiler.program import Program, Variable
 from cayley.compiler.single_precision import in_precision
 from cayley.errors import UnsupportedError
+from cayley.showing import html_text
 from cayley.wording import printable
 
 _INDENT = "    "
@@ -63,6 +64,9 @@ class CSource:
     def __repr__(self) -> str:
         lines = len(self.source.splitlines())
         return f"<C99 function {self.name}, {lines} lines: print it, or write(folder) {self.name}.c and {self.name}.h>"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self), str(self))
 
     def __str__(self) -> str:
         return f"/* ---- {self.name}.h ---- */\n\n{self.header}\n/* ---- {self.name}.c ---- */\n\n{self.source}"

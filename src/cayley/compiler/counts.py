@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from cayley.compiler.operations import FREE, OPERATIONS
 from cayley.compiler.program import Program
+from cayley.showing import html_table
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,18 @@ class Operations:
     def total(self) -> int:
         return sum(getattr(self, f.name) for f in fields(self))
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return html_table("Operations", ("what", "how many"), [(words, str(number)) for number, words in self._found])
+
+    @property
+    def _found(self) -> list[tuple[int, str]]:
+        return [(getattr(self, f.name), f.name.replace("_", " ")) for f in fields(self) if getattr(self, f.name)]
+
     def __str__(self) -> str:
-        found = [(getattr(self, f.name), f.name.replace("_", " ")) for f in fields(self) if getattr(self, f.name)]
+        found = self._found
         parts = [f"{number} {words[:-1] if number == 1 and words.endswith('s') else words}" for number, words in found]
         return ", ".join(parts) or "no operations"
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.lookup import interval, lookup
 from cayley.compiler.typing import Array, Scalar
+from cayley.showing import Pictured
 from cayley.systems.connect import connect
 from cayley.systems.system import System
 
@@ -29,7 +30,7 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedMotion:
+class LearnedMotion(Pictured):
     """Trial after trial, the first without anything learned; made by `IterativeLearning.run`."""
 
     learning: IterativeLearning

@@ -38,7 +38,7 @@ class Labels(matplotlib.artist.Artist):
         super().__init__()
         self.points = np.asarray(points, dtype=float)
         self.obstacles = np.asarray(obstacles, dtype=float)
-        self.texts = [Text(0, 0, name, fontsize=fontsize, color=INK, ha="center", va="center",
+        self.texts = [Text(0, 0, name, fontsize=fontsize, color=INK, ha="center", va="center", parse_math=False,
                            path_effects=[withStroke(linewidth=2.5, foreground="white")]) for name in names]
         self.set_zorder(30)
         self.set_in_layout(False)

@@ -23,6 +23,7 @@ from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.uniform_units import velocity_units
 from cayley.model.tree import Tree
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from cayley.drawing.canvas import Canvas
@@ -35,7 +36,7 @@ _HALVINGS = 45
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ManipulabilityMap:
+class ManipulabilityMap(Pictured):
     """Values (k, l) of an index at places `horizontal` (l) and `vertical` (k), not a number where nothing is reached.
     """
 

@@ -48,7 +48,7 @@ def draw_map(found: ManipulabilityMap, ax: Canvas = None) -> Canvas:
         ax.plot([], [], color=RED, lw=2, label="singular configurations")
         ax.legend(handles=ax.lines[-1:], loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=9,
                   borderaxespad=0.2)
-    ax.set_title(f"{found.tree.name}, {found.frame}", fontsize=10, color=INK, loc="left",
+    ax.set_title(f"{found.tree.name}, {found.frame}", fontsize=10, color=INK, loc="left", parse_math=False,
                  pad=20 if len(found.singular) else 6)
     return ax
 

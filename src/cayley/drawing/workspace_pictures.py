@@ -42,7 +42,7 @@ def draw_workspace(space: Workspace, figure: Figure | None = None) -> Figure:
         grid = figure.add_gridspec(1, 2, width_ratios=(1.15, 1))
         _draw_cloud(add_axes(figure, grid[0], space.view), space)
         draw_section(figure.add_subplot(grid[1]), space)
-    figure.suptitle(_caption(space), fontsize=10, color=INK)
+    figure.suptitle(_caption(space), fontsize=10, color=INK, parse_math=False)
     return figure
 
 

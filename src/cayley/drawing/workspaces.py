@@ -27,6 +27,7 @@ from cayley.kinematics.input_output import allowed_velocities
 from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.constraints import is_tied, ties
 from cayley.model.tree import Tree
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +46,7 @@ class Axis(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Workspace:
+class Workspace(Pictured):
     """Points that a frame reaches, and the figures of its reach."""
 
     tree: Tree

@@ -22,6 +22,7 @@ from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.mechanisms.plane_curves import zero_curves
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +40,7 @@ class Posture(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorkspaceMap:
+class WorkspaceMap(Pictured):
     """What a machine reaches in a plane, and how well."""
 
     title: str

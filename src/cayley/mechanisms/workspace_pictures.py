@@ -39,7 +39,7 @@ def draw_workspace_map(found: WorkspaceMap, ax: Axes | None = None) -> Axes:
     ax.set_aspect("equal")
     ax.spines[["top", "right"]].set_visible(False)
     ax.set(xlabel=found.names[0], ylabel=found.names[1])
-    ax.set_title(found.title, fontsize=10, color=_INK, loc="left")
+    ax.set_title(found.title, fontsize=10, color=_INK, loc="left", parse_math=False)
     handles, _ = ax.get_legend_handles_labels()
     if handles:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=8, ncols=1)

@@ -22,6 +22,7 @@ from cayley.model.parts import Body, Frame, Joint
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
+from cayley.showing import html_table
 from cayley.wording import printable
 
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
@@ -67,9 +68,7 @@ class Table:
         return str(self)
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(word)}</td>' for word in row)}</tr>" for row in self.rows)
-        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
-        return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>"
+        return html_table(self.title, self.columns, self.rows)
 
     def __rich__(self) -> RichTable:
         table = RichTable(title=Text(self.title), title_justify="left")

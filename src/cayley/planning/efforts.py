@@ -13,13 +13,14 @@ from cayley.errors import PlanningError
 from cayley.planning.limits import Machine, MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.speed_limits import Worst, allowed_speed
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
-class EffortProfile:
+class EffortProfile(Pictured):
     """The forces `tau` (samples, n) [N or N m] of a motion at the times `t`, beside the `limits` of effort."""
 
     motion: Motion

@@ -11,13 +11,14 @@ from cayley.compiler.typing import Array
 from cayley.planning.limits import KINDS, MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.speed_limits import sample_times
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
-class LimitUse:
+class LimitUse(Pictured):
     """Velocity, acceleration, jerk and effort, by these words, at the times `t` (samples): `values` (samples, n) and
     the greatest of each joint, `greatest` (n). Without a machine there are no efforts.
     """

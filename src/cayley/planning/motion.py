@@ -21,6 +21,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.given import numbers, positive_seconds
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +53,7 @@ class MotionState(NamedTuple):
     qdd: Array
 
 
-class Motion(ABC):
+class Motion(Pictured, ABC):
     """A motion from `start` to `end` [s] of nq coordinates with nv velocities.
 
     `move(t)` is the `MotionState` at a time or at an array of times, `move.jerk(t)` the third derivative. A time may be

@@ -22,7 +22,7 @@ from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.configurations import normalized
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
-from cayley.showing import Player, maker
+from cayley.showing import Pictured, Player, maker
 from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
 from cayley.systems.trajectory import Occurrence
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(Pictured):
     """States at the times `t` (samples): `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), the `work` (...,
     samples) [J] that joint forces, friction, wrenches and impacts have done since the start.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
+from cayley.showing import plain_words
 from cayley.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _FORCES = {"rad": "N m", "m": "N"}
 def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None,
          figsize: tuple[float, float] | None = None) -> Figure:
     """The figure; batches are drawn as many thin lines, one colour a coordinate."""
+    if not len(trajectory):
+        raise ConventionError(f"the trajectory of {trajectory.name} has no samples: there is nothing to draw")
     wanted = None if joints is None else {joints} if isinstance(joints, str) else set(joints)
     known = {
         part
@@ -51,7 +54,7 @@ def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None,
     many = f"{'x'.join(map(str, trajectory.batch))} trajectories of " if trajectory.batch else ""
     ending = "" if trajectory.finished else f": stopped, {trajectory.status}"
     figure.suptitle(f"{many}{trajectory.name}{ending}", color=_INK)
-    return figure
+    return plain_words(figure)
 
 
 def _lines(ax: Axes, t: Array, values: Array, labels: Sequence[tuple[str, str]], wanted: set[str] | None,

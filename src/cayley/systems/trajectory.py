@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
-from cayley.showing import Player, maker
+from cayley.showing import Pictured, Player, maker
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.system import System
@@ -46,7 +46,7 @@ class Log:
 
 
 @dataclass(frozen=True, eq=False)
-class SystemTrajectory:
+class SystemTrajectory(Pictured):
     """States at the times `t` (samples): `trajectory["current"]`, or `trajectory.current`, is that block, of the shape
     (..., samples, *shape). `outputs` are computed when they are asked for, as is the `energy`; `work` (..., samples) is
     what was put in. `status` is one word, "finished" if all went well, and `message` says it in a sentence.

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from cayley.errors import SignatureError
+from cayley.showing import plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +25,8 @@ _GREY = "#8793a1"
 def plot(trajectory: SystemTrajectory, names: Iterable[str] | None) -> Figure:
     """The figure; batches are drawn as many thin lines, one colour an entry."""
     system = trajectory.system
+    if not len(trajectory):
+        raise SignatureError(f"the trajectory of {system.name} has no samples: there is nothing to draw")
     known = dict.fromkeys([*system.state, *system.modes, *system.outputs])
     shown = list(known) if names is None else list(names)
     unknown = [name for name in shown if name not in known]
@@ -39,7 +42,7 @@ def plot(trajectory: SystemTrajectory, names: Iterable[str] | None) -> Figure:
                 ax.axvline(what.t, color=_GREY, linewidth=0.8, linestyle=":")
     axes[-1, 0].set_xlabel("t [s]")
     figure.suptitle(system.name if trajectory.finished else f"{system.name}: stopped, {trajectory.status}")
-    return figure
+    return plain_words(figure)
 
 
 def _lines(ax: Axes, trajectory: SystemTrajectory, name: str) -> None:

@@ -23,6 +23,7 @@ from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, err
 from cayley.control.stability.linear_stability import of_error_dynamics
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.showing import Pictured
 from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.system import System
@@ -49,7 +50,7 @@ class Levels(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RegionOfAttraction:
+class RegionOfAttraction(Pictured):
     """What became of each state of a grid; made by `region_of_attraction`."""
 
     about: ErrorDynamics

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
+from cayley.showing import Pictured
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _POINTS = 800
 
 
 @dataclass(frozen=True, eq=False)
-class Bode:
+class Bode(Pictured):
     """The response (k) at frequencies w (k) [rad/s]; made by `LinearModel.bode`."""
 
     model: LinearModel

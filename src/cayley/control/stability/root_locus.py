@@ -16,6 +16,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
+from cayley.showing import Pictured
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _POINTS = 400
 
 
 @dataclass(frozen=True, eq=False)
-class RootLocus:
+class RootLocus(Pictured):
     """Poles (k, n) at gains (k), each column a branch; made by `LinearModel.root_locus`."""
 
     model: LinearModel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 
 from rich.console import Group
 
@@ -11,7 +12,7 @@ from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
 from cayley.model.report import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OperationTable:
     """Figures by row and column, for any n. Prints as text with the values for one n; on a Rich console, as a table.
 
@@ -41,11 +42,17 @@ class OperationTable:
     def __str__(self) -> str:
         return "\n".join([str(self.table), *[f"  {note}" for note in self.notes]])
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_() + "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+
     def __rich__(self) -> Group:
         return Group(self.table, *self.notes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OperationTables:
     """Several tables. Prints as text, and as tables on a Rich console."""
 
@@ -56,6 +63,12 @@ class OperationTables:
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.tables))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self.tables)
 
     def __rich__(self) -> Group:
         return Group(*self.tables)

@@ -60,15 +60,20 @@ class Comparison:
         columns = ("method", "multiplications", "additions", "ns per state", "distance", "source")
         return Table(f"Inverse dynamics of {self.mechanism}", columns, tuple(map(_words, self.rows)))
 
+    @property
+    def verdict(self) -> str:
+        """Whether the methods agree, in a sentence."""
+        said = "agree" if self.agrees else "DO NOT AGREE"
+        return f"The methods {said}: the largest distance is {self.spread:.2g}."
+
     def __str__(self) -> str:
-        verdict = "agree" if self.agrees else "DO NOT AGREE"
-        return f"{self.table}\nThe methods {verdict}: the largest distance is {self.spread:.2g}."
+        return f"{self.table}\n{self.verdict}"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return f"{self.table._repr_html_()}<p>{self.verdict}</p>"
 
     def __rich__(self) -> RichTable:
         return self.table.__rich__()

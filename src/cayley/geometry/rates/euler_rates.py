@@ -128,7 +128,7 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
     them.
 
     >>> euler_rate_kernels("zyz", axes="moving").velocity_map.operations()
-    Operations(multiplications=2, additions=0, ...)
+    <2 multiplications, 2 trigonometric>
     """
     matrix = euler_kernels(sequence, axes=axes).matrix_from_euler  # also refuses what is not a sequence
     moving, ordered = (sequence, slice(None)) if axes == "moving" else (sequence[::-1], slice(None, None, -1))

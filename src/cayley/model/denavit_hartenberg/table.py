@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,6 +26,7 @@ from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
 from cayley.model.spring_kinds import Spring
+from cayley.showing import html_table
 from cayley.wording import shown
 
 Convention = Literal["standard", "modified"]
@@ -130,6 +132,9 @@ class DHRow:
         return self.theta, self.d, self.a, self.alpha
 
 
+_HEADINGS = ("i", "joint", "theta [rad]", "d [m]", "a [m]", "alpha [rad]")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class DHTable:
     """Rows in one named convention, between a base and a tool."""
@@ -155,27 +160,33 @@ class DHTable:
         poses = {"base": self.base, "tool": self.tool}
         return {name: _pose_in_words(pose) for name, pose in poses.items() if not np.array_equal(pose, np.eye(4))}
 
-    def __str__(self) -> str:
-        lines = [
-            f"{'i':>3} {'joint':<10} {'theta [rad]':>14} {'d [m]':>12} {'a [m]':>12} {'alpha [rad]':>14}   "
-            f"{self.convention}"
-        ]
+    @property
+    def words(self) -> list[tuple[str, str, str, str, str, str]]:
+        """Number, kind of joint, theta, d, a and alpha of each row."""
+        found: list[tuple[str, str, str, str, str, str]] = []
         for i, row in enumerate(self.rows, 1):
             theta = angle_in_words(row.theta)
             d = length_in_words(row.d)
-            a = length_in_words(row.a)
-            alpha = angle_in_words(row.alpha)
             if row.kind == "revolute":
                 theta = moving_number(i, row.theta, angle_in_words)
             else:
                 d = moving_number(i, row.d, length_in_words)
-            lines.append(f"{i:>3} {row.kind:<10} {theta:>14} {d:>12} {a:>12} {alpha:>14}")
+            found.append((str(i), row.kind, theta, d, length_in_words(row.a), angle_in_words(row.alpha)))
+        return found
+
+    def __str__(self) -> str:
+        lines = [f"{i:>3} {kind:<10} {theta:>14} {d:>12} {a:>12} {alpha:>14}"
+                 for i, kind, theta, d, a, alpha in [_HEADINGS, *self.words]]
         ends = self.ends
         first, last = ([f"{name}: {ends[name]}"] if name in ends else [] for name in ("base", "tool"))
-        return "\n".join([lines[0], *first, *lines[1:], *last])
+        return "\n".join([f"{lines[0]}   {self.convention}", *first, *lines[1:], *last])
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        ends = "".join(f"<p>{escape(name)}: {escape(pose)}</p>" for name, pose in self.ends.items())
+        return html_table(f"Denavit-Hartenberg, {self.convention}", _HEADINGS, self.words) + ends
 
 
 def angle_in_words(angle: float) -> str:

@@ -1,0 +1,107 @@
+"""What a notebook shows: pictures that are pictures, tables with every word escaped, nothing left open."""
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import BytesIO
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+
+import cayley as cy
+from cayley.dynamics.inverse.compare import Comparison, MethodRow
+from cayley.planning import point_to_point
+
+HOSTILE = "<script>alert(1)</script>\"'& $\\frac$"
+ALLOWED = {"p", "img", "div", "table", "caption", "tr", "th", "td", "details", "summary", "pre", "ul", "li", "iframe"}
+
+
+class Tags(HTMLParser):
+    """The tags of a page, in pairs, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open = []
+        self.seen = set()
+        self.text = ""
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        assert not any(name.startswith("on") for name, _ in attrs)
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """An arm whose every name is markup."""
+    tree = cy.load("planar2r").tree
+    bodies = [replace(body, name=f"{body.name}{HOSTILE}") for body in tree.bodies]
+    joints = [replace(joint, name=f"{joint.name}{HOSTILE}", parent=f"{joint.parent}{HOSTILE}",
+                      child=f"{joint.child}{HOSTILE}") for joint in tree.joints]
+    frames = [replace(frame, name=f"{frame.name}{HOSTILE}", body=f"{frame.body}{HOSTILE}") for frame in tree.frames]
+    return cy.Mechanism.of(HOSTILE, bodies, joints, frames=frames, gravity=tree.gravity)
+
+
+@pytest.fixture(scope="module")
+def run(arm):
+    return arm.simulate([1.0, 0.5], np.zeros(2), times=np.linspace(0.0, 0.2, 11))
+
+
+def shown(thing):
+    """What is shown of it, checked."""
+    found = Tags(thing._repr_html_())
+    assert found.seen <= ALLOWED
+    return found
+
+
+def test_names_that_are_markup_are_words_in_all_that_is_shown(arm, run):
+    rows = (MethodRow(HOSTILE, HOSTILE, refused=HOSTILE),)
+    things = {"mechanism": arm, "report": arm.report(), "run": run, "player": run.animate(),
+              "system": arm.system().simulate({"q": [1.0, 0.5], "qd": np.zeros(2)}, times=run.t),
+              "workspace": arm.workspace(f"tool{HOSTILE}", samples=200), "comparison": Comparison(HOSTILE, rows)}
+    for name, thing in things.items():
+        page = shown(thing)
+        assert "alert(1)" in page.text or name == "player"
+        assert ("img" in page.seen) == (name in ("mechanism", "run", "system", "workspace"))
+    assert plt.get_fignums() == []
+
+
+def test_pictures_are_pictures_and_figures_are_closed(arm, run):
+    move = point_to_point([0.2, 1.0], [1.2, -1.0], duration=2.0)
+    for thing in (arm, run, move):
+        with Image.open(BytesIO(thing._repr_png_())) as picture:
+            assert picture.format == "PNG" and min(picture.size) > 200
+            assert np.ptp(np.asarray(picture.convert("L"))) > 100  # something is drawn
+    assert plt.get_fignums() == []
+
+
+def test_what_has_nothing_to_draw_is_shown_by_its_name(run):
+    nothing = run.between(5.0, 6.0)
+    assert nothing._repr_png_() is None and shown(nothing).text == repr(nothing)
+    assert plt.get_fignums() == []
+
+
+def test_tables_and_programs_are_shown_with_all_that_they_say():
+    arm = cy.load("scara")
+    table = arm.dh_table(convention="modified", frame="tool")
+    text = shown(table).text
+    assert all(word in text for row in table.words for word in row)
+    arm = cy.load("planar2r")
+    source = arm.gravity_forces.c_source("weights")
+    assert str(source) in shown(source).text and "<math.h>" in shown(source).text
+    counts = arm.gravity_forces.operations()
+    assert repr(counts) == f"<{counts}>" and f"multiplications{counts.multiplications}" in shown(counts).text
+    assert "Operations" not in repr(counts)
