@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 import cloudpickle
-import distributed
 import numpy as np
 import pytest
 import zarr
@@ -25,13 +24,6 @@ ARM = cy.load("planar2r")
 def states(random, count):
     q, qd, qdd = random.normal(size=(3, count, 2))
     return {"q": q, "qd": qd, "qdd": qdd}
-
-
-@pytest.fixture(scope="module")
-def client():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
-            distributed.Client(cluster) as client:
-        yield client
 
 
 def test_kept_rows_are_those_of_one_call():

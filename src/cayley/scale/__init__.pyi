@@ -1,3 +1,4 @@
+from cayley.scale.logs import summed_log as summed_log
 from cayley.scale.points import Drawn as Drawn
 from cayley.scale.points import Grid as Grid
 from cayley.scale.points import Table as Table

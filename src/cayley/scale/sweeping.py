@@ -8,9 +8,8 @@ no mark; totals are joined in the order of the chunks. So the result does not de
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.scale.points import Columns, Points, points_of
 from cayley.scale.reductions import Reduction
 from cayley.scale.store import Plan, Store, opened
-from cayley.scale.tasks import Workers, done, is_elsewhere
+from cayley.scale.tasks import Workers, done, is_elsewhere, tasks_of
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems.progress import PatientBar
 from cayley.systems.trajectory import SystemTrajectory
@@ -123,7 +122,8 @@ def sweep(compute: Compute, points: Points | Mapping[str, Any], *, into: str | o
     complete = store.complete()
     _check_chunk(job, points, store, complete, into)
     missing = np.flatnonzero(~complete)
-    tasks = _tasks(job, points, store, missing, sent=is_elsewhere(on))
+    task = tasks_of(_do, job, store, workers=on)
+    tasks = (task(int(k), points.cut(*plan.bounds(int(k)))) for k in missing)
     with PatientBar("sweep", plan.chunks, shown=progress) as bar:
         for already, _ in enumerate(done(on, tasks), plan.chunks - len(missing) + 1):
             bar.reached(already)
@@ -150,27 +150,6 @@ def _planned(job: Job, points: Points, chunk: int) -> Plan:
     kept = {name: (values.shape[1:], values.dtype.str) for name, values in job.kept(results).items()}
     ways = [f"{name}: {way}" for name in job.reduce for way in job.reduce[name]]
     return Plan(points.count, chunk, kept, ways, len(job.summary(results, 0)))
-
-
-def _tasks(job: Job, points: Points, store: Store, missing: Array, *, sent: bool) -> Iterator[Callable[[], int]]:
-    if sent:
-        import cloudpickle
-        packed = cloudpickle.dumps((job, store))
-        return (partial(_do_packed, packed, int(k), cloudpickle.dumps(points.cut(*store.plan.bounds(int(k)))))
-                for k in missing)
-    return (partial(_do, job, store, int(k), points.cut(*store.plan.bounds(int(k)))) for k in missing)
-
-
-def _do_packed(packed: bytes, number: int, cut: bytes) -> int:
-    import cloudpickle
-    return _do(*_unpacked(packed), number, cloudpickle.loads(cut))
-
-
-@lru_cache(maxsize=2)
-def _unpacked(packed: bytes) -> tuple[Job, Store]:
-    """The same for all tasks of a sweep: its kernels are loaded once."""
-    import cloudpickle
-    return cloudpickle.loads(packed)
 
 
 def _do(job: Job, store: Store, number: int, cut: Callable[[], Columns]) -> int:

@@ -10,7 +10,8 @@ import queue
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from typing import Protocol, TypeVar
+from functools import lru_cache, partial
+from typing import Any, Protocol, TypeVar
 
 from cayley.errors import ConventionError
 
@@ -34,6 +35,28 @@ def is_elsewhere(workers: Workers) -> bool:
     """Whether tasks run in other processes, and must be sent there."""
     from concurrent.futures import ThreadPoolExecutor
     return not (workers is None or isinstance(workers, ThreadPoolExecutor))
+
+
+def tasks_of(function: Callable[..., Found], *shared: object, workers: Workers) -> Callable[..., Callable[[], Found]]:
+    """`tasks_of(f, a, b)(c)` is the task of f(a, b, c). What all tasks share is unpacked once in each process: kernels
+    are loaded once."""
+    if not is_elsewhere(workers):
+        return lambda *own: partial(function, *shared, *own)
+    import cloudpickle
+    packed = cloudpickle.dumps((function, shared))
+    return lambda *own: partial(_unpacked_and_done, packed, cloudpickle.dumps(own))
+
+
+def _unpacked_and_done(packed: bytes, own: bytes) -> Any:  # noqa: ANN401 (what the function returns)
+    import cloudpickle
+    function, shared = _unpacked(packed)
+    return function(*shared, *cloudpickle.loads(own))
+
+
+@lru_cache(maxsize=2)
+def _unpacked(packed: bytes) -> tuple[Callable[..., Any], tuple[object, ...]]:
+    import cloudpickle
+    return cloudpickle.loads(packed)
 
 
 def done(workers: Workers, tasks: Iterable[Callable[[], Found]]) -> Iterator[Found]:

@@ -21,6 +21,7 @@ from cayley.dynamics.identification.exciting import (
 from cayley.dynamics.identification.measurements import Measurements, measurements_from_positions, simulate_measurements
 from cayley.dynamics.identification.physical import physical_estimate
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel, carriers, linear_model, regressor
+from cayley.dynamics.identification.summed import SummedMeasurements, logged_measurements, summed_measurements
 from cayley.dynamics.rigid_links.inertial_parameters import (
     MOMENT_NAMES,
     MOMENTS_FROM_INERTIA,
@@ -44,6 +45,7 @@ __all__ = [
     "LinearModel",
     "Measurements",
     "MotionLimits",
+    "SummedMeasurements",
     "base_parameters",
     "carriers",
     "condition_of",
@@ -51,6 +53,7 @@ __all__ = [
     "inertia_vector_from_moments",
     "least_squares",
     "linear_model",
+    "logged_measurements",
     "measurements_from_positions",
     "moments_from_inertia_vector",
     "moments_from_vector",
@@ -62,6 +65,7 @@ __all__ = [
     "regressor",
     "simulate_measurements",
     "structural_base_parameters",
+    "summed_measurements",
     "symbolic_base_parameters",
     "vector_from_moments",
 ]

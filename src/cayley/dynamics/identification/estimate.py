@@ -8,6 +8,7 @@ own standard deviation, given, or found from the residuals of an ordinary fit. S
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,10 +18,12 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
 from cayley.dynamics.identification.measurements import Measurements
+from cayley.dynamics.identification.summed import SummedMeasurements, summed_measurements
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.model.report import Table
 from cayley.model.tree import Tree
 
+Measured = Measurements | Iterable[Measurements] | SummedMeasurements
 _ROUNDS = 4  # of weighting by residuals
 _LEAST_NOISE = 1e-9  # of the largest force: what stands for no noise at all
 
@@ -121,9 +124,10 @@ class EstimateReport:
         return str(self)
 
 
-def least_squares(base: BaseParameters, measured: Measurements, *, noise: ArrayLike | None = None) -> Estimate:
+def least_squares(base: BaseParameters, measured: Measured, *, noise: ArrayLike | None = None) -> Estimate:
     """Base values by least squares: ordinary, or weighted by `noise`, the standard deviation of each force (nv), or
-    "residuals".
+    "residuals". A log that is larger than memory is given as an iterator of measurements, which is gone through once,
+    or summed beforehand (`summed_measurements`).
 
     `SingularityError` if there are too few samples, or if the movement does not excite: it names the combinations that
     cannot be seen.
@@ -142,11 +146,10 @@ def least_squares(base: BaseParameters, measured: Measurements, *, noise: ArrayL
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """W (N, nv, b) and the forces (N, nv), and what each force's rows are divided by."""
+    """What the measurements say of each force, and what each force's rows are divided by."""
 
     base: BaseParameters
-    W: Array
-    tau: Array
+    measured: SummedMeasurements
     deviations: Array | None = None  # (nv,)
 
     def weighted_by(self, noise: ArrayLike | None) -> System:
@@ -155,39 +158,41 @@ class System:
             raise SignatureError(f"noise must be 'residuals' or one standard deviation for each force, not {noise!r}")
         if isinstance(noise, str):
             return self._weighted_by_residuals()
-        deviations = np.broadcast_to(np.asarray(noise, dtype=float), (self.tau.shape[1],))
+        deviations = np.broadcast_to(np.asarray(noise, dtype=float), (len(self.measured.triangles),))
         if not (np.isfinite(deviations) & (deviations > 0)).all():
             raise SignatureError(f"standard deviations of noise must be positive, not {deviations.tolist()}")
-        return System(self.base, self.W, self.tau, deviations)
+        return System(self.base, self.measured, deviations)
 
     def _weighted_by_residuals(self) -> System:
         """The noise of one force leaks into the residuals of others, less so the better the weights: repeated."""
         system = self
         for _ in range(_ROUNDS):
-            system = System(self.base, self.W, self.tau, system.solved("").noise)
+            system = System(self.base, self.measured, system.solved("").noise)
         return system
+
+    @property
+    def _units(self) -> Array:
+        return np.ones(len(self.measured.triangles)) if self.deviations is None else self.deviations
 
     @cached_property
     def compact(self) -> tuple[Array, Array]:
         """R (b, b) and z (b) with the same least-squares solutions as the weighted rows."""
-        scale = np.ones(self.tau.shape[1]) if self.deviations is None else 1 / self.deviations
-        rows = np.concatenate([self.W * scale[:, None], (self.tau * scale)[..., None]],
-                              axis=-1).reshape(-1, self.base.size + 1)
-        R = triangular(rows)
-        return R[:-1, :-1] if len(R) > self.base.size else R[:, :-1], R[:self.base.size, -1]
+        b = self.base.size
+        R = triangular((self.measured.triangles / self._units[:, None, None]).reshape(-1, b + 1))
+        return R[:b, :b], R[:b, b]
 
     @cached_property
     def condition(self) -> float:
-        return float(np.linalg.cond(self.W.reshape(-1, self.base.size))) if self.base.size else 1.0
+        rows = self.measured.regressors.reshape(-1, self.base.size)
+        return float(np.linalg.cond(rows)) if self.base.size else 1.0
 
     @cached_property
     def freedom(self) -> Array:
         """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its
         rows.
         """
-        scale = np.ones(self.tau.shape[1]) if self.deviations is None else self.deviations
-        taken = np.sum((self.W @ np.linalg.inv(self.compact[0])) ** 2, axis=(0, 2)) / scale**2
-        return len(self.tau) - taken
+        spread = self.measured.regressors @ np.linalg.inv(self.compact[0])
+        return len(self.measured) - np.sum(spread**2, axis=(1, 2)) / self._units**2
 
     def solved(self, method: str) -> Estimate:
         R, z = self.compact
@@ -197,31 +202,34 @@ class System:
 
     def estimate(self, method: str, values: Array, covariance: Array, parameters: Array | None = None) -> Estimate:
         """With the covariance for rows of unit deviation, which is scaled by what an ordinary fit leaves."""
-        left = self.tau - self.W @ values
-        noise = np.sqrt(np.sum(left**2, axis=0) / np.maximum(self.freedom, 1.0))
-        noise = np.maximum(noise, _LEAST_NOISE * max(np.abs(self.tau).max(initial=0.0), 1e-300))
-        rows = len(self.tau) * self.base.model.freedoms
-        scale = np.sum(left**2) / max(rows - self.base.size, 1) if self.deviations is None else 1.0
-        return Estimate(self.base, method, values, covariance * scale, noise, self.condition, len(self.tau),
-                        fit_of(self.tau - left, self.tau), parameters)
+        left = self.measured.squares_left(values)
+        noise = np.sqrt(left / np.maximum(self.freedom, 1.0))
+        noise = np.maximum(noise, _LEAST_NOISE * max(self.measured.largest, 1e-300))
+        samples = len(self.measured)
+        rows = samples * self.base.model.freedoms
+        scale = np.sum(left) / max(rows - self.base.size, 1) if self.deviations is None else 1.0
+        return Estimate(self.base, method, values, covariance * scale, noise, self.condition, samples,
+                        _fit(left / max(samples, 1), self.measured.squares / max(samples, 1)), parameters)
 
 
-def stacked(base: BaseParameters, measured: Measurements) -> System:
-    """The regressor at all samples, checked for what it cannot see."""
-    samples = len(measured)
+def stacked(base: BaseParameters, measured: Measured) -> System:
+    """All samples, checked for what they cannot see."""
+    summed = measured if isinstance(measured, SummedMeasurements) else summed_measurements(base, measured)
     nv = base.model.freedoms
-    if samples * nv < base.size:
+    if summed.triangles.shape != (nv, base.size + 1, base.size + 1):
+        raise SignatureError(f"these measurements were summed for {summed.base.size} base parameters of "
+                             f"{summed.base.model.tree.name}, not for the {base.size} of {base.model.tree.name}")
+    if len(summed) * nv < base.size:
         raise SingularityError(
-            f"{samples} samples of {nv} forces are too few for the {base.size} base parameters of "
+            f"{len(summed)} samples of {nv} forces are too few for the {base.size} base parameters of "
             f"{base.model.tree.name}: at least {-(-base.size // max(nv, 1))} are needed, and many more to average noise"
         )
-    W = base.regressor(measured.q, measured.qd, measured.qdd)
-    check_excited(base, W)
-    return System(base, W, np.asarray(base.model.felt(measured.q, measured.tau)))
+    check_excited(base, summed.regressors)
+    return System(base, summed)
 
 
 def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:
-    """`SingularityError` that names the combinations of base parameters that leave all forces of W (N, nv, b) as they
+    """`SingularityError` that names the combinations of base parameters that leave all forces of W (..., b) as they
     are.
     """
     compact = triangular(W.reshape(-1, base.size))
@@ -241,6 +249,11 @@ def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) ->
 
 
 def fit_of(predicted: Array, tau: Array) -> Fit:
-    error = np.sqrt(np.mean((predicted - tau) ** 2, axis=0))
-    size = np.sqrt(np.mean(tau**2, axis=0))
+    return _fit(np.mean((predicted - tau) ** 2, axis=0), np.mean(tau**2, axis=0))
+
+
+def _fit(left: Array, all_of_it: Array) -> Fit:
+    """Of the mean squares of errors and forces."""
+    error = np.sqrt(left)
+    size = np.sqrt(all_of_it)
     return Fit(error, error / np.where(size > 0, size, 1.0))

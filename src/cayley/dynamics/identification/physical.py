@@ -19,8 +19,7 @@ from scipy.linalg import solve_triangular
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
-from cayley.dynamics.identification.estimate import Estimate, stacked
-from cayley.dynamics.identification.measurements import Measurements
+from cayley.dynamics.identification.estimate import Estimate, Measured, stacked
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.moments import Moments
@@ -60,7 +59,7 @@ def nearest_body(ten: ArrayLike) -> Array:
     return vector_from_moments(Moments(P[3, 3], P[:3, 3], P[:3, :3]))
 
 
-def physical_estimate(base: BaseParameters, measured: Measurements, *, prior: ArrayLike | None = None,
+def physical_estimate(base: BaseParameters, measured: Measured, *, prior: ArrayLike | None = None,
                       pull: float = 1e-3, noise: str = "residuals") -> Estimate:
     """All parameters, physically consistent, that fit the measurements nearly as well as any.
 
