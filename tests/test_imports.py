@@ -41,3 +41,8 @@ def test_the_names_of_the_package_are_those_that_a_user_wants():
     assert modules <= {"control", "geometry", "learning", "mechanisms", "planning", "simulation", "systems"}
     assert not {"TYPE_CHECKING", "Any", "annotations", "np", "numpy"} & set(dir(cy))
     assert {"load", "catalogue", "Mechanism", "kernel", "where", "CayleyError"} <= set(dir(cy))
+
+
+def test_laws_of_an_arm_load_no_algebra_and_no_statistics():
+    found = loaded_by("import cayley\ncayley.load('planar2r').control.pd(1.0, 1.0)")
+    assert {"sympy", "scipy.signal", "scipy.stats", "cayley.dynamics.identification"} & found == set()

@@ -7,7 +7,7 @@ import pytest
 
 import cayley as cy
 from cayley.control import ArmControl, Law, Selection, fuzzy_rules, radial_basis_network
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, UnsupportedError
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +22,9 @@ def test_laws_are_found_by_name_with_hyphens_as_well(arm):
     assert np.array_equal(by_name.step(*given), by_method.step(*given))
     with pytest.raises(SignatureError, match="no law 'computed-tork': did you mean 'computed_torque'"):
         arm.control.law("computed-tork")
+    for wrong in ("computed-tork", "nothing like it", 3):
+        with pytest.raises(SignatureError, match=r"no law .*; there are pd, pid, "):
+            arm.control.law(wrong)
     assert repr(arm.control).startswith("<control of planar2r: pd, pid,")
 
 
@@ -71,3 +74,22 @@ def test_a_law_of_ones_own_is_one_function_and_one_line(arm, monkeypatch):
     monkeypatch.setattr(ArmControl, "braked", Law(braked), raising=False)
     assert arm.control.laws["braked"].about == "Joints that are braked."
     assert np.array_equal(arm.control.braked(2.0).step([1.0, -3.0]), [-2.0, 6.0])
+
+
+@pytest.mark.parametrize("name", [name for name in ARGUMENTS if name not in ("admittance", "lqr")])
+def test_no_law_pushes_what_has_no_drive(arm, name):
+    rows = {"task": ALONG} if "task" in arm.control.laws[name].arguments else {}
+    floats = cy.load("planar2r", floating_base=True).with_missing_masses(1.0)
+    for plant, words in ((arm.with_actuated("joint1"), "'joint2'"), (floats, "'root_joint'")):
+        with pytest.raises(UnsupportedError, match=f"{words}.*(has no drive|is floating)"):
+            plant.control.law(name)(*ARGUMENTS[name], **rows)
+    assert plant.control.task("tool").asked.size == 6  # what only looks pushes nothing
+
+
+def test_lqr_drives_what_has_drives():
+    pole = cy.load("s1_g1").with_actuated("joint1")  # upright
+    by_name = cy.load("s1_g1").control.lqr([np.pi / 2, 0.0], driven=["joint1"])
+    law = pole.control.lqr([np.pi / 2, 0.0])
+    state = ([1.5, 0.1], [0.2, -0.3], [np.pi / 2, 0.0], [0.0, 0.0])
+    assert law.step(*state)[0] != 0.0 and law.step(*state)[1] == 0.0
+    assert np.array_equal(law.step(*state), by_name.step(*state))

@@ -52,7 +52,7 @@ def admittance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, da
     >>> cy.connect(arm.system(wrenches=["tool"]), outer, inner)
     <system planar2r + admittance + resolved acceleration: state q, qd, offset, offset_rate; ...>
     """
-    asked = FrameTask.of(arm, frame, task, "admittance control")
+    asked = FrameTask.of(arm, frame, task, "admittance control", pushes=False)
     tree = asked.tree
     m = asked.size
     check_axes(axes)

@@ -51,6 +51,18 @@ def check_single_coordinates(tree: Tree, what: str) -> None:
                                    f"is {joint.motion.word}, with {joint.motion.nv} velocities")
 
 
+def check_driven(tree: Tree, what: str) -> None:
+    """Refuse an open chain in which a joint has no drive, as a floating base has none: `what` would push it."""
+    if tree.is_constrained or tree.motors:  # what is driven there is known to those who ask
+        return
+    driven = set(tree.actuated_joints)
+    for joint in tree.joints:
+        if joint.motion.nv and joint.mimic is None and joint.name not in driven:
+            raise UnsupportedError(
+                f"{what} gives forces to all joints, but {joint.name!r} of {tree.name} ({joint.motion.word}) has no "
+                "drive: `lqr` knows of joints that nothing drives, and `with_actuated` says what has a drive")
+
+
 def check_rigid_drives(tree: Tree, what: str) -> None:
     """Refuse a mechanism whose motors drive through springs: `what` would take them for rigid."""
     soft = [tree.joints[number].name for number in tree.motors if tree.joints[number].spring is not None]

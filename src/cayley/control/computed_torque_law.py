@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
 from cayley.control.compensation import Compensator, compensated
 from cayley.control.global_linearisation import computed_torque_kernel
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
@@ -57,6 +57,7 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
             raise UnsupportedError("the rigid limit of computed torque has no integral action and no compensator")
         return _rigid_limit(elastic_arm(tree, "the rigid limit of computed torque", inverted=False), kp, kd, name)
     check_rigid_drives(tree, "computed torque")
+    check_driven(tree, "computed torque")
     n = tree.nv
     law = computed_torque_kernel(tree)
     made = System(

@@ -15,7 +15,7 @@ import numpy as np
 from cayley.compiler.singular_vectors import LARGEST, singular_vectors
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
 from cayley.control.signals import finite_or
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.state_kernels import bias_forces_kernel
@@ -49,6 +49,7 @@ def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name
     n = tree.nv
     check_independent(tree, "control in decoupled coordinates")
     check_rigid_drives(tree, "control in decoupled coordinates")
+    check_driven(tree, "control in decoupled coordinates")
     if n > LARGEST:
         raise UnsupportedError(f"control in decoupled coordinates is for at most {LARGEST} velocities; {tree.name} has "
                                f"{n}")

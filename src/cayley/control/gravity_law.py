@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree, check_rigid_drives, gains_of, tree_of
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
 from cayley.control.compensation import Compensator, compensated
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
 from cayley.control.signals import finite_or
@@ -107,6 +107,7 @@ def _checked(arm: Tree | HasTree) -> Tree:
     tree = tree_of(arm)
     check_independent(tree, _WHAT)
     check_rigid_drives(tree, _WHAT)
+    check_driven(tree, _WHAT)
     return tree
 
 

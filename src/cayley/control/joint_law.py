@@ -9,7 +9,7 @@ Source: Yamamoto (6.18), (6.28), with the signs of spec E3-27 and E3-29; S3-41, 
 from __future__ import annotations
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_single_coordinates, gains_of, tree_of
+from cayley.control.arms import HasTree, check_driven, check_single_coordinates, gains_of, tree_of
 from cayley.control.integral_action import integral_gains, integral_rate, integral_state
 from cayley.control.signals import finite_or
 from cayley.model.tree import Tree
@@ -66,4 +66,5 @@ def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, 
 def _count(arm: Tree | HasTree) -> int:
     tree = tree_of(arm)
     check_single_coordinates(tree, "independent-joint control")
+    check_driven(tree, "independent-joint control")
     return tree.nv

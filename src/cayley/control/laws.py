@@ -18,7 +18,7 @@ from typing import Concatenate, Generic, ParamSpec, Protocol, overload
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 P = ParamSpec("P")
 
@@ -73,7 +73,8 @@ def laws_of(owner: type) -> dict[str, Law[...]]:
 def law_named(owner: type, name: str) -> Law[...]:
     """The law of a name, in which words may be joined by hyphens."""
     table = laws_of(owner)
-    spelt = name.replace("-", "_")
+    spelt = name.replace("-", "_") if isinstance(name, str) else name
     if spelt not in table:
-        raise SignatureError(f"there is no law {name!r}{did_you_mean(spelt, table)}: there are {', '.join(table)}")
+        raise SignatureError(f"there is no law {shown(name)}{did_you_mean(spelt, table)}; there are "
+                             f"{', '.join(table)}")
     return table[spelt]

@@ -111,7 +111,7 @@ def _law(tree: Tree, gain: Array, ki: Array, nominal: Array, leading: list[int],
 def _driven(tree: Tree, names: Sequence[str] | None) -> list[int]:
     """The velocities that have drives."""
     if names is None:
-        return list(tree.actuated_velocities if tree.is_constrained or tree.motors else range(tree.nv))
+        return list(tree.actuated_velocities)
     given = [names] if isinstance(names, str) else list(names)
     return [k for name in given for k in range(tree.nv)[tree.v_slices[tree.joint_number(name)]]]
 

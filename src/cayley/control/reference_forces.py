@@ -11,13 +11,12 @@ coordinates. Source: Slotine & Li, On the adaptive control of robot manipulators
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, gains_of, tree_of
-from cayley.dynamics.identification.regressor import LinearModel
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, check_single_coordinates, gains_of, tree_of
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES
@@ -28,6 +27,9 @@ from cayley.model.tree import Tree
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.wording import shown
+
+if TYPE_CHECKING:
+    from cayley.dynamics.identification import LinearModel
 
 _CREEP = 1e-3  # [rad/s, m/s] at which dry friction changes its sign
 
@@ -62,6 +64,7 @@ def arm_of_single_coordinates(arm: Tree | HasTree, what: str) -> Tree:
     check_independent(tree, what)
     check_rigid_drives(tree, what)
     check_single_coordinates(tree, what)
+    check_driven(tree, what)
     return tree
 
 

@@ -133,4 +133,4 @@ def task_map(arm: Tree | HasTree, frame: str, *, task: str | Sequence[bool] = "p
     >>> hand.joint_velocity([0.3, 0.0], [1.0, 0.0]).status  # stretched out
     'none'
     """
-    return TaskMap(FrameTask.of(arm, frame, task, "a map of a task"))
+    return TaskMap(FrameTask.of(arm, frame, task, "a map of a task", pushes=False))

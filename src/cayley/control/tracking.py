@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
-from scipy.signal import place_poles
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -176,6 +175,7 @@ def _placed(model: StateSpace, poles: Sequence[complex]) -> Array:
     if not model.controllable:
         raise SingularityError("the poles cannot be placed: some mode is out of reach of the forces "
                                f"(margins {np.array2string(model.margins, precision=1)})")
+    from scipy.signal import place_poles
     return place_poles(model.A, model.B, np.asarray(poles)).gain_matrix
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cayley.compiler.typing import Array, Text
 from cayley.control.reference_forces import reference_regressor
-from cayley.dynamics.identification.base_parameters import structural_base_parameters
-from cayley.dynamics.identification.regressor import LinearModel, linear_model
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moved
 from cayley.dynamics.rigid_links.links import ROOT
@@ -24,6 +23,9 @@ from cayley.errors import SignatureError
 from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from cayley.dynamics.identification import LinearModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,7 @@ def unknown_parameters(tree: Tree, parameters: str | Sequence[str] | None, paylo
                        joint_terms: Sequence[str]) -> UnknownParameters:
     """`parameters`: "base" (the default), "all", or names out of `linear_model(...).names`; with a frame that carries a
     `payload`, names out of m, ux, uy, uz, Jxx .. Jzz, all ten by default."""
+    from cayley.dynamics.identification import linear_model, structural_base_parameters
     model = linear_model(tree, joint_terms=joint_terms)
     if payload is not None:
         return _of_payload(model, payload, parameters)
