@@ -10,6 +10,8 @@ import cayley as cy
 from cayley.control.tracking import Weights, tracking_control
 from cayley.dynamics.forward.methods import METHODS
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.model.joint_kinds import Revolute, Spherical
+from cayley.model.parts import Body, Joint
 from cayley.simulation.tracking_run import (
     ActuatorErrors,
     ErrorSources,
@@ -222,6 +224,31 @@ def test_what_the_switches_mean(law):
 
 
 @pytest.mark.spec("S1-116")
+def test_backlash_beside_springs_and_balls():
+    """Motors that the law knows stay what they are when others stand before them in the plant, and joints with play are
+    found behind those that have more coordinates than velocities."""
+    errors = ErrorSources(backlash={"joint1": Play(0.01, 1e4, 10.0, inertia=0.05)})
+    soft = cy.load("planar2r").with_drive("joint2", stiffness=1e3, inertia=0.1).including("elastic drives")
+    hung = np.array([-np.pi / 2, 0.0, 0.0])  # in equilibrium, with its motor
+    ball = cy.Mechanism.of("ball", [Body("base"), Body("a", 1.0, (0, 0, -0.5), 0.1 * np.eye(3)),
+                                    Body("b", 1.0, (0, 0, -0.5), 0.1 * np.eye(3))],
+                           [Joint("ball", "base", "a", Spherical()), Joint("joint1", "a", "b", Revolute((0, 1, 0)))])
+    for arm, still, names in ((soft, hung, ("joint1", "joint2", "joint1 motor", "joint2 motor")),
+                              (ball, np.array([1.0, 0, 0, 0, 0.3]), ("ball", "joint1", "joint1 motor"))):
+        plant = plant_with(arm.tree, errors)
+        assert plant.joint_names == names
+        law = tracking_control(arm.tree, lambda t, q=still, n=arm.nv: (q, np.zeros(n), np.zeros(n)), [0.0],
+                               weights=Weights(1.0, 100.0))
+        run = tracking_run(law, [0.0, 0.005], errors=errors, tolerance=1e-6)
+        start = dict(zip(names, (run.trajectory.q[0][plant.q_slices[plant.joint_number(name)]] for name in names),
+                         strict=True))
+        for joint in arm.joint_names:
+            np.testing.assert_array_equal(start[joint], still[arm.q_slices[arm.joint_number(joint)]])
+        assert start["joint1 motor"] == start["joint1"]
+        assert run.error.shape == (2, arm.nv) and run.largest < 1e-3
+
+
+@pytest.mark.spec("S1-116")
 def test_a_mechanism_with_a_loop_is_tracked():
     bar = cy.load("four_bar").with_friction("rocker", viscous=0.02, coulomb=0.05)
     start = bar.close([0.5, 0.0, 0.0]).configuration
@@ -268,3 +295,8 @@ def test_switches_that_are_wrong_are_named(law):
         plant_with(soft, SOURCES["backlash"])
     with pytest.raises(SignatureError, match="weights of a regulator, or the poles"):
         track(soft, swing, TIMES)
+    for times in ([], [0.0, np.nan], [0.1, 0.0]):
+        with pytest.raises(SignatureError, match="times of gains are finite numbers that increase"):
+            track(soft, swing, times, poles=[-8.0, -9.0, -10.0, -11.0])
+    with pytest.raises(SignatureError, match="nominal motion of planar2r is not finite at t = 0"):
+        track(soft, lambda t: np.full((3, 2), np.nan), [0.0], poles=[-8.0, -9.0, -10.0, -11.0])

@@ -112,10 +112,15 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     """
     model = LinearisedMechanism(tree)
     instants = np.atleast_1d(np.asarray(times, dtype=float))
+    if instants.ndim != 1 or not len(instants) or not np.isfinite(instants).all() or (np.diff(instants) <= 0).any():
+        raise SignatureError(f"the times of gains are finite numbers that increase, at least one, not {instants}")
+    for t in instants:
+        if not all(np.isfinite(np.asarray(x, dtype=float)).all() for x in reference(t)):
+            raise SignatureError(f"the nominal motion of {tree.name} is not finite at t = {t:g}")
     every = tree.actuated_velocities if tree.is_constrained or tree.motors else range(tree.nv)
     columns = list(every if driven is None else driven)
     models = [linear_at(model, *reference(t)).driven_by(columns) for t in instants]
-    gains = np.zeros((len(instants), tree.nv, models[0].A.shape[-1] if models else 2 * tree.nv))
+    gains = np.zeros((len(instants), tree.nv, models[0].A.shape[-1]))
     if poles is not None and weights is None:
         gains[:, columns] = [_placed(there, poles) for there in models]
     elif poles is not None or weights is None:

@@ -143,15 +143,16 @@ def tracking_run(law: Tracking, times: ArrayLike, *, errors: ErrorSources | None
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     _check(made, law.model.tree, control_period)
     plant = plant_with(law.model.tree, made)
-    places = _Places.of(law.model.tree, plant)
+    coordinates = _Places.of(law.model.tree, plant, lambda tree: tree.q_slices)
+    velocities = _Places.of(law.model.tree, plant, lambda tree: tree.v_slices)
     acting = law if feedback else lambda t, q, qd: law.nominal_forces(t)
-    controller = _controller(acting, made, law.model.tree, places, control_period)
+    controller = _controller(acting, made, law.model.tree, (coordinates, velocities), control_period)
     q, qd = (np.asarray(x, dtype=float) for x in law.reference(instants[0])[:2])
-    found = simulate(plant, places.whole(q), places.whole(qd), controller=controller, times=instants,
+    found = simulate(plant, coordinates.whole(q), velocities.whole(qd), controller=controller, times=instants,
                      control_period=control_period, progress=False, method=_method(made, control_period),
                      rtol=tolerance, atol=tolerance / 10, max_step=_longest(instants))
     away = np.array([law.error(t, q, qd) for t, q, qd in zip(
-        found.t, found.q[:, :law.model.tree.nq], found.qd[:, :law.model.tree.nv], strict=True)])
+        found.t, coordinates.seen(found.q, by_motors=False), velocities.seen(found.qd, by_motors=False), strict=True)])
     half = away.shape[-1] // 2
     return TrackingRun(found, away[:, :half], away[:, half:])
 
@@ -178,43 +179,57 @@ def plant_with(tree: Tree, errors: ErrorSources) -> Tree:
 
 
 class _Places(NamedTuple):
-    """Where the joints with backlash, and their motors, are among the coordinates of a plant; and their gears."""
+    """Where the coordinates of a law's mechanism are among those of its plant, and the motors that only the plant has:
+    the joints with backlash in the mechanism, their motors in the plant, and their gears. Likewise for velocities.
+    """
 
+    own: list[int]
     joints: list[int]
     motors: list[int]
     gears: Array
 
     @staticmethod
-    def of(tree: Tree, plant: Tree) -> _Places:
-        new = [(joint, motor) for joint, motor in plant.motors.items() if joint not in tree.motors]
-        return _Places([plant.v_slices[joint].start for joint, _ in new],
-                       [plant.v_slices[motor].start for _, motor in new],
-                       np.array([plant.joints[joint].rotor.gear for joint, _ in new]))
+    def of(tree: Tree, plant: Tree, slices: Callable[[Tree], Sequence[slice]]) -> _Places:
+        there = slices(plant)
+        held = [there[plant.joint_number(joint.name)] for joint in tree.joints]
+        driven_before = {tree.joints[joint].name for joint in tree.motors}
+        new = {plant.joints[joint].name: motor for joint, motor in plant.motors.items()
+               if plant.joints[joint].name not in driven_before}
+        return _Places([k for own in held for k in range(own.start, own.stop)],
+                       [slices(tree)[tree.joint_number(name)].start for name in new],
+                       [there[motor].start for motor in new.values()],
+                       np.array([plant.joints[plant.joint_number(name)].rotor.gear for name in new]))
 
     def whole(self, x: Array) -> Array:
-        """Coordinates or velocities of the plant whose motors are where their joints are."""
-        return np.concatenate([x, self.gears * x[self.joints]]) if self.motors else x
+        """Of the plant, when its motors are where their joints are."""
+        found = np.zeros(len(self.own) + len(self.motors))
+        found[self.own] = x
+        found[self.motors] = self.gears * x[self.joints]
+        return found
 
-    def seen(self, x: Array, count: int) -> Array:
-        """Those of the joints, as their motors see them."""
-        found = x[:count].copy()
-        found[self.joints] = x[self.motors] / self.gears
+    def seen(self, x: Array, *, by_motors: bool) -> Array:
+        """Of the mechanism, joints with backlash as they are or as their motors see them."""
+        found = x[..., self.own]
+        if by_motors:
+            found[..., self.joints] = x[..., self.motors] / self.gears
         return found
 
     def driven(self, tau: Array) -> Array:
         """Forces of the plant: at motors in place of their joints."""
-        if not self.motors:
-            return tau
         bare = tau.copy()
         bare[self.joints] = 0.0
-        return np.concatenate([bare, tau[self.joints] / self.gears])
+        found = self.whole(bare)
+        found[self.motors] = tau[self.joints] / self.gears
+        return found
 
 
 Law = Callable[[float, Array, Array], Array]
 
 
-def _controller(law: Law, errors: ErrorSources, tree: Tree, places: _Places, period: float | None) -> Law:
+def _controller(law: Law, errors: ErrorSources, tree: Tree, places: tuple[_Places, _Places],
+                period: float | None) -> Law:
     """A law with what is wrong before and after it."""
+    coordinates, velocities = places
     sensors = errors.sensors
     actuators = errors.actuators
     moved = integrate_kernel(tree)
@@ -224,16 +239,15 @@ def _controller(law: Law, errors: ErrorSources, tree: Tree, places: _Places, per
     limit = np.asarray(actuators.limit, dtype=float)
 
     def controller(t: float, q: Array, qd: Array) -> Array:
-        by_motors = errors.measured == "motors"
-        q = places.seen(q, tree.nq) if by_motors else q[:tree.nq]
-        qd = places.seen(qd, tree.nv) if by_motors else qd[:tree.nv]
+        q = coordinates.seen(q, by_motors=errors.measured == "motors")
+        qd = velocities.seen(qd, by_motors=errors.measured == "motors")
         if offset.any() or noise.any():
             q = moved(q, offset + noise * _drawn(sensors, t, period, 0, tree.nv))
         if resolution.any():
             q = np.where(resolution > 0, np.round(q / np.where(resolution > 0, resolution, 1.0)) * resolution, q)
         qd = qd + rate_offset + rate_noise * _drawn(sensors, t, period, 1, tree.nv)
         asked = np.asarray(law(t, np.ascontiguousarray(q), np.ascontiguousarray(qd)), dtype=float)
-        return places.driven(np.clip(np.asarray(actuators.gain) * asked + actuators.offset, -limit, limit))
+        return velocities.driven(np.clip(np.asarray(actuators.gain) * asked + actuators.offset, -limit, limit))
 
     return controller
 
