@@ -99,3 +99,26 @@ def test_what_cannot_be_tried(arm):
         try_law(soft, joint_control(3, 1.0, 1.0), JointAim(soft.tree), start=np.zeros(3), target=np.ones(3))
     with pytest.raises(UnsupportedError, match="steps of"):
         try_law(arm, joint_control(2, 1e12, 1e9), aim, start=START, target=TARGET, duration=1.0)
+
+
+@pytest.mark.parametrize("digital", [{}, {"period": 1e-3, "late": 1}])
+def test_an_arm_that_its_drives_cannot_hold_has_no_verdict_of_stability(digital):
+    arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
+    law = arm.control.pd_with_gravity(100.0, 20.0)
+    target = np.array([0.5, -0.3])
+    weight = arm.gravity_forces(target)
+    weak = try_law(arm, law, JointAim(arm.tree), start=[0.0, 0.0], target=target, limits=0.9 * abs(weight),
+                   duration=1.0, **digital)
+    assert weak.verdict is None and "'joint1'" in weak.doubt and "hold 13.65" in weak.doubt
+    assert abs(weak.responses[0].left) > 0.1  # it falls
+    strong = try_law(arm, law, JointAim(arm.tree), start=[0.0, 0.0], target=target, limits=3.0 * abs(weight),
+                     duration=1.0, **digital)
+    assert strong.verdict.nature == "asymptotically stable" and not strong.doubt
+
+
+@pytest.mark.parametrize("digital", [{}, {"period": 1e-2, "late": 1}])
+def test_forces_that_jump_at_rest_have_no_linear_model(digital):
+    arm = cy.load("planar2r")
+    law = arm.control.sliding_mode(5.0, 8.0, 1.0, layer=0.0)
+    found = try_law(arm, law, JointAim(arm.tree), start=[0.0, 0.0], target=[0.5, -0.3], duration=0.5, **digital)
+    assert (found.verdict.nature, found.verdict.basis) == ("undecided", "nothing")

@@ -21,7 +21,8 @@ from cayley.control.digital_law import digital
 from cayley.control.digital_poles import digital_matrix
 from cayley.control.signals import saturation
 from cayley.control.stability.equilibria import find_equilibrium
-from cayley.control.stability.linear_stability import linear_stability, of_matrix
+from cayley.control.stability.error_dynamics import displaced
+from cayley.control.stability.linear_stability import linear_stability, of_error_dynamics, of_matrix
 from cayley.control.stability.verdict import Verdict
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.model.constraints import check_independent
@@ -138,6 +139,8 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike, target: 
     memory = {name: np.full(block.shape, block.default or 0.0) for name, block in law.blocks.items()}
     begin = {"q": ends[1], "qd": np.zeros(tree.nv), **memory}
     rest, doubt = _rest(smooth, begin, inputs)
+    if rest is not None and (doubt := _too_heavy(plant, rest, most)):
+        rest = None
     near = rest or begin
     poles = np.linalg.eigvals(smooth.linearize(near, inputs).A)
     verdict = None if rest is None else _verdict(plant.system(), law, smooth, rest, inputs, period, late)
@@ -174,15 +177,29 @@ def _verdict(plant: System, law: System, smooth: System, rest: Mapping[str, Arra
              period: float | None, late: int) -> Verdict | None:
     if period is None:
         return linear_stability(smooth, rest, inputs=inputs)
-    tau = plant.linearize({"q": rest["q"], "qd": rest["qd"]}, {"tau": np.zeros(len(rest["qd"]))})
-    forces = _holding(plant, rest, tau.B)
+    about = displaced(smooth, rest, inputs=inputs)
+    if not about.is_smooth:
+        return of_error_dynamics(about)
+    forces = _holding(plant, rest)
     matrix = digital_matrix(plant, law, period, late=late, at=rest, inputs={**inputs, **rest, "tau": forces})
     return of_matrix(matrix, f"{smooth.name}, digital", discrete=True, linear=False)
 
 
-def _holding(plant: System, rest: Mapping[str, Array], B: Array) -> Array:
+def _too_heavy(plant: Machine, rest: Mapping[str, Array], limits: Array) -> str:
+    """Which drive cannot hold the arm where the law would have it rest, if one cannot."""
+    forces = _holding(plant.system(), rest)
+    for joint, place in zip(plant.tree.joints, plant.tree.v_slices, strict=True):
+        for k in range(plant.tree.nv)[place]:
+            if not abs(forces[k]) < limits[k]:
+                return (f"the drive of {joint.name!r} gives {limits[k]:.4g} at most and would have to hold "
+                        f"{abs(forces[k]):.4g} where the law comes to rest: the arm does not stay there")
+    return ""
+
+
+def _holding(plant: System, rest: Mapping[str, Array]) -> Array:
     """The forces that hold the arm where it rests."""
     n = len(rest["qd"])
+    B = plant.linearize({"q": rest["q"], "qd": rest["qd"]}, {"tau": np.zeros(n)}).B
     x = plant.layout.state(plant.layout.vectors(plant.layout.given({"q": rest["q"], "qd": rest["qd"]})))
     rates = plant.tangents(0.0, x, plant.input_record({"tau": np.zeros(n)}), plant.parameter_record({}))
     return -np.linalg.solve(B[-n:], np.asarray(rates["qd"], dtype=float))
