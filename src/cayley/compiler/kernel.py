@@ -198,6 +198,19 @@ class Kernel(Generic[Result]):
             self._derived["vjp", variables] = vjp(self, variables)
         return self._derived["vjp", variables]
 
+    def for_torch(self) -> Callable[..., Any]:
+        """The kernel as a function of torch's tensors that torch differentiates: a layer of a network."""
+        from cayley.compiler.layers import KernelLayer
+        from cayley.compiler.torch_layers import torch_layer
+        return torch_layer(KernelLayer(self))
+
+    def for_jax(self) -> Callable[..., Any]:
+        """The kernel as a function of JAX's arrays, inside `jax.jit`, `jax.grad` and `jax.vmap`: compiled code that XLA
+        calls back."""
+        from cayley.compiler.jax_layers import jax_layer
+        from cayley.compiler.layers import KernelLayer
+        return jax_layer(KernelLayer(self))
+
     def evaluate(self, algebra: Algebra, *arguments: Scalar, **dimensions: int) -> Scalar:
         """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""
         if not dimensions and self.signature.names:

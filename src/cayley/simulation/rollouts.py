@@ -4,13 +4,15 @@ controller, wrenches and inertias.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
+from cayley.compiler.jax_layers import jax_layer
+from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
@@ -30,6 +32,7 @@ from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
 from cayley.systems.recorded_run import Run
+from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 
 if TYPE_CHECKING:
@@ -147,6 +150,25 @@ class Rollout:
         """
         return self._of_system.derivatives.sensitivities(
             self._run(q, qd, tau, inputs, step, steps, every, start, threads), by)
+
+    def for_torch(self, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+                  threads: int = 1) -> Callable[..., Any]:
+        """The rollout as a function of torch's tensors that torch differentiates, a layer of a network: of q, qd and
+        the inputs, by name or in this order, to q and qd, (..., samples + 1, n) each."""
+        return torch_layer(self._layer(step, steps, every, start, threads))
+
+    def for_jax(self, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+                threads: int = 1) -> Callable[..., Any]:
+        """The rollout as a function of JAX's arrays, as `for_torch` of torch's: inside `jax.jit`, `jax.grad` and
+        `jax.vmap`."""
+        return jax_layer(self._layer(step, steps, every, start, threads))
+
+    def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
+        def run(given: Mapping[str, Any]) -> Run:
+            inputs = {n: a for n, a in given.items() if n not in ("q", "qd", "tau")}
+            return self._run(given["q"], given["qd"], given.get("tau"), inputs, step, steps, every, start, threads)
+        required = ["q", "qd", *[n for n in self.inputs if n != "tau" or n in self._changing]]
+        return RolloutLayer(self._of_system.derivatives, run, steps, every, required)
 
     def _run(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None, inputs: dict[str, ArrayLike], step: ArrayLike,
              steps: int, every: int, start: float, threads: int) -> Run:

@@ -18,10 +18,12 @@ from cayley.compiler.backends import backend_named
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.iterate import Iterated, iterate
+from cayley.compiler.jax_layers import jax_layer
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
+from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError
 from cayley.systems.arguments import given_inputs, given_parameters
@@ -34,6 +36,7 @@ from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
 from cayley.systems.recorded_run import Run
 from cayley.systems.rollout_derivatives import RolloutDerivatives
+from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
@@ -209,6 +212,29 @@ class Rollout:
         """
         arguments = self._arguments(x, inputs, parameters, steps, start)
         return self.derivatives.sensitivities(Run(*arguments, step, steps, every, start, threads), by)
+
+    def for_torch(self, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+                  threads: int = 1) -> Callable[..., Any]:
+        """The rollout as a function of torch's tensors that torch differentiates: of first blocks, inputs and
+        parameters by name, to the blocks (..., samples + 1, *shape) in their order; one tensor, or a tuple."""
+        return torch_layer(self._layer(step, steps, every, start, threads))
+
+    def for_jax(self, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+                threads: int = 1) -> Callable[..., Any]:
+        """The rollout as a function of JAX's arrays, as `for_torch` of torch's: inside `jax.jit`, `jax.grad` and
+        `jax.vmap`."""
+        return jax_layer(self._layer(step, steps, every, start, threads))
+
+    def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
+        self._check(step, steps, every)
+
+        def run(given: Mapping[str, Any]) -> Run:
+            x, inputs, parameters = ({n: a for n, a in given.items() if n in known}
+                                     for known in (self.system.layout.blocks, self.inputs, self.parameters))
+            return Run(*self._arguments(x, inputs, parameters, steps, start), step, steps, every, start, threads)
+        required = [*[n for n, block in self.system.layout.blocks.items() if block.default is None],
+                    *[n for n in self.inputs if self.system.ports[n].default is None]]
+        return RolloutLayer(self.derivatives, run, steps, every, required)
 
     @property
     def derivatives(self) -> RolloutDerivatives:
