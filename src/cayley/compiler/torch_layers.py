@@ -41,7 +41,7 @@ def _function() -> Any:  # noqa: ANN401 (a class of torch)
     torch: Any = package("torch")
     base: Any = torch.autograd.Function
 
-    class Computed(base):  # type: ignore[misc]
+    class Computed(base):
         """A layer, there and back."""
 
         @staticmethod
