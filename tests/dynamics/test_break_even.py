@@ -94,6 +94,19 @@ def test_counts_with_prismatic_joints():
     assert mixed.multiplications < direct("walker-orin-3", 4)[0]
 
 
+@pytest.mark.spec("S1-119")
+def test_arms_that_are_not_counted():
+    for asked in (lambda: break_even("articulated-bodies", "composite-bodies", kind="X"),
+                  lambda: joint_kind_table(["RX"]), lambda: generic_arm([GENERAL] * 3, "RP")):
+        with pytest.raises(ConventionError, match="R, revolute, or P, prismatic"):
+            asked()
+    for patterns in ((), ("RP", "RRR")):
+        with pytest.raises(ConventionError, match="arms of as many joints are compared"):
+            joint_kind_table(patterns)
+    with pytest.raises(ConventionError, match="one joint or more, not 0"):
+        steps_that_pay(0)
+
+
 # Forces by parameters
 
 
@@ -159,5 +172,7 @@ def test_what_cannot_be_ranked_is_named():
         arm.force_sensitivity("mass", **rest, changes=[1.0, 2.0, 3.0])
     with pytest.raises(SignatureError, match="samples, and there are none"):
         arm.force_sensitivity("mass", **{name: value[:0] for name, value in rest.items()})
+    with pytest.raises(SignatureError, match="samples must be finite"):
+        arm.force_sensitivity("mass", **rest | {"q": np.full((3, 2), np.nan)})
     with pytest.raises(cy.CayleyError, match="weight"):
         arm.force_sensitivity("weight", **rest)

@@ -8,6 +8,7 @@ import cayley as cy
 from cayley.dynamics.linearised.identified_discrete_model import RecursiveFit, fit_state_space, identified_coefficients
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.model.parts import Body
 from dynamics.chains import random_chain
 
 DT = 0.01
@@ -128,4 +129,9 @@ def test_models_that_are_no_mechanisms_are_named():
         arm.fit_linear_model(np.nan * x, u, x, DT)
     with pytest.raises(UnsupportedError, match="four_bar"):
         cy.load("four_bar").fit_linear_model(x, u, x, DT)
+    for dt in (0.0, -DT, np.nan):
+        with pytest.raises(SignatureError, match="a time dt > 0"):
+            arm.fit_linear_model(x, u, x, dt)
+    with pytest.raises(SignatureError, match="rock has no joint that moves"):
+        cy.Mechanism.of("rock", [Body("rock", 1.0)], []).fit_linear_model(x[:, :0], u[:, :0], x[:, :0], DT)
     assert fit_state_space(x, u, x, DT).model.dt == DT

@@ -204,6 +204,10 @@ def test_what_is_wrong_is_named():
     arm = cy.load("planar2r")
     with pytest.raises(SignatureError, match=r"position and quaternion \(..., 7\)"):
         arm.simulate([0.0, 0.0], [0.0, 0.0], base=lambda t: (np.zeros(6), np.zeros(6), np.zeros(6)), until=0.1)
+    still = [0, 0, 0, 1.0, 0, 0, 0]
+    for base in ((still, np.zeros(6)), still, (still, np.full(6, np.nan), np.zeros(6))):
+        with pytest.raises(SignatureError, match="base of planar2r moves by three arrays of finite numbers at t = 0"):
+            arm.simulate([0.0, 0.0], [0.0, 0.0], base=lambda t, base=base: base, until=0.1, progress=False)
     with pytest.raises(SignatureError, match="base_turning is missing"):
         arm.rollout(base_motion=True)([0.0, 0.0], [0.0, 0.0], step=1e-3, steps=2)
     with pytest.raises(ConventionError, match="has no method 'filter'"):

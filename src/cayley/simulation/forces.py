@@ -32,6 +32,15 @@ def simulated_system(tree: Tree, wrenches: tuple[str, ...], axes: str, base_moti
         ConstrainedMechanics.of(without_dry_friction(tree), wrenches, axes, base_motion=base_motion)))
 
 
+def _of_the_root(tree: Tree, base: BaseMotion, t: float) -> tuple[Array, Array]:
+    """Turning and acceleration of the root at a time."""
+    given = base(t)
+    if len(given) != 3 or not all(np.isfinite(np.asarray(x, dtype=float)).all() for x in given):
+        raise SignatureError(f"the base of {tree.name} moves by three arrays of finite numbers at t = {t:g}, its pose "
+                             f"(7), its twist (6) and the derivative of that, not by {given}")
+    return base_inputs(tree, *given)
+
+
 class Forces(Driving):
     """Joint forces, constant or by a control law, continuous or sampled; and wrenches."""
 
@@ -57,8 +66,8 @@ class Forces(Driving):
         system = simulated_system(tree, tuple(wrenches), axes, base is not None)
         driven = constant if self._law is None else self._tau
         moving = {} if base is None else {
-            "base_turning": lambda t, q, qd: base_inputs(tree, *base(t))[0],
-            "base_acceleration": lambda t, q, qd: base_inputs(tree, *base(t))[1]}
+            "base_turning": lambda t, q, qd: _of_the_root(tree, base, t)[0],
+            "base_acceleration": lambda t, q, qd: _of_the_root(tree, base, t)[1]}
         super().__init__(system, {"tau": driven, **{f"wrench_{frame}": w for frame, w in wrenches.items()}, **moving})
 
     def _tau(self, t: float, q: Array, qd: Array) -> Array:

@@ -23,7 +23,7 @@ from cayley.compiler.linear import ldl_solve
 from cayley.dynamics.accounting.counted_run import generic_state, total
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted
-from cayley.dynamics.accounting.generic_arms import GENERAL
+from cayley.dynamics.accounting.generic_arms import GENERAL, check_kinds
 from cayley.dynamics.accounting.operation_table import OperationTable
 from cayley.dynamics.accounting.published import Entry
 from cayley.dynamics.accounting.tables import RIGHT_ANGLE
@@ -98,6 +98,7 @@ def dh_arm(n: int, twist: float, kind: str = "R", seed: int = 0) -> Tree:
     """
     random = np.random.default_rng([n, seed] if seed else n)
     kinds = kind * n if len(kind) == 1 else kind
+    check_kinds(kinds, n)
     rows = [DHRow(d=d, a=a, alpha=twist, theta=0.0 if letter == "R" else 0.4,
                   kind="revolute" if letter == "R" else "prismatic")
             for letter, (d, a) in zip(kinds, random.uniform(0.2, 0.9, (n, 2)), strict=True)]

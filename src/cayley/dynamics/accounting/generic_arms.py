@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.errors import ConventionError
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
@@ -24,6 +25,7 @@ def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[f
     >>> generic_arm([GENERAL, 0.0, np.pi / 2], "RPR").nv
     3
     """
+    check_kinds(kinds, len(twists) if kinds else 0)
     random = np.random.default_rng(len(twists))
     bodies = [Body("base")]
     joints = []
@@ -36,6 +38,13 @@ def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[f
             Joint(f"joint{number}", bodies[-2].name, bodies[-1].name, motion,
                   _twisted(twist, random.uniform(0.2, 0.9, 3))))
     return Tree.of(f"generic arm of {len(joints)} joints", bodies, joints, gravity=tuple(gravity))
+
+
+def check_kinds(kinds: str, n: int) -> None:
+    """That there is a letter, R or P, for each of n joints."""
+    if len(kinds) != n or set(kinds) - set("RP"):
+        raise ConventionError(f"joints that are counted are R, revolute, or P, prismatic, a letter for each of {n}: "
+                              f"not {kinds!r}")
 
 
 def _twisted(twist: float, offset: Array) -> Array:

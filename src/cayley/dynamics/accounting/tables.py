@@ -26,6 +26,7 @@ from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
+from cayley.errors import ConventionError
 from cayley.geometry.rotations.costs import Cost, cost_of, dynamics_claims, jacobian_claims
 from cayley.kinematics.formed_jacobian import By, formed_jacobian
 from cayley.kinematics.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
@@ -177,13 +178,15 @@ def joint_kind_table(patterns: Sequence[str] = ("RRRRRR", "PRRRRR", "RRPRRR", "P
     >>> print(table.figures("augmented-links", "RRR"), "beside", table.figures("augmented-links", "RPR"))
     168, 140 beside 144, 117
     """
+    sizes = {len(kinds) for kinds in patterns}
+    if len(sizes) != 1:
+        raise ConventionError(f"arms of as many joints are compared, at least one of them: not {list(patterns)}")
     rows: dict[str, dict[str, Figures]] = {
         method: {kinds: _constant(_folded(method, kinds)) for kinds in patterns} for method in PRISMATIC_METHODS}
     notes = ("The rotation of a prismatic joint is constant, and its rate turns nothing.",
              "(5.3.46c) costs 1 M and 1 A for a prismatic joint in Algorithm 5.7, and nothing in Algorithm 5.6.")
-    sizes = {len(kinds) for kinds in patterns}
     return OperationTable("Inverse dynamics with prismatic joints, general twists", tuple(patterns), rows,
-                          max(sizes, default=0), notes)
+                          sizes.pop(), notes)
 
 
 PRISMATIC_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "kane", "tensor-newton-euler", "augmented-links",

@@ -67,6 +67,8 @@ def force_sensitivity(tree: Tree, parameters: tuple[str, ...], q: ArrayLike, qd:
     chosen = kernel.parameters
     nominal = np.asarray(chosen.nominal, dtype=float)
     state = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
+    if not all(np.isfinite(x).all() for x in state):
+        raise SignatureError("samples must be finite numbers: leave out those that are not")
     by = 0.01 * np.abs(nominal) if changes is None else np.asarray(changes, dtype=float)
     if by.shape not in ((), nominal.shape) or not np.isfinite(by).all():
         raise SignatureError(f"the changes are finite, one for each of the {len(nominal)} parameters, not of shape "

@@ -56,6 +56,8 @@ def fit_state_space(states: ArrayLike, inputs: ArrayLike, next_states: ArrayLike
     x, u, y = (np.asarray(a, dtype=float) for a in (states, inputs, next_states))
     if not (x.ndim == u.ndim == y.ndim == 2 and len(x) == len(u) and x.shape == y.shape):
         raise SignatureError(f"samples have the shapes (k, n), (k, m), (k, n), not {x.shape}, {u.shape}, {y.shape}")
+    if not 0 < dt < np.inf:
+        raise SignatureError(f"samples are a time dt > 0 [s] apart, not {dt}")
     known = np.concatenate([x, u], axis=1)
     if not (np.isfinite(known).all() and np.isfinite(y).all()):
         raise SignatureError("samples must be finite numbers: leave out those that are not")
@@ -188,6 +190,8 @@ def fit_coefficients(tree: Tree, states: ArrayLike, forces: ArrayLike, next_stat
     those (k, nv) of the forces held from then on, and the perturbations (k, 2 nv) of the state `dt` [s] later.
     """
     check_independent(tree, "the fit of D, V and P")
+    if not tree.nv:
+        raise SignatureError(f"{tree.name} has no joint that moves, and so no D, V and P")
     shapes = [np.shape(x)[1:] for x in (states, forces, next_states)]
     if shapes != [(2 * tree.nv,), (tree.nv,), (2 * tree.nv,)]:
         raise SignatureError(
