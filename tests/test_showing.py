@@ -1,6 +1,6 @@
 """What a notebook shows: pictures that are pictures, tables with every word escaped, nothing left open."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from io import BytesIO
 
@@ -14,7 +14,8 @@ from PIL import Image
 
 import cayley as cy
 from cayley.dynamics.inverse.compare import Comparison, MethodRow
-from cayley.planning import point_to_point
+from cayley.planning import inspect_motion, point_to_point
+from cayley.showing import brief
 
 HOSTILE = "<script>alert(1)</script>\"'& $\\frac$"
 ALLOWED = {"p", "img", "div", "table", "caption", "tr", "th", "td", "details", "summary", "pre", "ul", "li", "iframe"}
@@ -42,6 +43,13 @@ class Tags(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
+
+
+@dataclass
+class Parts:
+    part: object
+
+    __repr__ = brief
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +113,22 @@ def test_tables_and_programs_are_shown_with_all_that_they_say():
     counts = arm.gravity_forces.operations()
     assert repr(counts) == f"<{counts}>" and f"multiplications{counts.multiplications}" in shown(counts).text
     assert "Operations" not in repr(counts)
+
+
+def test_results_are_said_in_one_line_however_large_they_are():
+    arm = cy.load("planar2r")
+    move = point_to_point([0.2, 1.0], [1.2, -1.0], duration=2.0)
+    states = move(np.linspace(0.0, 2.0, 1001))
+    things = {"MotionState(q=array of 1001x2, ": states, "Inspection(times=array of 201, ": inspect_motion(arm, move),
+              "<joint joint1: revolute, base -> link1>": arm.joints[0],
+              "Body(name='link1', mass=2, center=": arm.bodies[1],
+              "Frame(name='tool', body='link2', pose=array of 4x4)": arm.frames[-1],
+              "Sensitivities(D=array of 50x2x2, ": arm.linearize(*np.zeros((3, 50, 2))),
+              "<equations of gravity_forces: ": arm.gravity_forces.equations()}
+    for beginning, thing in things.items():
+        assert repr(thing).startswith(beginning) and "\n" not in repr(thing) and len(repr(thing)) < 300
+    assert repr(move(0.0)) == "MotionState(q=[0.2, 1], qd=[0, 0], qdd=[0, 0])"
+    for part in (np.array([np.nan]), np.zeros(0), np.array("x"), np.array([1, 2]), (), {}, None, np.float32(0.5), (1,)):
+        assert repr(Parts(part)).startswith("Parts(part=")
+    assert repr(Parts((0.1, "a", (1,)))) == "Parts(part=(0.1, 'a', (1,)))"
+    assert repr(Parts(tuple(range(100)))) == "Parts(part=100 x int)"

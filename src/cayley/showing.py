@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from cayley.errors import CayleyError, ConventionError, ModelError
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 PAGES = (".html", ".htm")
 _HEIGHT = 640  # of a player in a notebook [points]
 _DPI = 96
+# in a line about a result: numbers of an array, entries of a tuple, letters of a part
+_MOST_NUMBERS = 9
+_MOST_PARTS = 6
+_LONGEST = 80
 _MAKERS = {"animate": "cayley.studio.animation", "animate_states": "cayley.studio.animation",
            "draw_instants": "cayley.drawing.instants", "draw_states": "cayley.drawing.instants"}
 
@@ -123,3 +129,51 @@ def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 def html_text(summary: str, text: str) -> str:
     """A text as it is, such as a program, which opens under a line about it."""
     return f"<details><summary>{escape(summary)}</summary><pre>{escape(text)}</pre></details>"
+
+
+def brief(self: object) -> str:
+    """A result in one line, to be its `__repr__`: small arrays as numbers, larger ones by their shapes, parts by their
+    own short names.
+
+    >>> from typing import NamedTuple
+    >>> class Fit(NamedTuple):
+    ...     coefficients: object
+    ...     samples: object
+    ...     residual: float
+    ...     __repr__ = brief
+    >>> Fit(np.array([0.5, 1 / 3]), np.zeros((200, 2)), 1e-9)
+    Fit(coefficients=[0.5, 0.333333], samples=array of 200x2, residual=1e-09)
+    """
+    names = getattr(self, "_fields", None) or [part.name for part in fields(self) if part.repr]  # type: ignore[arg-type]
+    return f"{type(self).__name__}({', '.join(f'{name}={_word(getattr(self, name))}' for name in names)})"
+
+
+def _word(value: object) -> str:
+    """A value in a few letters."""
+    if isinstance(value, np.ndarray):
+        return _array_word(value)
+    if isinstance(value, float):  # NumPy's, too
+        return f"{value + 0.0:.6g}"  # no negative zeros
+    if isinstance(value, Mapping):
+        return _short(f"{{{', '.join(map(str, value))}}}", f"{len(value)} by name")
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
+        parts = value[:_MOST_PARTS]
+        kinds = {type(part).__name__ for part in parts}
+        many = f"{len(value)} x {kinds.pop()}" if len(kinds) == 1 else f"{type(value).__name__} of {len(value)}"
+        listed = ", ".join(map(_word, parts)) + ("," if len(parts) == 1 else "")
+        return many if len(value) > len(parts) else _short(f"({listed})", many)
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
+    return _short(repr(value), f"<{type(value).__name__}>")
+
+
+def _array_word(value: np.ndarray[Any, Any]) -> str:
+    if value.ndim == 0:
+        return _word(value.item())
+    if value.size > _MOST_NUMBERS or value.ndim > 2 or value.dtype == object:
+        return f"array of {'x'.join(map(str, value.shape))}"
+    return f"[{', '.join(_word(part) for part in value)}]"
+
+
+def _short(text: str, otherwise: str) -> str:
+    return text if len(text) <= _LONGEST and "\n" not in text else otherwise

@@ -68,6 +68,10 @@ class Equations:
         yield from self.lines
         yield from self._results
 
+    def __repr__(self) -> str:
+        lines = f" by {len(self.lines)} intermediate lines" if self.lines else ""
+        return f"<equations of {self.name}: {', '.join(self.outputs)} from {', '.join(self.inputs)}{lines}>"
+
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 

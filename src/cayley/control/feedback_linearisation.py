@@ -32,6 +32,7 @@ from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.kinematics.kernel_words import described
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.systems.ports import Block, Port, PortLike
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -72,6 +73,8 @@ class FeedbackLinearisation:
 
     of: Tree | HasTree
     poles: ArrayLike
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         self.gains  # noqa: B018  (what is wrong with the arm or the poles is said at once)

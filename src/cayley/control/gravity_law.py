@@ -27,6 +27,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -39,6 +40,9 @@ class Lyapunov(NamedTuple):
 
     value: Array
     rate: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,

@@ -24,6 +24,7 @@ from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.state_kernels import gravity_forces_kernel
 from cayley.errors import SignatureError, SingularityError, UnreachableError
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import shown
 
 
@@ -44,6 +45,8 @@ class JointErrors:
     integral: Array
     load: Array
     gain: Array  # (n) force by volt
+
+    __repr__ = brief
 
     def characteristic(self, s: complex) -> Array:
         """The matrix (n, n) that multiplies e(s): I s^2 + D s + K + k_I / s."""

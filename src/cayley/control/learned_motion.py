@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.lookup import interval, lookup
 from cayley.compiler.typing import Array, Scalar
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 from cayley.systems.connect import connect
 from cayley.systems.system import System
 
@@ -27,6 +27,9 @@ class Trial(NamedTuple):
     forces: Array
     error: Array
     rate: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from cayley.kinematics.configuration_kernels import rate_kernel
 from cayley.kinematics.constraints import residual_kernel
 from cayley.model.parameters import Parameters
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class SensitiveMotion:
     qd: Array
     dq: Array
     dqd: Array
+
+    __repr__ = brief
 
 
 def trajectory_sensitivity(tree: Tree, parameters: Sequence[str], q: Array, qd: Array, forces: Callable[[float], Any],

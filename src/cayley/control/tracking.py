@@ -27,6 +27,7 @@ from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import integrate
+from cayley.showing import brief
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
 Law = Callable[[float, np.ndarray, np.ndarray], Any]
@@ -56,6 +57,8 @@ class Tracking:
     times: Array
     gains: Array  # (points, nv, 2 nv), or (points, nv, 2 m) for a mobility of m
     driven: Array  # (nv) whether there is a drive
+
+    __repr__ = brief
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         return self.nominal_forces(t) - self.gain(t) @ self.error(t, q, qd)

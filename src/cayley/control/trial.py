@@ -28,6 +28,7 @@ from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.planning.motion import Motion
 from cayley.planning.two_points import point_to_point
+from cayley.showing import brief
 from cayley.systems.connect import HasSystem, connect
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
@@ -54,6 +55,9 @@ class Response(NamedTuple):
     settling: float
     left: float
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -72,6 +76,8 @@ class Trial:
     verdict: Verdict | None
     doubt: str
     """Why there is no verdict."""
+
+    __repr__ = brief
 
     @property
     def labels(self) -> list[tuple[str, str]]:

@@ -24,6 +24,7 @@ from cayley.dynamics.closed_form import gravity_forces, inertia_matrix, velocity
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import SignatureError
+from cayley.showing import brief
 
 
 def inverse_dynamics_without_velocities(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
@@ -53,6 +54,8 @@ class DynamicsTable:
     axes: tuple[Array, ...]
     nv: int
     _look_up: RegularGridInterpolator
+
+    __repr__ = brief
 
     @property
     def numbers(self) -> int:

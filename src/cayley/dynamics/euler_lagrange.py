@@ -27,6 +27,7 @@ from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.model.configuration_space import moving_joints
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class EulerLagrange(NamedTuple):
@@ -40,6 +41,9 @@ class EulerLagrange(NamedTuple):
     """dP/dq, (A.7)."""
     dissipation: Array
     """What overcomes friction and dampers, if they are included: it has no Lagrangian."""
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def kinetic(self) -> Array:

@@ -29,6 +29,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class BiasParts(NamedTuple):
@@ -37,6 +38,9 @@ class BiasParts(NamedTuple):
     centrifugal: Array
     coriolis: Array
     gravity: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class BiasCoefficients(NamedTuple):
@@ -47,12 +51,18 @@ class BiasCoefficients(NamedTuple):
     coriolis: Array
     gravity: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 class InertiaParts(NamedTuple):
     """The forces (nv) that accelerations need: of each joint by its own, and by those of the others."""
 
     own: Array
     coupling: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @of_a_mechanism

@@ -33,6 +33,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class Followed(NamedTuple):
@@ -48,6 +49,8 @@ class MinimalDynamics:
 
     tree: Tree
     places: tuple[int, ...]
+
+    __repr__ = brief
 
     @property
     def independent(self) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from cayley.kinematics.constraints import hold_positions, jacobian_kernel
 from cayley.kinematics.inputs import Inputs, common_batch
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import shown
 
 _TOUCHING = 1e-9  # [rad, m]: beyond a limit by less is at it
@@ -50,6 +51,8 @@ class Closure:
     _guess: Array = field(repr=False)
     _inputs: Inputs = field(repr=False)
     _time: tuple[Array, ...] = field(repr=False)
+
+    __repr__ = brief
 
     @cached_property
     def independent(self) -> int | Array:

@@ -24,6 +24,7 @@ from cayley.kinematics.constraints import RowName, hold_positions, jacobian_kern
 from cayley.kinematics.generic_mobility import mobility, moving_velocities
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
 _TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
@@ -90,6 +91,8 @@ class ConfigurationSingularity:
     """Velocities that are zero in every motion from here, and not elsewhere: those at their dead centre."""
     dependent: tuple[str, ...] | Array
     """Constraints of which rows depend on each other here, and not elsewhere."""
+
+    __repr__ = brief
 
 
 def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, *,

@@ -30,6 +30,7 @@ from cayley.kinematics.input_output import closed
 from cayley.kinematics.inputs import Inputs
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _STEP = 0.05  # of the length of the curve [rad, sizes of the machine]
 _MOST_STEPS = 20_000
@@ -52,6 +53,8 @@ class DeadCentres:
     """Whether the curve comes back to its start; otherwise it ends at limits of the joints, or goes on."""
     path: Array
     """(m, nq): the configurations that were passed."""
+
+    __repr__ = brief
 
     def of(self, joint: str) -> Array:
         """The configurations (k, nq) at which one velocity goes through zero."""

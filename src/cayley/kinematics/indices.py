@@ -23,6 +23,7 @@ from cayley.errors import ConventionError, SignatureError
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 Norm = Literal["2", "frobenius"]
 
@@ -53,6 +54,8 @@ class Ellipsoid:
 
     axes: Array
     lengths: Array
+
+    __repr__ = brief
 
 
 def indices(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Indices:

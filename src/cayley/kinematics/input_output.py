@@ -25,6 +25,7 @@ from cayley.kinematics.frame_kernels import frame_kernel
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _CLOSED = 1e-7  # [m, rad]
 _INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
@@ -41,6 +42,8 @@ class InputOutput:
 
     Jx: Array
     Jq: Array
+
+    __repr__ = brief
 
     def motion(self, rates: ArrayLike) -> Array:
         """The motion (..., k) of the frame by the rates (..., m) of the actuated joints."""

@@ -15,6 +15,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.subspaces import RANK_TOLERANCE, subspaces
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,8 @@ class JointMotion:
 
     velocities: Array
     accelerations: Array
+
+    __repr__ = brief
 
 
 def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Array:

@@ -20,6 +20,7 @@ from cayley.geometry.pose import HERE, Pose
 from cayley.kinematics.elementary import pairs_to
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class JointLines(NamedTuple):
@@ -27,6 +28,9 @@ class JointLines(NamedTuple):
 
     directions: Array
     moments: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def joint_lines(tree: Tree, q: Array, frame: str) -> JointLines:

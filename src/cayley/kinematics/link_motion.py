@@ -28,6 +28,7 @@ from cayley.kinematics.velocity import Moving, moving, moving_on, point_in
 from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.elementary_motions import ROOT, elementary_motions
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 PARENT = "parent"
 WORLD = "world"
@@ -42,6 +43,9 @@ class LinkMotion(NamedTuple):
     tensor: Array
     velocity: Array
     acceleration: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def point_motion(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axes: str,

@@ -24,6 +24,7 @@ from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class RateSolutions:
     solved: Scalar  # whether v is in the range of J (...); otherwise the residual is the least possible
     unique: Array  # whether there is no other solution (...)
     decomposition: Subspaces
+
+    __repr__ = brief
 
     @property
     def null_projector(self) -> Array:

@@ -22,6 +22,7 @@ from cayley.kinematics.velocity import point_in
 from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
@@ -88,6 +89,8 @@ class WrenchSolutions:
     balanced: Array  # whether there is none of that (...)
     unique: Array  # whether no other wrench has the same joint forces (...)
     decomposition: Subspaces  # of J
+
+    __repr__ = brief
 
     @property
     def carried(self) -> Array:

@@ -19,6 +19,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.batch import first_failure, place
+from cayley.showing import brief
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the largest count as zero."""
@@ -32,6 +33,8 @@ class Subspaces:
     singular_values: Array
     V: Array
     rank: Scalar
+
+    __repr__ = brief
 
     @property
     def singular(self) -> Scalar:

@@ -20,6 +20,7 @@ from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
+from cayley.showing import brief
 from cayley.wording import shown
 
 NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
@@ -92,6 +93,8 @@ class Body(Immutable):
     # about the center, in the body's axes [kg m^2], (3, 3)
     inertia: FieldArray = field(default_factory=lambda: np.zeros((3, 3)))
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         if not (self.mass is None or is_symbolic(self.mass)
                 or (isinstance(self.mass, Real) and 0.0 <= self.mass <= LARGEST)):
@@ -122,6 +125,8 @@ class BodyByMoments(Body):
 
     first: Array = field(default_factory=lambda: np.zeros(3))
     second: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+    __repr__ = brief
 
     @staticmethod
     def of(name: str, mass: Scalar, first: Array, second: Array) -> BodyByMoments:
@@ -173,6 +178,9 @@ class Joint(Immutable):
     mimic: Mimic | None = None
     spring: Spring | None = None  # between the gear of its motor and the joint; None where the drive is rigid
 
+    def __repr__(self) -> str:
+        return f"<joint {self.name}: {self.motion.word}, {self.parent} -> {self.child}>"
+
     def __post_init__(self) -> None:
         check_motion(self.motion, f"joint {self.name!r}")
         object.__setattr__(self, "placement", frozen_pose(self.placement, f"the placement of joint {self.name!r}"))
@@ -215,6 +223,8 @@ class Frame(Immutable):
     name: str
     body: str
     pose: FieldArray = None  # in the body's frame, (4, 4)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pose", frozen_pose(self.pose, f"the pose of frame {self.name!r}"))

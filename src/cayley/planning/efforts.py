@@ -13,7 +13,7 @@ from cayley.errors import PlanningError
 from cayley.planning.limits import Machine, MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.speed_limits import Worst, allowed_speed
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,8 @@ class EffortProfile(Pictured):
     limits: MotionLimits
     t: Array
     tau: Array
+
+    __repr__ = brief
 
     @property
     def margins(self) -> Array:

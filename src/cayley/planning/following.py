@@ -28,6 +28,7 @@ from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 from cayley.planning.pose_paths import PosePath, pose_path
 from cayley.planning.two_points import point_to_point
+from cayley.showing import brief
 from cayley.wording import shown
 
 _FIRST = 33
@@ -44,6 +45,8 @@ class FollowedPath:
     places: Array
     posture: PostureResult
     deviation: float
+
+    __repr__ = brief
 
     @property
     def status(self) -> str:

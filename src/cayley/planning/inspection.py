@@ -25,6 +25,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.planning.limits import Machine
 from cayley.planning.motion import Motion
+from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 _SINGULAR = 1e-3  # of the largest that the smallest singular value has
@@ -70,6 +71,8 @@ class Inspection:
     minima: tuple[SmallestSingularValue, ...]
     beyond_limits: tuple[tuple[str, float, float], ...]
     _largest: float = field(default=np.nan, repr=False)
+
+    __repr__ = brief
 
     @property
     def collides(self) -> bool:

@@ -14,6 +14,7 @@ from cayley.errors import PlanningError, SignatureError, UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.planning.given import numbers
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.model.tree import Tree
@@ -61,6 +62,8 @@ class MotionLimits:
     effort: FieldArray = np.inf
     names: Sequence[str] = ()
     machine: Machine | None = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         sizes = set()

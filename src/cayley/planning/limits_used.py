@@ -11,7 +11,7 @@ from cayley.compiler.typing import Array
 from cayley.planning.limits import KINDS, MotionLimits
 from cayley.planning.motion import Motion
 from cayley.planning.speed_limits import sample_times
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,8 @@ class LimitUse(Pictured):
     limits: MotionLimits
     t: Array
     values: dict[str, Array]
+
+    __repr__ = brief
 
     @property
     def greatest(self) -> dict[str, Array]:

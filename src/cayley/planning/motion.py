@@ -21,7 +21,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.given import numbers, positive_seconds
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,9 @@ class MotionState(NamedTuple):
     q: Array
     qd: Array
     qdd: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class Motion(Pictured, ABC):

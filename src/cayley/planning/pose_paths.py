@@ -19,6 +19,7 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
 from cayley.planning.given import numbers
 from cayley.planning.motion import Motion
+from cayley.showing import brief
 
 _SAME = 1e-12
 _HALF_TURN = np.pi - 1e-9
@@ -31,6 +32,8 @@ class PosePath:
 
     poses: Callable[[Array], Array]
     length: float
+
+    __repr__ = brief
 
     def __call__(self, s: ArrayLike) -> Array:
         places = np.asarray(s, dtype=float)

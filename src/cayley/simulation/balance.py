@@ -23,6 +23,7 @@ from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class Balance(NamedTuple):
@@ -32,6 +33,9 @@ class Balance(NamedTuple):
     kinetic: Array
     potential: Array
     momentum: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def balance_kernel(tree: Tree) -> Kernel:

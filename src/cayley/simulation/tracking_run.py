@@ -26,6 +26,7 @@ from cayley.model.motors import ELASTIC
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import BacklashSpring
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.simulation.simulate import simulate
 from cayley.simulation.trajectory import Trajectory
 
@@ -105,6 +106,9 @@ class TrackingRun(NamedTuple):
     trajectory: Trajectory
     error: Array
     rate_error: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def largest(self) -> float:

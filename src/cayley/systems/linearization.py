@@ -12,6 +12,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.showing import brief
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.layout import StateLike, as_vector, joined
 from cayley.systems.system import System
@@ -24,6 +25,9 @@ class StateMatrices(NamedTuple):
     B: Array
     C: Array
     D: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def linearize(system: System, x: StateLike, inputs: Mapping[str, ArrayLike], t: float,

@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
-from cayley.showing import Pictured, Player, maker
+from cayley.showing import Pictured, Player, brief, maker
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.system import System
@@ -43,6 +43,8 @@ class Log:
     count: Array
     times: Array
     numbers: Array
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, err
 from cayley.control.stability.linear_stability import of_error_dynamics
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.system import System
@@ -62,6 +62,8 @@ class RegionOfAttraction(Pictured):
     outcome: Array
     """(h, w): 1 converged, 0 elsewhere, -1 left."""
     candidate: Candidate
+
+    __repr__ = brief
 
     @property
     def converged(self) -> Array:

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Bode(Pictured):
     model: LinearModel
     frequency: Array
     response: Array
+
+    __repr__ = brief
 
     @property
     def decibels(self) -> Array:

@@ -15,6 +15,7 @@ from scipy.optimize import least_squares
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.error_dynamics import Dynamics, displaced
 from cayley.errors import UnreachableError
+from cayley.showing import brief
 from cayley.systems.layout import StateLike
 
 _REST = 1e-10  # rates, where the largest entry of A is one
@@ -28,6 +29,8 @@ class SystemEquilibrium:
     residual: float
     evaluations: int
     message: str
+
+    __repr__ = brief
 
 
 def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *,

@@ -21,6 +21,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.showing import brief
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.connect import HasSystem
 from cayley.systems.layout import StateLike, as_vector, joined
@@ -56,6 +57,8 @@ class ErrorDynamics:
     constraints: Kernel | None = None
     """What must be zero, by d."""
     exact: tuple[tuple[Symbol, ...], tuple[Expr, ...]] | None = field(default=None, repr=False)
+
+    __repr__ = brief
 
     @property
     def size(self) -> int:

@@ -17,6 +17,7 @@ from scipy.linalg import eigvals
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
+from cayley.showing import brief
 from cayley.systems.connect import HasSystem
 from cayley.systems.layout import StateLike
 from cayley.systems.system import System
@@ -43,6 +44,8 @@ class LinearModel(StateSpace):
     inputs: Sequence[str] = ()
     outputs: Sequence[str] = ()
     name: str = "the linear model"
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         A = _matrix(self.A, "A")

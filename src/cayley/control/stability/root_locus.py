@@ -16,7 +16,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
-from cayley.showing import Pictured
+from cayley.showing import Pictured, brief
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class RootLocus(Pictured):
     model: LinearModel
     gains: Array
     poles: Array
+
+    __repr__ = brief
 
     @property
     def stable_gains(self) -> list[tuple[float, float]]:

@@ -23,6 +23,7 @@ from cayley.dynamics.linearised.batched_matrices import over, times
 from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.model.constraints import check_independent
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class CartesianLinearisation:
     P: Array
     map: PerturbationMap
     state_space: StateSpace
+
+    __repr__ = brief
 
     def force_change(self, dx: ArrayLike, dxd: ArrayLike, dxdd: ArrayLike) -> Array:
         """dtau (..., nv) for perturbations of the frame's motion (..., nv)."""

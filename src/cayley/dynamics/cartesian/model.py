@@ -35,6 +35,7 @@ from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _SINGULAR = 1e-10
 
@@ -59,6 +60,8 @@ class CartesianModel:
     J: Array  # (..., m, nv)
     condition: Scalar  # of J (...)
     damping: float
+
+    __repr__ = brief
 
     def force(self, acceleration: ArrayLike) -> Array:
         """f (..., m) that the frame needs for x'' (..., m). Forces act on the mechanism."""

@@ -22,6 +22,7 @@ from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
 from cayley.kinematics.kernel_words import described
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _WHAT = "the motion of motors"
 _SENTENCE = ("Inverse dynamics along a motion of the links: configuration, velocity and acceleration of the mechanism "
@@ -36,6 +37,9 @@ class MotorMotion(NamedTuple):
     qd: Array
     qdd: Array
     tau: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class ForceRates(NamedTuple):

@@ -21,6 +21,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
+from cayley.showing import brief
 
 _LEFT = 1e-9  # of the forces: more is no solution
 
@@ -43,6 +44,8 @@ class Accelerations:
     residual: float
     """What is left of the forces tau - b, relative to them."""
     reason: str
+
+    __repr__ = brief
 
 
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,

@@ -52,6 +52,7 @@ from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.kinematics.turned_loops import TurnedLoop, turned_loops
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 NO_LOADS = ExternalLoads()
 _HERE = "cayley.dynamics.mechanics.constrained"
@@ -242,6 +243,9 @@ class FrictionAtRest(NamedTuple):
 
     forces: Array
     holds: Scalar
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array, rank: int) -> FrictionAtRest:

@@ -23,6 +23,7 @@ from cayley.dynamics.state_kernels import bias_forces_kernel, coriolis_matrix_ke
 from cayley.errors import SignatureError, SingularityError
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class DecoupledModel:
     """O^T h (n)."""
     forces: Array
     """O^T P (n)."""
+
+    __repr__ = brief
 
     @property
     def accelerations(self) -> Array:

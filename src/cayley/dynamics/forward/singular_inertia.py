@@ -23,6 +23,7 @@ from cayley.errors import SingularityError, UnsupportedError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _ROUNDING = 1e-12  # of the largest of an eigenvector or of a body's moments
 _NEARLY = "the inertia matrix is singular to rounding"
@@ -39,6 +40,8 @@ class InertiaRegularity:
     """
     reasons: Array
     """(...) of sentences, empty where regular."""
+
+    __repr__ = brief
 
 
 def inertia_regularity(tree: Tree, q: ArrayLike) -> InertiaRegularity:

@@ -22,6 +22,7 @@ from cayley.dynamics.identification.summed import SummedMeasurements, summed_mea
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.model.report import Table
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 Measured = Measurements | Iterable[Measurements] | SummedMeasurements
 _ROUNDS = 4  # of weighting by residuals
@@ -36,6 +37,8 @@ class Fit:
 
     error: Array
     relative: Array
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,6 +26,7 @@ from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _MARGIN = 0.995  # of the limits: what may happen between the instants at which they are looked at
 _SMALLEST = 1e-14  # square of a singular value, beside the largest, so that a dead trajectory has a measure too
@@ -43,6 +44,8 @@ class MotionLimits:
     velocity: Array
     acceleration: Array
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class FourierTrajectory:
@@ -55,6 +58,8 @@ class FourierTrajectory:
     b: Array
     center: Array
     period: float
+
+    __repr__ = brief
 
     def at(self, times: ArrayLike) -> tuple[Array, Array, Array]:
         """Configurations, velocities and accelerations (..., n) at times (...)."""
@@ -82,6 +87,8 @@ class ExcitingTrajectory:
     limits: MotionLimits
     samples: int
     evaluations: int
+
+    __repr__ = brief
 
     @cached_property
     def condition(self) -> float:

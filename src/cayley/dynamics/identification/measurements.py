@@ -13,6 +13,7 @@ from scipy.signal import butter, sosfiltfilt
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,8 @@ class Measurements:
     qd: Array
     qdd: Array
     tau: Array
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         sizes = {

@@ -31,6 +31,7 @@ from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 JOINT_TERMS = ("rotor", "offset", "viscous", "coulomb")
 """What a joint may add to the parameters, in this order."""
@@ -93,6 +94,8 @@ class LinearModel:
     tree: Tree
     links: Links
     joint_terms: tuple[str, ...]
+
+    __repr__ = brief
 
     @cached_property
     def driven(self) -> Tree | None:

@@ -24,6 +24,7 @@ from cayley.geometry.tensors.cross import skew
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _SWAP = np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(3))  # between (v; w) and (w; v)
 
@@ -34,6 +35,9 @@ class OrthogonalComplement(NamedTuple):
 
     K: Array
     T: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def residual(self) -> Array:

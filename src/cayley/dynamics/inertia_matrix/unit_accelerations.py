@@ -23,6 +23,7 @@ from cayley.geometry.pose import Pose
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class GeneralizedLinks(NamedTuple):
@@ -32,6 +33,9 @@ class GeneralizedLinks(NamedTuple):
     mass: Array
     first: Array
     inertia: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def unit_acceleration_wrenches(links: Links, q: Array) -> list[list[Any]]:

@@ -21,6 +21,7 @@ from cayley.dynamics.rigid_links.links import ROOT, Links, serial_chain
 from cayley.errors import ModelError
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,8 @@ class AugmentedChain:
     tree: Tree
     links: Links
     constants: tuple[AugmentedLink, ...]
+
+    __repr__ = brief
 
     @property
     def mass(self) -> Array:

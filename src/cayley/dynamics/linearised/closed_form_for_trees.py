@@ -30,6 +30,7 @@ from cayley.dynamics.linearised.composite_rates import Rates, composite_rates, o
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import UnsupportedError
+from cayley.showing import brief
 
 _NONE = np.zeros(3)
 _NOT_ASKED = Load(_NONE, _NONE)
@@ -41,6 +42,9 @@ class Sensitivities(NamedTuple):
     D: Array
     V: Array
     P: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class Change(NamedTuple):

@@ -29,6 +29,7 @@ from cayley.kinematics.constraint_structure import ConstraintStructure, constrai
 from cayley.kinematics.constraints import drift_kernel, jacobian_kernel, residual_kernel
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 _KEPT = 1e-7  # beside the largest of its kind: what is left open of constraints that are kept
@@ -44,6 +45,8 @@ class ClosedLinearisation(Linearisation):
     independent: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
     N: Array = None  # type: ignore[assignment]
+
+    __repr__ = brief
 
     def forces(self, dq: Array, dqd: Array, dqdd: Array) -> Array:
         """N^T (tau + dtau) (..., m), what is needed at the independent joints if no other is driven, for perturbations

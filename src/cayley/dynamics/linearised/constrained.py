@@ -49,6 +49,7 @@ from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
 from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _UNITS = 64.0  # of rounding, for each velocity
 
@@ -64,6 +65,9 @@ class ConstrainedDerivatives(NamedTuple):
     forces_by_q: Array
     forces_by_qd: Array
     forces_by_tau: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class ConstraintPartials(NamedTuple):

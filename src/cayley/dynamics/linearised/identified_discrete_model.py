@@ -24,6 +24,7 @@ from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _UNEXCITED = 1e-10
 
@@ -144,6 +145,8 @@ class IdentifiedCoefficients(StateSpace):
     P: Array = None  # type: ignore[assignment]
     asymmetry: Scalar = 0.0
     kinematic_error: Scalar = 0.0
+
+    __repr__ = brief
 
 
 def identified_coefficients(model: StateSpace) -> IdentifiedCoefficients:

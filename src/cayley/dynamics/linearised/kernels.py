@@ -35,6 +35,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 WithMethods = TypeVar("WithMethods", bound="KernelWithMethods[Any]")
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper
@@ -57,6 +58,9 @@ class ForwardDerivatives(NamedTuple):
     by_q: Array
     by_qd: Array
     by_tau: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def linearize_kernel(tree: Tree) -> Linearize:

@@ -27,6 +27,7 @@ from cayley.errors import SignatureError
 from cayley.geometry.tensors.cross import skew
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _ZERO = np.zeros(3)
 _NO_TENSOR = np.zeros((3, 3))
@@ -50,6 +51,8 @@ class PartialDerivatives:
 
     motion: Nominal
     turns: tuple[tuple[Any, Any, Any], ...]  # A and its rates, of each link
+
+    __repr__ = brief
 
     # Rotations: tensors (3, 3)
 

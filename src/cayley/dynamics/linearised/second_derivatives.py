@@ -21,6 +21,7 @@ from cayley.dynamics.linearised.kernels import forward_derivatives_text, sensiti
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 class InverseSecondDerivatives(NamedTuple):
@@ -31,6 +32,9 @@ class InverseSecondDerivatives(NamedTuple):
     P_by_qd: Array
     P_by_q: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 class ForwardSecondDerivatives(NamedTuple):
     """Each (nv, nv, nv): of the accelerations by (q, q), (q, qd), (qd, qd) and (tau, q)."""
@@ -39,6 +43,9 @@ class ForwardSecondDerivatives(NamedTuple):
     by_q_qd: Array
     by_qd_qd: Array
     by_tau_q: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def inverse_second_derivatives_kernel(tree: Tree) -> Kernel[InverseSecondDerivatives]:

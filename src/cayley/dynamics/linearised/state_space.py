@@ -27,6 +27,7 @@ from cayley.dynamics.linearised.batched_matrices import times
 from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.dynamics.linearised.closed_state_space import ClosedMechanism
@@ -41,6 +42,8 @@ class StateSpace:
     A: Array
     B: Array
     dt: float | None = None
+
+    __repr__ = brief
 
     @property
     def poles(self) -> Array:
@@ -108,6 +111,8 @@ class Linearisation(StateSpace):
     V: Array = None  # type: ignore[assignment]
     P: Array = None  # type: ignore[assignment]
 
+    __repr__ = brief
+
     def forces(self, dq: Array, dqd: Array, dqdd: Array) -> Array:
         """tau + dtau (..., nv) for perturbations (..., nv); right to first order."""
         return self.tau + times(self.D, dqdd) + times(self.V, dqd) + times(self.P, dq)
@@ -134,6 +139,8 @@ class LinearisedMechanism:
     independent: tuple[str, ...] | None = None
     """Of a mechanism with constraints: the velocities in which the model is written, by the names of their joints; the
     first that can be chosen, if it is not said."""
+
+    __repr__ = brief
 
     @cached_property
     def sensitivities(self) -> Linearize:

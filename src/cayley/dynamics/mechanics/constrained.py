@@ -26,6 +26,7 @@ from cayley.compiler.singular_vectors import singular_vectors
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SingularityError
+from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 _INDEPENDENT = 1e-10  # singular values below this part of the largest are zero
@@ -36,6 +37,9 @@ class ConstrainedMotion(NamedTuple):
 
     qdd: Array
     lam: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class BlockInverse(NamedTuple):
@@ -55,7 +59,7 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
     """By the system of n + h equations. (4.20).
 
     >>> augmented(np.eye(2), np.array([3.0, 4.0]), np.array([[0.0, 1.0]]), np.zeros(1))
-    ConstrainedMotion(qdd=array([3., 0.]), lam=array([4.]))
+    ConstrainedMotion(qdd=[3, 0], lam=[4])
     """
     n = len(M)
     if redundant:

@@ -27,6 +27,7 @@ from scipy.stats import qmc
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
+from cayley.showing import brief
 
 Nature = Literal["stable", "unstable", "indifferent", "undecided"]
 _FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decide nothing
@@ -48,6 +49,8 @@ class Equilibrium:
     flat: Array  # which of the curvatures are zero, as far as can be told
     residual: float  # the length of the gradient
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, eq=False)
 class EquilibriumSearch:
@@ -58,6 +61,8 @@ class EquilibriumSearch:
     found: tuple[Equilibrium, ...]
     starts: int
     failed: int
+
+    __repr__ = brief
 
     def of_nature(self, nature: Nature) -> tuple[Equilibrium, ...]:
         return tuple(e for e in self.found if e.nature == nature)

@@ -23,6 +23,7 @@ from cayley.kinematics.constraint_structure import constraint_structure, generic
 from cayley.kinematics.constraints import jacobian_kernel
 from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import shown
 
 _ZERO = 1e-9  # beside the largest
@@ -57,6 +58,8 @@ class LevelFunctions:
 
     functions: tuple[LevelFunction, ...]
     integrable: int
+
+    __repr__ = brief
 
     @property
     def complete(self) -> bool:

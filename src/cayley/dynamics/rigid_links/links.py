@@ -32,6 +32,7 @@ from cayley.model.elementary_motions import elementary_motions
 from cayley.model.joint_kinds import Motion
 from cayley.model.masses import check_has_masses
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.planar_rotations import AroundZ
@@ -63,6 +64,8 @@ class Link:
     moments: Moments = NOTHING
     place: Place | None = None
     turns_unseen: bool = False  # a last link, symmetric about its axis: its axes need not turn with it
+
+    __repr__ = brief
 
     @property
     def is_revolute(self) -> bool:
@@ -156,6 +159,8 @@ class Links:
     bodies: dict[str, tuple[int, Array]]
     nq: int
     nv: int
+
+    __repr__ = brief
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

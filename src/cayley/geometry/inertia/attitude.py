@@ -25,6 +25,7 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
 )
 from cayley.ordinary_equations import Integrated, integrate
+from cayley.showing import brief
 
 Torque = Callable[[float, np.ndarray, np.ndarray], Any]
 """torque(t, w, h): the torque [N m] in body axes at a time, an angular velocity in body axes and a homogeneous
@@ -56,6 +57,8 @@ class AttitudeTrajectory:
     norm_drift: float
     """How far the norm of the integrated form went from one: an estimate of the error of the integration."""
     dense: Callable[[Any], Array] = field(repr=False)
+
+    __repr__ = brief
 
     @property
     def vector_parameter(self) -> Array:

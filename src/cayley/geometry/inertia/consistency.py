@@ -19,6 +19,7 @@ from cayley.geometry.batch import real_array, tolerance_of
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, inertia_from_euler_tensor
 from cayley.geometry.tensors.decomposition import symmetric_part
+from cayley.showing import brief
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Consistency:
     """I1 + I2 - I3 of the principal moments [kg m^2]: negative if they break the triangle inequality, zero for flat
     bodies.
     """
+
+    __repr__ = brief
 
     def __bool__(self) -> bool:
         return not self.violations

@@ -23,6 +23,7 @@ from cayley.geometry.inertia.tensors import check_invertible_inertia
 from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous, normalize_homogeneous
 from cayley.ordinary_equations import integrate
+from cayley.showing import brief
 
 
 class BodyState(NamedTuple):
@@ -45,6 +46,8 @@ class BodyTrajectory:
     body: MassProperties
     times: Array
     states: BodyState
+
+    __repr__ = brief
 
     @property
     def matrices(self) -> Array:

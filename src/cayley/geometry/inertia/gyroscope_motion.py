@@ -18,6 +18,7 @@ from cayley.errors import ConventionError, SingularityError
 from cayley.geometry.inertia.attitude import finite_vector
 from cayley.geometry.inertia.gyroscope import gyroscope_accelerations, gyroscope_moments, nodal_from_fixed
 from cayley.ordinary_equations import integrate
+from cayley.showing import brief
 
 Axes = Literal["nodal", "fixed"]
 Moments = Callable[[float, Array, Array], ArrayLike]
@@ -39,6 +40,8 @@ class GyroscopeTrajectory:
     """(k, 3) [rad/s]."""
     accelerations: Array
     """(k, 3) [rad/s^2]."""
+
+    __repr__ = brief
 
     @property
     def moments(self) -> Array:

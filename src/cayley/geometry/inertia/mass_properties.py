@@ -18,6 +18,7 @@ from cayley.geometry.batch import real_array
 from cayley.geometry.inertia.parallel_axes import inertia_about_center, inertia_about_point
 from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, moments_from_pseudo_inertia, pseudo_inertia
 from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class MassProperties:
     mass: float
     center: Array
     inertia: Array
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", float(real_array(self.mass, (), "the mass of a body")))

@@ -14,6 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.inertia.tensors import check_physical_inertia
 from cayley.geometry.tensors.projections import eigenspaces, spectral_decomposition
+from cayley.showing import brief
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class PrincipalInertia:
     """Unit vectors along the principal axes as columns, (..., 3, 3), right-handed: a rotation from principal to given
     axes.
     """
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from cayley.errors import GeometryError
 from cayley.geometry.rates.orthogonal_motion import above_diagonal, orthogonal_walk, skew_tensor
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
 from cayley.ordinary_equations import instants_of
+from cayley.showing import brief
 
 
 class TensorState(NamedTuple):
@@ -62,6 +63,8 @@ class TensorTrajectory:
     """Psi = Q'' Q^T (k, n, n) [rad/s^2]."""
     reaction: Array
     """The force (k, n) [N] with which a pivot holds the body; zero of a free one."""
+
+    __repr__ = brief
 
     @property
     def energy(self) -> Array:

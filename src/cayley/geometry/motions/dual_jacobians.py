@@ -22,11 +22,15 @@ from cayley.geometry.motions.dual import Dual
 from cayley.geometry.motions.dual_quaternion import pose_from_dual_quaternion
 from cayley.geometry.motions.dual_vector_parameter import dual_quaternion_from_joint
 from cayley.geometry.motions.homogeneous import compose_poses
+from cayley.showing import brief
 
 
 class JointLines(NamedTuple):
     directions: Array
     moments: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class DualVelocity(NamedTuple):

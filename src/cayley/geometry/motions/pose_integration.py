@@ -28,6 +28,7 @@ from cayley.geometry.motions.dual_rates import (
 )
 from cayley.geometry.rates.centred_charts import ChartSpan, evaluate, half_turns, walk_centred
 from cayley.ordinary_equations import Rate, instants_of, integrate
+from cayley.showing import brief
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class PosePath:
     recentrings: Array
     half_turns: Array
     evaluations: int
+
+    __repr__ = brief
 
     def at(self, time: ArrayLike) -> Array:
         """The pose (..., 4, 4) at times of the interval."""

@@ -17,6 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.principal_axes.dialytic import ROUNDING, first_level
 from cayley.geometry.principal_axes.plane_rotation import second_level_rotations
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, matrix_from_homogeneous, normalize_homogeneous
+from cayley.showing import brief
 
 
 def _cube_rotations() -> Array:
@@ -47,6 +48,8 @@ class Diagonalization:
     """The largest off-diagonal entry, relative to the largest entry of A."""
     distinct: int
     """How many eigenvalues are distinct: with fewer than 3 there are infinitely many more rotations."""
+
+    __repr__ = brief
 
     @property
     def matrix(self) -> Array:

@@ -32,6 +32,7 @@ from cayley.geometry.rotations.homogeneous import (
     rotate_by_homogeneous,
 )
 from cayley.ordinary_equations import Integrated, Rate, instants_of, integrate
+from cayley.showing import brief
 
 Chart = Literal["vector-parameter", "homogeneous"]
 Frame = Literal["world", "body"]
@@ -57,6 +58,8 @@ class AttitudePath:
     half_turns: Array
     norm_drift: float
     evaluations: int
+
+    __repr__ = brief
 
     def at(self, time: ArrayLike) -> Array:
         """The homogeneous vector-parameter (..., 4), unit and continuous, at times of the interval."""

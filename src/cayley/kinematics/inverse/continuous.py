@@ -28,6 +28,7 @@ from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _NEWTON = 20
 _HALVINGS = 16
@@ -54,6 +55,8 @@ class PostureResult:
     reached: int
     reason: str
     limits_crossed: tuple[tuple[str, int, float], ...]
+
+    __repr__ = brief
 
     @property
     def status(self) -> str:

@@ -15,6 +15,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.kinematics.inverse.rates import resolved_rates
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,8 @@ class NewtonResult:
     solved: bool
     residuals: Array
     reason: str
+
+    __repr__ = brief
 
     @property
     def residual(self) -> float:

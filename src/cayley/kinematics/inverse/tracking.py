@@ -29,6 +29,7 @@ from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _LOCKED = 1e-9  # margin of the orientation's parameters
 _WORDS = np.array(["followed", "singular", "gimbal lock", "half-turn"])
@@ -53,6 +54,8 @@ class PathResult:
     damping: Array  # (..., K)
     obstacle: Array  # (..., K) 0, or 1 singular Jacobian, 2 gimbal lock, 3 half-turn of vect: what ended it
     stable: bool  # every eigenvalue of gain times time step is below 2
+
+    __repr__ = brief
 
     @property
     def followed(self) -> Array:

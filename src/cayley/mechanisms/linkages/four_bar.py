@@ -23,6 +23,7 @@ from cayley.mechanisms.linkages.trees import DOWN, four_bar_configuration, four_
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _SAME = 1e-12  # of the lengths: sums that differ by less are equal
 
@@ -39,6 +40,9 @@ class DeadCentres(NamedTuple):
 
     crank: Array
     rocker: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @dataclass(frozen=True)

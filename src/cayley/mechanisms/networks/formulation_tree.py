@@ -19,6 +19,7 @@ import networkx as nx
 
 from cayley.errors import ModelError
 from cayley.mechanisms.networks.system_graph import REFERENCE, Edge, EdgeKind, SystemGraph, circuit, path
+from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 Verdict = Literal["algebraic", "differential", "unsolvable"]
@@ -34,6 +35,8 @@ class Formulation:
     tree: tuple[str, ...] = ()
     forms: Mapping[str, str] | None = None
     states: tuple[str, ...] = ()
+
+    __repr__ = brief
 
     @property
     def solvable(self) -> bool:

@@ -37,6 +37,7 @@ from cayley.mechanisms.networks.recursion import inward, outward
 from cayley.mechanisms.networks.rigid_body import ActivePart, RigidBody
 from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -58,6 +59,9 @@ class JointMotion(NamedTuple):
 
     x: Array
     xd: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)

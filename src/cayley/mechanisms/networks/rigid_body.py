@@ -25,6 +25,7 @@ from cayley.geometry.tensors.cross import skew
 from cayley.mechanisms.networks.given_arrays import given_array, given_rotation
 from cayley.mechanisms.networks.operators import Operator
 from cayley.model.parts import Body
+from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -47,6 +48,8 @@ class RigidBody:
     mass: Scalar
     inertia: FieldArray
     ports: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if "G" in self.ports:

@@ -20,6 +20,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.showing import brief
 
 REFERENCE = "O"
 
@@ -56,6 +57,8 @@ class SystemGraph:
     """
 
     edges: tuple[Edge, ...]
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         names = [edge.name for edge in self.edges]

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.showing import brief
 
 SINGULAR = 1e-6  # of the largest: where two postures meet, a place is known to the root of rounding only
 
@@ -32,6 +33,8 @@ class ParallelSingularity:
     gained: Array
     legs: tuple[int, ...]
     singular_values: Array  # of Jx, rows of unit length, in metres
+
+    __repr__ = brief
 
     @property
     def unbalanced(self) -> Array:

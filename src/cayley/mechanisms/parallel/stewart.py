@@ -28,6 +28,7 @@ from cayley.mechanisms.parallel.stewart_dynamics import StewartDynamics, leg_of
 from cayley.mechanisms.parallel.trees import stewart_configuration, stewart_tree
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.mechanisms.workspace_maps import WorkspaceMap
@@ -51,6 +52,8 @@ class StewartAssembly:
     pose: Array
     residual: Array
     iterations: int
+
+    __repr__ = brief
 
 
 class StewartPlatform:

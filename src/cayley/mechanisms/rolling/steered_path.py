@@ -18,6 +18,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.errors import ModelError, SingularityError
+from cayley.showing import brief
 from cayley.wording import shown
 
 _FASTEST = 15 / 8  # the largest rate of a quintic from rest to rest, in means of its rate
@@ -37,6 +38,8 @@ class SteeredPath:
     wheelbase: float
     pieces: Sequence[tuple[float, float]]
     start: ArrayLike = (0.0, 0.0, 0.0)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if not (is_finite_number(self.wheelbase) and self.wheelbase > 0):

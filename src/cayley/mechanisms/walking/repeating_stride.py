@@ -15,6 +15,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import GeometryError, UnsupportedError
 from cayley.mechanisms.walking.programmed_body import FLIGHT
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.mechanisms.walking.stride import Stride
@@ -39,6 +40,8 @@ class RepeatingStride:
     multipliers: Array
     iterations: int
     start: dict[str, Array]
+
+    __repr__ = brief
 
     @property
     def is_stable(self) -> bool:

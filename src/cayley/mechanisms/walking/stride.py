@@ -40,6 +40,7 @@ from cayley.mechanisms.walking.programmed_body import (
     explain,
 )
 from cayley.mechanisms.walking.stride_checks import Closure, check_plan, closure
+from cayley.showing import brief
 from cayley.systems.layout import State
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
@@ -73,6 +74,8 @@ class Stride:
     friction: float | None = None
     repeats: bool = True
     motion: Kernel[tuple[Array, ...]] = field(init=False, repr=False)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "motion", leg_motion(self.legs))

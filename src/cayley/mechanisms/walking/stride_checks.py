@@ -13,6 +13,7 @@ from cayley.compiler.typing import Array, is_finite_number
 from cayley.errors import GeometryError, ModelError, SignatureError
 from cayley.mechanisms.walking.leg_motion import LegMotion
 from cayley.mechanisms.walking.programmed_body import CONTACTS, DOUBLE, FLIGHT
+from cayley.showing import brief
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Closure:
     position: Array
     velocity: Array
     acceleration: Array
+
+    __repr__ = brief
 
     @property
     def residual(self) -> float:

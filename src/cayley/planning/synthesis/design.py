@@ -27,6 +27,7 @@ from cayley.planning.synthesis.freudenstein import (
     output_angles,
     signed_lengths,
 )
+from cayley.showing import brief
 
 Linkage = FourBar | SlottedLever
 
@@ -46,6 +47,8 @@ class StructuralError:
     generated: Array
     error: Array
     modes: Array
+
+    __repr__ = brief
 
     @property
     def unassembled(self) -> tuple[int, ...]:

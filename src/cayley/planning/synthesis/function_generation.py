@@ -17,6 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError, UnreachableError
 from cayley.planning.synthesis.design import FourBarDesign
 from cayley.planning.synthesis.freudenstein import check_ground, check_pairs, synthesis_equations
+from cayley.showing import brief
 
 _RANK = 1e-12  # of the largest singular value
 _MET = 1e-9
@@ -81,6 +82,8 @@ class FourBarFamily:
     ground: float
     inputs: Array
     outputs: Array
+
+    __repr__ = brief
 
     @property
     def freedom(self) -> int:

@@ -27,6 +27,7 @@ from cayley.mechanisms.rods import Masses, place
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.defects import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.dyads import Dyad, body_points, check_poses, dyads
+from cayley.showing import brief
 
 _SAME = 1e-9
 
@@ -46,6 +47,8 @@ class GuidingLinkage:
     poses: Array
     configurations: Array
     links: tuple[Dyad, Dyad]
+
+    __repr__ = brief
 
     @property
     def crank_angles(self) -> Array:

@@ -23,6 +23,7 @@ from cayley.errors import SignatureError, UnreachableError
 from cayley.planning.synthesis.design import FourBarDesign
 from cayley.planning.synthesis.freudenstein import check_ground, output_angles, synthesis_equations
 from cayley.planning.synthesis.function_generation import exact_parameters, function_generator
+from cayley.showing import brief
 
 _SAMPLES = 241
 _PROGRAMS = 200
@@ -98,6 +99,8 @@ class FunctionFit:
     dials: Dials
     precision_points: Array
     largest_error: float
+
+    __repr__ = brief
 
     def error(self, x: ArrayLike) -> Array:
         """The structural error (...) [rad] at x (...), in one assembly mode."""

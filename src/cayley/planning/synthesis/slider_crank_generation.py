@@ -22,6 +22,7 @@ from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.design import StructuralError
 from cayley.planning.synthesis.freudenstein import check_pairs
+from cayley.showing import brief
 
 _RANK = 1e-12
 
@@ -34,6 +35,8 @@ class SliderCrankDesign:
     inputs: Array
     outputs: Array
     condition: float
+
+    __repr__ = brief
 
     @property
     def input_shift(self) -> float:

@@ -27,6 +27,7 @@ from cayley.kinematics.inverse.analytic.candidates import Candidate, Noting
 from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.kinematics.inverse.analytic.verification import Family, closing_bound
 from cayley.model.denavit_hartenberg.table import dh_tool_pose
+from cayley.showing import brief
 
 MOST = 8  # solutions of any of the families
 _FAR = 1e-3  # a residual above this is no solution, times the size of the arm where that is more than one metre
@@ -44,6 +45,8 @@ class Solutions:
     residuals: Array
     branches: Array
     alone: dict[int, AnalyticResult]
+
+    __repr__ = brief
 
 
 class ManyPoses:
