@@ -64,6 +64,7 @@ REFUSED = {
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
+    "singular_locus": lambda arm, frame, z: arm.singular_locus(frame),
     "generated_model": lambda arm, frame, z: arm.generated_model(),
     "body_screws": lambda arm, frame, z: arm.body_screws(z.q, z.v, z.v),
     "partial_derivatives": lambda arm, frame, z: arm.partial_derivatives(z.q, z.v, z.v),
@@ -102,6 +103,14 @@ def test_random_configurations_are_closed_and_within_limits():
     hand = cy.load("panda_hand")
     q = hand.random_configuration(5, seed=0)
     np.testing.assert_array_equal(q[:, 7], q[:, 8])
+
+
+def test_help_says_what_does_not_know_of_constraints():
+    """Quantities of all coordinates of the tree say so, and of open trees nothing."""
+    for name in ("bias_forces", "bias_parts", "bias_coefficients", "inertia_parts", "gravity_forces", "coriolis_matrix",
+                 "generalized_links", "unit_acceleration_wrenches"):
+        assert "as if nothing tied them together" in getattr(cy.load("four_bar"), name).__doc__
+        assert "nothing tied" not in getattr(cy.load("planar2r"), name).__doc__
 
 
 def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_constraints():

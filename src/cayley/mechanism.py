@@ -1236,7 +1236,8 @@ class Mechanism(Pictured):
     @made_once
     def bias_parts(self) -> Kernel[BiasParts]:
         """`bias_parts(q, qd)`: the forces `centrifugal` (of squares of velocities), `coriolis` (of products of two) and
-        `gravity` (..., nv), each by itself. Together they are `bias_forces` without friction and springs.
+        `gravity` (..., nv), each by itself. Together they are `bias_forces` without friction and springs, of a
+        mechanism with constraints those of all coordinates of its tree.
 
         >>> parts = load("s2_we19").bias_parts([0.3, 0.7], [0.5, -1.2])
         >>> parts.centrifugal.round(6), parts.coriolis.round(6) + 0.0
@@ -1296,7 +1297,8 @@ class Mechanism(Pictured):
     def unit_acceleration_wrenches(self) -> Kernel:
         """`unit_acceleration_wrenches(q)`: for each velocity the wrenches (..., nv, joints, 6), (f; m), in the joints
         that its unit acceleration asks for, from rest and without gravity; at the origins and in the axes of the
-        children. Along the joints' directions they are the mass matrix, without the armature of drives.
+        children. Along the joints' directions they are the mass matrix, without the armature of drives; of a mechanism
+        with constraints, as that, of all coordinates of its tree.
 
         >>> load("s1_f2").unit_acceleration_wrenches([0.3, -0.7])[:, :, 5].round(4)
         array([[0.8695, 0.2047],

@@ -26,7 +26,7 @@ from cayley.dynamics.rigid_links.drives import rotor_coriolis_matrix, rotor_velo
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.kernel_words import described, of_the_tree, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -80,7 +80,7 @@ def bias_parts_kernel(tree: Tree) -> MechanismKernel[BiasParts]:
             centrifugal = centrifugal + velocity_forces(q, unit) * (rate * rate)
         return BiasParts(centrifugal, velocity_forces(q, qd) - centrifugal, closed_form.gravity_forces(links, q))
 
-    described(tree, bias_parts, "Centrifugal, Coriolis and gravity forces, each by itself.")
+    described(tree, bias_parts, "Centrifugal, Coriolis and gravity forces, each by itself.", of_the_tree(tree))
     return kernel(sized(tree, "(q),(v)->(v),(v),(v)"), units=units_of(tree), kind=MechanismKernel)(bias_parts)
 
 
@@ -96,7 +96,8 @@ def bias_coefficients_kernel(tree: Tree) -> MechanismKernel[BiasCoefficients]:
         return BiasCoefficients(*_velocity_coefficients(free, links, q), np.stack(pulls, axis=1))
 
     described(tree, bias_coefficients, "The matrices of the centrifugal forces, by squares of velocities, of the "
-              "Coriolis forces, by products of two (first with second, ...), and of gravity, by free fall.")
+              "Coriolis forces, by products of two (first with second, ...), and of gravity, by free fall.",
+              of_the_tree(tree))
     pairs = tree.nv * (tree.nv - 1) // 2
     return kernel(sized(tree, f"(q)->(v,v),(v,{pairs}),(v,3)"), units=units_of(tree),
                   kind=MechanismKernel)(bias_coefficients)
@@ -112,7 +113,8 @@ def inertia_parts_kernel(tree: Tree) -> MechanismKernel[InertiaParts]:
         apart = np.eye(tree.nv, dtype=bool)
         return InertiaParts(np.diag(M) * qdd, np.where(apart, 0.0, M) @ qdd)
 
-    described(tree, inertia_parts, "Inertia forces by the accelerations of the joints themselves, and of the others.")
+    described(tree, inertia_parts, "Inertia forces by the accelerations of the joints themselves, and of the others.",
+              of_the_tree(tree))
     return kernel(sized(tree, "(q),(v)->(v),(v)"), units=units_of(tree), kind=MechanismKernel)(inertia_parts)
 
 

@@ -28,7 +28,7 @@ from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized, sized_kernel
-from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.kernel_words import described, of_the_tree, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 
@@ -64,7 +64,7 @@ def _bias(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
                 + passive_forces(tree, q, qd))
 
     described(tree, text, "Nonlinear effects: Coriolis, centrifugal, gravity, friction and spring forces.",
-              external.words)
+              " ".join(filter(None, [external.words, of_the_tree(tree)])))
     return kernel(sized(tree, f"(q),(v){external.shapes}->(v)"), name="bias_forces",
                   inputs=("q", "qd", *external.names), units=units_of(tree) | {"out": units_of(tree)["tau"]},
                   kind=kind)(text)
@@ -79,7 +79,8 @@ def coriolis_matrix_kernel(tree: Tree) -> MechanismKernel:
         return closed_form.coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
 
     return sized_kernel(tree, "(q),(v)->(v,v)", text, "coriolis_matrix",
-                        sentence="The Coriolis matrix C(q, qd), with Christoffel's coefficients.")
+                        sentence="The Coriolis matrix C(q, qd), with Christoffel's coefficients. "
+                        f"{of_the_tree(tree)}".rstrip())
 
 
 @of_a_mechanism
@@ -88,7 +89,8 @@ def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
     links = _grouped_links_of_state(tree)
     rest = np.zeros(tree.nv)
     return sized_kernel(tree, "(q)->(v)", lambda q: inverse_dynamics(links, q, rest, rest), "gravity_forces",
-                        sentence="Gravity compensation: the joint forces that hold the mechanism at rest.", unit="tau")
+                        sentence="Gravity compensation: the joint forces that hold the mechanism at rest. "
+                        f"{of_the_tree(tree)}".rstrip(), unit="tau")
 
 
 # Energies and momentum

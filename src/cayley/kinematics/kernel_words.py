@@ -39,6 +39,18 @@ def described(tree: Tree, function: Callable[..., Any], sentence: str, choices: 
     function.__doc__ = "\n".join([sentence, *([choices] if choices else []), "", *_mechanism(tree)])
 
 
+def of_the_tree(tree: Tree) -> str:
+    """What a quantity of a mechanism with constraints is that does not know them.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> of_the_tree(load_robot("four_bar"))
+    'Of all coordinates of the tree, as if nothing tied them together.'
+    >>> of_the_tree(load_robot("planar2r"))
+    ''
+    """
+    return "Of all coordinates of the tree, as if nothing tied them together." if tree.is_constrained else ""
+
+
 def first_sentence(text: Callable[..., Any]) -> str:
     """The first paragraph of a docstring, in one line."""
     return " ".join((inspect.getdoc(text) or "").split("\n\n")[0].split())

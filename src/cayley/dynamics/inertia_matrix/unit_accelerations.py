@@ -21,6 +21,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, 
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.geometry.pose import Pose
 from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.kinematics.kernel_words import of_the_tree
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -77,7 +78,7 @@ def unit_acceleration_wrenches_kernel(tree: Tree) -> MechanismKernel:
 
     return sized_kernel(tree, f"(q)->(v,{len(places)},6)", text, "unit_acceleration_wrenches", unit="N; N m",
                         sentence="Wrenches (f; m) in the joints that unit accelerations ask for, from rest and without "
-                        "gravity, at the origins and in the axes of the children.")
+                        f"gravity, at the origins and in the axes of the children. {of_the_tree(tree)}".rstrip())
 
 
 @of_a_mechanism
@@ -97,7 +98,7 @@ def generalized_links_kernel(tree: Tree) -> MechanismKernel[GeneralizedLinks]:
     n = len(places)
     made = sized_kernel(tree, f"(q)->({n}),({n},3),({n},3,3)", text, "generalized_links",
                         sentence="Mass, first moment and inertia tensor of all that each joint carries, frozen "
-                        "together, at the origins and in the axes of the children.")
+                        f"together, at the origins and in the axes of the children. {of_the_tree(tree)}".rstrip())
     return cast("MechanismKernel[GeneralizedLinks]", made)
 
 
