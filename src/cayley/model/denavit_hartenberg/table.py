@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from html import escape
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,7 +25,7 @@ from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
 from cayley.model.spring_kinds import Spring
-from cayley.showing import html_table
+from cayley.showing import escape, html_table
 from cayley.wording import shown
 
 Convention = Literal["standard", "modified"]
