@@ -4,10 +4,22 @@ import inspect
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import cayley as cy
-from cayley.control import ArmControl, Law, Selection, fuzzy_rules, radial_basis_network
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.control import (
+    ArmControl,
+    Law,
+    Selection,
+    dc_motors,
+    fuzzy_rules,
+    linear_model,
+    lyapunov_stability,
+    radial_basis_network,
+    region_of_attraction,
+    sample_and_hold,
+)
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +105,38 @@ def test_lqr_drives_what_has_drives():
     state = ([1.5, 0.1], [0.2, -0.3], [np.pi / 2, 0.0], [0.0, 0.0])
     assert law.step(*state)[0] != 0.0 and law.step(*state)[1] == 0.0
     assert np.array_equal(law.step(*state), by_name.step(*state))
+
+
+ONE = sp.Symbol("x")
+TWO = {ONE: -ONE, sp.Symbol("y"): -sp.Symbol("y")}
+SQUARE = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+
+
+@pytest.mark.parametrize("wrong", ["1", "a", [1, 2, 3], [[1, 2], [3, 4]], float("nan"), 1j, object()])
+def test_what_is_no_number_is_refused_by_name(arm, wrong):
+    laws = arm.control
+    for make in (
+            lambda: dc_motors([1.0, 2.0], wrong, 0.05), lambda: dc_motors([1.0, 2.0], 0.1, 0.05, gear=wrong),
+            lambda: laws.pd(wrong, 1.0), lambda: laws.impedance("tool", wrong, 1.0, task=PLANE),
+            lambda: laws.force("tool", "x", 1.0, 1.0, near=wrong), lambda: laws.lqr([0.1, 0.2], period=wrong),
+            lambda: laws.wall("tool", np.zeros(3), [0.0, 1.0, 0.0], wrong), lambda: sample_and_hold("tau", 2, wrong),
+            lambda: sample_and_hold("tau", 2, 1e-3, late=wrong),
+            lambda: lyapunov_stability({ONE: -ONE}, ONE**2, samples=wrong),
+            lambda: region_of_attraction(TWO, slice=SQUARE, shape=(3, 3), near=wrong),
+            lambda: region_of_attraction(TWO, slice=SQUARE, shape=(3, 3), until=wrong)):
+        with pytest.raises(SignatureError):
+            make()
+
+
+@pytest.mark.parametrize("wrong", [None, 3, 1j, object()])
+def test_what_is_none_of_the_things_that_are_asked_for_is_refused_by_name(arm, wrong):
+    laws = arm.control
+    for make in (
+            lambda: laws.hybrid("tool", wrong, 1.0, 1.0, 1.0), lambda: laws.force("tool", wrong, 1.0, 1.0),
+            lambda: laws.law(wrong), lambda: laws.task("tool", task=wrong), lambda: linear_model(wrong, {}),
+            lambda: laws.iterative_learning(wrong, wrong, 10, 1.0, 1.0),
+            lambda: lyapunov_stability({ONE: -ONE}, ONE**2, region=wrong or 0.0),
+            lambda: region_of_attraction(TWO, slice=wrong),
+            lambda: region_of_attraction(TWO, slice=SQUARE, shape=wrong)):
+        with pytest.raises((SignatureError, ConventionError)):
+            make()

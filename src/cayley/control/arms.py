@@ -30,7 +30,10 @@ def tree_of(arm: Tree | HasTree) -> Tree:
 def numbers_of(values: ArrayLike, what: str, dtype: type = float) -> Array:
     """An array of numbers; an error says `what` is none."""
     try:
-        return np.asarray(values, dtype=dtype)
+        given = np.asarray(values)
+        if given.dtype.kind in "USc":
+            raise TypeError("neither texts nor complex numbers count")
+        return given.astype(dtype)
     except (TypeError, ValueError) as error:
         raise SignatureError(f"{what} must be numbers, not {shown(values)}") from error
 

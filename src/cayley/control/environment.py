@@ -18,7 +18,7 @@ import numpy as np
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import HasTree, numbers_of, tree_of
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.errors import GeometryError, SignatureError
@@ -78,9 +78,9 @@ def surface(arm: Tree | HasTree, frame: str, gap: Gap, stiffness: float, *, damp
     tree.frame(frame)
     numbers = {"stiffness": stiffness, "damping": damping, "friction": friction}
     for word, value in numbers.items():
-        if not np.isfinite(given := numbers_of(value, f"the {word} of a surface")) or given < 0:
+        if not is_finite_number(value) or value < 0:
             raise SignatureError(f"the {word} of a surface is a finite number that is not negative, not {shown(value)}")
-    if not 0 < creep < np.inf:
+    if not is_finite_number(creep) or creep <= 0:
         raise SignatureError(f"the creep of friction is a positive velocity [m/s], not {shown(creep)}")
     if not callable(gap) or np.shape(gap(np.zeros(3))) != ():
         raise SignatureError(f"the gap of a surface is a function of a point (3) to one number, not {shown(gap)}")

@@ -25,6 +25,7 @@ from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.wording import shown
 
 
 def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: ArrayLike, kd: ArrayLike, kf: ArrayLike,
@@ -52,6 +53,8 @@ def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: Ar
     >>> arm.pose(run.end["q"], "tool")[:2, 3].round(6)
     array([ 0.55  , -0.2025])
     """
+    if not isinstance(selection, Selection):
+        raise SignatureError(f"hybrid control takes a `Selection` of axes, not {shown(selection)}")
     if not selection.position or not selection.force:
         raise SignatureError("hybrid control has axes of position and of force: of one kind alone there are "
                              "`operational_space` and `force_control`")

@@ -166,6 +166,8 @@ def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: 
     True
     """
     tree = arm_of_single_coordinates(arm, "iterative learning")
+    if not isinstance(law, System) or not isinstance(move, Motion):
+        raise SignatureError(f"what is learned is a motion that a law holds, not {shown(move)} and {shown(law)}")
     if "tau" not in law.outputs or law.output_ports["tau"].shape != (tree.nv,):
         raise SignatureError(f"a law to which is added gives out `tau` ({tree.nv}); {law.name} gives out "
                              f"{', '.join(law.outputs)}")

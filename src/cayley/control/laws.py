@@ -74,7 +74,7 @@ def law_named(owner: type, name: str) -> Law[...]:
     """The law of a name, in which words may be joined by hyphens."""
     table = laws_of(owner)
     spelt = name.replace("-", "_") if isinstance(name, str) else name
-    if spelt not in table:
+    if not isinstance(spelt, str) or spelt not in table:
         raise SignatureError(f"there is no law {shown(name)}{did_you_mean(spelt, table)}; there are "
                              f"{', '.join(table)}")
     return table[spelt]

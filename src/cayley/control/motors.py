@@ -11,7 +11,7 @@ import numpy as np
 
 from cayley.compiler.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, tree_of
+from cayley.control.arms import HasTree, numbers_of, tree_of
 from cayley.control.windings import windings_of
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
@@ -42,7 +42,11 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
     """
     given = {"resistance": resistance, "inductance": inductance, "torque_constant": torque_constant, "gear": gear,
              **({} if back_emf is None else {"back_emf": back_emf})}
-    alike = np.broadcast_arrays(*[np.atleast_1d(np.asarray(value, dtype=float)) for value in given.values()])
+    arrays = [np.atleast_1d(numbers_of(value, f"the {word} of motors")) for word, value in given.items()]
+    if len({len(array) for array in arrays if array.shape != (1,)}) > 1 or any(array.ndim > 1 for array in arrays):
+        told = ", ".join(f"{word} {array.shape}" for word, array in zip(given, arrays, strict=True))
+        raise SignatureError(f"the numbers of motors are one for all or one for each motor, not {told}")
+    alike = np.broadcast_arrays(*arrays)
     values = dict(zip(given, map(np.array, alike), strict=True))
     for word, value in values.items():
         right = value != 0 if word == "gear" else value >= 0 if word in _MAY_BE_ZERO else value > 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import numbers_of
 from cayley.control.tracking import Weights, regulator_gain
 from cayley.dynamics.linearised.state_space import StateSpace
@@ -80,7 +80,7 @@ def with_integrals(model: StateSpace, places: Sequence[int]) -> StateSpace:
 
 def discrete_with_integrals(model: StateSpace, places: Sequence[int], period: float) -> StateSpace:
     """Steps of a period; integrals are Euler's, as a controller takes them."""
-    if not 0 < period < np.inf:
+    if not is_finite_number(period) or period <= 0:
         raise SignatureError(f"the period of a controller is more than 0 s, not {shown(period)}")
     step = model.discretised(period)
     m = len(places)

@@ -71,6 +71,8 @@ class Selection:
 
 def _axes(given: Iterable[str], word: str) -> tuple[str, ...]:
     """The axes, each once and in their order, in which gains and forces are given as well."""
+    if not isinstance(given, Iterable):
+        raise SignatureError(f"the {word} is controlled along axes out of {', '.join(AXES)}, not {shown(given)}")
     named = [given] if isinstance(given, str) else list(given)
     for axis in named:
         if axis not in AXES:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.symbols import where
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import numbers_of
 from cayley.errors import SignatureError
 from cayley.systems.layout import State
@@ -89,7 +89,7 @@ def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: st
 
 def check_sampling(period: float, late: int) -> None:
     """Refuse what is no period [s] and no number of them."""
-    if not 0 < period < np.inf or late != int(late) or late < 0:
+    if not is_finite_number(period) or period <= 0 or not is_finite_number(late) or late != int(late) or late < 0:
         raise SignatureError(f"a controller looks each period of more than 0 s and is a whole number of them late, not "
                              f"{shown(period)} and {shown(late)}")
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.linear import ldl, solve_lower, solve_lower_transposed
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, is_finite_number
 from cayley.control.selection import AXES
 from cayley.control.signals import finite_or
 from cayley.dynamics.forward.singular_inertia import why_singular
@@ -59,7 +59,7 @@ class TaskDynamics:
            turned: Array | None = None) -> TaskDynamics:
         """Checked: rows that no posture can do, joints that move no mass and wrong numbers are named."""
         check_axes(axes)
-        if not 0 < near < 1 or not 0 <= null_damping < np.inf:
+        if not is_finite_number(near) or not 0 < near < 1 or not is_finite_number(null_damping) or null_damping < 0:
             raise SignatureError(f"near is between 0 and 1 and null_damping is not negative, not {shown(near)} and "
                                  f"{shown(null_damping)}: near is what bounds forces at singular postures")
         made = cls(tree, frame, rows, near, null_damping, axes)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, error_dynamics
 from cayley.control.stability.linear_stability import of_error_dynamics
@@ -148,6 +148,8 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
     scale = np.full(about.size, reach.max())
     for label, size in zip(labels, reach, strict=True):
         scale[about.labels.index(label)] = size
+    if not is_finite_number(near) or not is_finite_number(far) or not 0 < near < far:
+        raise SignatureError(f"near is less than far, shares of the slice, not {shown(near)} and {shown(far)}")
     turned = np.array([label in angles for label in about.labels])
     _check_known(about, angles)
     reached = np.zeros(about.size)
@@ -215,9 +217,13 @@ class _Followed:
 
 def _axes(about: ErrorDynamics, slice: Mapping[str, tuple[float, float]],
           shape: tuple[int, int]) -> tuple[tuple[str, str], tuple[Array, Array]]:
+    if not isinstance(slice, Mapping):
+        raise SignatureError(f"a slice runs through two of {', '.join(about.labels)}, each from low to high, not "
+                             f"{shown(slice)}")
     if len(slice) != 2 or any(label not in about.labels for label in slice):
         raise SignatureError(f"a slice runs through two of {', '.join(about.labels)}, not {', '.join(slice)}")
-    if len(shape) != 2 or min(shape) < 3:
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2 or not all(
+            isinstance(size, (int, np.integer)) and size >= 3 for size in shape):
         raise SignatureError(f"a grid has at least 3 states along each axis, (h, w), not {shown(shape)}")
     for label, ends in slice.items():
         if len(ends) != 2 or not -np.inf < ends[0] < ends[1] < np.inf:
@@ -249,6 +255,9 @@ def _grid(about: ErrorDynamics, labels: tuple[str, str], horizontal: Array, vert
 def _times(about: ErrorDynamics, poles: Array | None, until: float | None, step: float | None) -> tuple[float, float]:
     """How long, and by which steps."""
     assert poles is not None
+    if any(time is not None and not is_finite_number(time) for time in (until, step)):
+        raise SignatureError(f"a time to follow states, and its steps, are positive, not {shown(until)} and "
+                             f"{shown(step)}")
     slow = -np.log(np.abs(poles).max()) if about.discrete else -poles.real.max()
     if until is None and not slow > 0:
         raise SignatureError(f"the linear model of {about.name} does not settle: say `until` when to follow its states")

@@ -167,6 +167,8 @@ def linear_model(plant: System | HasSystem, at: StateLike, *, inputs: Mapping[st
     >>> model.between("target[0]", "q[0]").steady_gain.round(6)
     array([[1.]])
     """
+    if not isinstance(plant, System) and not hasattr(plant, "system"):
+        raise SignatureError(f"a linear model is that of a system or a mechanism, not of {shown(plant)}")
     system = plant if isinstance(plant, System) else plant.system()
     found = system.linearize(at, inputs, parameters=parameters)
     if found.A.ndim != 2:

@@ -33,6 +33,7 @@ from cayley.control.stability.verdict import Finding, Verdict
 from cayley.errors import SignatureError
 from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
+from cayley.wording import shown
 
 _ROUNDING = 1e-10  # of the terms of V': less counts as zero
 _FAR = 10.0 ** np.arange(1, 9)  # times the region: how far rays are followed
@@ -64,8 +65,8 @@ def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | Non
       proved locally: all 2 poles have negative real parts; ...
     """
     about = error_dynamics(dynamics, at, inputs=inputs, parameters=parameters, discrete=discrete)
-    if samples < 1:
-        raise SignatureError(f"at least one sample is needed, not {samples}")
+    if not isinstance(samples, (int, np.integer)) or samples < 1:
+        raise SignatureError(f"at least one sample is needed, not {shown(samples)}")
     tried = candidate(about, V)
     box = box_of(about, region)
     d = states_in(box, samples, seed)

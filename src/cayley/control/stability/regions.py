@@ -21,6 +21,8 @@ def box_of(about: ErrorDynamics, region: RegionLike | None) -> Array:
     """The lower and upper ends (2, n) of a region: one to either side where nothing is said."""
     box = np.outer([-1.0, 1.0], np.ones(about.size))
     known = dict.fromkeys([*about.labels, *[label.partition("[")[0] for label in about.labels]])
+    if region is not None and not isinstance(region, Mapping):
+        raise SignatureError(f"a region is given by labels, {{{about.labels[0]!r}: 2.0}}, not {shown(region)}")
     for name, ends in (region or {}).items():
         if name not in known:
             raise SignatureError(f"{about.name} has no entry {name!r}{did_you_mean(name, known)}; it has "

@@ -12,7 +12,7 @@ where the rotation that is missing has its axis across that row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,8 @@ class Task:
 
     @classmethod
     def of(cls, tree: Tree, task: str | Sequence[bool], axes: str) -> Task:
-        rows = _NAMED.get(task) if isinstance(task, str) else tuple(bool(x) for x in task)
+        listed = tuple(bool(x) for x in task) if isinstance(task, Iterable) else None
+        rows = _NAMED.get(task) if isinstance(task, str) else listed
         if rows is None or len(rows) != 6 or not any(rows):
             raise ConventionError(
                 'a task is "pose", "position", "orientation", or six truth values (x, y, z; x, y, z), linear first, '
