@@ -3,7 +3,7 @@
 Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
 example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere.
 Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads and
-fewer registers, `--only shares` one thread and several a robot.
+fewer registers, `--only shares` one thread and several a robot, `--division cuda` CUDA's own quotients.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import numpy as np
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import cayley as cy
 from arm import ARM, arm_torques, inverse_dynamics, random_states
+from cayley.compiler import cuda_functions, cuda_iteration
 from robots import PANDA_TARGET, panda_loop, panda_starts, robot
 from robots import random_states as robot_states
 
@@ -43,10 +44,13 @@ def main() -> None:
     import cupy
 
     chosen = _arguments()
+    if chosen.division == "cuda":
+        cuda_functions.OWN_DIVISION = False
+        os.environ["CAYLEY_CACHE"] = "off"  # where code with our own division lies
     print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}, CuPy {cupy.__version__}, CUDA "
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
-             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(",")),
+             "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(","), chosen.methods),
              **({"shares": partial(shares, chosen.robots.split(","))} if chosen.only else {}), "control": closed_loops,
              "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
@@ -57,6 +61,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="", help="functions,kernels,rollouts,shares,control,arrays,start,peers")
     parser.add_argument("--robots", default="panda,anymal,talos")
+    parser.add_argument("--methods", default="", help="of rollouts; all if none are named")
+    parser.add_argument("--division", choices=("own", "cuda"), default="own")
     parser.add_argument("--sweep", action="store_true")
     return parser.parse_args()
 
@@ -96,21 +102,23 @@ def kernels(sweep: bool) -> None:
 
     arm = cy.load("panda")
     general = cy.kernel("(7),(7),(7)->(7)", name="arm_torques")(arm_torques)
-    host = random_states(4096)
+    host = random_states(16)
+    rng = cupy.random.default_rng(0)
     print("| inverse dynamics | precision | layout | billion states/s | TB/s | of copy | error |")
     print("| --- " * 7 + "|")
     for dtype in BOTH:
-        rows = [cupy.asarray(np.tile(a, (STATES // 4096, 1)).astype(dtype)) for a in host]
+        rows = [rng.uniform(-1.0, 1.0, (STATES, 7)).astype(dtype) for _ in host]
+        for array, known in zip(rows, host, strict=True):
+            array[:16] = cupy.asarray(known.astype(dtype))
         columns = [cupy.ascontiguousarray(a.T).T for a in rows]
         copied = copy_rate(cupy, dtype)
         for label, kernel, reference in (("Panda", arm.inverse_dynamics, arm.inverse_dynamics.reference),
                                          ("general 7R", general, arm_torques)):
             on_gpu = kernel.on("cuda")
-            right = np.stack([reference(*state) for state in zip(*[a[:16] for a in host], strict=True)])
+            right = np.stack([reference(*state) for state in zip(*host, strict=True)])
             for layout, states in (("rows", rows), ("columns", columns)):
-                out = cupy.empty_like(states[0])
-                on_gpu(*states, out=out)
-                error = np.abs(cupy.asnumpy(out[:16]) - right).max() / np.abs(right).max()
+                out = None if layout == "rows" else cupy.empty_like(states[0])
+                error = np.abs(cupy.asnumpy(on_gpu(*states, out=out)[:16]) - right).max() / np.abs(right).max()
                 took = seconds(cupy, partial(on_gpu, *states, out=out), each=20)
                 rate = 28 * np.dtype(dtype).itemsize * STATES / took
                 print(f"| {label} | {np.dtype(dtype).name} | {layout} | "
@@ -119,16 +127,18 @@ def kernels(sweep: bool) -> None:
                 if sweep and layout == "rows":
                     for threads in (32, 64, 96, 128, 192, 256):
                         on_gpu._code._threads = threads
-                        on_gpu._code._compiled.clear()
+                        forget(on_gpu._code)
                         on_gpu(*states, out=out)
                         again = 28 * np.dtype(dtype).itemsize * STATES / seconds(
                             cupy, partial(on_gpu, *states, out=out), each=20)
                         print(f"  {threads} threads: {again / copied:.1%}", flush=True)
-        few = [a[:1] for a in rows]
-        start = time.perf_counter()
-        for _ in range(100):
-            on_gpu(*few, out=out[:1])
-        print(f"  a call takes {1e4 * (time.perf_counter() - start):.0f} us here", flush=True)
+            few = [a[:100] for a in rows]
+            on_gpu(*few)
+            cupy.cuda.Device().synchronize()
+            start = time.perf_counter()
+            for _ in range(100):
+                on_gpu(*few)
+            print(f"  a call takes {1e4 * (time.perf_counter() - start):.0f} us here", flush=True)
         compare_jax(cupy, dtype, rows, copied)
         print(f"| copy | {np.dtype(dtype).name} | | | {copied / 1e12:.2f} | 100 % | |", flush=True)
     print()
@@ -137,7 +147,7 @@ def kernels(sweep: bool) -> None:
 @cache
 def copy_rate(cupy: Any, dtype: type) -> float:
     """Bytes a second, read and written, of a copy of as many bytes as the kernels move."""
-    source = cupy.zeros(STATES * 14, dtype)
+    source = cupy.random.default_rng(0).uniform(-1.0, 1.0, STATES * 14).astype(dtype)
     target = cupy.empty_like(source)
     return 2 * source.nbytes / seconds(cupy, lambda: cupy.copyto(target, source), each=20)
 
@@ -161,13 +171,13 @@ def compare_jax(cupy: Any, dtype: type, rows: list[Any], copied: float) -> None:
 # Rollouts
 
 
-def rollouts(sweep: bool, names: list[str]) -> None:
+def rollouts(sweep: bool, names: list[str], methods: str) -> None:
     import cupy
 
     print("| rollout | precision | billion steps/s | required | registers | local bytes | error |")
     print("| --- " * 7 + "|")
     for name, method, trajectories, steps, required in ROLLOUTS:
-        if name not in names:
+        if name not in names or (methods and method not in methods.split(",")):
             continue
         arm = robot(name)
         here = arm.rollout(method=method)
@@ -196,8 +206,8 @@ def shares(names: list[str]) -> None:
     """One thread a robot beside several, with more and fewer blocks at once."""
     import cupy
 
-    from cayley.compiler import cuda_iteration
-
+    os.environ["CAYLEY_CACHE"] = "off"  # where code of other choices lies
+    processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
     kept = cuda_iteration.CROWDED, cuda_iteration.RESIDENT
     print("| rollout | precision | threads a robot | blocks | billion steps/s | registers | local bytes | error |")
     print("| --- " * 8 + "|")
@@ -213,10 +223,10 @@ def shares(names: list[str]) -> None:
                      for a in (q, 0.1 * qd)]
             for crowded, resident in ((1 << 30, 1), (0, 1), (0, 2), (0, 3), (0, 4)):
                 cuda_iteration.CROWDED = crowded
-                cuda_iteration.RESIDENT = resident
+                cuda_iteration.RESIDENT = {"float": resident, "double": resident}
                 there = here.on("cuda")
                 for made in there._of_system._iterated._functions.values():
-                    made._code._compiled.clear()
+                    forget(made._code)
                 call = partial(there, *given, step=STEP, steps=steps, every=steps)
                 try:
                     check = there(*[a[:2] for a in given], step=STEP, steps=5, every=5)
@@ -226,9 +236,15 @@ def shares(names: list[str]) -> None:
                 code = _code(there)
                 error = np.abs(cupy.asnumpy(check.q[:, -1]) - right).max()
                 rate = trajectories * steps / seconds(cupy, call, 3) / 1e9
-                threads = list(code._compiled.values())[-1][1].warps or 1
+                threads = list(code._compiled.values())[-1].warps or 1
                 print(f"| {name}, {method} | {np.dtype(dtype).name} | {threads} | {resident} | {rate:.3g} | "
                       f"{_sizes(code)} | {error:.0e} |", flush=True)
+                for resident in (32, 64, 96, 128) if threads == 1 else ():
+                    few = [a[:processors * resident] for a in given]
+                    with tried(code, resident, 0):
+                        rate = processors * resident * steps / seconds(
+                            cupy, partial(there, *few, step=STEP, steps=steps, every=steps), 3) / 1e9
+                    print(f"  as many robots as {resident} threads a processor take at once: {rate:.3g}", flush=True)
     cuda_iteration.CROWDED, cuda_iteration.RESIDENT = kept
     print()
 
@@ -259,7 +275,7 @@ def _code(rollout: Any) -> Any:
 
 
 def _sizes(code: Any) -> str:
-    function, _ = list(code._compiled.values())[-1]
+    function = list(code._compiled.values())[-1].function
     return f"{function.num_regs} | {function.local_size_bytes}"
 
 
@@ -267,12 +283,18 @@ def _sizes(code: Any) -> str:
 def tried(code: Any, threads: int, registers: int) -> Iterator[None]:
     """With other blocks, and no more registers than so many."""
     kept = code._threads, code._options
-    code._compiled.clear()
+    forget(code)
     code._threads = threads
     code._options = (*kept[1], *([f"--maxrregcount={registers}"] if registers else []))
     yield
     code._threads, code._options = kept
+    forget(code)
+
+
+def forget(code: Any) -> None:
+    """So that it is made again, of what is chosen now."""
     code._compiled.clear()
+    code._launches.clear()
 
 
 def closed_loops() -> None:

@@ -124,10 +124,9 @@ def cupy(monkeypatch):
     device = types.SimpleNamespace(id=0, compute_capability="00", attributes={
         "MultiProcessorCount": 2, "MaxThreadsPerMultiProcessor": 1024, "MaxSharedMemoryPerBlockOptin": SHARED})
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError,
-                                    memGetInfo=lambda: (2**30, 2**31))
+                                    memGetInfo=lambda: (2**30, 2**31), runtimeGetVersion=lambda: 0)
     cuda = types.SimpleNamespace(Device=lambda: device, runtime=runtime,
                                  compiler=types.SimpleNamespace(CompileException=Trouble, compile_using_nvrtc=compiled),
-                                 nvrtc=types.SimpleNamespace(getVersion=lambda: (0, 0)),
                                  driver=types.SimpleNamespace(CUDADriverError=Trouble))
     module = types.ModuleType("cupy")
     module.__dict__.update(ndarray=Array, RawModule=RawModule, asarray=made(np.asarray), empty=made(np.empty),

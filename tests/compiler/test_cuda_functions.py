@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.compiler.backends import backend_named
 from cayley.compiler.cuda_functions import CudaDialect, _is_own
 from cayley.compiler.operations import OPERATIONS
@@ -69,6 +70,15 @@ def test_on_a_gpu(precision):
     cupy = pytest.importorskip("cupy")
     check(cupy, precision)
     check_special_numbers(cupy, precision)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quotients_on_a_gpu_are_rounded_as_here(dtype):
+    cupy = pytest.importorskip("cupy")
+    rng = np.random.default_rng(0)
+    a, b = (np.ldexp(rng.uniform(-1.0, 1.0, 1 << 20), rng.integers(-40, 40, 1 << 20)).astype(dtype) for _ in range(2))
+    quotient = cy.kernel("(),()->()", name="quotient")(lambda x, y: x / y).on("cuda")
+    np.testing.assert_array_equal(cupy.asnumpy(quotient(cupy.asarray(a), cupy.asarray(b))), a / b)
 
 
 def test_they_are_the_librarys_own_and_without_branches():

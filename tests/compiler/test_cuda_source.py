@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.compiler.backends import backend_named
 from cayley.compiler.cuda_source import cuda_source
 from cayley.errors import SignatureError, UnsupportedError
@@ -120,6 +121,20 @@ def test_types_and_compilations(cupy):
         f(double, double, dtype=int)
     with pytest.raises(UnsupportedError, match="'q' is complex128"):
         f(double + 1j, double)
+
+
+@needs_compiler
+def test_the_next_call_with_the_same_layout(cupy):
+    """It starts at once, on its own arrays; another layout, type or batch is seen as what it is."""
+    kernel = cy.kernel("(2),()->(2)", name="scaled")(lambda x, y: x * y).on("cuda")
+    rng = np.random.default_rng(0)
+    for shape, factor in (((5, 2), (5,)), ((5, 2), (1,)), ((3, 5, 2), (5,)), ((0, 2), ())):
+        for _ in range(3):
+            x = cupy.asarray(rng.uniform(size=shape))
+            y = cupy.asarray(rng.uniform(size=factor))
+            columns = cupy.asarray(np.asfortranarray(x))
+            for given in (x, columns, x[::-1], x.astype(np.float32)):
+                np.testing.assert_allclose(kernel(given, y), given * y[..., None], rtol=1e-15)
 
 
 @needs_compiler

@@ -92,7 +92,7 @@ def test_as_on_this_processor(cupy, monkeypatch, roll, dtype, batch):
     there = roll.on("cuda")
     found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
     compiled = next(iter(there._of_system._iterated._functions.values()))._code._compiled.values()
-    assert all(written.warps >= 5 and written.shared > 0 for _, written in compiled)
+    assert all(loaded.warps >= 5 and loaded.shared > 0 for loaded in compiled)
     for name in ("q", "qd", "work"):
         value = getattr(right, name)
         np.testing.assert_allclose(getattr(found, name), value, rtol=0,

@@ -108,6 +108,15 @@ def store(key: str, objects: list[bytes]) -> None:
             "written, or to 'off'", CacheWarning, stacklevel=2)
 
 
+@lru_cache
+def compiler_text() -> str:
+    """A fingerprint of the compiler itself: code made by another version of it is not this one's."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def _file_name(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest() + ".code"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,18 +86,9 @@ def _row_objects(precision: str) -> tuple[bytes, ...]:
     return tuple(object_code(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
 
 
-@lru_cache
-def _compiler_text() -> str:
-    """A fingerprint of the compiler itself: code made by another version of it is not this one's."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def object_code(what: list[Any], jobs: Callable[[], Jobs], title: str) -> list[bytes]:
     """Object code, from the cache or compiled now and stored there."""
-    key = json.dumps([what, host().identity, numpy_api.abi, _compiler_text()])
+    key = json.dumps([what, host().identity, numpy_api.abi, cache.compiler_text()])
     objects = cache.load(key)
     if objects is None:
         with without_collection():

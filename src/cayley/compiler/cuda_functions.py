@@ -27,6 +27,8 @@ _AS_INTEGER = {"double": ("i64", "(unsigned long long)__double_as_longlong"),
 _AS_NUMBER = {"i64": ("double", "__longlong_as_double((long long)"), "i32": ("float", "__int_as_float((int)")}
 
 
+OWN_DIVISION = True
+
 # A quotient as CUDA makes it itself, but without a branch to a slow way. What is not finite on the way is so because of
 # the operands, and the product with the first guess is then right. A divisor nearer to zero than any normal number, and
 # one so large that its reciprocal is no normal number, count as zero and as infinite.
@@ -55,7 +57,7 @@ class CudaDialect(Dialect):
     """CUDA: elementary functions are the library's own, and a sine comes with its cosine."""
 
     def is_helper(self, op: str) -> bool:
-        return op == "divide" or is_helper(op) or _is_own(op)
+        return (op == "divide" and OWN_DIVISION) or is_helper(op) or _is_own(op)
 
     def sincos(self, prefix: str) -> str:
         return f"{prefix}_sincos"

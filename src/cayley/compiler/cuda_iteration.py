@@ -23,7 +23,7 @@ from cayley.compiler.schedule import most_alive
 from cayley.compiler.single_precision import in_precision
 
 CROWDED = 600  # words: more than twice what a thread has registers for
-RESIDENT = 1  # blocks of a shared program
+RESIDENT = {"float": 2, "double": 1}  # blocks of a shared program, as measured on an H200
 _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
 
@@ -77,4 +77,4 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     idle = [] if plan.has_stages else ["(void)cycle;"]
     helpers = dialect.definitions(program, called)
     return kernel_text(called, note, helpers, parameters, [*idle, *statements],
-                       (share.shares.parts * LANES, RESIDENT) if share else ())
+                       (share.shares.parts * LANES, RESIDENT[precision]) if share else ())

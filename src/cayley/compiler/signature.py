@@ -78,6 +78,8 @@ class Signature:
 
 def joined_batch(batches: Sequence[tuple[int, ...]], labels: Sequence[str]) -> tuple[int, ...]:
     """The shape that leading axes broadcast to."""
+    if len(set(batches)) == 1:
+        return batches[0]
     try:
         return np.broadcast_shapes(*batches)
     except ValueError:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog, lsq_linear
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
@@ -78,6 +77,7 @@ class ClosedRest(Rest):
         n = G.shape[1]
         if used.sum() == n:
             return reaction
+        from scipy.optimize import linprog
         lower, upper = (bound[self.held] for bound in (self._lower, self._upper))
         low, high = np.isfinite(lower), np.isfinite(upper)
         within = np.concatenate([np.column_stack([-np.eye(n)[low], np.ones(low.sum())]),
@@ -99,6 +99,7 @@ class ClosedRest(Rest):
             going[column] = direction
             lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
             a = a + G.T @ (G[:, column] * lower[column])
+        from scipy.optimize import lsq_linear
         can = lower < upper
         g = np.linalg.lstsq(G[:, can].T, a[can], rcond=_DEPENDENT)[0]
         reaction = lsq_linear(G[:, can], -g, (lower[can], upper[can]), method="bvls").x

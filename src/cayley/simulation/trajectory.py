@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -199,6 +198,7 @@ class Trajectory(Pictured):
         rate = sized_kernel(tree, "(q),(v)->(q)", Configurations(tree).rate, "rate")(self.q, self.qd)
         if len(self.t) == 1:
             return self.q + 0 * times[:, None], self.qd + 0 * times[:, None]
+        from scipy.interpolate import CubicHermiteSpline, CubicSpline
         onwards = slice(None, None, 1 if self.t[-1] > self.t[0] else -1)
         q = CubicHermiteSpline(self.t[onwards], self.q[..., onwards, :], rate[..., onwards, :], axis=-2)(times)
         qd = CubicSpline(self.t[onwards], self.qd[..., onwards, :], axis=-2)(times)

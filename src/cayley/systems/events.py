@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
@@ -83,6 +82,7 @@ def loss(function: Callable[[float], float], times: Array, values: Array, tolera
 
 def _with_turns(function: Callable[[float], float], times: Array, values: Array) -> tuple[Array, Array]:
     """The times and values, and with them those where the function turns towards zero and is beyond it."""
+    from scipy.optimize import minimize_scalar
     size = np.abs(values)
     found = list(zip(times.tolist(), values.tolist(), strict=True))
     for k in range(1, len(values) - 1):
@@ -119,5 +119,6 @@ def instant(function: Callable[[float], float], start: float, stop: float, *, fr
         back = away + int(np.argmax(same_side[away:]))
         start = times[back - 1]
         stop = times[back]
+    from scipy.optimize import brentq
     rounding = 4 * float(np.finfo(float).eps)
     return float(brentq(function, start, stop, xtol=rounding * max(abs(start), abs(stop), 1e-300), rtol=rounding))

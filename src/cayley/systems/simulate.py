@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import integrate
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError, SingularityError
@@ -17,7 +16,6 @@ from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
 from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
-from cayley.systems.gauss_solver import Gauss
 from cayley.systems.holding import Nothing
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
@@ -27,8 +25,7 @@ from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
 from cayley.wording import shown
 
-METHODS = {name: getattr(integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
-METHODS["gauss"] = Gauss
+METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "gauss")
 
 
 def simulate(system: System, x: StateLike, *, until: float | None = None, times: ArrayLike | None = None,
@@ -60,9 +57,7 @@ def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[
     """A run, ready to go, with its options checked."""
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
-    solver = METHODS.get(method) if isinstance(method, str) else method
-    if solver is None:
-        raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
+    solver = _solver(method) if isinstance(method, str) else method
     instants = None if times is None else _instants(times)
     start = start if instants is None else float(instants[0])
     end = float(until) if until is not None else float(instants[-1])  # type: ignore[index]
@@ -81,6 +76,17 @@ def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[
               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
     run.t = start
     return run
+
+
+def _solver(method: str) -> type:
+    """SciPy is loaded here: whoever only makes rollouts does not wait for it."""
+    if method not in METHODS:
+        raise ConventionError(f"there is no method {method!r}; the methods are {', '.join(METHODS)}")
+    if method == "gauss":
+        from cayley.systems.gauss_solver import Gauss
+        return Gauss
+    from scipy import integrate
+    return getattr(integrate, method)
 
 
 def go(run: Run, x: Mapping[str, Array], progress: bool) -> None:

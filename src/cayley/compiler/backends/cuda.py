@@ -68,7 +68,8 @@ class OnCuda:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._code = Code(kernel_name(program), self._written, threads=_THREADS, strict=program.is_strict)
+        self._code = Code(kernel_name(program), lambda: ["kernel", program.key], self._written, threads=_THREADS,
+                          strict=program.is_strict)
 
     def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
         return Written(cuda_source(self.program, precision, strides))
@@ -98,7 +99,7 @@ class OnCuda:
         results = self._code(cupy, precision, batch, [],
                              [(a, (), v.shape) for v, a in zip(inputs, arrays, strict=True)],
                              [(v.name, (), v.shape) for v in self.program.outputs], given)
-        example = next((a for a in arguments if is_on_gpu(a)), None)
+        example = next((a for a in arguments if isinstance(a, cupy.ndarray) or is_on_gpu(a)), None)
         returned = [as_given(r, example) for r in results] if given is None else given
         return returned[0] if len(returned) == 1 else tuple(returned)
 
@@ -108,8 +109,12 @@ class IteratedOnCuda:
 
     def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
-        self._code = Code(iteration_name(iteration.traced), self._written, threads=_THREADS_OF_LOOPS,
+        self._code = Code(iteration_name(iteration.traced), self._identity, self._written, threads=_THREADS_OF_LOOPS,
                           strict=iteration.traced.is_strict)
+
+    def _identity(self) -> list[Any]:
+        plan = self.iteration.plan
+        return ["iterated", self.iteration.traced.key, plan.moves, plan.feeds, plan.kept, plan.repeats]
 
     def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
         """By several threads where one would have more values at hand than it has registers for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -97,13 +98,20 @@ def in_turn(cupy: ModuleType) -> Iterator[None]:
         yield
         return
     ours = cupy.cuda.get_current_stream()
-    theirs = cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream)
+    theirs = _stream(cupy, torch.cuda.current_stream())
     if ours.ptr == theirs.ptr:
         yield
         return
     ours.wait_event(theirs.record())
     yield
     theirs.wait_event(ours.record())
+
+
+def _stream(cupy: ModuleType, theirs: Scalar) -> Scalar:
+    """A stream of torch as CuPy's. Before CuPy 14, or if the stream does not tell its address itself, the older way."""
+    if hasattr(cupy.cuda.Stream, "from_external") and hasattr(theirs, "__cuda_stream__"):
+        return cupy.cuda.Stream.from_external(theirs)
+    return cupy.cuda.ExternalStream(theirs.cuda_stream)
 
 
 def batch_of(names: Sequence[str], cores: Sequence[Shape], arrays: Sequence[Any]) -> Shape:
@@ -138,4 +146,4 @@ def empty(cupy: ModuleType, batch: Shape, core: Shape, dtype: str) -> Array:
 
 
 def product(shape: Shape) -> int:
-    return int(np.prod(shape, dtype=np.int64))
+    return math.prod(shape)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _WARP = 32
+_LAYOUTS = 256  # of operands, for which it is known how a kernel starts
 
 
 @dataclass(frozen=True)
@@ -50,39 +53,89 @@ class Written:
     shared: int = 0
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A kernel on a device, with the warps that share the states of a block, if any do, and the bytes that they share.
+    """
+
+    function: Any
+    warps: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a kernel is started for operands of some layout that it reads and writes where they lie: `gaps` are the
+    numbers that follow each of them."""
+
+    loaded: Loaded
+    blocks: int
+    threads: int
+    lengths: tuple[Any, ...]
+    gaps: tuple[tuple[Any, ...], ...]
+
+    def __call__(self, operands: Sequence[Any]) -> None:
+        parameters = list(self.lengths)
+        for array, gaps in zip(operands, self.gaps, strict=True):
+            parameters += [array, *gaps]
+        self.loaded.function((self.blocks,), (self.threads,), tuple(parameters), shared_mem=self.loaded.shared)
+
+
 _largest: dict[int, Size] = {}
 """The largest kernel that fitted on each device."""
 
 
 class Code:
     """A kernel with its code for each device, precision and layout. Operands have axes of the batch, of a loop, and of
-    the core. `threads` make a block, unless so many do not fit.
+    the core. `threads` make a block, unless so many do not fit. Code is kept on disk under its `identity`.
     """
 
-    def __init__(self, name: str, text: Callable[[str, Sequence[Strides]], Written], *, threads: int,
-                 strict: bool) -> None:
+    def __init__(self, name: str, identity: Callable[[], list[Any]],
+                 text: Callable[[str, Sequence[Strides]], Written], *, threads: int, strict: bool) -> None:
         self._name = name
+        self._identity = identity
         self._text = text
         self._threads = threads
         self._options = ("--std=c++17", *(("--fmad=false",) if strict else ()))
-        self._compiled: dict[tuple[Any, ...], tuple[Any, Written]] = {}
+        self._compiled: dict[tuple[Any, ...], Loaded] = {}
+        self._launches: dict[tuple[Any, ...], Launch] = {}
 
     def __call__(self, cupy: ModuleType, dtype: str, batch: Shape, lengths: Sequence[int],
                  inputs: Sequence[tuple[Any, Shape, Shape]], outputs: Sequence[tuple[str, Shape, Shape]],
                  out: Sequence[Any] | None) -> list[Any]:
         """The results, for inputs given as (array, loop, core) and outputs as (name, loop, core)."""
         with in_turn(cupy):
-            given = [states(cupy, a.astype(dtype, copy=False), batch, loop, core) for a, loop, core in inputs]
             results = self._results(cupy, out, batch, dtype, outputs)
-            targets = [states(cupy, r, batch, loop, core) for r, (_, loop, core) in zip(results, outputs, strict=True)]
-            self._launch(cupy, dtype, [product(batch), *lengths], [*given, *targets])
-            for result, target in zip(results, targets, strict=True):
-                if not cupy.may_share_memory(result, target):
-                    result[...] = target.reshape(result.shape)
+            operands = [*(a for a, _, _ in inputs), *results]
+            layout = (cupy.cuda.Device().id, dtype, batch, *lengths,
+                      *((a.dtype, a.shape, a.strides) for a in operands))
+            if layout in self._launches:
+                self._launches[layout](operands)
+            else:
+                self._first(cupy, dtype, batch, lengths, inputs, outputs, results, layout)
             for wanted, result in zip(out or (), results, strict=False):
                 if is_here(wanted):
                     wanted[...] = cupy.asnumpy(result)
         return results
+
+    def _first(self, cupy: ModuleType, dtype: str, batch: Shape, lengths: Sequence[int],
+               inputs: Sequence[tuple[Any, Shape, Shape]], outputs: Sequence[tuple[str, Shape, Shape]],
+               results: Sequence[Any], layout: tuple[Any, ...]) -> None:
+        """The first call with operands of a layout. Where none had to be copied, the next has less to do."""
+        if not product(batch):
+            return
+        given = [states(cupy, a.astype(dtype, copy=False), batch, loop, core) for a, loop, core in inputs]
+        targets = [states(cupy, r, batch, loop, core) for r, (_, loop, core) in zip(results, outputs, strict=True)]
+        launch = self._launch(cupy, dtype, [product(batch), *lengths], [*given, *targets])
+        launch([*given, *targets])
+        for result, target in zip(results, targets, strict=True):
+            if not cupy.may_share_memory(result, target):
+                result[...] = target.reshape(result.shape)
+        before = [*(a for a, _, _ in inputs), *results]
+        if all(_begins(a) == _begins(b) for a, b in zip(before, [*given, *targets], strict=True)):
+            if len(self._launches) >= _LAYOUTS:
+                self._launches.clear()
+            self._launches[layout] = launch
 
     def _results(self, cupy: ModuleType, out: Sequence[Any] | None, batch: Shape, dtype: str,
                  outputs: Sequence[tuple[str, Shape, Shape]]) -> list[Any]:
@@ -98,46 +151,47 @@ class Code:
                                      f"it must be {dtype} of shape {batch + loop + core}")
         return results
 
-    def _launch(self, cupy: ModuleType, dtype: str, lengths: Sequence[int], operands: Sequence[Any]) -> None:
-        if not lengths[0]:
-            return
+    def _launch(self, cupy: ModuleType, dtype: str, lengths: Sequence[int], operands: Sequence[Any]) -> Launch:
         strides = [strides_of(array) for array in operands]
         known = tuple(_known(array, own) for array, own in zip(operands, strides, strict=True))
-        parameters: list[Any] = [np.int64(length) for length in lengths]
-        for array, own, fixed in zip(operands, strides, known, strict=True):
-            parameters += [array, *(np.int64(stride) for stride, number in zip(own, fixed, strict=True)
-                                    if number is None)]
-        function, written = self._function(cupy, dtype, known)
-        threads = written.warps * _WARP or min(self._threads, function.max_threads_per_block // _WARP * _WARP)
-        states = _WARP if written.warps else threads
-        function((-(-lengths[0] // states),), (threads,), tuple(parameters), shared_mem=written.shared)
+        gaps = tuple(tuple(np.int64(stride) for stride, number in zip(own, fixed, strict=True) if number is None)
+                     for own, fixed in zip(strides, known, strict=True))
+        loaded = self._function(cupy, dtype, known)
+        threads = loaded.warps * _WARP or min(self._threads, loaded.function.max_threads_per_block // _WARP * _WARP)
+        states = _WARP if loaded.warps else threads
+        return Launch(loaded, -(-lengths[0] // states), threads, tuple(np.int64(each) for each in lengths), gaps)
 
-    def _function(self, cupy: ModuleType, dtype: str, known: tuple[Strides, ...]) -> tuple[Any, Written]:
-        """The code, and what it was written as."""
+    def _function(self, cupy: ModuleType, dtype: str, known: tuple[Strides, ...]) -> Loaded:
         key = cupy.cuda.Device().id, dtype, known
         if key not in self._compiled:
-            written = self._text(PRECISION[dtype], known)
             try:
-                function, size = _loaded(cupy, _compiled(cupy, written.text, self._options), self._name)
-                if written.shared:
-                    function.max_dynamic_shared_size_bytes = written.shared
+                code, warps, shared = self._code(cupy, PRECISION[dtype], known)
+                function, size = _loaded(cupy, code, self._name)
+                if shared:
+                    function.max_dynamic_shared_size_bytes = shared
             except (cupy.cuda.compiler.CompileException, cupy.cuda.driver.CUDADriverError) as error:
                 raise UnsupportedError(f"{self._name} does not fit on the GPU: {_first_line(error)}"
                                        f"{_advice(cupy)}") from error
             _check(cupy, size)
-            self._compiled[key] = function, written
+            self._compiled[key] = Loaded(function, warps, shared)
         return self._compiled[key]
 
+    def _code(self, cupy: ModuleType, precision: str, known: tuple[Strides, ...]) -> tuple[bytes, int, int]:
+        """The code for the present device, the warps that share states, and the bytes that they share: from the cache,
+        or compiled now. CuPy's own way would take the smallest numbers for zero."""
+        key = json.dumps(["cuda", self._identity(), precision, known, str(cupy.cuda.Device().compute_capability),
+                          cupy.cuda.runtime.runtimeGetVersion(), self._options, cache.compiler_text()])
+        found = cache.load(key)
+        if found is None:
+            written = self._text(precision, known)
+            found = [cupy.cuda.compiler.compile_using_nvrtc(written.text, self._options)[0],
+                     struct.pack("<QQ", written.warps, written.shared)]
+            cache.store(key, found)
+        return found[0], *struct.unpack("<QQ", found[1])
 
-def _compiled(cupy: ModuleType, text: str, options: tuple[str, ...]) -> bytes:
-    """The code of a text for the present device. CuPy's own way would take the smallest numbers for zero."""
-    version = cupy.cuda.nvrtc.getVersion()
-    key = " ".join(["cuda", str(cupy.cuda.Device().compute_capability), *map(str, version), *options, text])
-    found = cache.load(key)
-    if found is None:
-        found = [cupy.cuda.compiler.compile_using_nvrtc(text, options)[0]]
-        cache.store(key, found)
-    return found[0]
+
+def _begins(array: Scalar) -> int:
+    return array.__cuda_array_interface__["data"][0]
 
 
 def _loaded(cupy: ModuleType, code: bytes, name: str) -> tuple[Any, Size]:
