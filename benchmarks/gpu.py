@@ -239,12 +239,15 @@ def shares(names: list[str]) -> None:
                 threads = list(code._compiled.values())[-1].warps or 1
                 print(f"| {name}, {method} | {np.dtype(dtype).name} | {threads} | {resident} | {rate:.3g} | "
                       f"{_sizes(code)} | {error:.0e} |", flush=True)
+                usual = code._threads
                 for resident in (32, 64, 96, 128) if threads == 1 else ():
                     few = [a[:processors * resident] for a in given]
-                    with tried(code, resident, 0):
-                        rate = processors * resident * steps / seconds(
-                            cupy, partial(there, *few, step=STEP, steps=steps, every=steps), 3) / 1e9
+                    code._threads = resident
+                    code._launches.clear()
+                    rate = processors * resident * steps / seconds(
+                        cupy, partial(there, *few, step=STEP, steps=steps, every=steps), 3) / 1e9
                     print(f"  as many robots as {resident} threads a processor take at once: {rate:.3g}", flush=True)
+                code._threads = usual
     cuda_iteration.CROWDED, cuda_iteration.RESIDENT = kept
     print()
 
