@@ -26,7 +26,8 @@ from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import fall, floating, held, whole_configurations
-from cayley.studio.report import embedded
+from cayley.studio.motion_section import force_table, motion_section
+from cayley.studio.report import Page, embedded
 from cayley.studio.scene import main_frame, scene
 from model.random_trees import KINDS, random_configuration, random_parts
 from studio.conftest import NAMES
@@ -148,6 +149,28 @@ def test_a_planned_motion_is_drawn_and_played(tmp_path):
     np.testing.assert_allclose(played["q"][50], [0.9, -0.4], atol=1e-6)
     with pytest.raises(cy.CayleyError, match="planar2r"):
         write_report(arm, tmp_path, motion=cubic_spline([0.0, 1.0], np.eye(2, 3)))
+
+
+def test_forces_of_a_loaded_arm_stand_beside_their_limits():
+    arm = cy.load("planar2r")
+    limited = [replace(joint, limits=Limits(effort=(limit,)))
+               for joint, limit in zip(arm.joints, (30.0, np.inf), strict=True)]
+    arm = cy.Mechanism(replace(arm.tree, joints=tuple(limited))).with_payload("tool", 2.0)
+    move = cubic_spline([0.0, 1.0, 2.0], [[0.1, 0.2], [0.9, -0.4], [0.5, 0.3]], "clamped")
+    t = np.linspace(0.0, 2.0, 600)
+    most = np.abs(arm.inverse_dynamics(*move(t))).max(axis=0)
+    assert most[0] > 30.0  # the load is too much
+    found = Outline(motion_section(arm, move)).text
+    assert "Beyond the limits of joint1." in found
+    rows = force_table(arm.tree, np.asarray(arm.inverse_dynamics(*move(t)))).rows
+    assert rows == (("joint1 [N m]", f"{most[0]:.4g}", "30", f"{most[0] / 0.3:.0f}"),
+                    ("joint2 [N m]", f"{most[1]:.4g}", "inf", ""))
+    run = arm.simulate([0.1, 0.2], np.zeros(2), times=np.linspace(0.0, 0.5, 26))
+    words = Outline(motion_section(arm, run)).text
+    assert "A simulation from 0 to 0.5 s." in words and "Beyond" not in words
+    page = Page(arm, run)
+    page._motion()
+    np.testing.assert_allclose(page.played["q"], run.q, atol=1e-6)
 
 
 def test_what_does_not_move_has_a_page(tmp_path):

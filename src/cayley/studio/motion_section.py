@@ -1,35 +1,82 @@
-"""A planned motion on the page of a mechanism: positions to jerks, and the forces that it asks of the drives."""
+"""A planned motion, or one that was simulated, on the page of a mechanism: how it goes in time, and the forces that it
+asks of the drives, beside their limits."""
 
 from __future__ import annotations
 
 from html import escape
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from cayley.errors import CayleyError
+from cayley.compiler.typing import Array
+from cayley.errors import CayleyError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
+from cayley.model.report import Table
+from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.motion_plot import draw
+from cayley.showing import plain_words
+from cayley.simulation import Trajectory
 from cayley.studio.pictures import picture
+from cayley.studio.tables import html_table
 
 _SAMPLES = 600
 _FORCES = {"rad": "N m", "m": "N"}
 
 
-def motion_section(arm: Mechanism, motion: Motion) -> str:
+def motion_section(arm: Mechanism, motion: Motion | Trajectory) -> str:
     """Words and pictures of a motion of all coordinates of the mechanism."""
-    names = [name for name, _ in coordinate_labels(arm.tree)]
-    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
-    draw(figure, motion, names)
-    words = [f"<p>From {motion.start:.4g} to {motion.end:.4g} s; {_ends(motion)}.</p>"]
-    pictures = [picture(figure, f"A motion of {arm.name}")]
+    words, shown = _run(arm, motion) if isinstance(motion, Trajectory) else _planned(arm, motion)
     try:
-        pictures.append(_forces(arm, motion))
+        times, tau = _forces_of_run(motion) if isinstance(motion, Trajectory) else _forces_asked(arm, motion)
     except CayleyError as why:
-        words.append(f'<p class="note">No joint forces: {escape(str(why))}.</p>')
-    return f'{"".join(words)}<div class="pictures">{"".join(pictures)}</div>'
+        note = f'<p class="note">No joint forces: {escape(str(why))}.</p>'
+        return f'<p>{words}</p>{note}<div class="pictures">{shown}</div>'
+    pictures = f'<div class="pictures">{shown}{_force_picture(arm, times, tau)}</div>'
+    return f"<p>{words}</p>{_beyond(arm.tree, tau)}{pictures}{html_table(force_table(arm.tree, tau))}"
+
+
+def force_table(tree: Tree, tau: Array) -> Table:
+    """The greatest forces (samples, nv) of each drive, the limit, and the share of it."""
+    limits = _limits(tree)
+    greatest = np.nanmax(np.abs(tau), axis=0)
+    rows = [(f"{name} [{_FORCES[unit]}]", f"{most:.4g}", f"{limit:.4g}",
+             f"{100 * most / limit:.0f}" if np.isfinite(limit) and limit > 0 else "")
+            for (name, unit), most, limit in zip(velocity_labels(tree), greatest, limits, strict=True)]
+    return Table("Joint forces beside their limits", ("joint", "greatest", "limit", "share [%]"), tuple(rows))
+
+
+def _limits(tree: Tree) -> Array:
+    """The largest force (nv) of each drive, infinite where it is not known."""
+    unknown = [np.inf] * tree.nv
+    return np.array([limit for joint in tree.joints
+                     for limit in (*joint.limits.effort, *unknown)[:joint.motion.nv]], dtype=float)
+
+
+def _beyond(tree: Tree, tau: Array) -> str:
+    over = np.nanmax(np.abs(tau), axis=0) > _limits(tree)
+    names = [name for (name, _), beyond in zip(velocity_labels(tree), over, strict=True) if beyond]
+    return f'<p class="note">Beyond the limits of {escape(", ".join(names))}.</p>' if names else ""
+
+
+def _planned(arm: Mechanism, motion: Motion) -> tuple[str, str]:
+    figure = Figure(figsize=(8.0, 8.0), layout="constrained")
+    draw(figure, motion, [name for name, _ in coordinate_labels(arm.tree)])
+    plain_words(figure)
+    return (f"From {motion.start:.4g} to {motion.end:.4g} s; {_ends(motion)}.",
+            picture(figure, f"A motion of {arm.name}"))
+
+
+def _run(arm: Mechanism, run: Trajectory) -> tuple[str, str]:
+    figure = run.plot()
+    try:
+        drawn = picture(figure, f"A run of {arm.name}")
+    finally:
+        plt.close(figure)
+    ended = "" if run.finished else f" It stopped there: {escape(run.message)}."
+    return f"A simulation from {run.t[0]:.4g} to {run.t[-1]:.4g} s.{ended}", drawn
 
 
 def _ends(motion: Motion) -> str:
@@ -38,9 +85,18 @@ def _ends(motion: Motion) -> str:
             (False, False): "it begins and ends in motion"}[motion.rests]
 
 
-def _forces(arm: Mechanism, motion: Motion) -> str:
+def _forces_asked(arm: Mechanism, motion: Motion) -> tuple[Array, Array]:
     t = np.linspace(motion.start, motion.end, _SAMPLES)
-    tau = arm.inverse_dynamics(*motion(t))
+    return t, np.asarray(arm.inverse_dynamics(*motion(t)))
+
+
+def _forces_of_run(run: Trajectory) -> tuple[Array, Array]:
+    if run.tau is None:
+        raise UnsupportedError("the law that gave them was compiled into the steps of the run")
+    return run.t, run.tau
+
+
+def _force_picture(arm: Mechanism, t: Array, tau: Array) -> str:
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
     ax = figure.add_subplot()
     for k, (name, unit) in enumerate(velocity_labels(arm.tree)):
@@ -50,4 +106,4 @@ def _forces(arm: Mechanism, motion: Motion) -> str:
     ax.grid(color="#e3e7ec", linewidth=0.6)
     ax.margins(x=0.01)
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)
-    return picture(figure, f"Joint forces of a motion of {arm.name}")
+    return picture(plain_words(figure), f"Joint forces of a motion of {arm.name}")

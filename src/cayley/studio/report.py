@@ -30,6 +30,7 @@ from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
 from cayley.planning.motion import Motion
+from cayley.simulation import Trajectory
 from cayley.studio.closed_section import cost_section, mobility_section
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
 from cayley.studio.equation_section import equation_section
@@ -46,11 +47,12 @@ _SPEEDS = {1.0: "1×", 0.5: "½×", 0.25: "¼×"}
 
 
 def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os.PathLike[str], *,
-                 motion: Motion | None = None, progress: bool = False) -> Path:
+                 motion: Motion | Trajectory | None = None, progress: bool = False) -> Path:
     """Write the page of a mechanism, of a robot of the catalogue or of a file, and return where it is.
 
-    `path` is the file, or a folder in which it is to be `<name>.html`. A planned `motion` is drawn, with the joint
-    forces that it asks for, and played in place of a fall. `progress` shows on the terminal what is being done.
+    `path` is the file, or a folder in which it is to be `<name>.html`. A planned `motion`, or the run of a simulation,
+    is drawn, with the joint forces that it asks for beside their limits, and played in place of a fall. For an arm with
+    a load, give it `arm.with_payload("tool", 2.0)`. `progress` shows on the terminal what is being done.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +98,7 @@ class Page:
     """The page while it is made, step by step."""
 
     arm: Mechanism
-    planned: Motion | None = None
+    planned: Motion | Trajectory | None = None
     sections: list[Section] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     reach: Array | None = None
