@@ -1350,11 +1350,11 @@ class Mechanism(Pictured):
         """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
         moving joints.
 
-        At the origins and in the axes of the children; along a joint's directions they are its forces. `.parts()` are
-        those of the drives and those that the joints hold by their shape; `.with_inputs(...)` has external wrenches, a
-        moving base, and the root's axes; `.using(method)`. Of a mechanism with constraints, those of loops and rods
-        upon their second frames follow; what does not follow from the motion is NaN. `.rows` are the names,
-        `.determined` says which components follow.
+        At the origins and in the axes of the children; along a joint's directions they are its forces, less what
+        friction, springs and rotors take. `.parts()` are those of the drives and those that the joints hold by their
+        shape; `.with_inputs(...)` has external wrenches, a moving base, and the root's axes; `.using(method)`. Of
+        a mechanism with constraints, those of loops and rods upon their second frames follow; what does not follow from
+        the motion is NaN. `.rows` are the names, `.determined` says which components follow.
 
         >>> load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
         array([15.20009968,  2.87612016])

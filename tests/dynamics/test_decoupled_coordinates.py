@@ -164,6 +164,11 @@ def test_what_is_refused_by_name():
     for near in (np.eye(3), np.full((2, 2), np.nan)):
         with pytest.raises(CayleyError, match=r"axes to follow are finite numbers \(2, 2\)"):
             cy.load("s1_f2").decoupled_dynamics(np.zeros(2), np.zeros(2), np.zeros(2), near=near)
+    rough = cy.load("s1_f2").with_friction("joint2", coulomb=0.5).including("friction")
+    sliding = rough.decoupled_dynamics([0.1, 0.2], [0.0, 0.3], [1.0, 2.0])
+    close(sliding.qdd, rough.forward_dynamics([0.1, 0.2], [0.0, 0.3], [1.0, 2.0]), 1e-11)
+    with pytest.raises(CayleyError, match="s1_f2 includes dry friction, and a joint that has it is at rest"):
+        rough.decoupled_dynamics([0.1, 0.2], [0.3, 0.0], [1.0, 2.0])
     with pytest.raises(CayleyError, match="one state"):
         cy.load("s1_f2").decoupled_dynamics(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
     soft = cy.load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3).including("elastic drives")

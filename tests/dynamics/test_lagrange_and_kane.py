@@ -12,7 +12,7 @@ from cayley.dynamics.inverse.passes import FREE, STILL
 from cayley.dynamics.mechanics.lagrange import lagrange_system
 from cayley.dynamics.rigid_links.energies import link_poses, link_twists
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
-from cayley.errors import ConventionError, SingularityError
+from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.parts import Body, Friction
 from dynamics.chains import random_chain, random_state
@@ -193,6 +193,10 @@ def test_kanes_equations_of_trees_and_drives():
     speeds = [mixed[:2, :2] @ x for x in state[1:]]
     near(kane.joint_forces.evaluate(NUMPY, state[0], *speeds), real.inverse_dynamics.reference(*state))
     near(kane.rates.evaluate(NUMPY, state[0], speeds[0], real.inverse_dynamics.reference(*state)), speeds[1], 1e-11)
+    rough = real.with_friction("joint1", coulomb=0.5)
+    near(rough.kane_equations().joint_forces.evaluate(NUMPY, *state), rough.inverse_dynamics.reference(*state))
+    with pytest.raises(UnsupportedError, match="s1_f2 includes dry friction, which holds joints at rest"):
+        _ = rough.kane_equations().rates
 
 
 def test_speeds_that_are_none():

@@ -27,10 +27,10 @@ from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inertia_matrix.orthogonal_complement import extended_masses, twist_map
 from cayley.dynamics.inverse.newton_euler import movements, own_load
-from cayley.dynamics.rigid_links.drives import drive_forces, passive_forces, rotor_inertias
+from cayley.dynamics.rigid_links.drives import coulomb_frictions, drive_forces, passive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.errors import ConventionError, SingularityError
+from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.model.tree import Tree
@@ -100,7 +100,12 @@ class KaneEquations:
 
     @cached_property
     def rates(self) -> Kernel:
-        """`(q, u, tau)` -> ud (..., nv), with which F + F* = 0; `SingularityError` where nothing has inertia."""
+        """`(q, u, tau)` -> ud (..., nv), with which F + F* = 0; `SingularityError` where nothing has inertia. Dry
+        friction, which holds joints at rest, is refused."""
+        if coulomb_frictions(self.tree).any():
+            raise UnsupportedError(f"{self.tree.name} includes dry friction, which holds joints at rest: rates of "
+                                   "speeds do not know it. Call forward_dynamics, or leave friction out")
+
         def text(q: Array, u: Array, tau: Array) -> Array:
             Z = self._inverse(q)
             T = twist_map(self.links, q) @ Z

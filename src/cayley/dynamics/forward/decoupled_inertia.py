@@ -19,8 +19,9 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward.principal_axes import PrincipalAxes, principal_axes_of
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.rigid_links.drives import coulomb_frictions
 from cayley.dynamics.state_kernels import bias_forces_kernel, coriolis_matrix_kernel
-from cayley.errors import SignatureError, SingularityError
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -95,6 +96,9 @@ def decoupled_dynamics(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
     if np.shape(q) != (tree.nq,) or np.shape(qd) != (tree.nv,) or np.shape(tau) != (tree.nv,):
         raise SignatureError(f"decoupled dynamics are of one state of {tree.name}: q ({tree.nq}), qd and tau "
                              f"({tree.nv}), not {np.shape(q)}, {np.shape(qd)} and {np.shape(tau)}")
+    if coulomb_frictions(tree)[np.asarray(qd) == 0].any():
+        raise UnsupportedError(f"{tree.name} includes dry friction, and a joint that has it is at rest: what it holds "
+                               "is no number of the state. Call forward_dynamics, or leave friction out")
     C = coriolis_matrix(q, qd)
     return decoupled_model(inertia_matrix(q), C + C.T, bias_forces(q, qd), tau, qd, near=near, carried=True)
 

@@ -57,7 +57,8 @@ class Reactions(KernelWithMethods):
     """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
     moving joints, in their order, at the origin and in the axes of the child's body; then those that what joins two
     frames, loops and rods, gives to the second, at its origin and in its axes. Along the joint's directions they are
-    the forces of inverse dynamics, and of couplings. `.using(method)` is one of the published recursions for chains."""
+    the forces of inverse dynamics, and of couplings, less what friction, springs and rotors take of them before they
+    reach the child. `.using(method)` is one of the published recursions for chains."""
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -84,9 +85,9 @@ class Reactions(KernelWithMethods):
 
     def parts(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
               result_axes: str = "body", method: str = DEFAULT) -> MechanismKernel[WrenchParts]:
-        """The kernel of the two parts of the wrenches, which add up to them: `actuated`, what the drives give, a moment
-        about what turns and a force along what slides, and `constraint`, which does no work on any velocity that the
-        joints allow. Of loops and rods all is constraint. The rest as in `with_inputs`.
+        """The kernel of the two parts of the wrenches, which add up to them: `actuated`, what the drives give to the
+        children, a moment about what turns and a force along what slides, and `constraint`, which does no work on any
+        velocity that the joints allow. Of loops and rods all is constraint. The rest as in `with_inputs`.
 
         >>> found = cy.load("s1_f2").joint_reactions.parts()([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         >>> found.actuated[:, 5], found.constraint[:, 5].round(12) + 0.0
