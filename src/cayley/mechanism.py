@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from cayley.scale.reductions import Reduction
     from cayley.scale.sweeping import Swept
     from cayley.scale.tasks import Workers
+    from cayley.shapes import Shapes
     from cayley.simulation import Event, Rollout, Trajectory
     from cayley.simulation.controllers import Controller
     from cayley.simulation.forces import BaseMotion, Wrench
@@ -1697,16 +1698,29 @@ class Mechanism(Pictured):
 
     # Pictures
 
+    @property
+    def shapes(self) -> Shapes:
+        """What its bodies look like, read now from the file that it came from: boxes, cylinders, balls, capsules and
+        meshes, and what of them is missing; see `cayley.shapes`.
+
+        >>> load("planar2r").shapes
+        <shapes: none>
+        """
+        from cayley.shapes import shapes_of
+        return shapes_of(self.tree)
+
     def draw(self, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
-             ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
-        """The mechanism as a stick figure with frames, at one configuration (nq) or several (k, nq); see
-        `cayley.drawing.stick_figure`.
+             ground: bool = True, trail: bool = True, shapes: str | None = "visual",
+             ax: Axes | None = None) -> Axes:
+        """The mechanism with frames, at one configuration (nq) or several (k, nq): in its shapes if it was read from a
+        file that has any, otherwise as a stick figure; see `cayley.drawing.stick_figure`.
 
         >>> load("planar2r").draw([0.3, 0.6]).name
         'rectilinear'
         """
         from cayley.drawing import stick_figure
-        return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
+        return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, shapes=shapes,
+                            ax=ax)
 
     @overload
     def animate(self, motion: MotionLike, path: None = None, *, speed: float = 1.0) -> Player: ...

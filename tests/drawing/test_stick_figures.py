@@ -95,7 +95,7 @@ def test_an_arm_in_space_passes_through_the_frames_of_pinocchio():
         mark = next(mark for mark in figure.marks if mark.joint == f"panda_joint{k}")
         assert np.allclose(mark.center, origin, atol=1e-12)
         assert np.allclose(mark.axes[0], data.oMf[model.getFrameId(f"panda_link{k}")].rotation[:, 2], atol=1e-12)
-    ax = stick_figure(arm, q, frames=["panda_link7"])
+    ax = stick_figure(arm, q, frames=["panda_link7"], shapes=None)
     corners = robot_polygons(ax)
     for mark in figure.marks[:7]:
         for sign in (1, -1):
@@ -181,7 +181,7 @@ def test_which_mechanisms_are_planar():
                                   "hector_description/robots/quadrotor_base.urdf"])
 def test_trees_are_drawn_on_the_floor(name, tmp_path):
     tree = cy.load(URDFS[name]).tree
-    ax = stick_figure(tree)
+    ax = stick_figure(tree, shapes=None)
     plt.savefig(tmp_path / "tree.png", dpi=50)
     assert matplotlib.image.imread(tmp_path / "tree.png")[..., :3].std() > 0.01
     floor = next(c for c in ax.collections if c.get_label() == "_floor")
@@ -208,7 +208,7 @@ def test_the_whole_figure_is_inside_the_axes():
 def test_labels_do_not_overlap(name, frames):
     tree = cy.load(URDFS.get(name, name)).tree
     names = [body.name for body in tree.bodies][:24] if name == TALOS else frames
-    ax = stick_figure(tree, frames=names)
+    ax = stick_figure(tree, frames=names, shapes=None)
     ax.figure.canvas.draw()
     labels = next(a for a in ax.artists if isinstance(a, Labels))
     boxes = [text.get_window_extent() for text in labels.texts]

@@ -101,7 +101,7 @@ def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequen
         label = ax.figure.text(0.02, 1 - (box[3] - 8) / ax.figure.bbox.height, "", fontsize=9, color=INK)
         fixed = set(ax.get_children())
         for k, (time, q) in enumerate(zip(times, way, strict=True)):
-            stick_figure(tree, q, frames=frames, labels=False, ground=ground and view.flat, ax=ax)
+            stick_figure(tree, q, frames=frames, labels=False, ground=ground and view.flat, shapes=None, ax=ax)
             if trail:
                 _draw_ways(ax, view, tree, followed, origins, k)
             label.set_text(f"{time:.2f} s")

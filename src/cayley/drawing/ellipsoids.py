@@ -84,7 +84,7 @@ def draw_ellipsoids(tree: Tree, q: ArrayLike, frame: str, *, kinds: Sequence[str
     figure = skeleton(tree, one)
     center = figure.frame_pose(tree.frame(frame)).p
     if ax is None:
-        ax = stick_figure(tree, one, frames=(frame,), labels=False)
+        ax = stick_figure(tree, one, frames=(frame,), labels=False, shapes=None)
     scales = {"velocity": velocity_scale, "force": force_scale}
     shapes = [_shape(tree, one, frame, task, kind, characteristic_length, scales[kind], figure.size) for kind in kinds]
     for shape in shapes:

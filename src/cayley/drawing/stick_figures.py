@@ -45,6 +45,7 @@ from cayley.drawing.skeleton import (
     stands_on_legs,
     without_repetitions,
 )
+from cayley.drawing.skins import Skins, skins
 from cayley.drawing.views import View, view_for
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Frame
@@ -62,7 +63,8 @@ _MANY_ENDS = 6  # with more, no end is named unless asked for
 
 
 def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
-                 ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
+                 ground: bool = True, trail: bool = True, shapes: str | None = "visual",
+                 ax: Canvas = None) -> Canvas:
     """Draw a mechanism at a configuration (nq), or at several (k, nq): the last in full colour, those before it the
     paler the earlier.
 
@@ -71,6 +73,8 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
               these are more than six; "bodies": every body; () for none
     labels    their names beside them, and for several configurations with `trail` the paths of their origins
     ground    a floor below, or in a plane the hatched ground at the root, or all along below what goes where it likes
+    shapes    "visual" or "collision": the shapes of a URDF or MJCF file in place of the sticks, in space, if it has
+              any (read now; a `ModelWarning` names what is missing); None for sticks
     ax        Matplotlib axes to draw on; by default new ones, in a plane along its normal if the mechanism is planar.
               On empty axes the
               ground takes the place of the frame with numbers in space (`ax.set_axis_on()` brings it back)
@@ -93,12 +97,17 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
             ax.set_axis_off()
     elif first:
         flat_style(ax, *view.names)
-    points = np.concatenate([figure.points for figure in figures])
+    skin = None if view.flat else skins(tree, figures, shapes)
+    points = np.concatenate([*[figure.points for figure in figures], *([] if skin is None else [skin.points])])
     triads = [figures[-1].frame_pose(frame) for frame in shown]
     size = max(figure.size for figure in figures)
     tips = np.concatenate([points, *[triad_ends(pose, size) for pose in triads]])
-    (_draw_flat if view.flat else _draw_solid)(ax, view, figures)
-    room = _draw_ground(ax, view, figures, tips) if ground else np.zeros((0, 3))
+    if view.flat:
+        _draw_flat(ax, view, figures)
+    else:
+        _draw_solid(ax, figures, skin)
+    outlines = [] if skin is None else [skin.points]
+    room = _draw_ground(ax, view, figures, tips, outlines) if ground else np.zeros((0, 3))
     tips = np.concatenate([tips, room])
     for pose in triads:
         draw_triad(ax, view, pose, size)
@@ -139,14 +148,23 @@ def _end_frame(tree: Tree, body: str) -> Frame | None:
 # In space
 
 
-def _draw_solid(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
-    """All configurations as one collection, sorted by depth."""
+def _draw_solid(ax: Canvas, figures: Sequence[Skeleton], skin: Skins | None) -> None:
+    """All configurations as one collection, sorted by depth; with shapes there are sticks only of bodies that lack
+    theirs."""
     polygons: solids.Polygons = []
     colors = []
+    if skin is not None:
+        for k, fade in enumerate(fades(len(figures))):
+            triangles, shades = skin.polygons(k, fade)
+            polygons += triangles
+            colors.append(shades)
     for k, (parts, fade) in enumerate(zip(without_repetitions(figures), fades(len(figures)), strict=True)):
         size = largest_mark(figures[-1].tree) * figures[-1].size
         plates = [(PLATE, solids.plate(corners, size)) for body, corners in figures[k].plates.items()
                   if not any(np.allclose(corners, later.plates[body], atol=1e-9) for later in figures[k + 1:])]
+        if skin is not None:
+            plates = []
+            parts = [line for line in parts[0] if line.body in skin.surfaces.bare], [], []
         for color, part in [*plates, *_solids(*parts, size)]:
             polygons += part
             colors.append(solids.shaded(part, color, fade))
@@ -224,14 +242,16 @@ def fades(count: int) -> Array:
     return np.append(np.linspace(0.82, 0.55, count - 1), 0.0) if count > 1 else np.zeros(1)
 
 
-def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Array) -> Array:
-    """The floor below a figure in space; in a plane a hatched wedge at the root.
+def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Array,
+                 outlines: Sequence[Array]) -> Array:
+    """The floor below a figure in space, and below the outlines (k, 3) of its shapes; in a plane a hatched wedge
+    at the root.
 
     The corners (k, 3) of what was drawn.
     """
     tree = figures[-1].tree
     if not view.flat:
-        lowest = min(figure.points[:, 2].min() for figure in figures)
+        lowest = min([solid[:, 2].min() for solid in (*[figure.points for figure in figures], *outlines)])
         return draw_floor(ax, points, float(lowest) if stands_on_legs(tree) else 0.0)
     if floats(tree):
         return np.zeros((0, 3))

@@ -37,7 +37,7 @@ def draw_workspace(space: Workspace, figure: Figure | None = None) -> Figure:
     if flat:
         ax = figure.add_subplot()
         draw_section(ax, space)
-        stick_figure(space.tree, _posture(space), frames=(), ax=ax)
+        stick_figure(space.tree, _posture(space), frames=(), shapes=None, ax=ax)
     else:
         grid = figure.add_gridspec(1, 2, width_ratios=(1.15, 1))
         _draw_cloud(add_axes(figure, grid[0], space.view), space)
@@ -99,7 +99,7 @@ def _draw_cloud(ax: Canvas, space: Workspace) -> None:
     """A part of the points, the deeper the colour the farther from the center, with the robot."""
     dots = space.points[:: max(1, len(space.points) // _DOTS)]
     if space.relative_to is None:
-        stick_figure(space.tree, _posture(space), frames=(), ax=ax)
+        stick_figure(space.tree, _posture(space), frames=(), shapes=None, ax=ax)
         fit(ax, dots, first=False)
     else:
         fit(ax, np.concatenate([dots, [space.center]]), first=True)

@@ -15,11 +15,13 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import round_number
 from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, roams, skeleton, stands_on_legs
+from cayley.drawing.skins import Skins
 from cayley.drawing.solids import plate
 from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
+from cayley.shapes import shapes_of
 from cayley.studio.closing import as_steps, closing, keeps_closed
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
@@ -30,6 +32,9 @@ _BASE = 2.0  # depth of the base's foot below the root's origin, beside the size
 # of the eye, seen from the robot [rad]
 _AZIMUTH = -0.95
 _ELEVATION = 0.36
+_TRIANGLES = 6000  # of all shapes: a canvas sorts and fills them at every move, without a graphics card
+_SHAPE_DIGITS = 5
+_MISSING = 12  # shapes that could not be had and are named
 _PASSED = 40  # configurations of a way that are looked at
 
 
@@ -59,14 +64,20 @@ def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -
     mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
     led = any(constraint.timed for constraint in tree.constraints)
     closed = closing(tree, rest) if keeps_closed(tree) and not led else None
-    solids = [*_base(figure, mark), *[part for one in figure.marks for part in _mark(figure, one)]]
+    skin = Skins([figure], shapes_of(tree).seen.surfaces(_TRIANGLES))
+    outline = skin.points if skin.surfaces.parts else np.zeros((0, 3))
+    base = [] if len(outline) else _base(figure, mark)
+    solids = [*base, *[part for one in figure.marks for part in _mark(figure, one)]]
     return {
         "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
         "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
-        "mark": mark, "floor": _floor(figure, mark, np.concatenate([figure.points, *passed])),
+        "mark": mark,
+        "floor": _floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
+        **_shapes(tree, skin),
         "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
         "sliders": _sliders(tree, rest, [] if led else _moved_alone(tree, closed)), "closing": closed,
-        "mimic_joints": [] if closed else _mimic_joints(tree), **_camera(figure)}
+        "mimic_joints": [] if closed else _mimic_joints(tree),
+        **_camera(figure, np.concatenate([figure.points, outline]))}
 
 
 def _joints(tree: Tree) -> list[dict[str, Any]]:
@@ -216,10 +227,24 @@ def _floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
     return {"height": height, "step": step, "lines": _rounded(np.array(lines))}
 
 
-def _camera(figure: Skeleton) -> dict[str, Any]:
-    """Where to look, and how much to show; along the normal of a planar mechanism's plane, from a little aside."""
-    low = figure.points.min(axis=0)
-    high = figure.points.max(axis=0)
+def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
+    """Surfaces in the frames of their bodies, whose triangles share their points; the bodies that lack theirs, which
+    stay sticks; and what is missing, in words."""
+    parts = [{"body": tree.body_number(shape.body), "points": _rounded(surface.points, _SHAPE_DIGITS),
+              "triangles": surface.triangles.tolist(), "closed": surface.closed,
+              "color": None if shape.color is None else [round(255 * x) for x in shape.color]}
+             for shape, surface in skin.surfaces.parts]
+    missing = skin.surfaces.missing
+    more = [f"and {len(missing) - _MISSING} more"] if len(missing) > _MISSING else []
+    return {"shapes": parts, "bare": sorted(tree.body_number(name) for name in skin.surfaces.bare),
+            "missing": [*missing[:_MISSING], *more]}
+
+
+def _camera(figure: Skeleton, points: Array) -> dict[str, Any]:
+    """Where to look, and how much to show: points (n, 3); along the normal of a planar mechanism's plane, from a little
+    aside."""
+    low = points.min(axis=0)
+    high = points.max(axis=0)
     size = max(float(np.linalg.norm(high - low)), figure.size) * _MARGIN
     view = view_of(figure.tree)
     azimuth = _AZIMUTH
@@ -242,5 +267,5 @@ def _seen_from(pose: Pose, points: Array) -> ArrayLike:
     return _rounded((points - pose.p) @ pose.R)
 
 
-def _rounded(points: Array) -> list[Any]:
-    return (np.round(points, _DIGITS) + 0.0).tolist()
+def _rounded(points: Array, digits: int = _DIGITS) -> list[Any]:
+    return (np.round(points, digits) + 0.0).tolist()

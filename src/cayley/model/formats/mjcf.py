@@ -58,9 +58,11 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     """
     mujoco = _mujoco()
     given = isinstance(path_or_text, mujoco.MjModel)
+    model: Any = path_or_text
+    root = None
     said: list[str] = []
-    root = None if given else checked_mjcf(path_or_text)  # malformed, huge and tricky files: refused with their line
-    model: Any = path_or_text if root is None else _compiled(mujoco, path_or_text, root, said)
+    if not given:
+        model, root, said = compiled_mjcf(path_or_text)
     parts = _Reading(model, root)
     name = model.names[:model.names.index(b"\0")].decode(errors="replace") or "MuJoCo Model"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -75,6 +77,17 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
         warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(parts.notes)}",
                       ModelWarning, stacklevel=2)
     return made
+
+
+def compiled_mjcf(path_or_text: str | PathLike[str]) -> tuple[MjModel, Element, list[str]]:
+    """The model of a file, or of the text of one, as MuJoCo compiles it, its root element, and what MuJoCo warns of.
+
+    Malformed, huge and tricky files are refused with their line before.
+    """
+    mujoco = _mujoco()
+    said: list[str] = []
+    root = checked_mjcf(path_or_text)
+    return _compiled(mujoco, path_or_text, root, said), root, said
 
 
 def _mujoco() -> ModuleType:
@@ -114,14 +127,14 @@ class _Reading:
     def __init__(self, model: MjModel, root: Element | None = None) -> None:
         self.model = model
         self.notes: list[str] = []
-        self.body_names = _names(model, "body", model.nbody)
-        self.joint_names = _names(model, "joint", model.njnt)
+        self.body_names = names_of(model, "body", model.nbody)
+        self.joint_names = names_of(model, "joint", model.njnt)
         self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
-        sites = _names(model, "site", model.nsite)
+        sites = names_of(model, "site", model.nsite)
         self.taken["frame"].update(sites)
         self.site_names = [
             self._fresh("frame", f"{name}/site") if name in self.taken["body"] else name for name in sites]
-        self.equalities = Equalities(model, _names(model, "eq", model.neq), places_of(model, root), self.body_names,
+        self.equalities = Equalities(model, names_of(model, "eq", model.neq), places_of(model, root), self.body_names,
                                      self.joint_names, self.site_names, lambda name: self._fresh("frame", name))
         self.bodies = [Body(self.body_names[0], 0.0)]
         self.joints: list[Joint] = []
@@ -278,7 +291,7 @@ def _is_plain_motor(model: MjModel, k: int) -> bool:
     return not any(said) and not bounds and model.actuator_gainprm[k, 0] == 1.0 and np.array_equal(gear, np.eye(6)[5])
 
 
-def _names(model: MjModel, kind: str, count: int) -> list[str]:
+def names_of(model: MjModel, kind: str, count: int) -> list[str]:
     """The names of all objects of a kind; those without one get their kind and number."""
     given = [getattr(model, kind)(k).name for k in range(count)]
     taken = set(given)

@@ -62,7 +62,21 @@
     view.look(low.map((x, k) => (x + high[k]) / 2), 1.25 * Math.max(...low.map((x, k) => high[k] - x)));
   }
 
-  for (const name of ["frames", "reach"]) {
+  if (scene.shapes.length) { // an arm in its shapes can be seen as sticks, too
+    const row = document.createElement("label"), tick = document.createElement("input");
+    Object.assign(tick, { type: "checkbox", id: "show-shapes", checked: true });
+    row.append(tick, " shapes");
+    document.querySelector(".tools").prepend(row);
+  }
+  if (scene.missing.length) {
+    const note = document.createElement("p");
+    note.className = "note";
+    note.id = "missing-shapes";
+    note.textContent = `Not shown: ${scene.missing.join("; ")}.`;
+    document.querySelector(".stage").after(note);
+  }
+
+  for (const name of ["frames", "reach", "shapes"]) {
     const tick = find("show-" + name);
     if (tick) tick.addEventListener("change", () => { view.show[name] = tick.checked; reveal(name, name === "reach" ? scene.reach : []); view.redraw(); });
   }

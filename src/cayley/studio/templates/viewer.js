@@ -125,10 +125,15 @@ const Robot = (() => {
     return faces;
   }
 
+  function surfaces(scene) { // their points one after another, and the normals of their triangles
+    return scene.shapes.map(s => ({ ...s, flat: Float64Array.from(s.points.flat()), normals: Float64Array.from(s.triangles.flatMap(([i, j, k]) =>
+      unit(cross(plus(s.points[j], s.points[i], -1), plus(s.points[k], s.points[i], -1))))) }));
+  }
+
   // The view
 
   function Viewer(canvas, scene) {
-    const faces = solids(scene), view = { q: scene.q.slice(), show: { frames: false, reach: false }, trail: [], trailEnd: 0 };
+    const faces = solids(scene), shapes = surfaces(scene), view = { q: scene.q.slice(), show: { frames: false, reach: false, shapes: scene.shapes.length > 0 }, trail: [], trailEnd: 0 };
     let camera, palette, wanted = false;
     view.home = () => { camera = { ...scene.camera, center: scene.center.slice(), size: scene.size, zoom: 1 }; view.redraw(); };
     view.look = (center, size) => { camera.center = center.slice(); camera.size = size; view.redraw(); };
@@ -193,8 +198,26 @@ const Robot = (() => {
         things.push({ depth: points.reduce((s, p) => s + p[2], 0) / points.length, points,
                       fill: `rgb(${palette[color].map(c => Math.min(255, Math.round(c * bright))).join()})` });
       };
-      for (const { body, color, corners } of faces) face(corners.map(p => placed(at[body], p)), color);
-      for (const s of scene.slides) {
+      const surface = ({ body, flat, triangles, normals, closed, color }) => {
+        const T = at[body], [lx, ly, lz] = [0, 1, 2].map(k => T[k] * light[0] + T[4 + k] * light[1] + T[8 + k] * light[2]);
+        const on = new Array(flat.length / 3), [r, g, b] = color || palette.link;
+        for (let k = 0; k < on.length; k++) {
+          const x = flat[3 * k], y = flat[3 * k + 1], z = flat[3 * k + 2];
+          on[k] = seen([T[0] * x + T[1] * y + T[2] * z + T[3], T[4] * x + T[5] * y + T[6] * z + T[7], T[8] * x + T[9] * y + T[10] * z + T[11]]);
+        }
+        for (let k = 0; k < triangles.length; k++) {
+          const t = triangles[k], p = on[t[0]], q = on[t[1]], s = on[t[2]];
+          const back = (q[0] - p[0]) * (s[1] - p[1]) - (s[0] - p[0]) * (q[1] - p[1]) >= 0;
+          if (back && closed) continue;
+          const towards = normals[3 * k] * lx + normals[3 * k + 1] * ly + normals[3 * k + 2] * lz;
+          const bright = 0.5 + 0.55 * Math.max(0, back ? -towards : towards), lit = c => Math.min(255, Math.round((c + 12) * bright));
+          things.push({ depth: (p[2] + q[2] + s[2]) / 3, points: [p, q, s], fill: `rgb(${lit(r)},${lit(g)},${lit(b)})` });
+        }
+      };
+      const bare = body => !view.show.shapes || scene.bare.includes(body);
+      if (view.show.shapes) shapes.forEach(surface);
+      for (const { body, color, corners } of faces) if (bare(body)) face(corners.map(p => placed(at[body], p)), color);
+      for (const s of scene.slides) if (bare(s.child)) {
         rod(placed(at[s.body], s.point), placed(at[s.child], s.end), 0.8 * scene.rod, 5 * scene.rod).forEach(c => face(c, "aside"));
       }
       for (const fr of scene.frames) {

@@ -1,0 +1,47 @@
+"""What a kind of shape is: its name in files, its surface, and how it is read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from cayley.compiler.typing import Array
+from cayley.shapes.levels import Levels
+from cayley.shapes.surface import Surface
+
+if TYPE_CHECKING:
+    from cayley.model.formats.xml_elements import Element
+    from cayley.shapes.search import Search
+
+
+class Kind(ABC):
+    """Base class of the kinds; to add one: a class in a file of its own, and a line in `KINDS`."""
+
+    word: ClassVar[str]  # of `<geometry>` in URDF
+    mujoco: ClassVar[int | None] = None  # mjtGeom
+
+    @classmethod
+    @abstractmethod
+    def from_urdf(cls, element: Element, search: Search) -> Kind:
+        """The shape of an element; its errors have the element's line."""
+
+    @classmethod
+    def from_mujoco(cls, size: Array) -> Kind:
+        """The shape of the three numbers `geom_size`."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def surface(self) -> Surface:
+        """In the shape's own frame, as fine as it is drawn."""
+
+    def levels(self) -> Levels:
+        """Its surfaces from fine to coarse."""
+        return (self.surface(),)
+
+
+def positive(element: Element, key: str) -> float:
+    """An attribute that is a length."""
+    value = element.number(key)
+    if not value > 0:
+        raise element.error(f"{key} is {value:g}; a length is positive")
+    return value

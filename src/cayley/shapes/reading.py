@@ -1,0 +1,46 @@
+"""From a mechanism to its shapes: those of the file that it was read from, when they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from cayley.model.formats import format_of_ending
+from cayley.model.tree import Tree
+from cayley.shapes.shape import Shapes
+
+
+def shapes_of(tree: Tree) -> Shapes:
+    """The shapes of the bodies of a mechanism; none where it was not read from a file, or from one without any.
+
+    What is wrong with the file or with its meshes is never raised, but told by `missing`.
+    """
+    path = Path(tree.source) if tree.source else None
+    kind = format_of_ending(path.suffix) if path is not None else None
+    if path is None or kind is None or kind.name not in READERS:
+        return Shapes()
+    try:
+        found = _read(kind.name, path, path.stat().st_mtime_ns)
+    except (OSError, ValueError) as why:  # a ModelError among them
+        return Shapes(missing=(f"the shapes of {tree.name} cannot be read again: {why}",))
+    names = {body.name for body in tree.bodies}
+    return Shapes(tuple(shape for shape in found if shape.body in names), found.missing, found.bare & names)
+
+
+@lru_cache(maxsize=8)
+def _read(kind: str, path: Path, _: int) -> Shapes:
+    return READERS[kind](path)
+
+
+def _urdf(path: Path) -> Shapes:
+    from cayley.shapes.urdf_shapes import urdf_shapes
+    return urdf_shapes(path)
+
+
+def _mjcf(path: Path) -> Shapes:
+    from cayley.shapes.mjcf_shapes import mjcf_shapes
+    return mjcf_shapes(path)
+
+
+READERS: dict[str, Callable[[Path], Shapes]] = {"URDF": _urdf, "MJCF": _mjcf}

@@ -1,0 +1,120 @@
+"""Shapes on bodies, and all those of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.errors import ModelError
+from cayley.shapes.kinds import Kind
+from cayley.shapes.levels import Levels
+from cayley.shapes.surface import Surface
+
+Role = Literal["visual", "collision"]
+
+_ABOUT = 1.4  # times its share: most have less
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A shape that a body carries: what it is, where in the body's frame (4, 4), whether it is to be seen, to be
+    collided with, or both, and its colour (red, green, blue from 0 to 1) if the model says one."""
+
+    body: str
+    kind: Kind
+    pose: Array
+    roles: tuple[Role, ...]
+    color: tuple[float, float, float] | None = None
+
+    @cached_property
+    def levels(self) -> Levels:
+        """Its surfaces in the body's frame, from fine to coarse. Files are read here, and only here; `ModelError` says
+        what is wrong with one."""
+        return tuple(surface.moved(self.pose) for surface in self.kind.levels())
+
+    @property
+    def surface(self) -> Surface:
+        """The finest of its surfaces."""
+        return self.levels[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """The shapes of a mechanism, and what of them could not be had, in words."""
+
+    shapes: tuple[Shape, ...] = ()
+    missing: tuple[str, ...] = ()
+    bare: frozenset[str] = frozenset()  # bodies with a shape that could not be had
+
+    def __getitem__(self, k: int) -> Shape:
+        return self.shapes[k]
+
+    def __iter__(self) -> Iterator[Shape]:
+        return iter(self.shapes)
+
+    def __len__(self) -> int:
+        return len(self.shapes)
+
+    def __repr__(self) -> str:
+        kinds = [shape.kind.word for shape in self.shapes]
+        words = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)) or "none"
+        return f"<shapes: {words}{f'; {len(self.missing)} missing' if self.missing else ''}>"
+
+    def of(self, role: Role) -> Shapes:
+        """Those that are seen, or those that collide."""
+        return Shapes(tuple(shape for shape in self.shapes if role in shape.roles), self.missing, self.bare)
+
+    @property
+    def seen(self) -> Shapes:
+        """What a picture shows: the visual shapes, or where no body has any, those that collide."""
+        return self.of("visual") if any("visual" in shape.roles for shape in self.shapes) else self.of("collision")
+
+    def surfaces(self, most: int) -> Surfaces:
+        """The surfaces with no more triangles than `most` together, about; large ones get the larger shares."""
+        found = []
+        missing = list(self.missing)
+        bare = set(self.bare)
+        for shape in self.shapes:
+            try:
+                found.append((shape, shape.surface))
+            except ModelError as why:
+                missing.append(f"{shape.body}: {why}")
+                bare.add(shape.body)
+        shares = _shares([surface for _, surface in found], most)
+        simple = [(shape, _level(shape.levels, share)) for (shape, _), share in zip(found, shares, strict=True)]
+        return Surfaces(tuple(simple), tuple(dict.fromkeys(missing)), frozenset(bare))
+
+
+@dataclass(frozen=True, eq=False)
+class Surfaces:
+    """Shapes with their surfaces in the frames of their bodies, what could not be had, and of which bodies."""
+
+    parts: tuple[tuple[Shape, Surface], ...] = ()
+    missing: tuple[str, ...] = ()
+    bare: frozenset[str] = frozenset()
+
+
+def _level(levels: Levels, share: float) -> Surface:
+    """The finest that has no more triangles than its share, about, or else the coarsest."""
+    return next((surface for surface in levels if len(surface.triangles) <= _ABOUT * share), levels[-1])
+
+
+def _shares(surfaces: Sequence[Surface], most: int) -> Array:
+    """Triangles for each, by the square roots of their areas; what the simple ones leave goes to the others."""
+    counts = np.array([len(surface.triangles) for surface in surfaces], dtype=float)
+    weights = np.sqrt([surface.area + 1e-12 for surface in surfaces])
+    shares = counts.copy()
+    large = np.ones(len(counts), dtype=bool)
+    while (shares.sum() > most) and large.any():
+        left = most - counts[~large].sum()
+        offered = left * weights / weights[large].sum()
+        if not (small := large & (counts <= offered)).any():
+            shares[large] = np.maximum(offered[large], 0.0)
+            break
+        large &= ~small
+    return shares
