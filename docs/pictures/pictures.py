@@ -526,7 +526,11 @@ def _press() -> cy.Mechanism:
 
 def _tutorial(page: str, until: str) -> dict[str, Any]:
     """What a tutorial has made, by its own lines, when it has come to a name."""
-    text = (Path(__file__).parents[1] / "tutorials" / page).read_text(encoding="utf-8")
+    return _page(f"tutorials/{page}", until)
+
+
+def _page(page: str, until: str) -> dict[str, Any]:
+    text = (Path(__file__).parents[1] / page).read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     for example in DocTestParser().get_examples(text):
         if until not in names and example.exc_msg is None:
@@ -1014,13 +1018,30 @@ def attraction() -> Any:
         inputs={"target": [np.pi / 2]}, shape=(200, 200), until=8.0, step=4e-3).plot()
 
 
+def tuned_gains() -> Any:
+    """The joints of the page on gradients, before and after its damping was tuned."""
+    made = _page("gradients.md", "tuned")
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.0), layout="constrained", sharey=True)
+    for ax, kd, word in zip(axes, ([2.0, 0.5], made["tuned"].x), ("before", "after"), strict=True):
+        run = made["roll"](np.zeros(2), np.zeros(2), kd=kd, step=2e-3, steps=600)
+        for k, (joint, color) in enumerate((("shoulder", BLUE), ("elbow", ORANGE))):
+            ax.plot(run.t, run.q[:, k], color=color, linewidth=1.6, label=joint)
+            ax.axhline(made["goal"][k], color=color, linewidth=0.9, linestyle=":")
+        ax.set_title(f"{word}: damping {kd[0]:.1f} and {kd[1]:.1f} N m s, loss {made['loss'](kd)[0]:.1f}", fontsize=9)
+        ax.set_xlabel("t [s]")
+        ax.grid(color="#e3e7ec", linewidth=0.6)
+    axes[0].set_ylabel("angles [rad]")
+    axes[1].legend(fontsize=8, frameon=False, loc="lower right")
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (denavit_hartenberg, active_rotation, vector_parameter, twists_and_wrenches, gravity_and_wrenches,
                  jacobian_axes, planar_arm, ellipses, fall, draft, press, cart, carrier, walker, elastic_drives,
                  wrong_stiffness, unknown_payload, learned_motion, servo, laws_with_a_load, peg, spline_ends,
                  rotation_curves, laws, limit_use, motion, fastest, block_diagram_of_an_arm, logarithm, guidance, weld,
-                 growth, swing_up, bode, root_locus, attraction, front)}
+                 growth, swing_up, bode, root_locus, attraction, tuned_gains, front)}
 
 
 def main(folder: Path) -> list[Path]:
