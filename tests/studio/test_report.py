@@ -21,6 +21,7 @@ from cayley.kinematics.forward import body_poses
 from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits
+from cayley.model.report import Table
 from cayley.model.tree import Tree
 from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
@@ -29,6 +30,7 @@ from cayley.studio.fall import fall, floating, held, whole_configurations
 from cayley.studio.motion_section import force_table, motion_section
 from cayley.studio.report import Page, embedded
 from cayley.studio.scene import main_frame, scene
+from cayley.studio.tables import html_table
 from model.random_trees import KINDS, random_configuration, random_parts
 from studio.conftest import NAMES
 
@@ -394,3 +396,8 @@ def test_a_machine_that_does_not_close_has_no_sliders():
     far[1, 3] = 2.0
     frames = tuple(Frame(f.name, f.body, far) if f.name == "end of rocker" else f for f in tree.frames)
     assert scene(replace(tree, frames=frames))["sliders"] == []
+
+
+def test_tables_of_many_columns_are_set_closely():
+    few, many = (html_table(Table("", tuple("abcdefghij"[:n]), (("1",) * n,))) for n in (8, 9))
+    assert 'class="scroll"' in few and 'class="scroll dense"' in many

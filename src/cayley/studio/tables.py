@@ -10,6 +10,7 @@ from cayley.model.report import Table
 
 _NUMBER = set("0123456789+-.e()n^/∞°− ")
 _LONG = 30  # rows that are shown at once
+_MANY = 8  # columns that are set closely
 _WIDE = 32  # characters of a column that may be broken into lines
 
 
@@ -30,6 +31,8 @@ def html_table(table: Table, *, bars: int | None = None, title: str | None = Non
         "<tr>" + "".join(_cell(row[k], numeric[k], wide[k], longest if k == bars else 0.0) for k in range(len(row)))
         + "</tr>" for row in table.rows)
     box = "scroll long" if len(table.rows) > _LONG else "scroll"
+    if len(table.columns) > _MANY:
+        box += " dense"
     caption = escape(table.title if title is None else title)
     return (
         f'<figure class="table"><figcaption>{caption}</figcaption><div '
