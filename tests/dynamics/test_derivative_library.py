@@ -140,6 +140,11 @@ def test_what_the_library_is_not_for():
     arm = cy.load("planar2r")
     with pytest.raises(SignatureError, match=r"one state and acceleration, q, qd and qdd \(2\), not \(3, 2\)"):
         arm.partial_derivatives(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
+    library = arm.partial_derivatives(*np.ones((3, 2)))
+    for i, j in ((0, -1), (-1, 0), (2, 0), (0, 2), (0.5, 0)):  # none is counted from the end
+        for asked in (library.force, library.origin, library.rotation):
+            with pytest.raises(SignatureError, match="they are numbered from 0 to 1"):
+                asked(i, j)
     with pytest.raises(UnsupportedError, match="four_bar"):
         cy.load("four_bar").partial_derivatives(*np.zeros((3, 3)))
     with pytest.raises(UnsupportedError, match="panda_finger_joint2"):

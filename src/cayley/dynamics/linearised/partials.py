@@ -15,8 +15,10 @@ joint, and f as in spec S1-111.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +31,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
+Result = TypeVar("Result")
 _ZERO = np.zeros(3)
 _NO_TENSOR = np.zeros((3, 3))
 
@@ -45,6 +48,18 @@ NO_CHANGE = Partial(_ZERO, _ZERO, _ZERO)
 NO_TENSOR_CHANGE = Partial(_NO_TENSOR, _NO_TENSOR, _NO_TENSOR)
 
 
+def _of_known_links(method: Callable[[Any, int, int], Result]) -> Callable[[Any, int, int], Result]:
+    """Links and joints that there are not, those counted from the end among them, are refused."""
+    @wraps(method)
+    def checked(self: PartialDerivatives, i: int, j: int) -> Result:
+        n = len(self.motion.links)
+        if i not in range(n) or j not in range(n):
+            raise SignatureError(f"link {i} and joint {j}: they are numbered from 0 to {n - 1}")
+        return method(self, i, j)
+
+    return checked
+
+
 @dataclass(frozen=True, eq=False)
 class PartialDerivatives:
     """The library for one nominal motion; made by `partial_derivatives`. Links and joints are numbered from 0."""
@@ -56,6 +71,7 @@ class PartialDerivatives:
 
     # Rotations: tensors (3, 3)
 
+    @_of_known_links
     def link_rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
         """Of A_i, A_i' and A_i''."""
         if i != j or self.motion.links[j].link.is_prismatic:
@@ -63,6 +79,7 @@ class PartialDerivatives:
         A, dA, ddA = (x @ skew(np.array([0.0, 0.0, 1.0])) for x in self.turns[i])
         return Partial(A, _NO_TENSOR, _NO_TENSOR), Partial(dA, A, _NO_TENSOR), Partial(ddA, 2 * dA, A)
 
+    @_of_known_links
     def rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
         """Of W_i, W_i' and W_i'' (rows in the root's axes)."""
         if not self._turned(i, j):
@@ -79,6 +96,7 @@ class PartialDerivatives:
         return Partial(first, _NO_TENSOR, _NO_TENSOR), Partial(rate, first,
                                                                _NO_TENSOR), Partial(second, 2 * rate, first)
 
+    @_of_known_links
     def angular_velocity(self, i: int, j: int) -> Partial:
         """Of w_i~."""
         if not self._turned(i, j):
@@ -86,6 +104,7 @@ class PartialDerivatives:
         z, dz, _ = self._axis(j)
         return self._tensors(i, skew(dz), skew(z), _NO_TENSOR)  # Lemma C-4
 
+    @_of_known_links
     def acceleration_tensor(self, i: int, j: int) -> Partial:
         """Of W^_i = w_i'~ + w_i~ w_i~."""
         if not self._turned(i, j):
@@ -96,6 +115,7 @@ class PartialDerivatives:
 
     # Vectors (3)
 
+    @_of_known_links
     def angular_acceleration(self, i: int, j: int) -> Partial:
         """Of w_i'."""
         if not self._turned(i, j):
@@ -104,6 +124,7 @@ class PartialDerivatives:
         w = self.motion.links[i].w
         return self._vectors(i, ddz + np.cross(dz, w), 2 * dz + np.cross(z, w), z)  # Lemma C-6
 
+    @_of_known_links
     def augmented_torque(self, i: int, j: int) -> Partial:
         """Of mu_i."""
         here = self.motion.links[i]
@@ -119,6 +140,7 @@ class PartialDerivatives:
             return self._vectors(i, _vee(changed - changed.T), _ZERO, _ZERO)
         return NO_CHANGE
 
+    @_of_known_links
     def way_to_next(self, i: int, j: int) -> Partial:
         """Of s_i,i+1''. The last link has no next one."""
         if j > i + 1 or i + 1 == len(self.motion.links):
@@ -127,6 +149,7 @@ class PartialDerivatives:
             return self._vectors(i, *_turning(self._axis(j), *self.motion.between(i, i + 1)))  # Lemma C-8
         return self._vectors(i, *_sliding(self._axis(j))) if j == i + 1 and self._slides(j) else NO_CHANGE
 
+    @_of_known_links
     def origin(self, i: int, j: int) -> Partial:
         """Of s_0i''."""
         if j > i:
@@ -137,6 +160,7 @@ class PartialDerivatives:
         # Lemma C-9, C-10
         return self._vectors(i, by_q - np.cross(self.motion.links[j].z, self.motion.links[j].dds), by_qd, by_qdd)
 
+    @_of_known_links
     def first_moment(self, i: int, j: int) -> Partial:
         """Of U_i''."""
         later = self.motion.carried[max(i, j)]
@@ -147,6 +171,7 @@ class PartialDerivatives:
             by_q = by_q + np.cross(self.motion.links[j].z, later.ddU)
         return self._vectors(i, by_q, by_qd, by_qdd)  # Lemma C-11
 
+    @_of_known_links
     def force(self, i: int, j: int) -> Partial:
         """Of f_i = m_i s_0i'' + U_i'', with the mass m_i of links i to n; along z_i of a prismatic joint i it is a row
         of the sensitivity matrices.
@@ -155,6 +180,7 @@ class PartialDerivatives:
         parts = zip(self.origin(i, j), self.first_moment(i, j), strict=True)
         return Partial(*[mass * moved + changed for moved, changed in parts])
 
+    @_of_known_links
     def moment(self, i: int, j: int) -> Partial:
         """Of eta_i; along z_i it is a column of the sensitivity matrices (7.3.2)-(7.3.4)."""
         z, dz, ddz = self._axis(j)
