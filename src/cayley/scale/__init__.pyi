@@ -1,3 +1,5 @@
+from cayley.scale.calibration import Calibration as Calibration
+from cayley.scale.calibration import calibrate as calibrate
 from cayley.scale.logs import summed_log as summed_log
 from cayley.scale.points import Drawn as Drawn
 from cayley.scale.points import Grid as Grid

@@ -15,7 +15,7 @@ from cayley.dynamics.identification.measurements import Measurements
 from cayley.dynamics.identification.summed import SummedMeasurements, summed_measurements
 from cayley.errors import SignatureError
 from cayley.scale.points import Columns, Table
-from cayley.scale.tasks import Workers, done, tasks_of
+from cayley.scale.tasks import Workers, done, in_order, tasks_of
 
 _COLUMNS = ("q", "qd", "qdd", "tau")
 _JOINED_AT_ONCE = 8
@@ -46,13 +46,8 @@ def summed_log(base: BaseParameters, log: Mapping[str, Any], *, rows: int = 6553
     task = tasks_of(_numbered, base, workers=on)
     bounds = enumerate(pairwise([*range(0, table.count, rows), table.count]))
     total = summed_measurements(base, [])
-    early: dict[int, SummedMeasurements] = {}
-    expected = 0
-    for number, part in done(on, (task(k, first, table.cut(first, last)) for k, (first, last) in bounds)):
-        early[number] = part
-        while expected in early:
-            total = total.joined(early.pop(expected))
-            expected += 1
+    for part in in_order(done(on, (task(k, first, table.cut(first, last)) for k, (first, last) in bounds))):
+        total = total.joined(part)
     return total
 
 

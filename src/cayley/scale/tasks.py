@@ -73,6 +73,17 @@ def done(workers: Workers, tasks: Iterable[Callable[[], Found]]) -> Iterator[Fou
         raise ConventionError(f"tasks run on a client of Dask or an executor of concurrent.futures, not on {workers!r}")
 
 
+def in_order(numbered: Iterable[tuple[int, Found]]) -> Iterator[Found]:
+    """Results with their numbers, 0, 1, 2, .., in the order of these; those that come early wait."""
+    early: dict[int, Found] = {}
+    expected = 0
+    for number, found in numbered:
+        early[number] = found
+        while expected in early:
+            yield early.pop(expected)
+            expected += 1
+
+
 def _finished(executor: Executor, tasks: Iterable[Callable[[], Found]], threads: Callable[[], int]) -> Iterator[Found]:
     waiting = iter(tasks)
     finished: queue.SimpleQueue[Future[Found]] = queue.SimpleQueue()
