@@ -67,7 +67,8 @@ def calibrate(kernel: KernelWithParameters[Any], log: Mapping[str, Any], *,
     `log`: the kernel's other inputs by name, and what it should have given as `measured`, a row for each sample, of
     NumPy, Zarr or HDF5. `entries`: which of the kernel's results were measured, as an index, if not all:
     `np.s_[:3, 3]` is the position in a pose; all of them weigh alike. `start`: first values (p),
-    those of the model if not given. `rows`, `on`: as in `summed_log`. `SingularityError` if some parameters cannot be told from others: it names them.
+    those of the model if not given. `rows`, `on`: as in `summed_log`. `SingularityError` if some
+    parameters cannot be told from others: it names them.
 
     >>> arm = cy.load("planar2r")
     >>> pose = arm.pose.of("tool").with_parameters("length")
