@@ -68,6 +68,7 @@ bench: $(VENV)/.peers
 	@$(BIN)/python benchmarks/kinematics.py
 	@$(BIN)/python benchmarks/dynamics.py
 	@$(BIN)/python benchmarks/simulation.py
+	@$(BIN)/python benchmarks/gradients.py
 	@$(BIN)/python benchmarks/stiff_springs.py
 	@$(BIN)/python benchmarks/closed_loops.py
 	@$(BIN)/python benchmarks/rolling.py
