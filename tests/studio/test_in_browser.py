@@ -82,6 +82,8 @@ def test_a_wide_screen_is_used(browser, pages):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_robot_is_drawn(browser, pages, name):
     browser.open(pages(name), width=1400)
+    browser.evaluate("document.getElementById('show-shapes')?.click()")  # in its shapes no joint is seen
+    browser.evaluate(FRAME)
     kinds = browser.evaluate("""(() => {
         const c = document.getElementById('view'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let solid = 0, blue = 0;
