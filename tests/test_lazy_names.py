@@ -41,3 +41,13 @@ def test_the_stub_is_the_list(tmp_path):
     (tmp_path / "__init__.pyi").write_text("from math import pi as pi\nfrom collections import Counter, deque\n")
     get, names = lazy_names("somewhere", str(tmp_path / "__init__.py"))
     assert names() == ["Counter", "deque", "pi"] and get("deque").__name__ == "deque"
+
+
+def test_packages_of_dynamics_have_the_names_that_the_documentation_has():
+    from cayley.dynamics import cartesian, linearised
+    assert {"CartesianCoordinates", "CartesianLinearised", "CartesianMechanism",
+            "operational_space_kernel"} <= set(dir(cartesian))
+    assert {"LinearisedMechanism", "StateSpace", "fit_state_space", "RecursiveFit", "SYMBOLS",
+            "inverse_second_derivatives_kernel", "forward_second_derivatives_kernel"} <= set(dir(linearised))
+    for package in (cartesian, linearised):
+        assert all(getattr(package, name) is not None for name in dir(package))

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
+    from cayley.dynamics.approximate import DynamicsTable
     from cayley.dynamics.elastic_drives import ReductionError
     from cayley.dynamics.elastic_joints import MotorMotion
     from cayley.dynamics.equations import EquationsOfMotion
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.identification import LinearModel
     from cayley.dynamics.identification.force_sensitivity import ForceSensitivity
     from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
-    from cayley.dynamics.inertia_matrix.unit_accelerations import GeneralizedLinks
+    from cayley.dynamics.inertia_matrix.unit_accelerations import CompositeBodies, GeneralizedLinks
     from cayley.dynamics.inverse.augmented_chain import AugmentedChain
     from cayley.dynamics.inverse.body_screws import BodyScrews
     from cayley.dynamics.inverse.compare import Comparison
@@ -1293,6 +1294,42 @@ class Mechanism(Pictured):
         """
         from cayley.dynamics.inertia_matrix.unit_accelerations import generalized_links_kernel
         return generalized_links_kernel(self.tree)
+
+    @made_once
+    def composite_bodies(self) -> Kernel[CompositeBodies]:
+        """`composite_bodies(q)`: the same bodies about their centres of mass: `mass`, `center` from the origins of the
+        children, and central `inertia`.
+
+        >>> load("s1_f2").composite_bodies([0.3, -0.7]).center.round(6)
+        array([[ 0.422701, -0.055219,  0.      ],
+               [ 0.2     ,  0.      ,  0.      ]])
+        """
+        from cayley.dynamics.inertia_matrix.unit_accelerations import composite_bodies_kernel
+        return composite_bodies_kernel(self.tree)
+
+    @made_once
+    def inverse_dynamics_without_velocities(self) -> Kernel:
+        """`inverse_dynamics_without_velocities(q, qdd)`: M qdd + G (..., nv), the historical approximation for slow
+        motion: its error falls with the square of the velocity.
+
+        >>> load("s2_we19").inverse_dynamics_without_velocities([0.3, 0.7], [0.0, 0.0]).round(6)
+        array([26.609847,  3.180219])
+        """
+        from cayley.dynamics.approximate import inverse_dynamics_without_velocities_kernel
+        return inverse_dynamics_without_velocities_kernel(self.tree)
+
+    def dynamics_table(self, axes: Sequence[ArrayLike], *,
+                       configuration: Callable[[Array], ArrayLike] | None = None) -> DynamicsTable:
+        """The inertia matrix, velocity coefficients and gravity forces at the points of a grid, for inverse dynamics by
+        look-up; `axes` are lists of coordinates, or of what `configuration` makes configurations of (the parameter of a
+        path). See `cayley.dynamics.approximate`.
+
+        >>> table = load("s2_we19").dynamics_table([np.linspace(-1, 1, 21)] * 2)
+        >>> table.inverse_dynamics([0.3, 0.7], [0.5, -1.2], [1.0, 2.0]).round(6)
+        array([31.479367,  4.695757])
+        """
+        from cayley.dynamics.approximate import table_of
+        return table_of(self.tree, axes, configuration=configuration)
 
     @made_once
     def unit_acceleration_wrenches(self) -> Kernel:

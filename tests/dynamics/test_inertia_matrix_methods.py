@@ -29,8 +29,9 @@ from cayley.dynamics.inertia_matrix import (
 from cayley.dynamics.inertia_matrix.methods import METHODS
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
-from cayley.errors import ModelError, UnsupportedError
+from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.forward import body_poses
+from cayley.mechanism import Mechanism
 from cayley.model.catalogue import load_robot
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
@@ -276,6 +277,35 @@ def test_moments_of_augmented_and_generalized_links_by_definition():
         moved = augmented_links(chain, q + 0.1).links
         for i, link in enumerate(augmented[:-1]):
             assert (link.moments.first == moved[i].moments.first).all() == chain.links[i + 1].is_revolute
+
+
+@pytest.mark.spec("S1-54", "S1-64", "S1-65")
+def test_composite_and_augmented_links_of_a_mechanism():
+    """From a mechanism, in batches, about the origins and in the axes of its bodies; a body without mass has its centre
+    at its origin."""
+    tree = random_chain("RPRR", 31)
+    arm, q = Mechanism(tree), np.stack([random_state(tree, seed)[0] for seed in (32, 33)])
+    composite, generalized = arm.composite_bodies(q), arm.generalized_links(q)
+    for k in range(2):
+        for i in range(4):
+            mass, center, inertia, pose = summed(tree, q[k], i)
+            assert abs(composite.mass[k, i] - mass) < 1e-13 * mass
+            assert near(pose.p + pose.R @ composite.center[k, i], center)
+            assert near(pose.R @ composite.inertia[k, i] @ pose.R.T, inertia)
+            assert near(generalized.first[k, i], mass * composite.center[k, i])
+        chain = serial_chain(tree)
+        expected = [link.moments for link in augmented_links(chain, q[k]).links]
+        augmented = arm.augmented_links.moments(q)
+        assert near(augmented.mass[k], np.array([own.mass for own in expected]))
+        assert near(augmented.first[k], np.stack([own.first for own in expected]))
+        assert near(augmented.inertia[k], np.stack([own.inertia for own in expected]))
+    assert (augmented.first[0, 0] != augmented.first[1, 0]).any()  # the next joint slides
+    assert (augmented.first[0, 1:] == augmented.first[1, 1:]).all()
+    with pytest.raises(SignatureError, match=r"\(\.\.\., 4\), not \(3,\)"):
+        arm.augmented_links.moments(q[0, :3])
+    bare = Mechanism(replace(tree, bodies=(*tree.bodies[:-1], Body(tree.bodies[-1].name, 0.0))))
+    assert not bare.composite_bodies(q[0]).center[-1].any() and bare.composite_bodies(q[0]).mass[-1] == 0
+    assert arm.composite_bodies(np.zeros((0, 4))).center.shape == (0, 4, 3)
 
 
 @pytest.mark.spec("S1-57")

@@ -22,8 +22,13 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.closed_form import gravity_forces, inertia_matrix, velocity_coefficients
 from cayley.dynamics.inverse import newton_euler
-from cayley.dynamics.rigid_links.links import Links
-from cayley.errors import SignatureError
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
 from cayley.showing import brief
 
 
@@ -37,6 +42,16 @@ def inverse_dynamics_without_velocities(links: Links, q: Array, qd: Array, qdd: 
     array([26.60984677, 3.18021937])
     """
     return newton_euler.inverse_dynamics(links, q, np.zeros(links.nv), qdd)
+
+
+@of_a_mechanism
+def inverse_dynamics_without_velocities_kernel(tree: Tree) -> MechanismKernel:
+    """`inverse_dynamics_without_velocities(q, qdd)` (..., nv), with the drives that are included."""
+    check_independent(tree, "inverse dynamics without velocities")
+    whole: Any = inverse_dynamics_kernel(tree).__wrapped__
+    return sized_kernel(tree, "(q),(v)->(v)", lambda q, qdd: whole(q, np.zeros(tree.nv), qdd),
+                        "inverse_dynamics_without_velocities", unit="tau",
+                        sentence="The joint forces of a motion so slow that velocities ask for none.")
 
 
 class Terms(NamedTuple):
@@ -81,6 +96,16 @@ class DynamicsTable:
         M, c, G = self.terms(place)
         qd, qdd = np.asarray(qd), np.asarray(qdd)
         return np.einsum("...ij,...j->...i", M, qdd) + np.einsum("...ijk,...j,...k->...i", c, qd, qd) + G
+
+
+def table_of(tree: Tree, axes: Sequence[ArrayLike], *,
+             configuration: Callable[[Array], ArrayLike] | None = None) -> DynamicsTable:
+    """`tabulate` for the bodies of a mechanism; drives that are included, and joints that are tied, are refused by
+    name."""
+    if tree.included:
+        raise UnsupportedError(f"{tree.name} includes {', '.join(sorted(tree.included))}: a table holds the terms of "
+                               "its bodies alone. Tabulate it without, `including()` nothing, and add the drives")
+    return tabulate(links_of(tree), axes, configuration=configuration)
 
 
 def tabulate(links: Links, axes: Sequence[Any], *,

@@ -12,13 +12,15 @@ with the moment of a prismatic joint as in spec E-1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, composite_bodies, felt_inwards
 from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.pose import Pose
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.kinematics.kernel_words import of_the_tree
@@ -33,6 +35,19 @@ class GeneralizedLinks(NamedTuple):
 
     mass: Array
     first: Array
+    inertia: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+class CompositeBodies(NamedTuple):
+    """The same about their centres of mass: mass (..., joints) [kg], centre of mass (..., joints, 3) [m] from the
+    origin and in the axes of the joint's child, zero for what has no mass, and inertia tensor (..., joints, 3, 3) [kg
+    m^2] about it."""
+
+    mass: Array
+    center: Array
     inertia: Array
 
     def __repr__(self) -> str:
@@ -84,22 +99,40 @@ def unit_acceleration_wrenches_kernel(tree: Tree) -> MechanismKernel:
 @of_a_mechanism
 def generalized_links_kernel(tree: Tree) -> MechanismKernel[GeneralizedLinks]:
     """`generalized_links(q)`: `GeneralizedLinks`."""
+    made = _carried_kernel(tree, lambda seen: GeneralizedLinks(*_stacked([(m.mass, m.first, m.inertia) for m in seen])),
+                           "generalized_links", "Mass, first moment and inertia tensor of all that each joint carries, "
+                           "frozen together, at the origins and in the axes of the children.")
+    return cast("MechanismKernel[GeneralizedLinks]", made)
+
+
+@of_a_mechanism
+def composite_bodies_kernel(tree: Tree) -> MechanismKernel[CompositeBodies]:
+    """`composite_bodies(q)`: `CompositeBodies`, Balafoutis & Patel (6.2.8)."""
+    made = _carried_kernel(
+        tree, lambda seen: CompositeBodies(*_stacked([(m.mass, m.center, m.inertia_about_center) for m in seen])),
+        "composite_bodies", "Mass, centre of mass and inertia tensor about it of all that each joint carries, frozen "
+        "together, from the origins and in the axes of the children.")
+    return cast("MechanismKernel[CompositeBodies]", made)
+
+
+def _carried_kernel(tree: Tree, told: Callable[[list[Moments]], Any], name: str, sentence: str) -> MechanismKernel:
+    """What is told of the moments of all that each moving joint carries, about the origins of the children."""
     free = tree.spanning_tree()
     links = links_of(free)
     places = _children(free, links)
 
-    def text(q: Array) -> GeneralizedLinks:
+    def text(q: Array) -> Any:  # noqa: ANN401 (a named tuple of one of the kinds above)
         bodies = composite_bodies(links, q)
-        seen = [bodies[number].seen_from(*pose.inverse) for number, pose in places]
-        return GeneralizedLinks(np.array([own.mass for own in seen]),
-                                np.array([own.first for own in seen]).reshape(-1, 3),
-                                np.array([own.inertia for own in seen]).reshape(-1, 3, 3))
+        return told([bodies[number].seen_from(*pose.inverse) for number, pose in places])
 
     n = len(places)
-    made = sized_kernel(tree, f"(q)->({n}),({n},3),({n},3,3)", text, "generalized_links",
-                        sentence="Mass, first moment and inertia tensor of all that each joint carries, frozen "
-                        f"together, at the origins and in the axes of the children. {of_the_tree(tree)}".rstrip())
-    return cast("MechanismKernel[GeneralizedLinks]", made)
+    return sized_kernel(tree, f"(q)->({n}),({n},3),({n},3,3)", text, name,
+                        sentence=f"{sentence} {of_the_tree(tree)}".rstrip())
+
+
+def _stacked(moments: list[tuple[Scalar, Array, Array]]) -> tuple[Array, Array, Array]:
+    return (np.array([own[0] for own in moments]), np.array([own[1] for own in moments]).reshape(-1, 3),
+            np.array([own[2] for own in moments]).reshape(-1, 3, 3))
 
 
 def _children(tree: Tree, links: Links) -> list[tuple[int, Pose]]:

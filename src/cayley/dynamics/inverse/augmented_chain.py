@@ -7,6 +7,7 @@ grasps something, and the ones before when it lets go. Source: Balafoutis & Pate
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,19 @@ from cayley.dynamics.inverse.augmented_bodies import (
     augmented_constants,
 )
 from cayley.dynamics.rigid_links.links import ROOT, Links, serial_chain
-from cayley.errors import ModelError
+from cayley.errors import ModelError, SignatureError
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
 from cayley.showing import brief
+
+
+class AugmentedMoments(NamedTuple):
+    """Of each link with all after it as a particle at the next joint: mass (..., n) [kg], first moment (..., n, 3) [kg
+    m] and inertia tensor (..., n, 3, 3) [kg m^2], about the link's origin, in axes whose z is the joint's."""
+
+    mass: Array
+    first: Array
+    inertia: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +58,27 @@ class AugmentedChain:
         """(n) [kg]: of each link and all after it."""
         return np.array([own.mass for own in self.constants])
 
+    def moments(self, q: ArrayLike) -> AugmentedMoments:
+        """Mass, first moment and inertia tensor of each augmented link about its origin, at configurations (..., nq):
+        constants, except where the next joint slides. (6.3.1), (6.3.2).
+
+        >>> import cayley as cy
+        >>> cy.load("s1_f2").augmented_links.moments([0.3, -0.7]).first[0]
+        array([1.25, 0.  , 0.  ])
+        """
+        q = np.asarray(q, dtype=float)
+        if q.shape[-1:] != (self.tree.nq,):
+            raise SignatureError(f"configurations of {self.tree.name} are (..., {self.tree.nq}), not {q.shape}")
+        batch = q.shape[:-1]
+        slides = [q[..., link.coordinates] for link in self.links.links[1:]]
+        found = [(_at(own.first, d, batch), _at(own.second, d, batch))
+                 for own, d in zip(self.constants, [*slides, np.zeros((*batch, 1))], strict=True)]
+        n = len(found)
+        u = np.stack([first for first, _ in found], axis=-2) if n else np.zeros((*batch, 0, 3))
+        K = np.stack([second for _, second in found], axis=-3) if n else np.zeros((*batch, 0, 3, 3))
+        trace = np.trace(K, axis1=-2, axis2=-1)[..., None, None]
+        return AugmentedMoments(np.broadcast_to(self.mass, (*batch, n)), u, trace * np.eye(3) - K)
+
     def attached(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
                  inertia: ArrayLike | None = None) -> AugmentedChain:
         """With a load or a tool, given as in `with_payload`, fixed to a frame: by increments."""
@@ -68,6 +99,13 @@ class AugmentedChain:
                              f"follows its link has {self.mass[number]:.6g} kg")
         load = Payload(sign * body.moments[0], R @ body.center + pose[:3, 3], sign * R @ body.inertia @ R.T)
         return replace(self, constants=tuple(attached(self.links, self.constants, load, number)))
+
+
+def _at(coefficients: tuple[Array, ...], d: Array, batch: tuple[int, ...]) -> Array:
+    """A polynomial with coefficients of some shape, at places (..., 1)."""
+    shape = np.shape(coefficients[0])
+    d = d.reshape(*batch, *(1,) * len(shape))
+    return np.broadcast_to(sum(c * d**k for k, c in enumerate(coefficients)), (*batch, *shape))
 
 
 def augmented_chain(tree: Tree) -> AugmentedChain:
