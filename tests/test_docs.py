@@ -196,8 +196,10 @@ def test_the_page_of_packages_names_what_there_is():
 
 def test_each_row_of_the_errata_has_its_own_label():
     labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)
-    for source, count in {"E0": 77, "E1": 36, "E1b": 35, "E2": 40, "E3": 45, "E4": 26}.items():
-        assert [int(number) for name, number in labels if name == source] == list(range(1, count + 1))
+    withdrawn = {("E2", 26), ("E2", 39)}  # a reader who looks for one of these must not find another thing
+    for source, count in {"E0": 81, "E1": 39, "E1b": 36, "E2": 44, "E3": 46, "E4": 26}.items():
+        assert [int(number) for name, number in labels if name == source] == [
+            k for k in range(1, count + 1) if (source, k) not in withdrawn]
 
 
 def test_labels_of_errata_that_are_cited_exist():

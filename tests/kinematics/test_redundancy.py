@@ -75,7 +75,7 @@ def test_the_shortest_solution():
 
 @pytest.mark.spec("S2-44")
 def test_the_gradient_in_the_null_space():
-    """WE-15: manipulability, its gradient, and that it enters with a minus sign to grow (E-39)."""
+    """WE-15: manipulability, its gradient, and that it enters with a minus sign to grow."""
     gradient = manipulability_gradient(ARM.tree, Q, "tool", task=POINT, axes="world")
     close(manipulability(ARM.tree, Q, "tool", task=POINT, axes="world"), 1.2071041533, 1e-9)
     close(gradient, [0, 0.7339171547, 0.4839359062], 1e-9)

@@ -3,9 +3,9 @@ improves something.
 
     qd = J^+ v + (1 - J^+ J) qd0      J^+ = J^T (J J^T)^-1, by singular values, so that a singular J has it too
 With qd0 = -k grad w the free part makes the criterion w SMALLER: what should grow, such as the manipulability, enters
-with its sign changed (spec E-39). Where J is singular, there are infinitely many solutions if v is in its range and
+with its sign changed. Where J is singular, there are infinitely many solutions if v is in its range and
 none otherwise (spec E-29): then the answer is the nearest one, and `solved` says so. Source: Ruggiu (2.64)-(2.76),
-corrected as in spec E-31, E-39.
+corrected as in spec E-31.
 """
 
 from __future__ import annotations
