@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,8 @@ from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-Norm = Literal["2", "frobenius"]
+Norm = Literal["2", "frobenius", "1", "inf"]
+NORMS = ("2", "frobenius", "1", "inf")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,17 +81,23 @@ def indices(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Indices:
 
 
 def condition_number(J: Array, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -> Array:
-    """|J| |J^+| (...) in the 2-norm or the Frobenius norm; infinite where J is singular. Ruggiu (2.59)."""
-    if norm not in ("2", "frobenius"):
-        raise ConventionError(
-            f'the norm of a condition number is "2" or "frobenius", not {norm!r}: others depend on the axes')
+    """|J| |J^+| (...) in a norm of matrices; infinite where J is singular. Ruggiu (2.59).
+
+    "2" and "frobenius" do not depend on the axes; "1" (the largest sum of a column) and "inf" (of a row) do, and bound
+    the others to a factor of the size of J.
+
+    >>> [round(float(condition_number([[-1.0, -1.0], [1.0, 0.0]], norm=norm)), 6) for norm in NORMS]
+    [2.618034, 3.0, 4.0, 4.0]
+    """
+    if norm not in NORMS:
+        raise ConventionError(f"the norm of a condition number is one of {', '.join(map(repr, NORMS))}, not {norm!r}")
     found = indices(J, tolerance=tolerance)
     if norm == "2":
         return found.condition_number
-    s = found.decomposition.singular_values
-    singular = found.decomposition.singular
-    inverse = 1 / np.where(np.asarray(singular)[..., None], 1.0, s)
-    return np.where(singular, np.inf, np.linalg.norm(s, axis=-1) * np.linalg.norm(inverse, axis=-1))[()]
+    order: Any = {"frobenius": "fro", "1": 1, "inf": np.inf}[norm]
+    inverse = found.decomposition.pseudo_inverse
+    k = np.linalg.norm(J, order, axis=(-2, -1)) * np.linalg.norm(inverse, order, axis=(-2, -1))
+    return np.where(found.decomposition.singular, np.inf, k)[()]
 
 
 def joint_velocity_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
