@@ -131,7 +131,7 @@ class Folding:
         ahead, closes = self._followed(q, u, tangent)
         before = ahead[:1] if closes else self._followed(q, u, -tangent)[0][:0:-1]
         line = np.concatenate([ahead, before] if closes else [before, ahead])
-        return line[:, :self.tree.nq], line[:, self.tree.nq:]
+        return self.bounds.kept(self.bounds.unwound(line[:, :self.tree.nq])), line[:, self.tree.nq:]
 
     def _followed(self, q: Array, u: Array, tangent: Array) -> tuple[Array, bool]:
         """Postures and directions (k, nq + 3) from a posture on, and whether they come back to it."""
@@ -171,7 +171,7 @@ class Folding:
     def _inside(self, q: Array) -> Array:
         x = self.bounds.unwound(q)
         inside = (x >= self.bounds.lower - 1e-9) & (x <= self.bounds.upper + 1e-9)
-        return np.all(inside[:, self.coordinates], axis=1)
+        return np.all((inside | ~self.bounds.blocks)[:, self.coordinates], axis=1)
 
     def _marks(self, q: Array, u: Array) -> Array:
         """Numbers (s, k) that tell postures and what they lose apart, the first joint, whole turns and the sign of u
