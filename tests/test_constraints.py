@@ -65,6 +65,8 @@ REFUSED = {
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
     "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
     "singular_locus": lambda arm, frame, z: arm.singular_locus(frame),
+    "dynamics_table": lambda arm, frame, z: arm.dynamics_table([[0.0, 0.1]] * arm.nq),
+    "inverse_dynamics_without_velocities": lambda arm, frame, z: arm.inverse_dynamics_without_velocities(z.q, z.v),
     "generated_model": lambda arm, frame, z: arm.generated_model(),
     "body_screws": lambda arm, frame, z: arm.body_screws(z.q, z.v, z.v),
     "partial_derivatives": lambda arm, frame, z: arm.partial_derivatives(z.q, z.v, z.v),
@@ -108,7 +110,7 @@ def test_random_configurations_are_closed_and_within_limits():
 def test_help_says_what_does_not_know_of_constraints():
     """Quantities of all coordinates of the tree say so, and of open trees nothing."""
     for name in ("bias_forces", "bias_parts", "bias_coefficients", "inertia_parts", "gravity_forces", "coriolis_matrix",
-                 "generalized_links", "unit_acceleration_wrenches"):
+                 "generalized_links", "composite_bodies", "unit_acceleration_wrenches"):
         assert "as if nothing tied them together" in getattr(cy.load("four_bar"), name).__doc__
         assert "nothing tied" not in getattr(cy.load("planar2r"), name).__doc__
 
@@ -124,8 +126,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
         "needed_friction", "slip_check", "switched", "level_functions", "animate", "generalized_links",
-        "unit_acceleration_wrenches", "link_motion", "point_motion", "formed_jacobian", "bias_parts",
-        "bias_coefficients", "inertia_parts", "force_sensitivity", "track",
+        "composite_bodies", "unit_acceleration_wrenches", "link_motion", "point_motion", "formed_jacobian",
+        "bias_parts", "bias_coefficients", "inertia_parts", "force_sensitivity", "track",
         "inverse_kinematics",
         "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map",
         "actuated_acceleration", "follow_inputs", "assemblies",
