@@ -3,7 +3,8 @@
 Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
 example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere.
 Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads and
-fewer registers, `--only shares` one thread and several a robot, `--division cuda` CUDA's own quotients.
+fewer registers, `--only shares` one thread and several a robot (`--again`: limbs computed again),
+`--division cuda` CUDA's own quotients.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def main() -> None:
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
              "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(","), chosen.methods),
-             **({"shares": partial(shares, chosen.robots.split(","))} if chosen.only else {}), "control": closed_loops,
-             "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
+             **({"shares": partial(shares, chosen.robots.split(","), chosen.again)} if chosen.only else {}),
+             "control": closed_loops, "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
 
@@ -63,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--robots", default="panda,anymal,talos")
     parser.add_argument("--methods", default="", help="of rollouts; all if none are named")
     parser.add_argument("--division", choices=("own", "cuda"), default="own")
+    parser.add_argument("--again", action="store_true", help="of shares: only limbs that one thread computes again")
     parser.add_argument("--sweep", action="store_true")
     return parser.parse_args()
 
@@ -202,13 +204,17 @@ def rollouts(sweep: bool, names: list[str], methods: str) -> None:
     print()
 
 
-def shares(names: list[str]) -> None:
-    """One thread a robot beside several, with more and fewer blocks at once."""
+SHARED = ((1 << 30, 1, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0))  # crowded, blocks, blocks of limbs
+AGAIN = ((0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 0, 4))
+
+
+def shares(names: list[str], again: bool) -> None:
+    """One thread a robot beside several, with more and fewer blocks at once, and one that computes limbs again."""
     import cupy
 
     os.environ["CAYLEY_CACHE"] = "off"  # where code of other choices lies
     processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    kept = cuda_iteration.CROWDED, cuda_iteration.RESIDENT
+    kept = cuda_iteration.CROWDED, cuda_iteration.RESIDENT, dict(cuda_iteration.RECOMPUTED)
     print("| rollout | precision | threads a robot | blocks | billion steps/s | registers | local bytes | error |")
     print("| --- " * 8 + "|")
     for name, method, trajectories, steps, _ in ROLLOUTS:
@@ -221,9 +227,10 @@ def shares(names: list[str]) -> None:
         for dtype in BOTH:
             given = [cupy.asarray(np.ascontiguousarray(np.tile(a, (trajectories // 4096, 1)).T.astype(dtype))).T
                      for a in (q, 0.1 * qd)]
-            for crowded, resident in ((1 << 30, 1), (0, 1), (0, 2), (0, 3), (0, 4)):
+            for crowded, resident, limbs in AGAIN if again else (*SHARED, *AGAIN):
                 cuda_iteration.CROWDED = crowded
                 cuda_iteration.RESIDENT = {"float": resident, "double": resident}
+                cuda_iteration.RECOMPUTED.update(float=limbs, double=limbs)
                 there = here.on("cuda")
                 for made in there._of_system._iterated._functions.values():
                     forget(made._code)
@@ -231,16 +238,17 @@ def shares(names: list[str]) -> None:
                 try:
                     check = there(*[a[:2] for a in given], step=STEP, steps=5, every=5)
                 except cy.UnsupportedError as refusal:
-                    print(f"  {resident} blocks: {refusal}", flush=True)
+                    print(f"  {resident or limbs} blocks: {refusal}", flush=True)
                     continue
                 code = _code(there)
                 error = np.abs(cupy.asnumpy(check.q[:, -1]) - right).max()
                 rate = trajectories * steps / seconds(cupy, call, 3) / 1e9
                 threads = list(code._compiled.values())[-1].warps or 1
-                print(f"| {name}, {method} | {np.dtype(dtype).name} | {threads} | {resident} | {rate:.3g} | "
+                manner = "1, limbs again" if limbs else threads
+                print(f"| {name}, {method} | {np.dtype(dtype).name} | {manner} | {resident or limbs} | {rate:.3g} | "
                       f"{_sizes(code)} | {error:.0e} |", flush=True)
                 usual = code._threads
-                for resident in (32, 64, 96, 128) if threads == 1 else ():
+                for resident in (32, 64, 96, 128) if crowded else ():
                     few = [a[:processors * resident] for a in given]
                     code._threads = resident
                     code._launches.clear()
@@ -248,7 +256,8 @@ def shares(names: list[str]) -> None:
                         cupy, partial(there, *few, step=STEP, steps=steps, every=steps), 3) / 1e9
                     print(f"  as many robots as {resident} threads a processor take at once: {rate:.3g}", flush=True)
                 code._threads = usual
-    cuda_iteration.CROWDED, cuda_iteration.RESIDENT = kept
+    cuda_iteration.CROWDED, cuda_iteration.RESIDENT = kept[:2]
+    cuda_iteration.RECOMPUTED.update(kept[2])
     print()
 
 

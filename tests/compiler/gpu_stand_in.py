@@ -87,7 +87,7 @@ def compiled(code, options=()):
     RawModule.options = options
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "code.cpp", Path(folder) / "code.so"
-        shared = re.search(r"extern __shared__ (\w+) (\w+)\[\];", code)
+        shared = re.search(r"extern __shared__ ((?:volatile )?\w+) (\w+)\[\];", code)
         place = f"{shared[1]} {shared[2]}[{SHARED} / sizeof({shared[1]})];" if shared else ""
         source.write_text(STUBS + place + re.sub(r'asm\("rcp.*;', "r = 1/b;", code))
         subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC",

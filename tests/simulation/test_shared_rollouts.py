@@ -1,4 +1,4 @@
-"""Rollouts of which several threads share each trajectory, beside the same on this processor."""
+"""Rollouts that threads share, or of which one computes limbs again, beside the same on this processor."""
 
 import shutil
 
@@ -7,7 +7,9 @@ import pytest
 
 import cayley as cy
 from cayley.compiler import cuda_iteration
+from cayley.compiler.cuda_limbs import handed_over, stretches
 from cayley.compiler.cuda_shares import SharedProgram
+from cayley.compiler.shares import FINE
 from cayley.model.formats.urdf import load_urdf
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
@@ -93,6 +95,40 @@ def test_as_on_this_processor(cupy, monkeypatch, roll, dtype, batch):
     found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
     compiled = next(iter(there._of_system._iterated._functions.values()))._code._compiled.values()
     assert all(loaded.warps >= 5 and loaded.shared > 0 for loaded in compiled)
+    for name in ("q", "qd", "work"):
+        value = getattr(right, name)
+        np.testing.assert_allclose(getattr(found, name), value, rtol=0,
+                                   atol=(1e-12 if dtype is np.float64 else 2e-5) * max(1.0, np.abs(value).max()))
+
+
+def test_what_a_limb_forgets_is_made_again_from_what_is_kept(roll):
+    found = SharedProgram.of(stage(roll).program, stage(roll).plan, FINE)
+    kept = handed_over(found)
+    known = set()
+    for stretch in stretches(found):
+        here = set()
+        for node in stretch.nodes:
+            assert all(a.index in here or a.index in known for a in node.args if a.args)
+            here.add(node.index)
+        known |= stretch.new & kept
+    operations = [n.index for n in found.program.nodes if n.args]
+    assert sorted(index for stretch in stretches(found) for index in stretch.new) == sorted(operations)
+    assert len(operations) < sum(len(stretch.nodes) for stretch in stretches(found)) < 2 * len(operations)
+
+
+@needs_cpp
+@pytest.mark.parametrize(("dtype", "batch"), [(np.float64, 130), (np.float32, 2)])
+def test_limbs_computed_again_as_on_this_processor(cupy, monkeypatch, roll, dtype, batch):
+    monkeypatch.setattr(cuda_iteration, "CROWDED", 0)
+    monkeypatch.setitem(cuda_iteration.RECOMPUTED, "double", 2)
+    monkeypatch.setitem(cuda_iteration.RECOMPUTED, "float", 2)
+    given = starts(walker(fingers=True), batch)
+    right = roll(**given, **RUN)
+    there = roll.on("cuda")
+    monkeypatch.setattr(there._of_system._iterated, "_functions", {})
+    found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
+    compiled = next(iter(there._of_system._iterated._functions.values()))._code._compiled.values()
+    assert all(loaded.warps == 0 and loaded.shared > 0 for loaded in compiled)
     for name in ("q", "qd", "work"):
         value = getattr(right, name)
         np.testing.assert_allclose(getattr(found, name), value, rtol=0,

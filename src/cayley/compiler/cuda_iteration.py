@@ -14,16 +14,21 @@ from cayley.compiler.c_source import comment, parameter_names, spoken, table
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.counts import count
 from cayley.compiler.cuda_functions import cuda_dialect
+from cayley.compiler.cuda_limbs import THREADS, limb_memory, limb_statements
 from cayley.compiler.cuda_shares import LANES, NAMES, SharedProgram, shared_statements
 from cayley.compiler.cuda_source import THIS_THREAD, Operand, Strides, kernel_text
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.names import identifier
 from cayley.compiler.program import Program
 from cayley.compiler.schedule import most_alive
+from cayley.compiler.shares import COARSE, FINE
 from cayley.compiler.single_precision import in_precision
 
 CROWDED = 600  # words: more than twice what a thread has registers for
 RESIDENT = {"float": 2, "double": 1}  # blocks of a shared program, as measured on an H200
+RECOMPUTED = {"float": 0, "double": 0}
+"""Blocks of a program whose limbs one thread computes again instead of keeping them; 0 where threads share it."""
+
 _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
 
@@ -34,10 +39,16 @@ def iteration_name(program: Program) -> str:
 
 
 def shared_program(iteration: Iteration, precision: str) -> SharedProgram | None:
-    """The program as it is shared among threads, if one by itself would have too much at hand."""
+    """The program as threads share it, or as one computes it limb by limb, if it would have too much at hand."""
     program = in_precision(iteration.program, precision)
     words = 2 if precision == "double" else 1
-    return SharedProgram.of(program, iteration.plan) if words * most_alive(program) > CROWDED else None
+    grain = FINE if RECOMPUTED[precision] else COARSE
+    return SharedProgram.of(program, iteration.plan, grain) if words * most_alive(program) > CROWDED else None
+
+
+def memory_of_block(share: SharedProgram, iteration: Iteration, precision: str) -> int:
+    """In bytes, for what a block shares."""
+    return limb_memory(share, iteration.plan, precision) if RECOMPUTED[precision] else share.memory(precision)
 
 
 def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = "",
@@ -45,7 +56,8 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     """The text of the kernel `(count, samples, every, cycle, pointer, strides, ...)`, inputs first, then what is kept.
 
     Inputs that change or cycle and what is kept have three strides, all others two; `strides` are those that are known.
-    Where the program of this precision is shared, a block takes `LANES` trajectories, with a warp for each part.
+    Where the program of this precision is shared, a block takes `LANES` trajectories, with a warp for each part, or
+    `THREADS` if it is `RECOMPUTED`.
     """
     dialect = cuda_dialect(precision)
     program = share.whole if share else in_precision(iteration.program, precision)
@@ -60,7 +72,13 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     outputs = [Operand.named(program.outputs[k], names.outputs[k], taken, each, "sample")
                for k, each in zip(plan.kept, known[len(program.inputs):], strict=True)]
     places = [Place(o.pointer, o.at, o.unknown) for o in (*inputs, *outputs)]
-    if share:
+    bounds: tuple[int, ...] = ()
+    if share and RECOMPUTED[precision]:
+        bounds = THREADS, RECOMPUTED[precision]
+        statements = [*THIS_THREAD, *limb_statements(share, plan, dialect, places[:len(inputs)], places[len(inputs):],
+                                                     taken=taken, helper=called)]
+    elif share:
+        bounds = share.shares.parts * LANES, RESIDENT[precision]
         statements = shared_statements(share, plan, dialect, places[:len(inputs)], places[len(inputs):],
                                        taken=taken, helper=called)
     else:
@@ -76,5 +94,4 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     parameters += [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     idle = [] if plan.has_stages else ["(void)cycle;"]
     helpers = dialect.definitions(program, called)
-    return kernel_text(called, note, helpers, parameters, [*idle, *statements],
-                       (share.shares.parts * LANES, RESIDENT[precision]) if share else ())
+    return kernel_text(called, note, helpers, parameters, [*idle, *statements], bounds)

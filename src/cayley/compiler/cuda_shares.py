@@ -17,7 +17,7 @@ from cayley.compiler.iteration import Plan
 from cayley.compiler.names import free_prefix
 from cayley.compiler.operations import CALLS
 from cayley.compiler.program import Program, Variable
-from cayley.compiler.shares import Shares, shared
+from cayley.compiler.shares import COARSE, Grain, Shares, shared
 
 NAMES = ("lane", "place", "handed")
 LANES = 32
@@ -33,7 +33,7 @@ class SharedProgram:
     shares: Shares
 
     @staticmethod
-    def of(program: Program, plan: Plan) -> SharedProgram | None:
+    def of(program: Program, plan: Plan, grain: Grain = COARSE) -> SharedProgram | None:
         """If there are parts, and all trajectories take the same turns."""
         if plan.repeats is not None or any(node.op in CALLS for node in program.nodes):
             return None
@@ -43,7 +43,7 @@ class SharedProgram:
         at = {element: k for k, element in enumerate(elements)}
         states = {node.index: at[after, k] for after, before in plan.feeds
                   for k, node in enumerate(program.inputs[before].nodes) if (after, k) in at}
-        shares = shared(wanted.nodes, wanted.results, states)
+        shares = shared(wanted.nodes, wanted.results, states, grain)
         return SharedProgram(program, wanted, elements, shares) if shares.parts > 1 else None
 
     @cached_property
@@ -140,7 +140,7 @@ class _Part(Loops):
             nodes = [n for n in self._nodes if shares.phase[n.index] == phase]
             later = {a.index for n in self._nodes if shares.phase[n.index] > phase for a in n.args}
             kept = [n for n in nodes if n.index in handing or n.index in later or n.index in results]
-            made, texts_of_kept = self._computed(nodes, kept, texts, f"{prefix}{phase}_t")
+            made, texts_of_kept = computed(nodes, kept, texts, self.dialect, f"{prefix}{phase}_t", self._helper)
             lines += made
             texts.update(texts_of_kept)
             held = [v for v in handing & self._held if phase == 0] + [n.index for n in kept if n.index in handing]
@@ -166,31 +166,32 @@ class _Part(Loops):
             changes += self._changes(*element, value)
         return lines + changes
 
-    def _computed(self, nodes: Sequence[Node], kept: Sequence[Node], texts: Mapping[int, Text], prefix: str) -> tuple[
-            list[str], dict[int, Text]]:
-        """The statements of some nodes, and the names of those that are kept."""
-        if not kept:
-            return [], {}
-        graph = Graph(strict=True)
-        made: dict[int, Node] = {}
-        outside: dict[int, Text] = {}
 
-        def operand(node: Node) -> Node:
-            if node.index not in made:
-                made[node.index] = (graph.constant(node.value) if node.op == "constant"
-                                    else graph.input(str(node.index)))
-                if node.op != "constant":
-                    outside[made[node.index].index] = texts[node.index]
-            return made[node.index]
+def computed(nodes: Sequence[Node], kept: Sequence[Node], texts: Mapping[int, Text], dialect: Dialect, prefix: str,
+             helper: str) -> tuple[list[str], dict[int, Text]]:
+    """The statements of some nodes, and the names of those that are kept."""
+    if not kept:
+        return [], {}
+    graph = Graph(strict=True)
+    made: dict[int, Node] = {}
+    outside: dict[int, Text] = {}
 
-        for node in nodes:
-            made[node.index] = graph.node(node.op, *[operand(a) for a in node.args])
-        results = tuple(made[n.index] for n in kept)
-        body = Body(Program("part", (), (Variable("kept", (len(results),), results),)), self.dialect, outside,
-                    temporary=prefix, helper=self._helper)
-        for node in results:
-            body.keep(node)
-        return body.lines, {n.index: body.text(made[n.index]) for n in kept}
+    def operand(node: Node) -> Node:
+        if node.index not in made:
+            made[node.index] = (graph.constant(node.value) if node.op == "constant"
+                                else graph.input(str(node.index)))
+            if node.op != "constant":
+                outside[made[node.index].index] = texts[node.index]
+        return made[node.index]
+
+    for node in nodes:
+        made[node.index] = graph.node(node.op, *[operand(a) for a in node.args])
+    results = tuple(made[n.index] for n in kept)
+    body = Body(Program("part", (), (Variable("kept", (len(results),), results),)), dialect, outside,
+                temporary=prefix, helper=helper)
+    for node in results:
+        body.keep(node)
+    return body.lines, {n.index: body.text(made[n.index]) for n in kept}
 
 
 def _handed(slot: int) -> str:

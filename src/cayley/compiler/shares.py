@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cayley.compiler.graph import Node
 
@@ -20,11 +21,21 @@ Kind = tuple[int, int]
 """The states that a value comes from and the results that need it."""
 
 TRUNK = 0
-_MOST = 8  # parts
-_SMALL = 0.05  # of all, and not worth a thread
-_TWIG = 0.03
 _UPDATE = 10  # more operations than are needed to make a step of a joint from its acceleration
 _COST = {"sin": 12, "cos": 12, "sqrt": 8, "divide": 8}
+
+
+class Grain(NamedTuple):
+    """How finely a program is cut: less than how many limbs, and what is too small for a part, or to be looked at, as a
+    share of all."""
+
+    most: int
+    small: float
+    twig: float
+
+
+COARSE = Grain(8, 0.05, 0.03)  # for a thread each
+FINE = Grain(16, 0.02, 0.01)  # for one thread in turn
 
 
 @dataclass(frozen=True)
@@ -38,14 +49,15 @@ class Shares:
     phases: int
 
 
-def shared(nodes: Sequence[Node], results: Sequence[Node], states: Mapping[int, int]) -> Shares:
+def shared(nodes: Sequence[Node], results: Sequence[Node], states: Mapping[int, int],
+           grain: Grain = COARSE) -> Shares:
     """Shares of a program of these nodes, operands first. `states` gives the result that feeds an input, by index."""
     reached = _reached(nodes, results)
     given = _given(nodes, states)
     family = _nested({reached[n.index] for n in nodes if n.args})
     whole = max(family, key=int.bit_count, default=0)
     kinds = {n.index: (given[n.index], reached[n.index] & whole) for n in nodes}
-    limbs = _limbs(nodes, kinds, family)
+    limbs = _limbs(nodes, kinds, family, grain)
     part = {n.index: _part(limbs, *kinds[n.index]) for n in nodes if n.args or n.index in states}
     owners = tuple(part[r.index] if r.args else _part(limbs, 1 << k, 1 << k) for k, r in enumerate(results))
     part.update((node, owners[k]) for node, k in states.items())
@@ -100,7 +112,7 @@ def _union(sets: Iterable[int]) -> int:
     return found
 
 
-def _limbs(nodes: Sequence[Node], kinds: Mapping[int, Kind], family: set[int]) -> Limbs:
+def _limbs(nodes: Sequence[Node], kinds: Mapping[int, Kind], family: set[int], grain: Grain) -> Limbs:
     """A limb, at first the whole, is cut from those that hang on it as long as no share becomes larger by that than
     the largest."""
     costs: dict[Kind, int] = {}
@@ -112,16 +124,17 @@ def _limbs(nodes: Sequence[Node], kinds: Mapping[int, Kind], family: set[int]) -
     uncut = [whole]
     while uncut:
         cut = uncut.pop(0)
-        tried = _without_stumps(costs, {**limbs, **_cut(costs, cut, family, total, limbs)})
-        if max(tried.values(), default=0) < _MOST and max(_shares(costs, tried)) <= max(_shares(costs, limbs)):
+        tried = _without_stumps(costs, {**limbs, **_cut(costs, cut, family, total, limbs, grain)}, grain)
+        if max(tried.values(), default=0) < grain.most and max(_shares(costs, tried)) <= max(_shares(costs, limbs)):
             uncut += [limb for limb in tried if limb not in limbs]
             limbs = tried
     return limbs
 
 
-def _cut(costs: Mapping[Kind, int], limb: int, family: Iterable[int], total: int, limbs: Limbs) -> Limbs:
+def _cut(costs: Mapping[Kind, int], limb: int, family: Iterable[int], total: int, limbs: Limbs,
+         grain: Grain) -> Limbs:
     """What hangs on a limb, in as few parts as are no larger than the limb itself is without them."""
-    branches = _branches(costs, limb, family, total)
+    branches = _branches(costs, limb, family, grain.twig * total)
     first = 1 + max(limbs.values(), default=0)
     shares = _shares(costs, limbs | {branch: number for number, branch in enumerate(branches, first)})
     room = max([shares[limbs.get(limb, TRUNK)], *shares[first:]])
@@ -132,14 +145,14 @@ def _cut(costs: Mapping[Kind, int], limb: int, family: Iterable[int], total: int
             bundles.append((size, [branch]))
         else:
             bundles[place] = bundles[place][0] + size, [*bundles[place][1], branch]
-    worth = [bundle for held, bundle in bundles if held > _SMALL * sum(shares)]
+    worth = [bundle for held, bundle in bundles if held > grain.small * sum(shares)]
     return {branch: number for number, bundle in enumerate(worth, first) for branch in bundle}
 
 
-def _without_stumps(costs: Mapping[Kind, int], limbs: Limbs) -> Limbs:
+def _without_stumps(costs: Mapping[Kind, int], limbs: Limbs, grain: Grain) -> Limbs:
     """Parts of which little is left are given to what they hang on; the others are numbered anew."""
     shares = _shares(costs, limbs)
-    kept = sorted({number for number in limbs.values() if shares[number] > _SMALL * sum(shares)})
+    kept = sorted({number for number in limbs.values() if shares[number] > grain.small * sum(shares)})
     return {limb: 1 + kept.index(number) for limb, number in limbs.items() if number in kept}
 
 
@@ -155,7 +168,7 @@ def _alone(costs: Mapping[Kind, int], limb: int) -> int:
     return sum(cost for (_, reached), cost in costs.items() if reached & limb and not reached & ~limb)
 
 
-def _branches(costs: Mapping[Kind, int], limb: int, family: Iterable[int], total: int) -> list[int]:
+def _branches(costs: Mapping[Kind, int], limb: int, family: Iterable[int], twig: float) -> list[int]:
     """The largest sets within one that do not meet, where there is more than one for the first time that counts."""
     within = limb
     while True:
@@ -163,7 +176,7 @@ def _branches(costs: Mapping[Kind, int], limb: int, family: Iterable[int], total
         for each in sorted((s for s in family if s & within == s and s != within), key=int.bit_count, reverse=True):
             if not any(each & other for other in found):
                 found.append(each)
-        found = [each for each in found if _alone(costs, each) > max(_UPDATE, _TWIG * total)]
+        found = [each for each in found if _alone(costs, each) > max(_UPDATE, twig)]
         if len(found) != 1:
             return found
         within = found[0]

@@ -13,7 +13,8 @@ import numpy as np
 from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on_gpu, loaded_cupy, on_gpu
 from cayley.compiler.backends.gpu_code import Code, Written
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.cuda_iteration import cuda_iteration, iteration_name, shared_program
+from cayley.compiler.cuda_iteration import RECOMPUTED, cuda_iteration, iteration_name, memory_of_block, shared_program
+from cayley.compiler.cuda_limbs import THREADS
 from cayley.compiler.cuda_source import Strides, cuda_source, kernel_name
 from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
@@ -22,7 +23,6 @@ from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
 
 _THREADS = 64  # of a block that computes states, which reads and writes more than it computes
-_THREADS_OF_LOOPS = 128
 
 
 class Cuda(Backend):
@@ -109,7 +109,7 @@ class IteratedOnCuda:
 
     def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
-        self._code = Code(iteration_name(iteration.traced), self._identity, self._written, threads=_THREADS_OF_LOOPS,
+        self._code = Code(iteration_name(iteration.traced), self._identity, self._written, threads=THREADS,
                           strict=iteration.traced.is_strict)
 
     def _identity(self) -> list[Any]:
@@ -120,9 +120,12 @@ class IteratedOnCuda:
         """By several threads where one would have more values at hand than it has registers for."""
         share = shared_program(self.iteration, precision)
         room = loaded_cupy().cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
-        share = share if share and share.memory(precision) <= room else None
+        shared = memory_of_block(share, self.iteration, precision) if share else 0
+        share = share if shared <= room else None
         text = cuda_iteration(self.iteration, precision, strides=strides, share=share)
-        return Written(text, share.shares.parts, share.memory(precision)) if share else Written(text)
+        if share is None:
+            return Written(text)
+        return Written(text, 0 if RECOMPUTED[precision] else share.shares.parts, shared)
 
     def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
                  threads: int) -> tuple[Array, ...]:
