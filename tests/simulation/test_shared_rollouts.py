@@ -89,6 +89,7 @@ def test_nothing_is_taken_over_before_it_is_handed(roll):
 def test_as_on_this_processor(cupy, monkeypatch, roll, dtype, batch):
     """More trajectories than a warp has lanes and fewer: the last block is not full."""
     monkeypatch.setattr(cuda_iteration, "CROWDED", 0)
+    monkeypatch.setitem(cuda_iteration.RECOMPUTED, "float", 0)
     given = starts(walker(fingers=True), batch)
     right = roll(**given, **RUN)
     there = roll.on("cuda")

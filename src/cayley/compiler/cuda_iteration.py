@@ -26,8 +26,9 @@ from cayley.compiler.single_precision import in_precision
 
 CROWDED = 600  # words: more than twice what a thread has registers for
 RESIDENT = {"float": 2, "double": 1}  # blocks of a shared program, as measured on an H200
-RECOMPUTED = {"float": 0, "double": 0}
-"""Blocks of a program whose limbs one thread computes again instead of keeping them; 0 where threads share it."""
+RECOMPUTED = {"float": 1, "double": 0}
+"""Blocks of a program whose limbs one thread computes again instead of keeping them; 0 where threads share it, which is
+faster in double precision: of Talos 0.46 billion steps a second against 0.32, in double 0.11 against 0.14."""
 
 _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
