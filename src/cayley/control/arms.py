@@ -28,10 +28,10 @@ def tree_of(arm: Tree | HasTree) -> Tree:
 
 
 def numbers_of(values: ArrayLike, what: str, dtype: type = float) -> Array:
-    """An array of numbers; an error says `what` is none."""
+    """An array of numbers, complex ones where `dtype` is; an error says `what` is none."""
     try:
         given = np.asarray(values)
-        if given.dtype.kind in "USc":
+        if given.dtype.kind in ("US" if dtype is complex else "USc"):
             raise TypeError("neither texts nor complex numbers count")
         return given.astype(dtype)
     except (TypeError, ValueError) as error:

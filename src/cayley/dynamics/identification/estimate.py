@@ -219,7 +219,7 @@ def stacked(base: BaseParameters, measured: Measured) -> System:
     """All samples, checked for what they cannot see."""
     summed = measured if isinstance(measured, SummedMeasurements) else summed_measurements(base, measured)
     nv = base.model.freedoms
-    if summed.triangles.shape != (nv, base.size + 1, base.size + 1):
+    if summed.triangles.shape != (base.model.links.nv, base.size + 1, base.size + 1):
         raise SignatureError(f"these measurements were summed for {summed.base.size} base parameters of "
                              f"{summed.base.model.tree.name}, not for the {base.size} of {base.model.tree.name}")
     if len(summed) * nv < base.size:

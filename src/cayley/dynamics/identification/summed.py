@@ -72,7 +72,7 @@ def summed_measurements(base: BaseParameters, measured: Measurements | Iterable[
     >>> len(log), least_squares(base, log).base_values.round(2) + 0.0
     (100000, array([1.25, 0.  , 0.55, 0.3 , 0.  , 0.09]))
     """
-    total = SummedMeasurements(base, np.zeros((base.model.freedoms, base.size + 1, base.size + 1)), 0, 0.0)
+    total = SummedMeasurements(base, np.zeros((base.model.links.nv, base.size + 1, base.size + 1)), 0, 0.0)
     for part in [measured] if isinstance(measured, Measurements) else measured:
         for first in range(0, len(part), _ROWS):
             total = total.joined(_summed(base, part, slice(first, first + _ROWS)))
