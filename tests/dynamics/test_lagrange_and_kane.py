@@ -290,3 +290,8 @@ def test_lagrange_and_kane_lead_to_algorithm_5_7_with_prismatic_joints(pattern, 
     near(by_terms[3], tau)
     if not made:  # the frames of the bodies are those of the links
         near(sum(terms_of(tree, d)), tau)  # (5.4.1), (A.11)
+
+
+def test_speeds_that_are_no_numbers_are_named():
+    with pytest.raises(ConventionError, match=r"a matrix Y.*or a function of q, not 'absolute'"):
+        cy.load("planar2r").kane_equations("absolute")

@@ -221,6 +221,12 @@ def test_actions_seeds_and_masks_that_are_wrong_are_said():
         env.reset(options={"reset_mask": np.ones(3)})
 
 
+def test_a_mechanism_is_told_to_give_its_system():
+    with pytest.raises(cy.SignatureError, match=r"made of a System.*arm.system\(\)"):
+        Environment(cy.load("planar2r"), 2, action="tau", low=-1, high=1, step=0.1, horizon=5, draws=1,
+                    start=lambda u: {}, observe=lambda t, x, u, p: x.q, reward=lambda t, x, u, p: 0.0)
+
+
 def test_a_system_that_depends_on_the_time_is_refused():
     driven = cy.System("driven", state={"x": ""}, inputs={"u": ""}, derivative=lambda t, x, u, p: np.sin(t) + u.u)
     with pytest.raises(cy.UnsupportedError, match="each lane has a time of its own"):

@@ -117,3 +117,9 @@ def test_a_format_may_only_be_read_or_only_be_written(tmp_path):
         Picture().read(tmp_path / "arm.picture")
     with pytest.raises(UnsupportedError, match="PICTURE files are read, not written"):
         Picture().write(cy.load("planar2r").tree, leave_out=False)
+
+
+def test_the_text_of_a_file_is_no_path():
+    text = "<robot name='long'>" + "".join(f"<link name='a{k}'/>" for k in range(400)) + "</robot>"
+    with pytest.raises(ModelError, match="is the text of a file, not its path"):
+        cy.load(text)

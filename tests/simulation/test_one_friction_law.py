@@ -300,3 +300,8 @@ def test_switches_that_are_wrong_are_named(law):
             track(soft, swing, times, poles=[-8.0, -9.0, -10.0, -11.0])
     with pytest.raises(SignatureError, match="nominal motion of planar2r is not finite at t = 0"):
         track(soft, lambda t: np.full((3, 2), np.nan), [0.0], poles=[-8.0, -9.0, -10.0, -11.0])
+
+
+def test_a_nominal_motion_is_a_function():
+    with pytest.raises(cy.SignatureError, match="a nominal motion is a function of the time"):
+        cy.load("planar2r").track(3, [0.0, 1.0], poles=[-8, -9, -10, -11])

@@ -28,6 +28,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import integrate
 from cayley.showing import brief
+from cayley.wording import shown
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
 Law = Callable[[float, np.ndarray, np.ndarray], Any]
@@ -113,6 +114,8 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     >>> np.sort(np.linalg.eigvals(linear.A - linear.B @ upright.gains[0]).real).round(6)
     array([-6., -5., -4., -3.])
     """
+    if not callable(reference):
+        raise SignatureError(f"a nominal motion is a function of the time, t -> (q, qd, qdd), not {shown(reference)}")
     model = LinearisedMechanism(tree)
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     if instants.ndim != 1 or not len(instants) or not np.isfinite(instants).all() or (np.diff(instants) <= 0).any():

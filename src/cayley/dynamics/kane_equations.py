@@ -34,6 +34,7 @@ from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 Speeds = Callable[[Array], Any]
 
@@ -173,9 +174,17 @@ def kane_equations(tree: Tree, speeds: Speeds | ArrayLike | None = None) -> Kane
     links = links_of(tree)
     if callable(speeds):
         return KaneEquations(tree, speeds, links)
-    Y = np.eye(tree.nv) if speeds is None else np.asarray(speeds, dtype=float)
+    Y = np.eye(tree.nv) if speeds is None else _numbers(tree, speeds)
     _check_constant(tree, Y)
     return KaneEquations(tree, lambda q: Y, links)
+
+
+def _numbers(tree: Tree, speeds: ArrayLike) -> Array:
+    try:
+        return np.asarray(speeds, dtype=float)
+    except (TypeError, ValueError):
+        raise ConventionError(f"generalised speeds of {tree.name} are a matrix Y ({tree.nv}, {tree.nv}) of numbers, or "
+                              f"a function of q, not {shown(speeds)}") from None
 
 
 def _check_constant(tree: Tree, Y: Array) -> None:

@@ -18,7 +18,7 @@ from cayley.systems.layout import State
 from cayley.systems.output_kernels import text_kernel
 from cayley.systems.record import Record
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 Start = Callable[[Array], Mapping[str, ArrayLike]]
 
@@ -42,6 +42,9 @@ class Trials:
 
     def __post_init__(self) -> None:
         system = self.system
+        if not isinstance(system, System):
+            raise SignatureError(f"an environment is made of a System, not of {shown(system)}; `arm.system()` is that "
+                                 "of a mechanism")
         if self.action not in system.ports:
             raise SignatureError(f"{system.name} has no input {self.action!r} for the actions"
                                  + did_you_mean(self.action, system.ports, otherwise=f"; it has {_all(system.ports)}"))

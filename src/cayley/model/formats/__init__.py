@@ -57,6 +57,9 @@ def format_of(name_or_path: str | os.PathLike[str]) -> Format | None:
     """
     if not isinstance(name_or_path, (str, os.PathLike)):
         raise ModelError(f"give the name of a robot or the path of a file, not {type(name_or_path).__name__}")
+    if isinstance(name_or_path, str) and "<" in name_or_path:
+        raise ModelError(f"{name_or_path.strip()[:40]!r}... is the text of a file, not its path: save it, or make "
+                         "cy.Mechanism(load_urdf(text)), with `load_urdf` of cayley.model.formats.urdf")
     path = Path(name_or_path)
     found = format_of_ending(path.suffix)
     if found is not None:
