@@ -52,6 +52,12 @@ class Parts:
     __repr__ = brief
 
 
+@pytest.fixture(autouse=True)
+def no_figures_of_others():
+    """Other tests keep their figures open: here they are counted."""
+    plt.close("all")
+
+
 @pytest.fixture(scope="module")
 def arm():
     """An arm whose every name is markup."""
