@@ -1,8 +1,9 @@
-"""One harness for every kernel: NumPy, machine code, C, SymPy, CasADi, JAX and mpmath must give the same values.
+"""One harness for every kernel: NumPy, machine code, C, SymPy, CasADi, JAX, mpmath and CUDA must give the same values.
 
 `check_parity(kernel, *arguments)` for a kernel, `check_program_parity(program, function, *arguments)` for a bare
 program. Arguments have one leading axis: a few states. The oracle is the Python function itself on floats. Errors are
-measured against the size of the whole output, over all states.
+measured against the size of the whole output, over all states. `ABSENT` says of the back ends that this machine cannot
+run why it cannot: a library that is not installed, no compiler, no GPU.
 """
 
 import ctypes
@@ -12,14 +13,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
-import casadi
-import jax
 import mpmath
 import numpy as np
 import sympy
 
+from cayley.compiler.backends import backend_named
 from cayley.compiler.c_source import c_source
 from cayley.compiler.derivative import jacobian_program
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, interpret
@@ -58,9 +59,10 @@ def check_program_parity(program: Program, function: Callable, *arguments, toler
     for name, evaluate in BACK_ENDS.items():
         if name not in without:
             agree(name, evaluate(program, arguments), exact, tolerance)
-    if COMPILER and "C" not in without:
-        rounded = [a.astype(np.float32) for a in arguments]
-        agree("C float", in_c(program, rounded, "float"), states_of(function, rounded), single)
+    rounded = [a.astype(np.float32) for a in arguments]
+    for name, evaluate in IN_SINGLE.items():
+        if name in BACK_ENDS and name not in without:
+            agree(f"{name} float", evaluate(program, rounded, "float"), states_of(function, rounded), single)
     for name in [v.name for v in program.inputs] if jacobians else ():
         found = [interpret(jacobian_program(program, v.name, name), NUMPY, *arguments)[0] for v in program.outputs]
         agree(f"jacobian by {name}", found, numeric_jacobians(program, arguments, name), 100 * tolerance)
@@ -134,6 +136,7 @@ def in_sympy(program: Program, arguments) -> list:
 
 
 def in_casadi(program: Program, arguments) -> list:
+    import casadi
     flat = [casadi.SX.sym(v.name, len(v.nodes)) for v in program.inputs]
     shaped = [
         x if len(v.shape) < 2 else _nested(casadi.vertsplit(x), v.shape)
@@ -154,11 +157,12 @@ def _nested(scalars: list, shape: tuple[int, ...]):
 
 
 def in_jax(program: Program, arguments) -> list:
-    with _in_double():
+    import jax
+    with _in_double(jax):
         return [np.asarray(r) for r in interpret(program, JAX, *[jax.numpy.asarray(a) for a in arguments])]
 
 
-def _in_double():
+def _in_double(jax):
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     from jax.experimental import enable_x64  # before JAX 0.8
@@ -192,6 +196,34 @@ def _differences(program: Program, state, name: str) -> list[np.ndarray]:
             for v, of_output in zip(program.outputs, zip(*columns, strict=True), strict=True)]
 
 
-BACK_ENDS = {"NumPy": in_numpy, "SymPy": in_sympy, "CasADi": in_casadi, "JAX": in_jax, "mpmath": in_mpmath,
-             **({"C": in_c} if COMPILER else {})}
+def in_cuda(program: Program, arguments, precision: str = "double") -> list:
+    """All states in one launch."""
+    cuda = backend_named("cuda")
+    dtype = np.float64 if precision == "double" else np.float32
+    found = _listed(cuda.function(program)(*arguments, dtype=dtype))
+    assert all(a.dtype == dtype for a in found)
+    return [cuda.here(a) for a in found]
+
+
+@functools.cache
+def why_no_gpu() -> str:
+    """Why nothing runs on a GPU here; nothing, if it does."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed"
+    try:
+        return "" if cupy.cuda.runtime.getDeviceCount() else "there is no GPU"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"there is no GPU: {error}"
+
+
+EVERY_BACK_END = {"NumPy": in_numpy, "SymPy": in_sympy, "CasADi": in_casadi, "JAX": in_jax, "mpmath": in_mpmath,
+                  "C": in_c, "CUDA": in_cuda}
 """Each evaluates a program for the first states at least."""
+
+IN_SINGLE = {"C": in_c, "CUDA": in_cuda}
+ABSENT = {name: why for name, why in {
+    **{name: "" if find_spec(name.lower()) else f"{name} is not installed" for name in ("CasADi", "JAX")},
+    "C": "" if COMPILER else "no C compiler", "CUDA": why_no_gpu()}.items() if why}
+BACK_ENDS = {name: evaluate for name, evaluate in EVERY_BACK_END.items() if name not in ABSENT}

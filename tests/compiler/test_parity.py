@@ -1,5 +1,7 @@
 """Every way to evaluate the shared mechanisms gives the same values, and the harness that says so can say otherwise."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,16 @@ from cayley.compiler.trace import trace
 from compiler import mechanisms
 from compiler.mechanisms import program_of
 from compiler.parity import (
+    ABSENT,
     BACK_ENDS,
     COMPILER,
+    EVERY_BACK_END,
+    IN_SINGLE,
     agree,
     check_parity,
     check_program_parity,
     in_c,
+    in_cuda,
     numeric_jacobians,
     states_of,
 )
@@ -44,10 +50,32 @@ def test_kernels_and_their_programs(name):
     check_program_parity(program, function, *random_states(program), without=BACK_ENDS)
 
 
-def test_a_wrong_program_is_caught():
+@pytest.fixture(params=EVERY_BACK_END)
+def back_end(request):
+    """Each by name; where it cannot run, it is said why."""
+    if request.param in ABSENT:
+        pytest.skip(ABSENT[request.param])
+    return request.param
+
+
+def test_a_wrong_program_is_caught(back_end):
     program = program_of(lambda q: 2.0 * q, "(n)->(n)", name="double", n=2)
-    with pytest.raises(AssertionError):
-        check_program_parity(program, lambda q: 2.0 * q + 1e-12, np.ones((2, 2)))
+    others = [name for name in BACK_ENDS if name != back_end]
+    check_program_parity(program, lambda q: 2.0 * q, np.ones((2, 2)), without=others, jacobians=False)
+    with pytest.raises(AssertionError, match=back_end):
+        check_program_parity(program, lambda q: 2.0 * q + 1e-12, np.ones((2, 2)), without=others)
+    if back_end in IN_SINGLE:
+        with pytest.raises(AssertionError, match=f"{back_end} float"):
+            check_program_parity(program, lambda q: 2.0 * q + 1e-3, np.ones((2, 2)), without=others, tolerance=1)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@pytest.mark.parametrize("precision, tolerance", [("double", 1e-13), ("float", 2e-5)])
+def test_the_text_for_gpus_in_the_harness(cupy, precision, tolerance):
+    """Where there is no GPU, through the stand-in for one; more states than are in a block."""
+    program = program_of(mechanisms.moved_points, CASES["moved_points"][0], k=2)
+    arguments = [a.astype("float32" if precision == "float" else "float64") for a in random_states(program, 70)]
+    agree("stand-in", in_cuda(program, arguments, precision), states_of(mechanisms.moved_points, arguments), tolerance)
 
 
 def test_a_wrong_jacobian_is_caught():
