@@ -8,13 +8,14 @@
     Text         an algorithm: a function of arrays
     Result       what a kernel gives: an array, unless its text gives a named tuple of several
     FrameName    the name of a body or of a frame on one
+    TaskRows     "pose", "position", "orientation", or which of (x, y, z; x, y, z), six truth values
     Axes         "world" (the root's), "body" (the frame's own), or the name of a frame
     Convention   of a Denavit-Hartenberg table: "standard" (distal) or "modified" (proximal)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
@@ -30,6 +31,7 @@ FieldArray: TypeAlias = Any
 # A text for one state: its arguments are as many as its signature has inputs, its results as many as it has outputs.
 Text: TypeAlias = Callable[..., Any]
 FrameName: TypeAlias = str
+TaskRows: TypeAlias = str | Sequence[bool]
 Axes: TypeAlias = Literal["world", "body"] | FrameName
 Convention: TypeAlias = Literal["standard", "modified"]
 
@@ -43,7 +45,7 @@ else:
     Result = TypeVar("Result", covariant=True)  # defaults are of Python 3.13
 
 __all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FieldArray", "FrameName", "Result", "Scalar",
-           "Text", "is_finite_number"]
+           "TaskRows", "Text", "is_finite_number"]
 
 
 def is_finite_number(given: object) -> TypeGuard[float]:

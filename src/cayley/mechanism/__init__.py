@@ -1,0 +1,143 @@
+"""`Mechanism`: the one object that a user has of a robot. The data are the tree's; the algorithms come from the layers
+below.
+
+What is computed for a named frame is a family of kernels: `arm.jacobian(q, "tool", axes="world")` broadcasts over
+leading axes of its arrays, and `arm.jacobian.of("tool", axes="world")` is the kernel itself, with its counts,
+equations, derivatives and C.
+
+A method imports what it needs when it is first called, so that whoever reads a robot waits for nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import TraceError, UnsupportedError
+from cayley.mechanism.changes import Changes
+from cayley.mechanism.configurations import Configurations
+from cayley.mechanism.description import Description
+from cayley.mechanism.equations import Equations
+from cayley.mechanism.kinematics import Kinematics
+from cayley.mechanism.motion import Motion
+from cayley.mechanism.pictures import Pictures
+from cayley.model.carried_wheels import CarriedWheel
+from cayley.model.catalogue import catalogue_names, load_robot
+from cayley.model.constraint_kinds import Constraint
+from cayley.model.formats import format_of
+from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.tree import GRAVITY, Tree
+from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from cayley.model.denavit_hartenberg.conversion import About
+    from cayley.model.denavit_hartenberg.table import Convention, DHRow
+
+
+def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -> Mechanism:
+    """A robot of the catalogue by its name, or a mechanism from a .urdf, .xml (MJCF) or .toml file.
+
+    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd
+    with the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`.
+
+    >>> arm = cy.load("puma560")
+    >>> arm.nq
+    6
+    >>> cy.load("puma560", floating_base=True).nq
+    13
+    """
+    from cayley.model.floating_base import on_floating_base
+    file = format_of(name_or_path)
+    if floating_base and file is not None and file.floats_by:
+        raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")
+    tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path))
+    return Mechanism(on_floating_base(tree) if floating_base else tree)
+
+
+def catalogue() -> tuple[str, ...]:
+    """The names of the robot models that `load` knows: arms, and machines with loops, which are closed at q = 0.
+
+    >>> "panda" in cy.catalogue(), "stewart" in cy.catalogue()
+    (True, True)
+    """
+    return tuple(catalogue_names())
+
+
+class WantsTreeError(TraceError, AttributeError):
+    """A function that takes a tree was given a mechanism."""
+
+
+class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Motion, Pictures):
+    """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
+
+    It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are those of its `tree`: `name`, `bodies`,
+    `joints`, `frames`, `gravity`, `loops`, `source`; its sizes `nq` and `nv`. Every body is a frame by its own name;
+    the end effector of the robots here is the frame "tool". Functions of the packages below (`cayley.kinematics`,
+    `cayley.simulation`, `cayley.drawing` and so on) take the tree.
+
+    What is computed for a frame is asked with its name, `arm.pose(q, "tool")`; the kernel behind it, with its counts,
+    equations, derivatives and C, is `arm.pose.of("tool")`. What is not of a frame is a kernel itself:
+    `arm.gravity_forces.c_source()`.
+
+    `q` (..., nq) is the configuration, `qd` (..., nv) the velocity, `qdd` (..., nv) the acceleration. Twists are (v;
+    w), wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The
+    reference point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame,
+    for the point of the body that is there now.
+
+    >>> arm = cy.load("planar2r")
+    >>> arm.pose([0.0, 0.0], "tool").shape, arm.jacobian(np.zeros((10, 2)), "tool", axes="world").shape
+    ((4, 4), (10, 6, 2))
+    """
+
+    @staticmethod
+    def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
+           gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
+           wheels: Iterable[CarriedWheel] = (), actuated: Iterable[str] | None = None, source: str = "",
+           notes: Iterable[str] = ()) -> Mechanism:
+        """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`. `wheels` bring bodies,
+        joints and constraints of their own.
+
+        >>> from cayley.model.joint_kinds import Prismatic
+        >>> from cayley.model.parts import Body, Joint
+        >>> slide = Joint("slide", "ground", "cart", Prismatic())
+        >>> cy.Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)], [slide])
+        <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
+        """
+        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops,
+                                 constraints=constraints, wheels=wheels, actuated=actuated, source=source, notes=notes))
+
+    @staticmethod
+    def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
+                base: ArrayLike | None = None, tool: ArrayLike | None = None,
+                masses: Sequence[float | None] | None = None, centers: ArrayLike | None = None,
+                inertias: ArrayLike | None = None, inertia_about: About = "center", gravity: ArrayLike = GRAVITY,
+                base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Mechanism:
+        """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
+
+        Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. `base` and `tool` (4, 4)
+        are the poses of frame 0 in the root and of the tool in frame n; `masses` (n) [kg], `centers` (n, 3) [m] and
+        `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; see
+        `model.denavit_hartenberg.conversion.tree_from_dh`.
+
+        >>> cy.Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")
+        <two links: 3 bodies, 2 joints, nq = 2, nv = 2>
+        """
+        from cayley.model.denavit_hartenberg.conversion import tree_from_dh
+        from cayley.model.denavit_hartenberg.table import DHRow, rows_from_numbers
+        listed = list(rows)
+        named = [row for row in listed if isinstance(row, DHRow)]
+        table = named if len(named) == len(listed) else rows_from_numbers(listed)
+        return Mechanism(tree_from_dh(table, convention=convention, name=name, base=base, tool=tool, masses=masses,
+                                      centers=centers, inertias=inertias, inertia_about=inertia_about, gravity=gravity,
+                                      base_body=base_body, frames=frames, source=source))
+    if not TYPE_CHECKING:  # which would then take every name for one of a mechanism
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What only its tree has is asked by a function that was given a mechanism in place of a tree."""
+            if hasattr(Tree, name):
+                raise WantsTreeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
+            advice = "" if name.startswith("_") else did_you_mean(name, dir(type(self)))
+            raise AttributeError(f"a mechanism has no {name!r}{advice}")

@@ -1,0 +1,57 @@
+"""Configurations of a mechanism: drawn at random, checked, integrated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import made_once
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.mechanism.data import Data
+from cayley.model import configurations
+
+
+class Configurations(Data):
+    """Configurations of a mechanism: drawn at random, checked, integrated."""
+
+    # Configurations
+
+    def random_configuration(self, size: int | tuple[int, ...] = (), *,
+                             seed: int | np.random.Generator | None = None) -> Array:
+        """Configurations (*size, nq) within the limits; see `cayley.model.configurations`. Of a mechanism with loops,
+        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.random_closed`.
+
+        >>> cy.load("ur5").random_configuration((2, 3), seed=0).shape
+        (2, 3, 6)
+        """
+        if self.loops or self.constraints:
+            from cayley.kinematics.random_closed import random_closed_configuration
+            return random_closed_configuration(self.tree, size, seed=seed)
+        return configurations.random_configuration(self.tree, size, seed=seed)
+
+    def normalized(self, q: ArrayLike) -> Array:
+        """The configurations with their quaternions brought to length one."""
+        return configurations.normalized(self.tree, q)
+
+    def with_mimic_joints(self, q: ArrayLike) -> Array:
+        """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
+        independent.
+        """
+        return configurations.with_mimic_joints(self.tree, q)
+
+    def check_configuration(self, q: ArrayLike, *, limits: bool = True) -> None:
+        """Raise if `q` (..., nq) is no configuration of the joints of this mechanism, or, with `limits`, outside them.
+        Whether its constraints are kept there, `constraint_residual` says."""
+        configurations.check_configuration(self.tree, q, limits=limits)
+
+    @made_once
+    def integrate(self) -> Kernel:
+        """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
+        from cayley.kinematics.configuration_kernels import integrate_kernel
+        return integrate_kernel(self.tree)
+
+    @made_once
+    def difference(self) -> Kernel:
+        """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
+        from cayley.kinematics.configuration_kernels import difference_kernel
+        return difference_kernel(self.tree)

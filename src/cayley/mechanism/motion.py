@@ -1,0 +1,129 @@
+"""A mechanism in time: controlled, simulated, swept over states."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import ArrayLike
+from cayley.mechanism.data import Data
+
+if TYPE_CHECKING:
+    from cayley.control.arm_control import ArmControl
+    from cayley.control.tracking import Reference, Weights
+    from cayley.dynamics.switched_constraints import Switch
+    from cayley.scale.points import Points
+    from cayley.scale.reductions import Reduction
+    from cayley.scale.sweeping import Swept
+    from cayley.scale.tasks import Workers
+    from cayley.simulation import Event, Rollout, Trajectory
+    from cayley.simulation.controllers import Controller
+    from cayley.simulation.forces import BaseMotion, Wrench
+    from cayley.simulation.tracking_run import ErrorSources, TrackingRun
+    from cayley.systems import System
+
+
+class Motion(Data):
+    """A mechanism in time: controlled, simulated, swept over states."""
+
+    # Motion in time
+
+    @property
+    def control(self) -> ArmControl:
+        """Laws, motors and error models of this arm, by their names.
+
+        >>> cy.load("planar2r").control.computed_torque(100.0, 20.0)
+        <system computed torque: inputs q, qd, target, target_qd, target_qdd; outputs tau; parameters kp, kd>
+        """
+        from cayley.control.arm_control import ArmControl
+        return ArmControl(self.tree)
+
+    def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = ()) -> System:
+        """The mechanism as a system, with the state (`q`, `qd`), the input `tau` and, for each frame of `wrenches`, the
+        input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one. With words for
+        `parameters`, as in `with_parameters`, it has the parameter `parameters` (p), which each trajectory of a rollout
+        may have its own of.
+
+        Of a mechanism with constraints it is brought back onto them after each step, and has the input `tau` alone.
+
+        >>> cy.load("planar2r").system()
+        <system planar2r: state q, qd; inputs tau; outputs q, qd>
+        """
+        from cayley.simulation.fixed_steps import connectable_system
+        return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
+
+    def switched(self, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
+        """The mechanism as a system, of which one of several sets of its constraints holds at a time, by their names:
+        a brake that is set, wheels that touch. See `cayley.dynamics.switched_constraints`."""
+        from cayley.dynamics.switched_constraints import switched_system
+        return switched_system(self.tree, sets, switches)
+
+    def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
+                 controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
+                 start: float = 0.0, wrenches: Mapping[str, Wrench] | None = None, axes: str = "body",
+                 base: BaseMotion | None = None, limits: str | float = "ignore", events: Event | Sequence[Event] = (),
+                 method: str | type = "DOP853", rtol: float = 1e-9, atol: float = 1e-10, max_step: float = np.inf,
+                 max_events: int = 1000, max_evaluations: int | None = None, control_period: float | None = None,
+                 parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
+        """The motion from a state `until` a time [s] or at the given `times`, by an integrator with error control, with
+        events and stops; see `cayley.simulation.simulate`.
+
+        >>> cy.load("planar2r").simulate([0.0, 0.0], [0.0, 0.0], until=0.5, progress=False).status
+        'finished'
+        """
+        from cayley.simulation import simulate
+        return simulate(self.tree, q, qd, tau=tau, controller=controller, until=until, times=times, start=start,
+                        wrenches=wrenches, axes=axes, base=base, limits=limits, events=events, method=method, rtol=rtol,
+                        atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations,
+                        control_period=control_period, parameters=parameters, progress=progress)
+
+    def track(self, reference: Reference, times: ArrayLike, *, weights: Weights | None = None,
+              poles: Sequence[complex] | None = None, errors: ErrorSources | None = None, feedback: bool = True,
+              control_period: float | None = None, tolerance: float = 1e-8) -> TrackingRun:
+        """The run of a law that tracks a nominal motion `reference(t) -> (q, qd, qdd)`, designed on the linearised
+        model at the `times`, on the mechanism with `errors` that the law does not know: friction, backlash, sensors,
+        actuators, a payload; see `cayley.simulation.tracking_run`.
+
+        >>> still = [0.3, 0.4], [0.0, 0.0], [0.0, 0.0]
+        >>> cy.load("planar2r").track(lambda t: still, [0.0, 0.2], poles=[-8, -9, -10, -11]).largest < 1e-9
+        True
+        """
+        from cayley.simulation.tracking_run import track
+        return track(self.tree, reference, times, weights=weights, poles=poles, errors=errors, feedback=feedback,
+                     control_period=control_period, tolerance=tolerance)
+
+    def rollout(self, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
+                wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
+                base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
+        """Compiled rollouts of fixed steps, for batches of states, made once for each choice; see
+        `cayley.simulation.rollout`.
+
+        >>> cy.load("planar2r").rollout(method="rk4")(np.zeros((3, 2)), np.zeros(2), step=1e-3, steps=100,
+        ...                                        every=50).q.shape
+        (3, 3, 2)
+        """
+        from cayley.simulation import rollout
+        key = ("rollout", method, controller, control, tuple(wrenches), axes, tuple(inertias), base_motion,
+               tuple(changing), iterations)
+        return kept(self, key, lambda: rollout(
+            self.tree, method=method, controller=controller, control=control, wrenches=wrenches, axes=axes,
+            inertias=inertias, base_motion=base_motion, changing=changing, iterations=iterations))
+
+    def sweep(self, compute: str | Callable[..., Any], points: Points | Mapping[str, Any], *,
+              into: str | os.PathLike[str] | None = None, chunk: int = 65536,
+              reduce: Mapping[str, Sequence[Reduction]] | None = None, on: Workers = None,
+              progress: bool = True) -> Swept:
+        """A function of many states, parameters or gains, in tasks, here or on many machines; results kept in Zarr, or
+        reduced. `compute` is the name of a kernel of this mechanism, or any function of the columns of the points; see
+        `cayley.scale.sweeping`.
+
+        >>> cy.load("planar2r").sweep("gravity_forces", {"q": np.zeros((10, 2))}, chunk=4)["result"].shape
+        (10, 2)
+        """
+        from cayley.scale.sweeping import kernel_named, sweep
+        return sweep(kernel_named(self, compute), points, into=into, chunk=chunk, reduce=reduce, on=on,
+                     progress=progress)
