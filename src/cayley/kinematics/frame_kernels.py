@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from cayley.compiler.kernel import kernel
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.kernel_family import GIVEN
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ConventionError
-from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
@@ -44,6 +47,18 @@ def sized_kernel(tree: Tree, signature: str, text: Callable[..., Any], name: str
     made = kernel(sized(tree, signature), name="".join(c if c.isalnum() else "_" for c in name), check=check,
                   explain=explain, units={**units, "out": units.get(unit, unit)}, kind=MechanismKernel)(text)
     return cast(MechanismKernel, made)
+
+
+def body_pose_kernel(tree: Tree) -> Kernel:
+    """`poses(q)`: those of all bodies (..., bodies, 4, 4), the root first; made once for each mechanism.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> body_pose_kernel(load_robot("planar2r"))(np.zeros((5, 2))).shape
+    (5, 3, 4, 4)
+    """
+    return kept(tree, "poses of all bodies", lambda: kernel(
+        f"({tree.nq})->({len(tree.bodies)},4,4)", name="poses_of_all_bodies")(
+            lambda q: np.stack([pose.matrix for pose in body_poses(tree, q)])))
 
 
 @of_a_mechanism

@@ -18,7 +18,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, SignatureError
 from cayley.geometry.shapes import Shape, distance, least_apart
-from cayley.kinematics.forward import body_poses
+from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.inverse.task import Task
 from cayley.model.constraints import check_independent
@@ -121,17 +121,12 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
         raise SignatureError(f"the motion is of {motion.nq} coordinates, and {tree.name} has {tree.nq}")
     pause = motion.duration / _SAMPLES if step is None else float(step)
     times, states = motion.sampled(pause)
-    look = kept(tree, "poses of all bodies", lambda: _pose_kernel(tree))
+    look = body_pose_kernel(tree)
     poses = look(states.q)
     clearances = _clearances(tree, motion, times, poses, look, shapes or {}, obstacles or {})
     values, minima = _singular_values(tree, motion, times, states.q, frame, task)
     return Inspection(times, {body.name: poses[:, k] for k, body in enumerate(tree.bodies)}, clearances, values, minima,
                       _beyond_limits(tree, times, states.q), float(values.max(initial=0.0)))
-
-
-def _pose_kernel(tree: Tree) -> Kernel:
-    return kernel(f"({tree.nq})->({len(tree.bodies)},4,4)", name="poses_of_all_bodies")(
-        lambda q: np.stack([pose.matrix for pose in body_poses(tree, q)]))
 
 
 def _clearances(tree: Tree, motion: Motion, times: Array, poses: Array, look: Kernel,

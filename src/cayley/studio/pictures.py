@@ -18,7 +18,7 @@ from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError
 from cayley.model.tree import Tree
 from cayley.simulation import Trajectory
-from cayley.studio.closing import keeps_closed
+from cayley.studio.sliders import keeps_closed
 
 _DPI = 130
 _SAMPLES = 120_000

@@ -22,7 +22,8 @@ from cayley.geometry.pose import Pose
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree
 from cayley.shapes import shapes_of
-from cayley.studio.closing import as_steps, closing, keeps_closed
+from cayley.studio.closing import as_steps, closing
+from cayley.studio.sliders import keeps_closed, sliders
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
 # radius of a rod beside a joint's, room around the figure
@@ -72,12 +73,12 @@ def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -
         "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
         "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
         "mark": mark,
-        "floor": _floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
+        "floor": floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
         **_shapes(tree, skin),
         "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
-        "sliders": _sliders(tree, rest, [] if led else _moved_alone(tree, closed)), "closing": closed,
+        "sliders": sliders(tree, rest), "closing": closed,
         "mimic_joints": [] if closed else _mimic_joints(tree),
-        **_camera(figure, np.concatenate([figure.points, outline]))}
+        **camera(figure, np.concatenate([figure.points, outline]))}
 
 
 def _joints(tree: Tree) -> list[dict[str, Any]]:
@@ -168,38 +169,6 @@ def _frames(tree: Tree) -> list[dict[str, Any]]:
             for frame in (main, *[frame for frame in others if frame.name != main.name])]
 
 
-def _moved_alone(tree: Tree, closed: dict[str, Any] | None) -> list[int]:
-    """The joints that have sliders: not those that follow others, nor floating ones."""
-    if closed is not None:
-        return closed["driven"]
-    return [k for k, joint in enumerate(tree.joints) if joint.mimic is None and not joint.motion.free]
-
-
-def _sliders(tree: Tree, rest: Array, moved_alone: list[int]) -> list[dict[str, Any]]:
-    """One for each coordinate of these joints; three turns for an attitude."""
-    found = []
-    size = skeleton(tree, rest).size
-    for joint, place in ((tree.joints[k], tree.q_slices[k]) for k in moved_alone):
-        attitude = joint.motion.attitude
-        if attitude is not None:
-            found += [{
-                "name": f"{joint.name}, {word}", "place": place.start + attitude.q.start, "attitude": k,
-                "lower": -np.pi, "upper": np.pi, "value": 0.0, "turns": True}
-                      for k, word in enumerate(("yaw", "pitch", "roll"))]
-            continue
-        for k in range(joint.motion.nq):
-            turns = joint.motion.coordinate_units[k] == "rad"
-            span = np.pi if turns else size
-            lower = joint.limits.lower[k]
-            upper = joint.limits.upper[k]
-            lower = float(lower) if np.isfinite(lower) else min(-span, upper - 2 * span)
-            upper = float(upper) if np.isfinite(upper) else max(span, lower + 2 * span)
-            name = joint.name if joint.motion.nq == 1 else f"{joint.name} {k + 1}"
-            found.append({"name": name, "place": place.start + k, "attitude": None, "lower": lower, "upper": upper,
-                          "value": float(rest[place.start + k]), "turns": turns})
-    return found
-
-
 def _mimic_joints(tree: Tree) -> list[dict[str, Any]]:
     return [{"place": place.start, "leader": tree.q_slices[tree.joint_number(joint.mimic.joint)].start,
              "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
@@ -211,7 +180,7 @@ def _plates(figure: Skeleton, size: float) -> list[dict[str, Any]]:
             for body, corners in figure.plates.items()]
 
 
-def _floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
+def floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
     """A grid below the robot, wherever it gets to (n, 3): under its base, its feet or its wheels; `size` is that of a
     joint's mark."""
     on_root = [joint for joint in figure.tree.joints if joint.parent == figure.tree.bodies[0].name]
@@ -240,7 +209,7 @@ def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
             "missing": [*missing[:_MISSING], *more]}
 
 
-def _camera(figure: Skeleton, points: Array) -> dict[str, Any]:
+def camera(figure: Skeleton, points: Array) -> dict[str, Any]:
     """Where to look, and how much to show: points (n, 3); along the normal of a planar mechanism's plane, from a little
     aside."""
     low = points.min(axis=0)
