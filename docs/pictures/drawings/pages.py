@@ -1,0 +1,21 @@
+"""What a page of the documentation has made, by its own lines."""
+
+from __future__ import annotations
+
+from doctest import DocTestParser
+from pathlib import Path
+from typing import Any
+
+
+def made_by_tutorial(page: str, until: str) -> dict[str, Any]:
+    """What a tutorial has made, by its own lines, when it has come to a name."""
+    return made_by_page(f"tutorials/{page}", until)
+
+
+def made_by_page(page: str, until: str) -> dict[str, Any]:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    for example in DocTestParser().get_examples(text):
+        if until not in names and example.exc_msg is None:
+            exec(example.source, names)
+    return names
