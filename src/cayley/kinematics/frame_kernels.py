@@ -23,6 +23,7 @@ from cayley.model.tree import Tree
 
 _UNITS = {
     "pose_matrix": "position in m", "point_position": "m", "twist": "m/s; rad/s", "acceleration": "m/s^2; rad/s^2",
+    "frame_bias": "m/s^2; rad/s^2",
     "general_jacobian": "rows: velocity x y z, angular velocity x y z",
     "formed_jacobian": "rows: velocity x y z, angular velocity x y z",
     "actuated_jacobian": "rows: velocity x y z, angular velocity x y z", "joint_forces_that_exert": "tau",

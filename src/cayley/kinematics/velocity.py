@@ -94,6 +94,13 @@ def acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axe
     return np.concatenate([turn @ du, turn @ dw])
 
 
+def frame_bias(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
+    """The acceleration (6) that the velocity `qd` gives a point of a frame's body by itself, Jdot qd: what is left of
+    `acceleration` where qdd is zero, so that acceleration = jacobian @ qdd + frame_bias in whatever axes.
+    """
+    return acceleration(tree, q, qd, np.zeros(tree.nv), frame, axes=axes, at=at)
+
+
 def point_in(tree: Tree, q: Array, frame: str, at: Array | FrameName | None) -> Array:
     """The reference point (3) in the frame's own coordinates."""
     if at is None:

@@ -23,10 +23,11 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.dynamics.identification.energy_regressors import kinetic_energy_columns, potential_energy_columns
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
-from cayley.dynamics.rigid_links.springs import Tie, tied_column, ties
+from cayley.dynamics.rigid_links.springs import Tie, stored_by, tied_column, ties
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Body, Friction, Joint, Rotor
@@ -204,6 +205,42 @@ class LinearModel:
         nv = self.links.nv
         return kernel(f"({nq}),({nv}),({nv})->({nv},{self.size})",
                       name="regressor")(lambda q, qd, qdd: self.text(q, qd, qdd))
+
+    @cached_property
+    def kinetic_energy_regressor(self) -> Kernel:
+        """`kinetic_energy_regressor(q, qd)`: the kinetic energy by each parameter (..., size); times `values` it is the
+        kinetic energy, with that of rotors if these are among the `joint_terms`.
+        """
+        def text(q: Array, qd: Array) -> Array:
+            links = kinetic_energy_columns(self.links, q, qd)
+            return self._by_terms(links, lambda number, word: qd[self._place(number)] ** 2 / 2 if word == "rotor" else 0.0)
+
+        return kernel(f"({self.links.nq}),({self.links.nv})->({self.size})", name="kinetic_energy_regressor",
+                      units={"q": "rad, m", "qd": "rad/s, m/s"})(text)
+
+    @cached_property
+    def potential_energy_regressor(self) -> Kernel:
+        """`potential_energy_regressor(q)`: the potential energy by each parameter (..., size), of gravity, and of
+        springs if they are included; times `values` it is the potential energy.
+        """
+        def text(q: Array) -> Array:
+            still = np.zeros(self.links.nv)
+            return self._by_terms(potential_energy_columns(self.links, q), lambda number, word: 0.0 if word in JOINT_TERMS
+                                  else stored_by(self._ties[self._place(number)], word, q, still))
+
+        return kernel(f"({self.links.nq})->({self.size})", name="potential_energy_regressor",
+                      units={"q": "rad, m"})(text)
+
+    def _by_terms(self, links: Sequence[Array], of_term: Callable[[int, str], Any]) -> Array:
+        """A row (size) from those of the links' moments (10) and the numbers of the terms of their joints."""
+        parts = [np.zeros(0)]
+        for number in self.movers:
+            parts += [links[number], *[np.array([of_term(number, word)]) for word in self.words(number)[10:]]]
+        return np.concatenate(parts)
+
+    def _place(self, number: int) -> int:
+        """Where among the velocities that of a link's joint is."""
+        return self.links.links[number].columns.start
 
     @cached_property
     def values(self) -> Array:

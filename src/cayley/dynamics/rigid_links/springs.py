@@ -102,6 +102,11 @@ def tied_column(tie: Tie, number: str, q: Array, qd: Array) -> Array:
     return np.array(found)[:, None]
 
 
+def stored_by(tie: Tie, number: str, q: Array, qd: Array) -> Scalar:
+    """The derivative of `spring_energy` by one of the numbers in which a spring is linear."""
+    return tie.spring.energy_by(number, tie.state(q, qd))
+
+
 def _needed(tree: Tree, torque: Callable[[Tie], Scalar]) -> Array:
     found: list[Scalar] = [0.0] * tree.nv
     for tie in ties(tree):

@@ -9,6 +9,7 @@ Source: spec S0-49 (269), S0-69, errata E-45: P / gear at the motor, which follo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -86,6 +87,10 @@ class Spring(ABC):
     def torque_by(self, number: str, at: SpringState) -> Scalar:
         """The derivative of P by one of its `linear_numbers`."""
         raise UnsupportedError(f"a {self.word} spring has no number {number!r} in which its torque is linear")
+
+    def energy_by(self, number: str, at: SpringState) -> Scalar:
+        """The derivative of the energy by one of its `linear_numbers`."""
+        raise UnsupportedError(f"a {self.word} spring has no number {number!r} in which its energy is linear")
 
     @property
     def stiffness_at_rest(self) -> Scalar:
@@ -166,10 +171,17 @@ class DeflectedSpring(Spring):
         return "stiffness", "damping"
 
     def torque_by(self, number: str, at: SpringState) -> Scalar:
+        return self._by(number, lambda spring: spring.torque(at))
+
+    def energy_by(self, number: str, at: SpringState) -> Scalar:
+        return self._by(number, lambda spring: spring.energy(at))
+
+    def _by(self, number: str, quantity: Callable[[DeflectedSpring], Scalar]) -> Scalar:
+        """The derivative of what is linear in the `linear_numbers` by one of them; no spring is without stiffness."""
         alone = replace(self, **dict.fromkeys(self.linear_numbers, 0.0) | {"stiffness": 1.0})
         if number == "stiffness":
-            return alone.torque(at)
-        return replace(alone, **{number: 1.0}).torque(at) - alone.torque(at)
+            return quantity(alone)
+        return quantity(replace(alone, **{number: 1.0})) - quantity(alone)
 
     def damping_at(self, deflection: Scalar) -> Scalar:
         """The damping of a deflection."""
