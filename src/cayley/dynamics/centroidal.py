@@ -53,7 +53,7 @@ def center_of_mass_jacobian(links: Links, q: Array) -> Array:
 def centroidal_bias(links: Links, q: Array, qd: Array) -> Array:
     """b (6): the rate of the centroidal momentum at the velocity `qd` without accelerations, A' qd."""
     center = energies.center_of_mass(links, q)
-    weightless = Movement(np.zeros(3), np.zeros(3), np.zeros((3, 3)), links.gravity)  # its acceleration takes gravity off
+    weightless = Movement(np.zeros(3), np.zeros(3), np.zeros((3, 3)), links.gravity)  # which takes gravity off
     moved = movements(links, q, qd, np.zeros(links.nv), weightless)
     force = np.zeros(3)
     moment = np.zeros(3)

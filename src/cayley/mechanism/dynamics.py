@@ -379,10 +379,56 @@ class Dynamics(Data):
     @made_once
     def momentum(self) -> Kernel:
         """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes;
-        `momentum.jacobian("qd")` is the momentum matrix.
+        about the centre of mass it is `centroidal_momentum`.
 
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
         from cayley.dynamics.state_kernels import momentum_kernel
         return momentum_kernel(self.tree)
+
+    @made_once
+    def centroidal_momentum(self) -> Kernel:
+        """`centroidal_momentum(q, qd)`: linear and angular momentum (..., 6) about the centre of mass, in the root's
+        axes.
+
+        >>> cy.load("s1_f2").centroidal_momentum([0.3, -0.7], [1.1, -0.4])[5].round(6)
+        np.float64(0.217931)
+        """
+        from cayley.dynamics.centroidal import centroidal_momentum_kernel
+        return centroidal_momentum_kernel(self.tree)
+
+    @made_once
+    def centroidal_momentum_matrix(self) -> Kernel:
+        """`centroidal_momentum_matrix(q)`: A (..., 6, nv), the centroidal momentum by the velocities, rows (linear;
+        angular); of a mechanism with constraints by those of all coordinates of its tree. See
+        `cayley.dynamics.centroidal`.
+
+        >>> arm = cy.load("s1_f2")
+        >>> np.allclose(arm.centroidal_momentum_matrix([0.3, -0.7]) @ [1.1, -0.4],
+        ...             arm.centroidal_momentum([0.3, -0.7], [1.1, -0.4]))
+        True
+        """
+        from cayley.dynamics.centroidal import centroidal_momentum_matrix_kernel
+        return centroidal_momentum_matrix_kernel(self.tree)
+
+    @made_once
+    def centroidal_bias(self) -> Kernel:
+        """`centroidal_bias(q, qd)`: the rate of the centroidal momentum without accelerations, Adot qd (..., 6): the
+        rate with them is A qdd + bias, and all that acts from outside, gravity among it, is equal to it.
+
+        >>> cy.load("s1_f2").centroidal_bias([0.3, -0.7], [1.1, -0.4]).shape
+        (6,)
+        """
+        from cayley.dynamics.centroidal import centroidal_bias_kernel
+        return centroidal_bias_kernel(self.tree)
+
+    @made_once
+    def center_of_mass_jacobian(self) -> Kernel:
+        """`center_of_mass_jacobian(q)`: the velocity of `center_of_mass` by the velocities, (..., 3, nv).
+
+        >>> cy.load("s1_f2").center_of_mass_jacobian([0.0, 0.0])[1].round(6)
+        array([0.442857, 0.085714])
+        """
+        from cayley.dynamics.centroidal import center_of_mass_jacobian_kernel
+        return center_of_mass_jacobian_kernel(self.tree)

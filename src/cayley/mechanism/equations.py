@@ -168,6 +168,33 @@ class Equations(Dynamics):
         from cayley.dynamics.identification import linear_model
         return linear_model(self.tree, joint_terms=joint_terms)
 
+    @made_once
+    def kinetic_energy_regressor(self) -> Kernel:
+        """`kinetic_energy_regressor(q, qd)`: the kinetic energy by each inertial parameter (..., p), in the order of
+        `linear_model()`; if armature is included, of `linear_model(joint_terms=["rotor"])`.
+
+        >>> arm = cy.load("s1_f2")
+        >>> energy = arm.kinetic_energy_regressor([0.3, -0.7], [1.1, -0.4]) @ arm.linear_model().values
+        >>> np.isclose(energy, arm.kinetic_energy([0.3, -0.7], [1.1, -0.4]))
+        np.True_
+        """
+        return self._energy_model().kinetic_energy_regressor
+
+    @made_once
+    def potential_energy_regressor(self) -> Kernel:
+        """`potential_energy_regressor(q)`: the potential energy by each inertial parameter (..., p), in the same order.
+
+        >>> arm = cy.load("s1_f2")
+        >>> energy = arm.potential_energy_regressor([0.3, -0.7]) @ arm.linear_model().values
+        >>> np.isclose(energy, arm.potential_energy([0.3, -0.7]))
+        np.True_
+        """
+        return self._energy_model().potential_energy_regressor
+
+    def _energy_model(self) -> LinearModel:
+        """The linear model whose parameters have the energies that the mechanism has."""
+        return self.linear_model(joint_terms=["rotor"] if "armature" in self.included else [])
+
     def force_sensitivity(self, *parameters: str, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                           changes: ArrayLike | None = None, scale: ArrayLike | None = None) -> ForceSensitivity:
         """How much the forces of a motion depend on each number that is meant by words, as in `with_parameters`,

@@ -92,6 +92,18 @@ class Kinematics(Data):
         from cayley.kinematics import velocity
         return frame_kernel(self.tree, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
 
+    @family("q", "qd", given=["at"])
+    def frame_bias(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None) -> Kernel:
+        """`frame_bias(q, qd, frame, axes=..., at=None)`: Jdot qd (..., 6), the part of `acceleration` that comes from
+        the velocity alone: acceleration = jacobian @ qdd + frame_bias, in whatever axes. In those of the world it is
+        jacobian_rate @ qd.
+
+        >>> cy.load("planar2r").frame_bias([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
+        array([-0.9, 0. , 0. , 0. , 0. , 0. ])
+        """
+        from cayley.kinematics import velocity
+        return frame_kernel(self.tree, velocity.frame_bias, "(q),(v)->(6)", frame, axes=axes, at=at)
+
     @family("q", "qd", "qdd")
     def link_motion(self, *, axes: str = "world", relative_to: str = "world") -> Kernel[LinkMotion]:
         """`link_motion(q, qd, qdd, axes="world", relative_to="world")`: of every body, in the order of `bodies`,

@@ -24,8 +24,8 @@ def kinetic_energy_columns(links: Links, q: Array, qd: Array) -> list[Array]:
 
     >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
-    >>> kinetic_energy_columns(links_of(load_robot("planar2r")), np.zeros(2), np.array([2.0, 0.0]))[1]
-    array([0.5, 1. , 0. , 0. , 2. , 0. , 0. , 2. , 0. , 0. ])
+    >>> kinetic_energy_columns(links_of(load_robot("planar2r")), np.zeros(2), np.array([2.0, 0.0]))[1] + 0.0
+    array([0.5, 2. , 0. , 0. , 2. , 0. , 0. , 2. , 0. , 0. ])
     """
     found = []
     for u, w in link_twists(links, q, qd):

@@ -212,8 +212,8 @@ class LinearModel:
         kinetic energy, with that of rotors if these are among the `joint_terms`.
         """
         def text(q: Array, qd: Array) -> Array:
-            links = kinetic_energy_columns(self.links, q, qd)
-            return self._by_terms(links, lambda number, word: qd[self._place(number)] ** 2 / 2 if word == "rotor" else 0.0)
+            return self._by_terms(kinetic_energy_columns(self.links, q, qd),
+                                  lambda place, word: qd[place] ** 2 / 2 if word == "rotor" else 0.0)
 
         return kernel(f"({self.links.nq}),({self.links.nv})->({self.size})", name="kinetic_energy_regressor",
                       units={"q": "rad, m", "qd": "rad/s, m/s"})(text)
@@ -225,22 +225,21 @@ class LinearModel:
         """
         def text(q: Array) -> Array:
             still = np.zeros(self.links.nv)
-            return self._by_terms(potential_energy_columns(self.links, q), lambda number, word: 0.0 if word in JOINT_TERMS
-                                  else stored_by(self._ties[self._place(number)], word, q, still))
+            return self._by_terms(
+                potential_energy_columns(self.links, q),
+                lambda place, word: 0.0 if word in JOINT_TERMS else stored_by(self._ties[place], word, q, still))
 
         return kernel(f"({self.links.nq})->({self.size})", name="potential_energy_regressor",
                       units={"q": "rad, m"})(text)
 
     def _by_terms(self, links: Sequence[Array], of_term: Callable[[int, str], Any]) -> Array:
-        """A row (size) from those of the links' moments (10) and the numbers of the terms of their joints."""
+        """A row (size) from those of the links' moments (10) and what the terms of their joints have, by the places of
+        the joints among the velocities."""
         parts = [np.zeros(0)]
         for number in self.movers:
-            parts += [links[number], *[np.array([of_term(number, word)]) for word in self.words(number)[10:]]]
+            place = self.links.links[number].columns.start
+            parts += [links[number], *[np.array([of_term(place, word)]) for word in self.words(number)[10:]]]
         return np.concatenate(parts)
-
-    def _place(self, number: int) -> int:
-        """Where among the velocities that of a link's joint is."""
-        return self.links.links[number].columns.start
 
     @cached_property
     def values(self) -> Array:
