@@ -1,8 +1,10 @@
 """The one object of a robot: its functions are kernels, its mistakes are named."""
 
+import hashlib
 import inspect
 import pickle
 import pydoc
+import re
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import files
@@ -453,11 +455,53 @@ def test_what_only_a_kernel_has_says_which_kernel_to_ask():
     arm = cy.load("planar2r")
     for ask in (lambda: arm.pose.c_source("fk"), lambda: arm.pose.evaluate(cy.NUMPY, [0.0, 0.0]),
                 lambda: arm.pose.unchecked([0.0, 0.0])):
-        with pytest.raises(AttributeError, match=r'pose\.of\("frame"\)'):
+        with pytest.raises(AttributeError, match=r"pose\.of\(frame=\.\.\.\)"):
             ask()
-    with pytest.raises(AttributeError, match=r'jacobian\.of\("frame", axes=\.\.\.\)\.operations'):
+    with pytest.raises(AttributeError, match=r"jacobian\.operations\(frame=\.\.\., axes=\.\.\.\)"):
         arm.jacobian.operations()
-    assert 'pose.of("frame").c_source' in repr(arm.pose.c_source)
+    assert "pose.c_source(frame=...)" in repr(arm.pose.c_source)
+
+
+def test_a_family_hands_on_what_a_kernel_has_once_the_choice_is_named():
+    arm = cy.load("planar2r")
+    assert arm.pose.c_source("fk", frame="tool", dtype="float32") == arm.pose.of("tool").c_source("fk", dtype="float32")
+    assert arm.jacobian.operations(frame="tool", axes="body") == arm.jacobian.of("tool", axes="body").operations()
+    assert arm.jacobian.jacobian("q", frame="tool", axes="world")([0.0, 0.0]).shape == (6, 2, 2)
+    assert arm.pose.unchecked(frame="tool") is arm.pose.of("tool").unchecked
+    assert arm.pose.inputs(frame="tool") == ("q",)
+    for asked, error, words in [(lambda: arm.pose.c_source(frame="toll"), ModelError, "did you mean 'tool'"),
+                                (lambda: arm.jacobian.c_source(frame="tool"), ConventionError, 'axes="world"'),
+                                (lambda: arm.jacobian.c_source(axes="world"), SignatureError, "frame")]:
+        with pytest.raises(error, match=words):
+            asked()
+
+
+def test_exported_c_names_its_file_and_the_digests(tmp_path):
+    """No folder of this machine; what is changed after reading keeps the file and has other numbers."""
+    file = tmp_path / "arm.toml"
+    cy.load("planar2r").save(file)
+    arm = cy.load(file)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    heavier = arm.with_payload("tool", mass=1.0)
+    texts = [header(one.gravity_forces) for one in (arm, heavier, cy.load(file))]
+    for text in texts:
+        assert f"File: arm.toml, SHA-256 {digest}" in text and str(tmp_path) not in text
+    numbers = [re.search(r"Numbers as they are here: SHA-256 (\w{64})", text)[1] for text in texts]
+    assert numbers[0] == numbers[2] != numbers[1]
+    assert pickle.loads(pickle.dumps(arm)).source.sha256 == digest
+    built = cy.Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)],
+                            [Joint("slide", "ground", "cart", Prismatic())], source=r"C:\Users\me\rail.urdf")
+    assert "Users" not in header(built.gravity_forces) and "(rail.urdf)" in header(built.gravity_forces)
+    assert "File:" not in header(built.gravity_forces)
+
+
+def test_laws_in_c_say_whose_they_are():
+    law = cy.load("planar2r").control.computed_torque(100.0, 20.0, 50.0, wind_up=30.0)
+    text = law.with_parameters({"kp": [7.0, 8.0]}).c_source("law").header
+    words = " ".join(line.strip(" *") for line in text.partition("*/")[0].splitlines())
+    assert "kp = [7., 8.]" in words and "File: planar2r.toml" in words
+    assert "q[1] qd[1] joint2" in " ".join(words.split())
+    assert "tau [N m]" in words and "[s, the period]" in words
 
 
 def test_results_read_well_in_a_terminal():

@@ -1,5 +1,6 @@
 """C99 that a person can read, that compiles without a warning, and that computes what it should."""
 
+import ctypes
 import math
 import re
 import shutil
@@ -9,6 +10,8 @@ import time
 import numpy as np
 import pytest
 
+import cayley as cy
+from cayley.compiler.c_batch import with_batch
 from cayley.compiler.c_source import c_source
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.cuda_source import cuda_source
@@ -59,6 +62,81 @@ def test_what_rounds_to_one_or_zero_in_single_precision_is_not_written():
     double, single = (c_source(program, precision=precision).source for precision in ("double", "float"))
     assert "0.9999999999932537*" in double and "1.0f" not in single and "0.0f" not in single
     assert re.search(r"out\[1\] = t\d+;|out\[1\] = x\[0\];", single), single
+
+
+SILLY = re.compile(r"""(?<![\w.])-?[01]\.0f?\*            # 1.0*x, 0.0*x
+                       |[*/]-?[01]\.0f?(?![\w.])          # x*1.0, x/1.0
+                       |(?<![\w.])0\.0f?\ [+-]\ |[+-]\ 0\.0f?(?![\w.])
+                       |[+-]\ ?\(?-(?!>)""", re.VERBOSE)  # a + -b, a - (-b), --
+
+
+@pytest.mark.parametrize("robot", ["puma560", "panda", "five_bar", "biped"])
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_nothing_silly_is_written(robot, precision):
+    """No factor of one, no added zero, no two signs in a row."""
+    arm = cy.load(robot)
+    kernels = [arm.forward_dynamics, arm.inertia_matrix, arm.gravity_forces] + (
+        [arm.inverse_dynamics.jacobian("q"), arm.rollout(method="rk4")] if robot == "panda" else [])
+    for one in kernels:
+        text = one.c_source("f", dtype={"double": "float64", "float": "float32"}[precision]).source
+        lines = [line for line in re.sub(r"/\*.*?\*/", "", text, flags=re.S).splitlines() if SILLY.search(line)]
+        assert not [line for line in lines if "++" not in line], lines[:5]
+        if precision == "float":
+            assert not re.search(r"\bdouble\b|(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?(?![\w.])", text.partition("math.h")[2])
+
+
+def test_signs_in_a_row_are_one():
+    def f(x):
+        a, b, c = x
+        return np.stack([a - (-2.5), a + (-2.5), a - (-b) * c, a - -(b * c) / 3.0, a + (-(b + c))])
+    program = trace(f, Signature.parse("(3)->(5)"), {}, name="f", inputs=["x"], strict=True)
+    text = c_source(program).source.partition("math.h")[2]
+    assert not SILLY.search(text), text
+    states = np.random.default_rng(3).normal(size=(20, 3))
+    np.testing.assert_array_equal(in_c(program, [states])[0], [f(x) for x in states])
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("function, signature, dimensions", [
+    (every_operation, "(3),(3)->(26)", {}), (moved_points, "(3,3),(3),(k,3)->(k,3),(3,3),()", {"k": 2}),
+    (choices, "(n),(),()->(n),(n),()", {"n": 2})])
+def test_many_states_as_a_struct_of_arrays(function, signature, dimensions, precision, tmp_path):
+    """Element k of all states, then element k + 1; the numbers are those of one state at a time."""
+    program = program_of(function, signature, **dimensions)
+    made = with_batch(c_source(program, precision=precision), program, precision)
+    one = compiled_c(made, (*STRICT, "-Wshadow", "-Wconversion", "-Wunused"))
+    many = getattr(ctypes.CDLL(one_library(made, tmp_path)), f"{made.name}_batch")
+    dtype = np.float64 if precision == "double" else np.float32
+    random = np.random.default_rng(5)
+    count = 7
+    inputs = [random.uniform(0.2, 0.9, (count, *v.shape)).astype(dtype) for v in program.inputs]
+    right = [np.stack(column) for column in zip(*[call_c(one, program, state, precision)
+                                                  for state in zip(*inputs, strict=True)], strict=True)]
+    arrays = [np.ascontiguousarray(np.moveaxis(a, 0, -1)) for a in inputs]
+    outputs = [np.full((*v.shape, count), np.nan, dtype=dtype) for v in program.outputs]
+    many(ctypes.c_size_t(count), *[ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *outputs)])
+    for found, expected in zip(outputs, right, strict=True):
+        np.testing.assert_allclose(np.moveaxis(found, -1, 0), expected, rtol=4 * np.finfo(dtype).eps)
+    guarded = [np.full((*v.shape, 1), np.nan, dtype=dtype) for v in program.outputs]
+    many(ctypes.c_size_t(0), *[ctypes.c_void_p(a.ctypes.data) for a in (*arrays, *guarded)])
+    assert all(np.isnan(a).all() for a in guarded)
+
+
+def one_library(made, folder):
+    """Compiled as C++, which the text is as well."""
+    code, _ = made.write(folder)
+    library = folder / "library.so"
+    subprocess.run(["g++", "-x", "c++", "-std=c++14", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror",
+                    "-O3", "-shared", "-fPIC", str(code), "-o", str(library)], check=True)
+    return str(library)
+
+
+@needs_compiler
+def test_names_of_the_batch_are_taken(tmp_path):
+    program = program_of(lambda count, i, unused: (count * i, np.zeros(0)), "(2),(),(3)->(2),(k)", name="f",
+                         inputs=["count", "i", "unused"])
+    compiled_c(with_batch(c_source(program), program, "double"), (*STRICT, "-Wshadow", "-Wconversion"))
 
 
 def test_scalars_by_value_matrices_flat():

@@ -34,6 +34,7 @@ class Text(NamedTuple):
 _CHOICE, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _SIGN, WHOLE = range(8)  # weakest first
 _INFIX = {"add": (" + ", _SUM), "subtract": (" - ", _SUM), "multiply": ("*", _PRODUCT), "divide": ("/", _PRODUCT),
           "less": (" < ", _ORDER), "less_equal": (" <= ", _ORDER), "equal": (" == ", _EQUAL), "and": (" && ", _AND)}
+_OPPOSITE = {"add": "subtract", "subtract": "add"}
 
 
 def helper_names(called: str) -> list[str]:
@@ -136,7 +137,9 @@ def function_name(prefix: str, key: str) -> str:
 
 
 def joined(op: str, a: Text, b: Text) -> Text:
-    """Two operands and the operator between them."""
+    """Two operands and the operator between them; a + (-b) is a - b, to the last bit, and a - (-b) is a + b."""
+    if op in _OPPOSITE and b.code.startswith("-") and b.binds >= _PRODUCT:
+        return joined(_OPPOSITE[op], a, Text(b.code[1:], WHOLE if b.binds == _SIGN else b.binds, b.reads))
     sign, binds = _INFIX[op]
     left = a.code if a.binds >= binds else f"({a.code})"
     right = b.code if b.binds > binds and not b.code.startswith("-") else f"({b.code})"

@@ -163,10 +163,10 @@ def _statements(program: Program, called: str, parameters: Parameters, dialect: 
     targets = [f"{name}[{k}]" if v.shape else f"*{name}"
                for v, name in zip(program.outputs, parameters.outputs, strict=True) for k in range(len(v.nodes))]
     stores = [f"{target} = {body.text(node).code};" for target, node in zip(targets, results, strict=True)]
-    return [*_unused(program, parameters), *body.lines, *stores]
+    return [*unused(program, parameters), *body.lines, *stores]
 
 
-def _unused(program: Program, parameters: Parameters) -> list[str]:
+def unused(program: Program, parameters: Parameters) -> list[str]:
     """Parameters that are not used are said to be so."""
     uses = program.uses()
     idle = [

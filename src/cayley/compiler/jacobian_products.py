@@ -20,6 +20,8 @@ from cayley.compiler.symbols import Symbols
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
 
+_MEANING = {"jvp": "The change of the results along a direction", "vjp": "The derivatives of a weighted sum"}
+
 
 def jvp(of: Kernel[Any], variables: Sequence[str]) -> Kernel[Any]:
     """See `Kernel.jvp`."""
@@ -70,6 +72,7 @@ def _made(of: Kernel[Any], word: str, variables: Sequence[str], text: Any, signa
         results = text(*arguments)
         return results[0] if len(results) == 1 else results
 
+    unpacked.__doc__ = f"{_MEANING[word]} of {of.__name__}.\n{of.__doc__ or ''}".strip()
     made = kernel(str(signature), name=f"{of.__name__}_{word}", inputs=[*of.inputs, *more])(unpacked)
     made._rebuild = operator.methodcaller(word, *variables), (of,)
     return made

@@ -153,10 +153,16 @@ class Kernel(Generic[Result]):
         from cayley.compiler.equations import equations  # what is not used is not imported, here and below
         return equations(self.program(**dimensions), shared=shared)
 
-    def c_source(self, name: str | None = None, *, dtype: DTypeLike = np.float64, **dimensions: int) -> CSource:
-        """One C99 function with its header; it allocates nothing and needs only math.h."""
+    def c_source(self, name: str | None = None, *, dtype: DTypeLike = np.float64, batch: bool = False,
+                 **dimensions: int) -> CSource:
+        """One C99 function with its header; it allocates nothing and needs only math.h. With `batch` there is a second
+        one beside it, `<name>_batch`, for many states as a struct of arrays."""
+        from cayley.compiler.c_batch import with_batch
         from cayley.compiler.c_source import c_source
-        return c_source(self.program(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
+        program = self.program(**dimensions)
+        precision = PRECISION[dtype_name(dtype)]
+        made = c_source(program, name=name, precision=precision)
+        return with_batch(made, program, precision) if batch else made
 
     def jacobian(self, variable: str, of: str | int | None = None) -> Kernel:
         """The kernel of the partial derivatives: the axes of the output, then those of the input `variable`."""

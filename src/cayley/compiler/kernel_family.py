@@ -7,6 +7,7 @@ choice:
     def jacobian(self, frame, *, axes): ...              makes the kernel of one frame and one kind of axes
     arm.jacobian(q, "tool", axes="world")                computes
     arm.jacobian.of("tool", axes="world")                is the kernel that does it; it is made once
+    arm.jacobian.c_source(frame="tool", axes="world")    is that of the kernel, as all that kernels have
 
 The function is written from the method's signature, as dataclasses write theirs: keywords that it knows by name cost a
 call nothing.
@@ -15,7 +16,7 @@ call nothing.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import update_wrapper
 from types import MethodType
 from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
@@ -66,13 +67,23 @@ MISSING = Missing()
 
 
 class OfOneChoice:
-    """What a kernel has and its family has not, `arm.pose.c_source`: whoever uses it is told which kernel to ask."""
+    """What a kernel has and its family has not, `arm.pose.c_source`: with the choice by name it is that of the kernel,
+    `arm.pose.c_source(frame="tool")`; without, whoever uses it is told which kernel to ask."""
 
-    def __init__(self, asked: str, kernel: str) -> None:
-        self.__message = f"{asked} is of one kernel, and the choice says of which: {kernel}.{asked.rpartition('.')[2]}"
+    def __init__(self, family: str, asked: str, required: str, of: Callable[..., Kernel],
+                 choices: Collection[str]) -> None:
+        self.__asked = asked
+        self.__message = (f"{family}.{asked} is of one kernel, and the choice says of which: "
+                          f"{family}.{asked}({required}), or that of {family}.of({required})")
+        self.__of = of
+        self.__choices = choices
 
-    def __call__(self, *_: object, **__: object) -> None:
-        raise AttributeError(self.__message)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:  # noqa: ANN401 (handed on)
+        choice = {name: named.pop(name) for name in self.__choices if name in named}
+        if not choice:
+            raise AttributeError(self.__message)
+        found = getattr(self.__of(**choice), self.__asked)
+        return found(*arguments, **named) if inspect.ismethod(found) else found
 
     def __getattr__(self, name: str) -> None:
         raise AttributeError(self.__message)
@@ -191,10 +202,10 @@ class family:
         call.__module__ = self._make.__module__
         call.__signature__ = self.__signature__
         call.__qualname__ = self._make.__qualname__
-        required = ", ".join(f'"{p.name}"' if p.kind is _POSITIONAL else f"{p.name}=..."
+        required = ", ".join(f"{p.name}=..."
                              for p in self._signature.parameters.values() if p.default is p.empty or p.name == "axes")
         for name in _OF_KERNELS:
-            setattr(call, name, OfOneChoice(f"{self._name}.{name}", f"{self._name}.of({required})"))
+            setattr(call, name, OfOneChoice(self._name, name, required, of, self._signature.parameters.keys()))
         return cast("KernelFamily[..., Any]", MethodType(call, instance))
 
     def _check_complete(self, choice: Sequence[Any]) -> None:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
 from types import MethodType
 from typing import Concatenate, Generic, ParamSpec, Protocol, overload
 
 from cayley.errors import SignatureError
+from cayley.kinematics.kernel_words import mechanism_in_words, units_of
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 from cayley.wording import did_you_mean, shown
@@ -55,6 +57,19 @@ class Law(Generic[P]):
         """Whether the target is that of a frame, not of the joints."""
         return "frame" in self.arguments
 
+    @cached_property
+    def _described(self) -> Callable[Concatenate[Tree, P], System]:
+        """What makes the law, with words for its exported C: which law it is, and of which mechanism."""
+        @wraps(self.make)
+        def made(tree: Tree, *choice: P.args, **named: P.kwargs) -> System:
+            system = self.make(tree, *choice, **named)
+            known = units_of(tree)
+            units = [f"{name} [{known[name]}]" for name in ("q", "qd", "tau")
+                     if name in system.inputs or name in system.outputs]
+            return replace(system, about=mechanism_in_words(tree, self.about, f"Units: {', '.join(units)}."))
+
+        return made
+
     @overload
     def __get__(self, instance: None, owner: type) -> Law[P]: ...
 
@@ -62,7 +77,7 @@ class Law(Generic[P]):
     def __get__(self, instance: Controlled, owner: type) -> Callable[P, System]: ...
 
     def __get__(self, instance: Controlled | None, owner: type) -> Law[P] | Callable[P, System]:
-        return self if instance is None else MethodType(self.make, instance.tree)
+        return self if instance is None else MethodType(self._described, instance.tree)
 
 
 def laws_of(owner: type) -> dict[str, Law[...]]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from cayley.compiler.kernel_family import GIVEN
 from cayley.compiler.samples import is_symbolic
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
-from cayley.model.formats import endings
+from cayley.model.digest import digest_of
+from cayley.model.source import Source, source_in_words
 from cayley.model.tree import Tree
 
 _UNITS = {
@@ -36,7 +36,12 @@ def units_of(tree: Tree) -> dict[str, str]:
 
 def described(tree: Tree, function: Callable[..., Any], sentence: str, choices: str = "") -> None:
     """Give a function that is about to be a kernel its docstring."""
-    function.__doc__ = "\n".join([sentence, *([choices] if choices else []), "", *_mechanism(tree)])
+    function.__doc__ = mechanism_in_words(tree, sentence, choices)
+
+
+def mechanism_in_words(tree: Tree, sentence: str, choices: str = "") -> str:
+    """What is computed, with which choices, and of which mechanism."""
+    return "\n".join([sentence, *([choices] if choices else []), "", *_mechanism(tree)])
 
 
 def of_the_tree(tree: Tree) -> str:
@@ -80,12 +85,14 @@ def choices_in_words(tree: Tree, frame: str, choices: Mapping[str, Any]) -> str:
 
 
 def _mechanism(tree: Tree) -> list[str]:
-    source = Path(tree.source).name if tree.source.endswith(endings()) else tree.source
+    source = source_in_words(tree.source)
     gravity = "an input" if is_symbolic(tree.gravity) else ", ".join(f"{x + 0.0:.6g}" for x in tree.gravity)
     included = f" Included of the drives: {', '.join(sorted(tree.included))}." if tree.included else ""
     return [
         f"Mechanism: {tree.name}{f' ({source})' if source else ''}. Gravity ({gravity}) m/s^2 in the axes of the root, "
         f"{tree.bodies[0].name!r}.{included}",
+        *([f"File: {tree.source.file}, SHA-256 {tree.source.sha256}"] if isinstance(tree.source, Source) else []),
+        f"Numbers as they are here: {digest_of(tree)}",
         "Joints, in the order of coordinates q and of velocities qd and forces tau:",
         *_joints(tree)]
 

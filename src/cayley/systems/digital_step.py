@@ -55,4 +55,14 @@ def _made(system: System) -> Kernel:
 
     every = [*results.values(), *([(system.layout.size,)] if remembers else [])]
     signature = f"{','.join(map(spell, shapes.values()))}->{','.join(map(spell, every))}"
-    return kernel(signature, name="step", inputs=list(shapes), outputs=(*results, *(["x"] if remembers else [])))(text)
+    text.__doc__ = "\n".join(filter(None, (system.about, _parameters(system))))
+    units = {name: port.unit for name, port in (*system.ports.items(), *system.output_ports.items())}
+    return kernel(signature, name="step", inputs=list(shapes), outputs=(*results, *(["x"] if remembers else [])),
+                  units={"t": "s", "h": "s, the period", **units})(text)
+
+
+def _parameters(system: System) -> str:
+    """The constants of the code, for whoever reads it."""
+    shown = [f"{name} = {' '.join(np.array2string(np.asarray(value), separator=', ', threshold=20).split())}"
+             for name, value in system.parameters.items()]
+    return f"With {'; '.join(shown)}." if shown else ""

@@ -48,7 +48,7 @@ class System:
     where. `modes`: by name the words for their values, the first of which
     they start with, and `transitions` what changes them. `explain(x)` says in words why there is no derivative at a
     state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts,
-    unless `timed` says it.
+    unless `timed` says it. `about` are words for whoever reads the C of it.
 
     >>> motor = System("motor", state={"current": "A"}, inputs={"voltage": "V"}, parameters={"R": 2.0, "L": 0.1},
     ...                derivative=lambda t, x, u, p: (u.voltage - p.R * x.current) / p.L)
@@ -72,6 +72,7 @@ class System:
     explain: Callable[[State], str | None] | None = None
     methods: Mapping[str, Callable[..., FixedStep]] = field(default_factory=dict)
     timed: bool | None = None
+    about: str = ""
 
     def __post_init__(self) -> None:
         blocks = as_blocks(self.state, self.name)

@@ -27,7 +27,7 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
-from cayley.model.formats.xml_elements import Element, source_of
+from cayley.model.formats.xml_elements import Element, source_of, source_words
 from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Rotor
 from cayley.model.spring_kinds import LinearSpring
@@ -69,7 +69,7 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     gravity = np.zeros(3) if weightless else model.opt.gravity
     made = Tree.of(name, parts.bodies, parts.joints, frames=parts.frames, gravity=gravity,
                    loops=parts.equalities.loops, constraints=parts.equalities.constraints, actuated=parts.actuated,
-                   source="" if given else str(source_of(path_or_text) or ""),
+                   source="" if given else source_words(path_or_text),
                    notes=[*said, *parts.notes])
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)

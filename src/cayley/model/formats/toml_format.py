@@ -128,10 +128,12 @@ from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.denavit_hartenberg.conversion import About, tree_from_dh
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, Kind
+from cayley.model.formats.files import read_bytes
 from cayley.model.formats.toml_section import Section, document
 from cayley.model.formats.toml_text import KEYS_IN_LOOPS, dump_toml
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
+from cayley.model.source import source_file
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import GRAVITY, Tree, check_constraint
@@ -157,7 +159,8 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     top = document(path_or_text)
     name = top.word("name")
     gravity = top.numbers("gravity", 3, GRAVITY)
-    source = top.word("source", top.file)
+    words = top.word("source", top.file)
+    source = source_file(top.file, read_bytes(top.file), words) if top.file else words
     actuated = top.words("actuated") if top.has("actuated") else None
     arm = top.section("dh")
     bodies, joints, frames = _arm(arm) if arm is not None else ([], [], [])

@@ -39,7 +39,7 @@ from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.urdf_text import dump_urdf
-from cayley.model.formats.xml_elements import Element, located, read_xml, source_of
+from cayley.model.formats.xml_elements import Element, located, read_xml, source_words
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
 from cayley.model.tree import Tree
@@ -82,7 +82,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     _check_one_root(robot, links, joint_elements, joints)
     notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
     joints = _with_sound_mimics(joint_elements, joints, notes)
-    made = Tree.of(robot.word("name"), bodies, joints, source=str(source_of(path_or_text) or ""), notes=notes)
+    made = Tree.of(robot.word("name"), bodies, joints, source=source_words(path_or_text), notes=notes)
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
     return on_floating_base(made) if floating_base else made

@@ -22,6 +22,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.model.formats.files import MOST_BYTES, read_bytes
 from cayley.model.parts import LARGEST
+from cayley.model.source import source_file
 from cayley.wording import misspelt, shortened
 
 MOST_ELEMENTS = 200_000
@@ -152,6 +153,12 @@ def source_of(path_or_text: str | os.PathLike[str]) -> Path | None:
     if "<" in path_or_text or "\n" in path_or_text or not path_or_text.strip():
         return None
     return Path(path_or_text)
+
+
+def source_words(path_or_text: str | os.PathLike[str]) -> str:
+    """Where a model comes from, with the digest of its file; nothing, if the string is the document itself."""
+    path = source_of(path_or_text)
+    return "" if path is None else source_file(path, read_bytes(path))
 
 
 def read_xml(path_or_text: str | os.PathLike[str]) -> Element:
