@@ -5,23 +5,13 @@ import shutil
 import tempfile
 
 import hypothesis
-import numpy as np
 import pytest
-
-import cayley
 
 hypothesis.settings.register_profile("cayley", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 hypothesis.settings.register_profile("first failure", hypothesis.settings.get_profile("cayley"), database=None,
                                      # for tools/mutants.py
                                      phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate])
 hypothesis.settings.load_profile("cayley")
-
-@pytest.fixture(autouse=True)
-def names_of_examples(doctest_namespace):
-    """What a reader of `help(arm.pose)` has imported."""
-    doctest_namespace["cy"] = cayley
-    doctest_namespace["np"] = np
-
 
 CACHE = pytest.StashKey[str]()
 
