@@ -1,4 +1,5 @@
-"""One harness for every kernel: NumPy, machine code, C, SymPy, CasADi, JAX, mpmath and CUDA must give the same values.
+"""One harness for every kernel: NumPy, machine code, C, JavaScript, SymPy, CasADi, JAX, mpmath and CUDA must give the
+same values.
 
 `check_parity(kernel, *arguments)` for a kernel, `check_program_parity(program, function, *arguments)` for a bare
 program. Arguments have one leading axis: a few states. The oracle is the Python function itself on floats. Errors are
@@ -25,6 +26,7 @@ from cayley.compiler.c_source import c_source
 from cayley.compiler.derivative import jacobian_program
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, interpret
 from cayley.compiler.program import Program
+from compiler import javascript
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wfloat-conversion", "-Wdouble-promotion",
           "-Wstrict-prototypes")
@@ -219,11 +221,12 @@ def why_no_gpu() -> str:
 
 
 EVERY_BACK_END = {"NumPy": in_numpy, "SymPy": in_sympy, "CasADi": in_casadi, "JAX": in_jax, "mpmath": in_mpmath,
-                  "C": in_c, "CUDA": in_cuda}
+                  "C": in_c, "CUDA": in_cuda, "JavaScript": javascript.run}
 """Each evaluates a program for the first states at least."""
 
 IN_SINGLE = {"C": in_c, "CUDA": in_cuda}
 ABSENT = {name: why for name, why in {
     **{name: "" if find_spec(name.lower()) else f"{name} is not installed" for name in ("CasADi", "JAX")},
-    "C": "" if COMPILER else "no C compiler", "CUDA": why_no_gpu()}.items() if why}
+    "C": "" if COMPILER else "no C compiler", "CUDA": why_no_gpu(),
+    "JavaScript": "" if javascript.is_there() else "no Chromium"}.items() if why}
 BACK_ENDS = {name: evaluate for name, evaluate in EVERY_BACK_END.items() if name not in ABSENT}

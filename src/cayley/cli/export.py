@@ -60,10 +60,11 @@ def export(robot: Robot,
            frame: Frame = "", axes: Annotated[
                str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
            json: Json = False) -> None:
-    """Write a function of a robot as C99, CUDA, LLVM, Python or LaTeX.
+    """Write a function of a robot as C99, JavaScript, Fortran, CUDA, LLVM, Python or LaTeX.
 
     C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. LLVM is the assembly that
-    is compiled for this processor. Python needs only its own math module.
+    is compiled for this processor. Python needs only its own math module, JavaScript is a module
+    for pages and for Node.
 
     **Examples**
 

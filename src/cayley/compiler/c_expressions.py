@@ -1,4 +1,4 @@
-"""Straight-line programs as C text: readable expressions and numbered temporaries. Shared by C99 and CUDA.
+"""Straight-line programs as C text: readable expressions and numbered temporaries. Shared by C99, CUDA and JavaScript.
 
 A value with a single use is written where it is used, as long as the line stays short; every other value gets a
 temporary. Parentheses keep the order of the graph's operations, so that the text rounds exactly as the graph says.
@@ -72,6 +72,36 @@ class Dialect:
         """A function of math.h in this precision."""
         return name + ("f" if self.real == "float" else "")
 
+    def constant(self, name: str, code: str, *, is_truth: bool = False) -> str:
+        """The statement that gives a value its name."""
+        return f"const {'int' if is_truth else self.real} {name} = {code};"
+
+    def variable(self, name: str, code: str) -> str:
+        """The statement that gives a name to a value that will change."""
+        return f"{self.real} {name} = {code};"
+
+    def array(self, name: str, entries: Sequence[str]) -> str:
+        return f"const {self.real} {name}[{len(entries)}] = {{{', '.join(entries)}}};"
+
+    def unused(self, names: Iterable[str]) -> list[str]:
+        """Statements that say of parameters that they are not used."""
+        return [f"(void){name};" for name in names]
+
+    def call(self, function: str, arguments: Sequence[str], results: str, count: int) -> list[str]:
+        """A program that is called on arrays, and so many results of it."""
+        return [f"{self.real} {results}[{count}];", f"{function}({', '.join([*arguments, results])});"]
+
+    def called(self, name: str, arrays: Sequence[str], lines: Sequence[str], results: Sequence[str]) -> str:
+        """The definition of a program that is called: it takes a pointer for each input, and one for all results."""
+        parameters = ", ".join([*[f"const {self.real} *{array}" for array in arrays], f"{self.real} *out"])
+        stores = [f"out[{k}] = {code};" for k, code in enumerate(results)]
+        return block(f"{self.helper} void {name}({parameters})", [*lines, *stores])
+
+    def function_of_numbers(self, name: str, parameters: Sequence[str], lines: Sequence[str], result: str) -> str:
+        """The definition of a function of numbers."""
+        typed = ", ".join(f"{self.real} {parameter}" for parameter in parameters)
+        return block(f"{self.helper} {self.real} {name}({typed})", [*lines, f"return {result};"])
+
     def is_helper(self, op: str) -> bool:
         """Whether an operation is a function that stands beside the program."""
         return is_helper(op)
@@ -87,19 +117,15 @@ class Dialect:
         return [*self.helpers(ops, prefix), *[self._function(key, each, prefix) for key, each in called.items()]]
 
     def _function(self, key: str, program: Program, prefix: str) -> str:
-        """A program that is called: it takes a pointer for each input, and one for all results."""
         program = in_precision(program, "float" if self.real == "float" else "double")
         arrays = [f"in{k}" for k in range(len(program.inputs))]
         inputs = {node.index: Text(f"{name}[{k}]", WHOLE) for name, v in zip(arrays, program.inputs, strict=True)
                   for k, node in enumerate(v.nodes)}
         body = Body(program, self, inputs, temporary="t", helper=prefix)
-        parameters = ", ".join([*[f"const {self.real} *{name}" for name in arrays], f"{self.real} *out"])
-        unused = [f"(void){name};" for name, v in zip(arrays, program.inputs, strict=True)
-                  if not any(body.uses[node.index] for node in v.nodes)]
-        lines = [*unused, *body.lines,
-                 *[f"out[{k}] = {body.text(node).code};" for k, node in enumerate(program.results)]]
-        head = f"{self.helper} void {function_name(prefix, key)}({parameters})"
-        return "\n".join([head, "{", *[f"    {line}" for line in lines], "}"])
+        idle = [name for name, v in zip(arrays, program.inputs, strict=True)
+                if not any(body.uses[node.index] for node in v.nodes)]
+        return self.called(function_name(prefix, key), arrays, [*self.unused(idle), *body.lines],
+                           [body.text(node).code for node in program.results])
 
     def helpers(self, ops: Iterable[str], prefix: str) -> list[str]:
         """Definitions of what the language lacks, each after those that it needs itself."""
@@ -120,15 +146,22 @@ class Dialect:
                      **{function: self.function(function) for function in ("fmod", "copysign", "floor")}}
             found[op] = f"{self.helper} " + OPERATIONS[op].c_helper.format(name=name, **words)
             return
+        self.compose(op, name, prefix, found)
+
+    def compose(self, op: str, name: str, prefix: str, found: dict[str, str]) -> None:
+        """Add the definition of an operation by its text."""
         program = in_precision(program_of(OPERATIONS[op]), "float" if self.real == "float" else "double")
         for needed in {node.op for node in program.nodes}:
             self.define(needed, prefix, found)
         inputs = {v.nodes[0].index: Text(v.name, WHOLE) for v in program.inputs}
         body = Body(program, self, inputs, temporary="t", helper=prefix)
-        parameters = ", ".join(f"{self.real} {v.name}" for v in program.inputs)
-        lines = [*body.lines, f"return {body.text(program.results[0]).code};"]
-        found[op] = "\n".join([f"{self.helper} {self.real} {name}({parameters})", "{", *[f"    {x}" for x in lines],
-                               "}"])
+        found[op] = self.function_of_numbers(name, [v.name for v in program.inputs], body.lines,
+                                             body.text(program.results[0]).code)
+
+
+def block(head: str, lines: Sequence[str]) -> str:
+    """Statements under the head of a function."""
+    return "\n".join([head, "{", *[f"    {line}" for line in lines], "}"])
 
 
 def function_name(prefix: str, key: str) -> str:
@@ -194,9 +227,8 @@ class Body:
     def keep(self, node: Node) -> None:
         """Give the node a temporary, unless it has one or needs none."""
         if node.index in self._unnamed or self.text(node).reads:
-            kind = "int" if node.op in BOOLEAN else self.dialect.real
             code = self._texts[node.index].code
-            self.lines.append(f"const {kind} {self._name(node)} = {code};")
+            self.lines.append(self.dialect.constant(self._name(node), code, is_truth=node.op in BOOLEAN))
 
     def _name(self, node: Node) -> str:
         name = self._fresh()
@@ -228,15 +260,13 @@ class Body:
         results = self._fresh()
         self._results[node.index] = results
         function = function_name(self.helper, node.value.key)
-        self.lines += [f"{self.dialect.real} {results}[{len(node.value.program.results)}];",
-                       f"{function}({', '.join([*arrays, results])});"]
+        self.lines += self.dialect.call(function, arrays, results, len(node.value.program.results))
 
     def _array(self, group: Sequence[Node]) -> str:
         key = tuple(node.index for node in group)
         if key not in self._arrays:
             self._arrays[key] = self._fresh()
-            entries = ", ".join(self.text(node).code for node in group)
-            self.lines.append(f"const {self.dialect.real} {self._arrays[key]}[{len(group)}] = {{{entries}}};")
+            self.lines.append(self.dialect.array(self._arrays[key], [self.text(node).code for node in group]))
         return self._arrays[key]
 
     def _fresh(self) -> str:

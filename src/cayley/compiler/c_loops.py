@@ -1,4 +1,5 @@
-"""The loops of an iteration as statements of C, for C99 and CUDA: one trajectory, its state in local variables."""
+"""The loops of an iteration as statements of C, for C99, CUDA and JavaScript: one trajectory, its state in local
+variables."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ class Loops:
                 if not any(self._is_read(k, place) for place in range(len(v.nodes)))]
         idle += [output for place, output in zip(self.plan.kept, outputs, strict=True)
                  if not self.program.outputs[place].nodes]
-        return [f"(void){name};" for place in idle for name in (place.name, *place.strides)]
+        return self.dialect.unused(name for place in idle for name in (place.name, *place.strides))
 
     def _is_read(self, place: int, element: int) -> bool:
         uses = self._uses[self.program.inputs[place].nodes[element].index]
@@ -92,15 +93,15 @@ class Loops:
         lines = []
         for place in range(len(self.program.inputs)):
             if self.plan.moves[place] == moves:
-                kind = self.dialect.real if place in self.plan.fed else f"const {self.dialect.real}"
-                lines += [f"{kind} {name} = {self.inputs[place].at(k)};"
+                stated = self.dialect.variable if place in self.plan.fed else self.dialect.constant
+                lines += [stated(name, self.inputs[place].at(k))
                           for k, name in enumerate(self._locals[place]) if self._is_read(place, k)]
         return lines
 
     def _declared(self) -> list[str]:
         states = {after for after, _ in self.plan.feeds}
         zero = self.dialect.number(0.0)
-        return [f"{self.dialect.real} {name} = {zero};" for place, names in self._after.items() if place not in states
+        return [self.dialect.variable(name, zero) for place, names in self._after.items() if place not in states
                 for k, name in enumerate(names) if self._is_own(place, k)]
 
     def _samples(self, outputs: Sequence[Place]) -> list[str]:

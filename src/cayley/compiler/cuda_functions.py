@@ -6,11 +6,9 @@ rounded by themselves where the functions say so, whatever the compiler would fu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from cayley.compiler.c_expressions import Dialect, is_helper
+from cayley.compiler.c_expressions import Dialect, block, is_helper
 from cayley.compiler.elementary import emitter
 from cayley.compiler.elementary.trigonometric import sincos
 from cayley.compiler.operations import OPERATIONS, OWN
@@ -77,7 +75,7 @@ class CudaDialect(Dialect):
         results = sincos(thread, Value(thread, "x", self.real))
         stores = [f"*{target} = {value.name};" for target, value in zip(("sine", "cosine"), results, strict=True)]
         head = f"void {name}({self.real} x, {self.real} *sine, {self.real} *cosine)"
-        return _function(f"{self.helper} __forceinline__ {head}", [*thread.lines, *stores])
+        return block(f"{self.helper} __forceinline__ {head}", [*thread.lines, *stores])
 
     def _own(self, op: str, name: str) -> str:
         operation = OPERATIONS[op]
@@ -85,17 +83,13 @@ class CudaDialect(Dialect):
         operands = [Value(thread, letter, self.real) for letter in "abc"[:operation.arity]]
         result = emitter(operation)(thread, *operands)
         parameters = ", ".join(f"{self.real} {operand.name}" for operand in operands)
-        return _function(f"{self.helper} {self.real} {name}({parameters})", [*thread.lines, f"return {result.name};"])
+        return block(f"{self.helper} {self.real} {name}({parameters})", [*thread.lines, f"return {result.name};"])
 
 
 def _is_own(op: str) -> bool:
     """An elementary function of the compiler itself; a rest, which every language has exactly, is none."""
     operation = OPERATIONS[op]
     return operation.is_function and operation is OWN.get(op) and not (operation.is_whole or operation.c_helper)
-
-
-def _function(head: str, lines: Sequence[str]) -> str:
-    return "\n".join([head, "{", *[f"    {line}" for line in lines], "}"])
 
 
 class Thread(Lanes):

@@ -18,6 +18,7 @@ from cayley.errors import SignatureError
 if TYPE_CHECKING:
     from cayley.compiler.backends.protocol import IteratedFunction
     from cayley.compiler.c_source import CSource
+    from cayley.compiler.source import Source
 
 _AXIS = {CHANGING: " and one of steps before them", CYCLING: " and one of stages before them", CONSTANT: ""}
 
@@ -103,6 +104,15 @@ class Iterated:
         """One C99 function of one trajectory, with its header: the loops and what they compute."""
         from cayley.compiler.c_iteration import c_iteration
         return c_iteration(self.iteration(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
+
+    def source(self, language: str, name: str | None = None, *, dtype: DTypeLike = "float64",
+               **dimensions: int) -> Source:
+        """The function of one trajectory, loops and all, as text in a language: "c", "javascript", "cuda"."""
+        from cayley.compiler.source import Source
+        backend = backend_named(language)
+        called = name or f"{self.kernel.__name__}_rollout"
+        return Source(backend.title or language, backend.iteration_files(self.iteration(**dimensions), called,
+                                                                         PRECISION[dtype_name(dtype)]))
 
     def _dimensions(self, arrays: Sequence[Array]) -> dict[str, int]:
         kernel = self.kernel

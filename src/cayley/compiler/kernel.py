@@ -8,7 +8,7 @@ import os
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cayley.compiler.compile import Compiled
     from cayley.compiler.equations import Equations
     from cayley.compiler.parallel import Parallel, Prepared
+    from cayley.compiler.source import Source
 
 _MOST_OPERANDS = 64
 MakeProgram = Callable[[Mapping[str, int]], Program]
@@ -163,6 +164,30 @@ class Kernel(Generic[Result]):
         precision = PRECISION[dtype_name(dtype)]
         made = c_source(program, name=name, precision=precision)
         return with_batch(made, program, precision) if batch else made
+
+    def source(self, language: str, name: str | None = None, *, dtype: DTypeLike = np.float64,
+               **dimensions: int) -> Source:
+        """The function of one state as text in a language: "c", "javascript", "fortran", "python", "cuda", "llvm",
+        "latex", or another backend.
+
+        >>> @cy.kernel("(2)->()")
+        ... def length(v):
+        ...     return np.sqrt(v @ v)
+        >>> print(str(length.source("javascript")).partition("*/")[2])
+        <BLANKLINE>
+        function length(v)
+        {
+            return Math.sqrt(v[0]*v[0] + v[1]*v[1]);
+        }
+        export { length };
+        <BLANKLINE>
+        """
+        from cayley.compiler.backends import backend_named
+        from cayley.compiler.source import Source
+        backend = backend_named(language)
+        program = self.program(**dimensions)
+        called = program if name is None else replace(program, name=name)
+        return Source(backend.title or language, backend.files(called, PRECISION[dtype_name(dtype)]))
 
     def jacobian(self, variable: str, of: str | int | None = None) -> Kernel:
         """The kernel of the partial derivatives: the axes of the output, then those of the input `variable`."""

@@ -1,5 +1,5 @@
-"""What makes code of programs: this processor's through LLVM, C, CUDA; and text to read. One module each, one line
-here.
+"""What makes code of programs: this processor's through LLVM, C, CUDA, JavaScript; and text to read. One module each,
+one line here.
 
 A backend is imported when it is first asked for.
 """
@@ -21,6 +21,7 @@ BACKENDS: dict[str, Backend | str] = {
     "cuda": "cayley.compiler.backends.cuda",
     "python": "cayley.compiler.backends.python",
     "fortran": "cayley.compiler.backends.fortran",
+    "javascript": "cayley.compiler.backends.javascript",
     "latex": "cayley.compiler.backends.latex",
 }
 """By the names of `kernel.on(...)` and `cayley export --language`: a backend, or the module that has it as `BACKEND`.
