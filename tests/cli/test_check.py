@@ -86,7 +86,7 @@ def test_a_broken_mjcf_file_is_explained(tmp_path):
 def test_good_files_and_warnings(tmp_path):
     cy.load("ur5").save(tmp_path / "good.toml")
     assert data(call("check", tmp_path / "good.toml", "--json")) == {
-        "file": str(tmp_path / "good.toml"), "usable": True, "errors": [], "warnings": [],
+        "file": str(tmp_path / "good.toml"), "usable": True, "errors": [], "warnings": [], "notes": [],
         "mechanism": "ur5: 7 bodies, 6 joints, nq = 6, nv = 6"}
     cy.load("puma560").save(tmp_path / "odd.toml")
     assert "triangle inequality" in call("check", tmp_path / "odd.toml").stdout

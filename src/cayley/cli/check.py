@@ -38,7 +38,7 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=co
     good = not found.errors and not (strict and found.warnings)
     if json:
         write_json({"file": str(file), "usable": not found.errors, "errors": found.errors, "warnings": found.warnings,
-                    "mechanism": found.summary})
+                    "notes": found.facts, "mechanism": found.summary})
     else:
         _print(file, found)
     if not good:
@@ -47,7 +47,8 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", autocompletion=co
 
 def _print(file: Path, found: Problems) -> None:
     console = output()
-    for mark, lines in (("[bold red]✗[/]", found.errors), ("[yellow]![/]", found.warnings)):
+    for mark, lines in (("[bold red]✗[/]", found.errors), ("[yellow]![/]", found.warnings),
+                        ("[blue]i[/]", found.facts)):
         if lines:
             console.print(marked(mark, lines), "")
     if found.errors:

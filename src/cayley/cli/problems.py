@@ -21,14 +21,15 @@ _LINE = re.compile(r"line (\d+)")
 
 @dataclass(frozen=True)
 class Problems:
-    """What forbids the use of a file, what is doubtful, and in a line what was read; `all_found` unless a reader
-    stopped early.
+    """What forbids the use of a file, what is doubtful, in a line what was read, and what is worth knowing of that;
+    `all_found` unless a reader stopped early.
     """
 
     errors: list[str]
     warnings: list[str]
     summary: str = ""
     all_found: bool = True
+    facts: tuple[str, ...] = ()
 
 
 def examine(path: Path) -> Problems:
@@ -44,7 +45,8 @@ def examine(path: Path) -> Problems:
         return _all_errors(path, str(error))
     report = made.report()
     sizes = report.heading.rpartition(": ")[2].partition(", total mass")[0]
-    return Problems([], [str(finding) for finding in report.warnings], f"{made.name}: {sizes}")
+    return Problems([], [str(finding) for finding in report.warnings], f"{made.name}: {sizes}",
+                    facts=tuple(map(str, report.facts)))
 
 
 def _all_errors(path: Path, first: str) -> Problems:

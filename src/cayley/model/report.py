@@ -17,6 +17,7 @@ from cayley.errors import ModelWarning as ModelWarning
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.findings import Finding
 from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.rotor import Rotor
@@ -32,22 +33,16 @@ _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/
 SMALLEST_MASS = 1e-4
 LARGEST_MASS = 1e4
 LARGEST_GYRATION = 10.0  # [m]
+# [kg/m^3]
+WATER = 1e3
+LEAD = 11340.0
+CLEARLY = 0.5  # of the radius of gyration of a ball of lead: eight times as dense
+
+FAST = 45.0, 720.0  # whole numbers between them are seldom limits of velocity in rad/s, and often in degrees/s
 
 UNEQUAL = 2.0  # how many times the one constant of a motor may be the other
 
 _ROUNDED = 0.01  # [rad], of numbers with two or three figures
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something doubtful: what it is about, the names concerned, and a sentence."""
-
-    about: str
-    names: tuple[str, ...]
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,6 +86,7 @@ class Report:
     drives: Table
     motors: Table
     warnings: tuple[Finding, ...]
+    facts: tuple[Finding, ...] = ()  # what is worth knowing and not doubtful
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -99,25 +95,28 @@ class Report:
                                            self.loops) if table.rows)
 
     def about(self, what: str) -> tuple[str, ...]:
-        """The names that the warnings of one kind concern: `report.about("mass missing")`."""
-        return tuple(name for finding in self.warnings if finding.about == what for name in finding.names)
+        """The names that the findings of one kind concern: `report.about("mass missing")`."""
+        return tuple(name for finding in (*self.warnings, *self.facts) if finding.about == what
+                     for name in finding.names)
 
     def __str__(self) -> str:
         warnings = [f"  {finding}" for finding in self.warnings] or ["  none"]
-        return "\n\n".join([self.heading, *map(str, self.tables), "\n".join(["Warnings", *warnings])])
+        facts = ["\n".join(["Notes", *[f"  {finding}" for finding in self.facts]])] if self.facts else []
+        return "\n\n".join([self.heading, *map(str, self.tables), "\n".join(["Warnings", *warnings]), *facts])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        warnings = "".join(f"<li>{escape(str(finding))}</li>" for finding in self.warnings)
+        warnings = "".join(f"<li>{escape(str(finding))}</li>" for finding in (*self.warnings, *self.facts))
         tables = "".join(table._repr_html_() for table in self.tables)
         return f"<p>{escape(self.heading)}</p>{tables}<ul>{warnings}</ul>"
 
     def __rich__(self) -> Group:
         warnings = [Text(f"! {finding}", style="yellow")
                     for finding in self.warnings] or [Text("no warnings", style="green")]
-        return Group(Text(self.heading, style="bold"), *self.tables, *warnings)
+        facts = [Text(str(finding), style="dim") for finding in self.facts]
+        return Group(Text(self.heading, style="bold"), *self.tables, *warnings, *facts)
 
 
 def report(tree: Tree, mobility: int | str | None = None, actuation: str | None = None) -> Report:
@@ -158,9 +157,11 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
     heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
     open_loops = [Finding("loops open", tuple(loop.name
                                               for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
-    findings = [*open_loops, *_findings(tree), *[Finding("reading", (), note) for note in tree.notes]]
-    return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), _drives(tree),
-                  _motors(tree), tuple(findings))
+    read = [note if isinstance(note, Finding) else Finding("reading", (), note) for note in tree.notes]
+    findings = [*open_loops, *_findings(tree), *read]
+    return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), _drives(tree), _motors(tree),
+                  tuple(finding for finding in findings if finding.doubtful),
+                  tuple(finding for finding in findings if not finding.doubtful))
 
 
 # Tables
@@ -268,6 +269,7 @@ def _words(values: Iterable[float]) -> str:
 
 def _findings(tree: Tree) -> Iterator[Finding]:
     yield from _mass_findings(tree)
+    yield from _density_findings(tree)
     for body in tree.bodies:
         yield from _body_findings(body)
     yield from _grouped("limits missing", [j.name for j in tree.joints if _unlimited(j)],
@@ -279,6 +281,11 @@ def _findings(tree: Tree) -> Iterator[Finding]:
                 "limits in degrees", (joint.name,),
                 f"joint {joint.name!r} is revolute and turns from {ends} rad: if these are "
                 "degrees, write radians")
+    yield from _grouped("velocity in degrees", [j.name for j in tree.joints if _fast_in_degrees(j)],
+                        "joint {} is revolute and may turn by tens of turns a second: if its velocity limit is in "
+                        "degrees/s, write rad/s",
+                        "joints {} are revolute and may turn by tens of turns a second: if their velocity limits are "
+                        "in degrees/s, write rad/s")
     yield from _grouped("cannot move", [j.name for j in tree.joints if _motionless(j)],
                         "joint {} cannot move: its limits are equal", "joints {} cannot move: their limits are equal")
     yield from _grouped("limits doubtful",
@@ -336,6 +343,48 @@ def _mass_findings(tree: Tree) -> Iterator[Finding]:
                         "bodies {} move, have no mass and carry none: the inertia matrix will be singular")
 
 
+def _density_findings(tree: Tree) -> Iterator[Finding]:
+    """Of masses in grams: bodies that their moments of inertia make denser than lead, or a robot that is heavier than a
+    block of water of its length."""
+    heavy = [body for body in tree.bodies if body.mass]
+    dense = [body.name for body in heavy if body.inertia.any() and (body.mass or 0.0) <= LARGEST_MASS
+             and _gyration(body) < CLEARLY * _gyration_of_lead(body.mass or 0.0)]
+    total = sum(body.mass or 0.0 for body in heavy)
+    length = _length(tree)
+    if length and total > WATER * length**3:
+        yield Finding("masses in grams", tuple(body.name for body in heavy),
+                      f"the robot is {length:.3g} m long and has a mass of {total:.4g} kg, more than a block of water "
+                      "of that length: if masses are in grams, write kg; if lengths are not in metres, write metres")
+    elif len(dense) > len(heavy) / 2:
+        yield Finding("masses in grams", tuple(dense),
+                      f"bodies {', '.join(map(repr, dense))} are denser than lead, by their moments of inertia: if "
+                      "masses are in grams, write kg; if moments are not in kg m^2, write these")
+    else:
+        yield from _grouped("denser than lead", dense,
+                            "body {} is denser than lead: its moments of inertia are too small for its mass",
+                            "bodies {} are denser than lead: their moments of inertia are too small for their masses")
+
+
+def _gyration(body: Body) -> float:
+    """The radius of gyration about the principal axis of the largest moment [m]."""
+    with np.errstate(over="ignore"):  # of a mass that is next to nothing
+        return float(np.sqrt(max(np.linalg.eigvalsh(body.inertia)[2], 0.0) / (body.mass or np.inf)))
+
+
+def _gyration_of_lead(mass: float) -> float:
+    """That of a ball of lead of this mass."""
+    return float(np.sqrt(0.4) * np.cbrt(3 * mass / (4 * np.pi * LEAD)))
+
+
+def _length(tree: Tree) -> float:
+    """How far it is along joints to the end of the farthest body, about [m]."""
+    along = [0.0]
+    for joint, parent in zip(tree.joints, tree.parents, strict=True):
+        along.append(along[parent] + float(np.linalg.norm(np.asarray(joint.placement)[:3, 3])))
+    return max(there + float(np.linalg.norm(body.center)) + 3 * _gyration(body)
+               for there, body in zip(along, tree.bodies, strict=True))
+
+
 def _body_findings(body: Body) -> Iterator[Finding]:
     found: Callable[[str, str], Finding] = partial(_about_body, body.name)
     if body.mass is None:
@@ -350,8 +399,7 @@ def _body_findings(body: Body) -> Iterator[Finding]:
     if not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
         yield found("mass doubtful",
                     f"the mass is very {'small' if body.mass < SMALLEST_MASS else 'large'}: {body.mass:.3g} kg")
-    with np.errstate(over="ignore"):  # of a mass that is next to nothing
-        gyration = float(np.sqrt(max(verdict.principal_moments[2], 0.0) / body.mass))
+    gyration = _gyration(body)
     if gyration > LARGEST_GYRATION:
         yield found("inertia doubtful", f"the radius of gyration is {gyration:.3g} m; moments of inertia are in kg m^2")
 
@@ -373,6 +421,11 @@ def _in_degrees(joint: Joint) -> bool:
     ends = [abs(x) for x in (*joint.limits.lower, *joint.limits.upper) if np.isfinite(x)]
     turns = joint.motion.wraps == (True,) and not joint.motion.endless
     return turns and any(x > 4 * np.pi + _ROUNDED or (x > 2 * np.pi + _ROUNDED and x == round(x)) for x in ends)
+
+
+def _fast_in_degrees(joint: Joint) -> bool:
+    turns = joint.motion.wraps == (True,) and not joint.motion.endless
+    return turns and any(FAST[0] <= x <= FAST[1] and x == round(x) for x in joint.limits.velocity)
 
 
 def _motionless(joint: Joint) -> bool:

@@ -18,6 +18,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
+from cayley.model.findings import Finding
 from cayley.model.motors import (
     ELASTIC,
     GEARED,
@@ -82,7 +83,7 @@ class Tree(Immutable):
     gravity: Array = field(default_factory=lambda: np.array(GRAVITY))
     loops: tuple[Loop, ...] = ()
     source: str = ""
-    notes: tuple[str, ...] = ()  # what was found odd when it was read, for the report
+    notes: tuple[str | Finding, ...] = ()  # what was found odd, or worth saying, when it was read, for the report
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction", ...
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
     actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
@@ -91,7 +92,7 @@ class Tree(Immutable):
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),
            gravity: ArrayLike = GRAVITY, loops: Iterable[Loop] = (), constraints: Iterable[Constraint] = (),
            wheels: Iterable[CarriedWheel] = (), actuated: Iterable[str] | None = None, source: str = "",
-           notes: Iterable[str] = ()) -> Tree:
+           notes: Iterable[str | Finding] = ()) -> Tree:
         """A checked mechanism from its parts, in any order.
 
         name      what it is called

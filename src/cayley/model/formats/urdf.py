@@ -39,6 +39,7 @@ from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.urdf_text import dump_urdf
+from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xml_elements import Element, located, read_xml, source_words
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
@@ -58,9 +59,12 @@ _JOINT = ("origin", "parent", "child", "axis", "calibration", "dynamics", "limit
 _TYPES = {word: kind for word, kind in KINDS.items() if kind.from_keys(word).urdf == word}
 
 
-def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False) -> Tree:
+def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, exact_angles: bool = False,
+              source: str | None = None) -> Tree:
     """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named
-    `world` (`universe`, if the file has a `world`).
+    `world` (`universe`, if the file has a `world`). Angles are as they are written, or, with `exact_angles`, the
+    fractions of pi that their digits stand for (`written_angles`; `cayley.load` asks for it). A text may come from a
+    `source`.
 
     Raises `ModelError` with file, line and element; nothing is loaded by halves.
     What is odd but allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
@@ -77,12 +81,14 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     joint_elements = robot.all("joint")
     _check_names(robot, links, joint_elements)
     notes: list[str] = []
-    bodies = [_body(link, version) for link in links]
-    joints = [_joint(joint, version, notes) for joint in joint_elements]
+    angles = WrittenAngles(exact_angles)
+    bodies = [_body(link, version, angles) for link in links]
+    joints = [_joint(joint, version, angles, notes) for joint in joint_elements]
     _check_one_root(robot, links, joint_elements, joints)
     notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
     joints = _with_sound_mimics(joint_elements, joints, notes)
-    made = Tree.of(robot.word("name"), bodies, joints, source=source_words(path_or_text), notes=notes)
+    made = Tree.of(robot.word("name"), bodies, joints, source=source_words(path_or_text) if source is None else source,
+                   notes=[*notes, *angles.findings])
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
     return on_floating_base(made) if floating_base else made
@@ -120,17 +126,18 @@ def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Elem
 # Parts
 
 
-def _pose(owner: Element, version: tuple[int, int]) -> Array:
+def _pose(owner: Element, version: tuple[int, int], angles: WrittenAngles) -> Array:
     """The pose (4, 4) of the `<origin>`; the identity without one."""
     origin = owner.only("origin")
     if origin is None:
         return np.eye(4)
-    return np.array(pose_from_matrix.unchecked(_rotation(origin, version), origin.numbers("xyz", 3, np.zeros(3))))
+    return np.array(pose_from_matrix.unchecked(_rotation(origin, version, angles),
+                                               origin.numbers("xyz", 3, np.zeros(3))))
 
 
-def _rotation(origin: Element, version: tuple[int, int]) -> Array:
+def _rotation(origin: Element, version: tuple[int, int], angles: WrittenAngles) -> Array:
     if "quat_xyzw" not in origin.attributes:
-        return matrix_from_roll_pitch_yaw(origin.numbers("rpy", 3, np.zeros(3)))
+        return matrix_from_roll_pitch_yaw(angles.of(origin, "rpy", 3, np.zeros(3)))
     if "rpy" in origin.attributes:
         raise origin.error("both rpy and quat_xyzw are given; there may be only one")
     if version < (1, 1):
@@ -142,7 +149,7 @@ def _rotation(origin: Element, version: tuple[int, int]) -> Array:
     return matrix_from_quaternion.unchecked(np.array([w, x, y, z]) / size)
 
 
-def _body(link: Element, version: tuple[int, int]) -> Body:
+def _body(link: Element, version: tuple[int, int], angles: WrittenAngles) -> Body:
     link.check_children(_LINK)
     name = link.word("name")
     inertial = link.only("inertial")
@@ -154,14 +161,14 @@ def _body(link: Element, version: tuple[int, int]) -> Body:
     mass = mass_element.number("value")
     if mass < 0:
         raise mass_element.error(f"the mass is negative: {mass:g} kg")
-    pose = _pose(inertial, version)
+    pose = _pose(inertial, version, angles)
     xx, xy, xz, yy, yz, zz = (tensor.number(key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
     inertia = tensor_in_frame(pose[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
     with located(inertial):
         return Body(name, mass, pose[:3, 3], (inertia + inertia.T) / 2)
 
 
-def _joint(joint: Element, version: tuple[int, int], notes: list[str]) -> Joint:
+def _joint(joint: Element, version: tuple[int, int], angles: WrittenAngles, notes: list[str]) -> Joint:
     joint.check_children(_JOINT)
     motion = _motion(joint, notes)
     limits = _limits(joint, motion)
@@ -169,7 +176,7 @@ def _joint(joint: Element, version: tuple[int, int], notes: list[str]) -> Joint:
     mimic = _mimic(joint) if motion.nq else None
     parent = joint.required("parent").word("link")
     child = joint.required("child").word("link")
-    placement = _pose(joint, version)
+    placement = _pose(joint, version, angles)
     with located(joint):
         return Joint(joint.word("name"), parent, child, motion, placement, limits, friction, mimic=mimic)
 

@@ -1,0 +1,97 @@
+"""Angles that a file writes in decimals and means as fractions of pi: 1.5708 is pi/2, as far as its digits go.
+
+Taken as written, 1.5708 tilts every axis behind it by 3.7e-6 rad, and no product with it vanishes from compiled code.
+A number is taken for a multiple of pi/2, pi/4 or pi/12 if it is that multiple rounded or cut off to its own digits, and
+has at least 2, 3 or 4 of them behind the point; zeros at its end do not count. Whoever means 1.5708 says
+`exact_angles=False`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from math import pi
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.model.findings import Finding
+from cayley.model.formats.xml_elements import Element
+
+_DIGITS = {2: 2, 4: 3, 12: 4}  # parts of pi, and the least digits behind the point that tell them
+_MOST_TURNS = 4
+_PI = Decimal("3.14159265358979323846264338327950288419716939937510")
+_MOST_PLACES = 3  # named for each fraction
+
+
+def fraction_of_pi(text: str) -> Fraction | None:
+    """The fraction of pi that a number in decimals stands for, if it does for one.
+
+    >>> [str(fraction_of_pi(text)) for text in ("1.5708", "-1.57079", "3.1416", "0.785398", "1.57", "1.5709", "0.5")]
+    ['1/2', '-1/2', '1', '1/4', '1/2', 'None', 'None']
+    """
+    value = Decimal(text).normalize()
+    digits = -int(value.as_tuple().exponent)
+    if abs(value) > 2 * _MOST_TURNS * _PI:
+        return None
+    for parts, least in _DIGITS.items():
+        count = round(value * parts / _PI)
+        if count and digits >= least and _is_written_so(_PI * count / parts, value, Decimal(1).scaleb(-digits)):
+            return Fraction(count, parts)
+    return None
+
+
+def _is_written_so(meant: Decimal, written: Decimal, unit: Decimal) -> bool:
+    """Whether one number is the other, rounded or cut off to a unit of its last digit."""
+    off = abs(meant) - abs(written)
+    return abs(off) <= unit / 2 or 0 < off < unit
+
+
+@dataclass
+class WrittenAngles:
+    """Reads the angles of a file, exactly or as they are written, and knows which it took for fractions of pi."""
+
+    exact: bool = True
+    found: dict[tuple[str, Fraction], list[int]] = field(default_factory=dict)  # as written, meant: the lines
+
+    def of(self, element: Element, key: str, count: int, default: ArrayLike) -> Array:
+        """An attribute of an element that is angles in radians."""
+        angles = element.numbers(key, count, default)
+        if self.exact and key in element.attributes:
+            angles = np.array([self.one(word, element.line) for word in element.word(key).split()])
+        return angles
+
+    def one(self, text: str, line: int) -> float:
+        """An angle in radians, by its digits."""
+        fraction = fraction_of_pi(text) if self.exact else None
+        if fraction is None:
+            return float(text)
+        exact = float(fraction.numerator) * pi / fraction.denominator
+        if abs(exact - float(text)) > abs(exact) * np.finfo(float).eps:
+            self.found.setdefault((text, fraction), []).append(line)
+        return exact
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """What was taken for a fraction of pi, in a sentence."""
+        if self.found:
+            words = ", ".join(f"{text} as {_in_words(fraction)} ({_places(lines)})"
+                              for (text, fraction), lines in self.found.items())
+            yield Finding("exact angles", tuple(text for text, _ in self.found),
+                          f"angles are taken for the fractions of pi that their digits stand for: {words}; "
+                          "cy.load(path, exact_angles=False) takes them as they are written", doubtful=False)
+
+
+def _in_words(fraction: Fraction) -> str:
+    """-3pi/4 of -3/4."""
+    above = {1: "pi", -1: "-pi"}.get(fraction.numerator, f"{fraction.numerator}pi")
+    return above if fraction.denominator == 1 else f"{above}/{fraction.denominator}"
+
+
+def _places(lines: list[int]) -> str:
+    each = list(dict.fromkeys(lines))
+    named = ", ".join(map(str, each[:_MOST_PLACES]))
+    more = f" and {len(each) - _MOST_PLACES} more" if len(each) > _MOST_PLACES else ""
+    return f"line{'s' if len(each) > 1 else ''} {named}{more}"
