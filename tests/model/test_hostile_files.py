@@ -74,8 +74,6 @@ def test_what_is_no_name_and_no_path(given, words):
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("arm.urdf.xacro", r"this is xacro, not URDF: expand it first, `xacro arm.urdf.xacro > arm.urdf`"),
-    ("arm.xacro", "xacro"),
     ("world.sdf", "SDF is not read"),
     ("arm.usd", "USD"),
     ("arm.stl", "ends in '.stl': mechanisms are read from files that end in"),

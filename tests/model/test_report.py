@@ -3,6 +3,7 @@ masses.
 """
 
 import io
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -240,3 +241,30 @@ def test_windings_of_motors_are_listed_and_doubted():
     soft = load_robot("planar2r").with_drive("joint1", stiffness=100.0, inertia=1e-5, gear=100.0, winding=winding)
     for arm in (soft, soft.including("elastic drives")):
         assert len(report(arm).motors.rows) == 1
+
+
+def in_grams(tree, factor=1e3):
+    return tree.with_parts([replace(body, mass=body.mass and factor * body.mass) for body in tree.bodies], tree.joints)
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5", "iiwa14", "planar3r", "puma560", "stewart", "two_wheel_robot"])
+def test_masses_in_grams_are_seen_and_sound_ones_are_not(name):
+    tree = load_robot(name)
+    assert not report(tree).about("masses in grams") and not report(tree).about("denser than lead")
+    found, = (finding for finding in report(in_grams(tree)).warnings if finding.about == "masses in grams")
+    assert "if masses are in grams, write kg" in str(found)
+
+
+def test_a_body_denser_than_lead_is_named():
+    """A ball of lead of 1 kg has the moment 2/5 r^2 = 3.05e-4 kg m^2, r = 27.6 mm."""
+    found = report(chain(Body("base"), sound("a"), sound("b"), Body("dense", 1.0, inertia=3e-5 * np.eye(3))))
+    assert found.about("denser than lead") == ("dense",)
+    assert not report(chain(Body("base"), Body("lead", 1.0, inertia=3.1e-4 * np.eye(3)))).about("denser than lead")
+
+
+@pytest.mark.parametrize(("velocity", "seen"), [(180.0, True), (90.0, True), (3.14, False), (25.0, False),
+                                                (62.8, False), (1000.0, False)])
+def test_velocities_in_degrees_are_seen(velocity, seen):
+    joint = Joint("a", "base", "b", Revolute(), limits=Limits((-1.0,), (1.0,), (velocity,)))
+    found = report(Tree.of("arm", [Body("base"), sound("b")], [joint]))
+    assert found.about("velocity in degrees") == (("a",) if seen else ())

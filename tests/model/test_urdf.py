@@ -335,7 +335,7 @@ FAULTS = [
     ('xyz="0 0 1" rpy', 'xyz="0 1e200 1" rpy', 12, "xyz is 1e200, which is absurdly large"),
     ('xyz="0 0 1" rpy', 'xyz="0 1_0 1" rpy', 12, "xyz is '1_0', which is not a finite number"),
     ('xyz="0 0 1" rpy', 'xyz="0 0x1 1" rpy', 12, "xyz is '0x1', which is not a finite number"),
-    ('xyz="0 0 1" rpy', 'xyz="${a} 0 1" rpy', 12, "this is xacro: expand it first"),
+    ('xyz="0 0 1" rpy', 'xyz="${a} 0 1" rpy', 12, "this is xacro: call the file"),
     ('rpy="0 0 0"/>\n    <parent', 'quat_xyzw="0 0 0 1"/>\n    <parent', 12, 'quat_xyzw needs <robot version="1.1">'),
     ('value="2"', 'value="-2"', 6, "<mass> of <link name=\"upper\">: the mass is negative: -2 kg"),
     ('value="2"', 'value="two"', 6, "value is 'two'"),
@@ -350,9 +350,9 @@ FAULTS = [
     ("<limit lower", "<Limit lower", 16, "did you mean <limit>?"),
     ("<limit lower", "<limit lowr", 16, "the attribute lower is missing; is it the one written 'lowr'?"),
     ('<link name="base"/>', '<Link name="base"/>', 2, "did you mean <link>?"),
-    ('<link name="base"/>', '<xacro:macro name="base"/>', 2, "this is xacro, not URDF: expand it first"),
+    ('<link name="base"/>', '<xacro:macro name="base"/>', 2, "this is xacro: call the file"),
     ('<link name="base"/>', '<link name="base"><visual><xacro:box/></visual></link>', 2,
-     "this is xacro, not URDF: expand it first"),
+     "this is xacro: call the file"),
     ('<link name="base"/>', '<link name="base">&amp;&nbsp;</link>', 2, "this is not XML: undefined entity"), ]
 
 

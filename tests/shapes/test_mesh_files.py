@@ -10,8 +10,8 @@ import trimesh
 
 import cayley as cy
 from cayley.errors import ModelError
+from cayley.model.formats.search import Search
 from cayley.shapes.mesh_files import READERS, read_mesh
-from cayley.shapes.search import Search
 
 HALF = np.array([0.1, 0.2, 0.3])
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 2 0\nf 1 2 3\n"

@@ -11,12 +11,11 @@ A method imports what it needs when it is first called, so that whoever reads a 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import TraceError, UnsupportedError
+from cayley.errors import TraceError
 from cayley.mechanism.changes import Changes
 from cayley.mechanism.configurations import Configurations
 from cayley.mechanism.description import Description
@@ -25,9 +24,8 @@ from cayley.mechanism.kinematics import Kinematics
 from cayley.mechanism.motion import Motion
 from cayley.mechanism.pictures import Pictures
 from cayley.model.carried_wheels import CarriedWheel
-from cayley.model.catalogue import catalogue_names, load_robot
+from cayley.model.catalogue import catalogue_names
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.formats import format_of
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import GRAVITY, Tree
 from cayley.wording import did_you_mean
@@ -37,24 +35,28 @@ if TYPE_CHECKING:
     from cayley.model.denavit_hartenberg.table import Convention, DHRow
 
 
-def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False) -> Mechanism:
-    """A robot of the catalogue by its name, or a mechanism from a .urdf, .xml (MJCF) or .toml file.
+def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, missing_mass: float | None = None,
+         gravity: ArrayLike | None = None, exact_angles: bool = True,
+         arguments: Mapping[str, object] | None = None) -> Mechanism:
+    """A robot of the catalogue by its name, or a mechanism from a .urdf, .xacro, .sdf, .xml (MJCF) or .toml file.
 
-    With `floating_base` its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd
-    with the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`.
+    floating_base  its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd with
+                   the twist (v; w) in the root's axes. MJCF says itself what floats, with `<freejoint/>`
+    missing_mass   the mass [kg] of moving bodies for which the file has none: 0.0 for dummy links. Dynamics refuse them
+                   by name if nothing is said
+    gravity        the acceleration of free fall (3) in the axes of the root [m/s^2], instead of the file's
+    exact_angles   of URDF and SDF: 1.5708 is pi/2, as far as its digits go; False: angles are as they are written
+    arguments      of xacro, by name: {"prefix": "left_"}
 
-    >>> arm = cy.load("puma560")
-    >>> arm.nq
-    6
+    >>> arm = cy.load("puma560", gravity=[0.0, 0.0, -1.62])
+    >>> arm.nq, arm.gravity
+    (6, array([ 0.  ,  0.  , -1.62]))
     >>> cy.load("puma560", floating_base=True).nq
     13
     """
-    from cayley.model.floating_base import on_floating_base
-    file = format_of(name_or_path)
-    if floating_base and file is not None and file.floats_by:
-        raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")
-    tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path))
-    return Mechanism(on_floating_base(tree) if floating_base else tree)
+    from cayley.model.reading import read_mechanism
+    return Mechanism(read_mechanism(name_or_path, floating_base=floating_base, missing_mass=missing_mass,
+                                    gravity=gravity, exact_angles=exact_angles, arguments=arguments))
 
 
 def catalogue() -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class Data(Pictured):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was found odd when it was read."""
-        return self.tree.notes
+        return tuple(map(str, self.tree.notes))
 
     @property
     def included(self) -> frozenset[str]:

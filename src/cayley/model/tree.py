@@ -87,6 +87,7 @@ class Tree(Immutable):
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction", ...
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
     actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
+    arguments: tuple[tuple[str, str], ...] = ()  # by name, those that the macros of its source were expanded with
 
     @staticmethod
     def of(name: str, bodies: Iterable[Body], joints: Iterable[Joint], *, frames: Iterable[Frame] = (),

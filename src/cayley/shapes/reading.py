@@ -10,6 +10,8 @@ from cayley.model.formats import format_of_ending
 from cayley.model.tree import Tree
 from cayley.shapes.shape import Shapes
 
+Arguments = tuple[tuple[str, str], ...]  # of the macros of a file, by name
+
 
 def shapes_of(tree: Tree) -> Shapes:
     """The shapes of the bodies of a mechanism; none where it was not read from a file, or from one without any.
@@ -21,7 +23,7 @@ def shapes_of(tree: Tree) -> Shapes:
     if path is None or kind is None or kind.name not in READERS:
         return Shapes()
     try:
-        found = _read(kind.name, path, path.stat().st_mtime_ns)
+        found = _read(kind.name, path, tree.arguments, path.stat().st_mtime_ns)
     except (OSError, ValueError) as why:  # a ModelError among them
         return Shapes(missing=(f"the shapes of {tree.name} cannot be read again: {why}",))
     names = {body.name for body in tree.bodies}
@@ -29,18 +31,24 @@ def shapes_of(tree: Tree) -> Shapes:
 
 
 @lru_cache(maxsize=8)
-def _read(kind: str, path: Path, _: int) -> Shapes:
-    return READERS[kind](path)
+def _read(kind: str, path: Path, arguments: Arguments, _: int) -> Shapes:
+    return READERS[kind](path, arguments)
 
 
-def _urdf(path: Path) -> Shapes:
+def _urdf(path: Path, _: Arguments) -> Shapes:
     from cayley.shapes.urdf_shapes import urdf_shapes
     return urdf_shapes(path)
 
 
-def _mjcf(path: Path) -> Shapes:
+def _xacro(path: Path, arguments: Arguments) -> Shapes:
+    from cayley.model.formats.xacro_text import expanded
+    from cayley.shapes.urdf_shapes import urdf_shapes
+    return urdf_shapes(path, expanded(path, dict(arguments)))
+
+
+def _mjcf(path: Path, _: Arguments) -> Shapes:
     from cayley.shapes.mjcf_shapes import mjcf_shapes
     return mjcf_shapes(path)
 
 
-READERS: dict[str, Callable[[Path], Shapes]] = {"URDF": _urdf, "MJCF": _mjcf}
+READERS: dict[str, Callable[[Path, Arguments], Shapes]] = {"URDF": _urdf, "xacro": _xacro, "MJCF": _mjcf}

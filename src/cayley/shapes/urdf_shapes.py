@@ -11,9 +11,9 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
+from cayley.model.formats.search import Search
 from cayley.model.formats.xml_elements import Element, read_xml
 from cayley.shapes.kinds import KINDS
-from cayley.shapes.search import Search
 from cayley.shapes.shape import Role, Shape, Shapes
 
 MOST_SHAPES = 2000
@@ -21,9 +21,10 @@ MOST_SHAPES = 2000
 Color = tuple[float, float, float]
 
 
-def urdf_shapes(path: Path) -> Shapes:
-    """The shapes of a file; what is wrong with one is kept in words, with its line, and the others are read."""
-    robot = read_xml(path)
+def urdf_shapes(path: Path, text: str | None = None) -> Shapes:
+    """The shapes of a file, or of the text that macros made of it; what is wrong with one is kept in words, with its
+    line, and the others are read."""
+    robot = read_xml(path) if text is None else read_xml(text, called=f"{path.name} (expanded)")
     search = Search(path)
     shared = {element.attributes.get("name", ""): color for element in robot.all("material")
               if (color := _color(element, {})) is not None}

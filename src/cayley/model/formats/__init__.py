@@ -13,12 +13,12 @@ from cayley.errors import ModelError, UnsupportedError
 from cayley.model.formats.as_mjcf import MJCF
 from cayley.model.formats.as_toml import TOML
 from cayley.model.formats.as_urdf import URDF
+from cayley.model.formats.as_xacro import Xacro
 from cayley.model.formats.format import Format
 
-FORMATS: list[Format] = [URDF(), MJCF(), TOML()]
+FORMATS: list[Format] = [URDF(), Xacro(), MJCF(), TOML()]
 
 _OTHERS = {
-    ".xacro": "this is xacro, not URDF: expand it first, `xacro {name} > {stem}.urdf`",
     ".sdf": "SDF is not read: write the model as URDF or MJCF",
     ".world": "SDF is not read: write the model as URDF or MJCF",
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), "USD is not read: write the robot as URDF or MJCF"),
@@ -30,7 +30,7 @@ def endings() -> tuple[str, ...]:
     """The endings of all formats.
 
     >>> endings()
-    ('.urdf', '.xml', '.mjcf', '.toml')
+    ('.urdf', '.xacro', '.xml', '.mjcf', '.toml')
     """
     return tuple(ending for each in FORMATS for ending in each.endings)
 
@@ -39,7 +39,7 @@ def files_in_words() -> str:
     """For help and messages.
 
     >>> files_in_words()
-    '.urdf, .xml (MJCF) or .toml file'
+    '.urdf, .xacro, .xml (MJCF) or .toml file'
     """
     return f"{_listed([each.words for each in FORMATS])} file"
 
@@ -65,8 +65,7 @@ def format_of(name_or_path: str | os.PathLike[str]) -> Format | None:
     if found is not None:
         return found
     if path.suffix.lower() in _OTHERS:
-        stem = path.with_suffix("").name.removesuffix(".urdf")
-        what_to_do = _OTHERS[path.suffix.lower()].format(name=path.name, stem=stem, files=files_in_words())
+        what_to_do = _OTHERS[path.suffix.lower()].format(files=files_in_words())
         raise ModelError(f"{path}: {what_to_do}")
     if path.suffix or len(path.parts) > 1:
         what = "is a folder" if path.is_dir() else f"ends in {path.suffix!r}" if path.suffix else "has no ending"
@@ -78,8 +77,9 @@ def format_to_write(path: str | os.PathLike[str]) -> Format:
     """The format of a file that is to be written."""
     ending = Path(path).suffix
     found = format_of_ending(ending)
-    if found is None:
-        raise UnsupportedError(f"a mechanism is written as {_listed(endings())}, not as {ending.lower()!r}")
+    if found is None or not found.is_written:
+        written = [each for one in FORMATS if one.is_written for each in one.endings]
+        raise UnsupportedError(f"a mechanism is written as {_listed(written)}, not as {ending.lower()!r}")
     return found
 
 

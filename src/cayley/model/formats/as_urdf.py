@@ -17,11 +17,12 @@ class URDF(Format):
 
     name = "URDF"
     endings = (".urdf",)
+    takes = frozenset({"exact_angles"})
     check_words = "Links and joints of URDF are read one by one, so that one mistake does not hide another."
 
-    def read(self, path: Path) -> Tree:
+    def read(self, path: Path, *, exact_angles: bool = True) -> Tree:
         from cayley.model.formats.urdf import load_urdf
-        return load_urdf(path)
+        return load_urdf(path, exact_angles=exact_angles)
 
     def write(self, tree: Tree, *, leave_out: bool) -> str:
         from cayley.model.formats.urdf_text import dump_urdf

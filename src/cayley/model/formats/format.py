@@ -22,6 +22,7 @@ class Format:
     endings: ClassVar[tuple[str, ...]]  # in small letters, with their dots; the first is the usual one
     check_words: ClassVar[str] = ""  # a sentence for `cayley check --help`: how much of what is wrong is found at once
     floats_by: ClassVar[str] = ""  # how the format itself says that a root floats, if it does
+    takes: ClassVar[frozenset[str]] = frozenset()  # keywords of `cayley.load` that `read` has: exact_angles, arguments
 
     def read(self, path: Path) -> Tree:
         """The mechanism of a file; `ModelError` names the file, the line and what is wrong. Nothing is half read."""
@@ -39,6 +40,11 @@ class Format:
         Without this, the first error is all that is known.
         """
         return iter(())
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the format can be written."""
+        return type(self).write is not Format.write
 
     @property
     def words(self) -> str:

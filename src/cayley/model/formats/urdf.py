@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +40,7 @@ from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.formats.written_angles import WrittenAngles
-from cayley.model.formats.xml_elements import Element, located, read_xml, source_words
+from cayley.model.formats.xml_elements import THIS_IS_XACRO, Element, located, read_xml, source_words
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
 from cayley.model.tree import Tree
@@ -60,11 +60,11 @@ _TYPES = {word: kind for word, kind in KINDS.items() if kind.from_keys(word).urd
 
 
 def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = False, exact_angles: bool = False,
-              source: str | None = None) -> Tree:
+              source: str | None = None, called: str = "text", arguments: Mapping[str, str] | None = None) -> Tree:
     """The mechanism of a URDF file, or of the text of one; with `floating_base` its root moves freely in a body named
     `world` (`universe`, if the file has a `world`). Angles are as they are written, or, with `exact_angles`, the
     fractions of pi that their digits stand for (`written_angles`; `cayley.load` asks for it). A text may come from a
-    `source`.
+    `source`, have been made with `arguments`, and be `called` something in messages.
 
     Raises `ModelError` with file, line and element; nothing is loaded by halves.
     What is odd but allowed by the format is told by `ModelWarning` here, and in the mechanism's report.
@@ -75,7 +75,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     Traceback (most recent call last):
     cayley.errors.ModelError: text, line 2, <axis> of <joint name="pivot">: the axis has no length...
     """
-    robot = read_xml(path_or_text)
+    robot = read_xml(path_or_text, called=called)
     version = _checked_version(robot)
     links = robot.all("link")
     joint_elements = robot.all("joint")
@@ -89,6 +89,8 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     joints = _with_sound_mimics(joint_elements, joints, notes)
     made = Tree.of(robot.word("name"), bodies, joints, source=source_words(path_or_text) if source is None else source,
                    notes=[*notes, *angles.findings])
+    if arguments:
+        made = replace(made, arguments=tuple(arguments.items()))
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
     return on_floating_base(made) if floating_base else made
@@ -101,7 +103,7 @@ def _checked_version(robot: Element) -> tuple[int, int]:
         raise robot.error("a URDF file has <robot> as its root")
     for element in robot.walk():
         if element.tag.startswith("xacro:"):
-            raise element.error("this is xacro, not URDF: expand it first, `xacro robot.urdf.xacro > robot.urdf`")
+            raise element.error(THIS_IS_XACRO)
     robot.check_children(_ROBOT)
     robot.word("name")
     version = robot.word("version", "1.0")

@@ -2,7 +2,7 @@
 
 Taken as written, 1.5708 tilts every axis behind it by 3.7e-6 rad, and no product with it vanishes from compiled code.
 A number is taken for a multiple of pi/2, pi/4 or pi/12 if it is that multiple rounded or cut off to its own digits, and
-has at least 2, 3 or 4 of them behind the point; zeros at its end do not count. Whoever means 1.5708 says
+has at least 2, 3 or 4 of them behind the point, with the zeros at its end or without. Whoever means 1.5708 says
 `exact_angles=False`.
 """
 
@@ -23,6 +23,7 @@ from cayley.model.formats.xml_elements import Element
 _DIGITS = {2: 2, 4: 3, 12: 4}  # parts of pi, and the least digits behind the point that tell them
 _MOST_TURNS = 4
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510")
+_ROUNDED = 0.01  # [rad], of numbers with two or three figures
 _MOST_PLACES = 3  # named for each fraction
 
 
@@ -32,15 +33,20 @@ def fraction_of_pi(text: str) -> Fraction | None:
     >>> [str(fraction_of_pi(text)) for text in ("1.5708", "-1.57079", "3.1416", "0.785398", "1.57", "1.5709", "0.5")]
     ['1/2', '-1/2', '1', '1/4', '1/2', 'None', 'None']
     """
-    value = Decimal(text).normalize()
-    digits = -int(value.as_tuple().exponent)
-    if abs(value) > 2 * _MOST_TURNS * _PI:
+    if not 0.0 < abs(float(text)) <= 2 * _MOST_TURNS * pi:
         return None
-    for parts, least in _DIGITS.items():
-        count = round(value * parts / _PI)
-        if count and digits >= least and _is_written_so(_PI * count / parts, value, Decimal(1).scaleb(-digits)):
-            return Fraction(count, parts)
+    value = Decimal(text)
+    for digits in {_digits(value), _digits(value.normalize())}:
+        for parts, least in _DIGITS.items():
+            count = round(value * parts / _PI)
+            if count and digits >= least and _is_written_so(_PI * count / parts, value, Decimal(1).scaleb(-digits)):
+                return Fraction(count, parts)
     return None
+
+
+def _digits(value: Decimal) -> int:
+    """How many stand behind the point."""
+    return -int(value.as_tuple().exponent)
 
 
 def _is_written_so(meant: Decimal, written: Decimal, unit: Decimal) -> bool:
@@ -55,16 +61,19 @@ class WrittenAngles:
 
     exact: bool = True
     found: dict[tuple[str, Fraction], list[int]] = field(default_factory=dict)  # as written, meant: the lines
+    wide: dict[str, list[int]] = field(default_factory=dict)  # of more than a turn: the lines
 
     def of(self, element: Element, key: str, count: int, default: ArrayLike) -> Array:
         """An attribute of an element that is angles in radians."""
         angles = element.numbers(key, count, default)
-        if self.exact and key in element.attributes:
-            angles = np.array([self.one(word, element.line) for word in element.word(key).split()])
-        return angles
+        if key not in element.attributes:
+            return angles
+        return np.array([self.one(word, element.line) for word in element.word(key).split()])
 
     def one(self, text: str, line: int) -> float:
         """An angle in radians, by its digits."""
+        if abs(float(text)) > 2 * pi + _ROUNDED:
+            self.wide.setdefault(text, []).append(line)
         fraction = fraction_of_pi(text) if self.exact else None
         if fraction is None:
             return float(text)
@@ -75,7 +84,11 @@ class WrittenAngles:
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """What was taken for a fraction of pi, in a sentence."""
+        """What was taken for a fraction of pi, and what seems to be in degrees, in sentences."""
+        if self.wide:
+            words = ", ".join(f"{text} ({_places(lines)})" for text, lines in self.wide.items())
+            yield Finding("angles in degrees", tuple(self.wide),
+                          f"angles are more than a turn: {words}; if these are degrees, write radians")
         if self.found:
             words = ", ".join(f"{text} as {_in_words(fraction)} ({_places(lines)})"
                               for (text, fraction), lines in self.found.items())

@@ -28,6 +28,8 @@ from cayley.wording import misspelt, shortened
 MOST_ELEMENTS = 200_000
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+THIS_IS_XACRO = "this is xacro: call the file robot.urdf.xacro, or expand it first, `xacro in.xacro > robot.urdf`"
+
 _REQUIRED: Any = object()
 _LATE_DECLARATION = expat.errors.codes[expat.errors.XML_ERROR_MISPLACED_XML_PI]
 
@@ -42,6 +44,7 @@ class Element:
     line: int
     within: Element | None = None
     children: list[Element] = field(default_factory=list)
+    text: str = ""  # what stands in it beside its children
 
     def error(self, problem: str) -> ModelError:
         """The error to raise about this element."""
@@ -161,8 +164,8 @@ def source_words(path_or_text: str | os.PathLike[str]) -> str:
     return "" if path is None else source_file(path, read_bytes(path))
 
 
-def read_xml(path_or_text: str | os.PathLike[str]) -> Element:
-    """The root element of a file or of a text.
+def read_xml(path_or_text: str | os.PathLike[str], *, called: str = "text") -> Element:
+    """The root element of a file or of a text, which messages call `called`.
 
     >>> read_xml("<robot name='arm'>\\n <link nam='base'/></robot>").children[0].word("name")
     Traceback (most recent call last):
@@ -170,7 +173,7 @@ def read_xml(path_or_text: str | os.PathLike[str]) -> Element:
     """
     path = source_of(path_or_text)
     if path is None:
-        return _parsed("text", _encoded(str(path_or_text)), "utf-8")
+        return _parsed(called, _encoded(str(path_or_text)), "utf-8")
     return _parsed(path.name, read_bytes(path), None)
 
 
@@ -212,6 +215,7 @@ class _Builder:
         self.parser = expat.ParserCreate(encoding)
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.write
         self.parser.StartDoctypeDeclHandler = self.refuse_declarations
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -228,6 +232,9 @@ class _Builder:
             parent.children.append(element)
         self.open.append(element)
 
+    def write(self, text: str) -> None:
+        self.open[-1].text += text
+
     def end(self, _: str) -> None:
         self.open.pop()
 
@@ -241,7 +248,7 @@ class _Builder:
 
 
 def _xacro_hint(text: str) -> str:
-    return "; this is xacro: expand it first, `xacro robot.urdf.xacro > robot.urdf`" if "$" in text else ""
+    return f"; {THIS_IS_XACRO}" if "$" in text else ""
 
 
 def quoted(value: str) -> str:

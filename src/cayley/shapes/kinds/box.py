@@ -12,8 +12,8 @@ from cayley.shapes.kinds.kind import Kind
 from cayley.shapes.surface import Surface
 
 if TYPE_CHECKING:
+    from cayley.model.formats.search import Search
     from cayley.model.formats.xml_elements import Element
-    from cayley.shapes.search import Search
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2
 _SIDES = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])

@@ -12,8 +12,8 @@ from cayley.shapes.kinds.kind import Kind, positive
 from cayley.shapes.surface import Surface, revolved
 
 if TYPE_CHECKING:
+    from cayley.model.formats.search import Search
     from cayley.model.formats.xml_elements import Element
-    from cayley.shapes.search import Search
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from cayley.shapes.levels import Levels
 from cayley.shapes.surface import Surface
 
 if TYPE_CHECKING:
+    from cayley.model.formats.search import Search
     from cayley.model.formats.xml_elements import Element
-    from cayley.shapes.search import Search
 
 
 class Kind(ABC):

@@ -14,8 +14,8 @@ from cayley.shapes.mesh_files import read_mesh
 from cayley.shapes.surface import Surface
 
 if TYPE_CHECKING:
+    from cayley.model.formats.search import Search
     from cayley.model.formats.xml_elements import Element
-    from cayley.shapes.search import Search
 
 
 @dataclass(frozen=True)

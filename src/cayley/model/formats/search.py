@@ -1,4 +1,4 @@
-"""Where the mesh files of a model are looked for, and where they may lie.
+"""Where the files that a model names are looked for, meshes and what xacro includes, and where they may lie.
 
 `package://NAME/rest` is looked for in this order:
 
@@ -48,17 +48,29 @@ class Search:
 
     def _in_package(self, name: str, inner: str) -> Path:
         package, _, rest = inner.partition("/")
-        if package in ("", ".", ".."):
-            raise ModelError(f"{shortened(name)!r} names no package")
-        places = list(dict.fromkeys(self._packages(package)))
+        places = self._places(package, name)
         for place in places:
             if _is_file(place / rest):
                 return _checked(name, place / rest, [place])
-        where = ", ".join(f"'{place}'" for place in places) if places else (
-            f"no folder called {package!r} is above {str(self.folder)!r}, nor one with a package.xml beside it; set "
-            "ROS_PACKAGE_PATH to the folder that holds it")
-        raise ModelError(f"{shortened(name)!r} is not there: looked in {where}" if places else
-                         f"{shortened(name)!r} is not there: {where}")
+        looked = ", ".join(f"'{place}'" for place in places)
+        where = f"looked in {looked}" if places else self._nowhere(package)
+        raise ModelError(f"{shortened(name)!r} is not there: {where}")
+
+    def package(self, name: str) -> Path:
+        """The folder of a package, as `$(find NAME)` asks for it."""
+        places = self._places(name, name)
+        if not places:
+            raise ModelError(f"the package {shortened(name)!r} is not there: {self._nowhere(name)}")
+        return places[0]
+
+    def _places(self, package: str, name: str) -> list[Path]:
+        if package in ("", ".", "..") or "/" in package or "\0" in package:
+            raise ModelError(f"{shortened(name)!r} names no package")
+        return list(dict.fromkeys(self._packages(package)))
+
+    def _nowhere(self, package: str) -> str:
+        return (f"no folder called {package!r} is above {str(self.folder)!r}, nor one with a package.xml beside it; "
+                "set ROS_PACKAGE_PATH to the folder that holds it")
 
     def _packages(self, package: str) -> Iterator[Path]:
         yield from (folder for folder in self.above if folder.name == package)

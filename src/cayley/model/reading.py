@@ -1,0 +1,41 @@
+"""From a name or a path to a mechanism: the catalogue, the formats, and what is said of the mechanism besides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cayley.compiler.typing import ArrayLike
+from cayley.errors import UnsupportedError
+from cayley.model.catalogue import load_robot
+from cayley.model.floating_base import on_floating_base
+from cayley.model.formats import format_of
+from cayley.model.masses import with_missing_masses
+from cayley.model.tree import Tree
+
+
+def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool = False,
+                   missing_mass: float | None = None, gravity: ArrayLike | None = None, exact_angles: bool = True,
+                   arguments: Mapping[str, object] | None = None) -> Tree:
+    """The mechanism of a name or of a file; see `cayley.load`.
+
+    >>> read_mechanism("planar2r", arguments={"prefix": "left_"})
+    Traceback (most recent call last):
+    cayley.errors.UnsupportedError: planar2r: arguments are those of xacro files
+    """
+    file = format_of(name_or_path)
+    if floating_base and file is not None and file.floats_by:
+        raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")
+    takes = frozenset[str]() if file is None else file.takes
+    if arguments and "arguments" not in takes:
+        raise UnsupportedError(f"{os.fspath(name_or_path)}: arguments are those of xacro files")
+    said: dict[str, Any] = {"exact_angles": exact_angles, "arguments": arguments}
+    chosen = {key: value for key, value in said.items() if key in takes}
+    tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path), **chosen)
+    if missing_mass is not None:
+        tree = with_missing_masses(tree, missing_mass)
+    if gravity is not None:
+        tree = tree.with_gravity(gravity)
+    return on_floating_base(tree) if floating_base else tree
