@@ -13,8 +13,11 @@ import cayley as cy
 from cayley.compiler.backends import gpu_code
 from cayley.compiler.cuda_iteration import cuda_iteration
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
+from cayley.systems import System, Transition
 from compiler.gpu_stand_in import Array, Function
-from systems.plants import ball, free_body, motor, pendulum
+from simulation.mechanisms import floating_arm
+from systems.plants import ball, free_body, motor, pendulum, rods
+from systems.test_transitions import belt, thermostat
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
@@ -77,11 +80,48 @@ def rolling():
     return robot.rollout(), {"q": q, "qd": np.stack(qd)}
 
 
+@cache
+def rubbing():
+    """Joints that stand still, start, and turn round."""
+    arm = rods([0.3, 0.2], [1.0, 0.5])
+    for joint, coulomb in (("joint1", 2.0), ("joint2", 0.4)):
+        arm = arm.with_friction(joint, viscous=0.05, coulomb=coulomb)
+    qd = np.array([[0.3, -0.2], [0.0, 0.0], [0.0, 0.5]])
+    tau = arm.gravity_forces(np.array([0.4, 0.3])) + [[0.0, 0.1], [3.0, 0.0], [-2.5, 0.1]]
+    return arm.including("friction").rollout(), {"q": np.array([0.4, 0.3]), "qd": qd, "tau": tau}
+
+
+@cache
+def rubbing_loop():
+    bar = cy.load("four_bar").with_friction("crank", coulomb=0.6).with_friction("rocker", coulomb=0.2)
+    bar = bar.including("friction")
+    q = bar.close([0.3, 0.0, 0.0]).configuration
+    qd = np.stack([bar.consistent_velocity(q, [speed, 0.0, 0.0], keep=["crank"]) for speed in (0.0, 0.02, -1.0)])
+    return bar.rollout(method="semi-implicit-euler"), {"q": q, "qd": qd, "tau": np.array([0.1, 0.0, 0.0])}
+
+
+@cache
+def floating():
+    arm = cy.Mechanism(floating_arm(gravity=(0.0, 0.0, -9.81)))
+    return arm.rollout(wrenches=["hand"], axes="world", method="lie-midpoint"), {
+        **states(arm), "wrench_hand": np.array([1.0, 2.0, -1.0, 0.1, 0.2, 0.3])}
+
+
+def carried():
+    """On a root that is moved, with a law that looks wherever the method does, and steps of different lengths."""
+    arm = rods()
+    rng = np.random.default_rng(2)
+    return arm.rollout(controller=servo, control="continuous", base_motion=True, changing=["base_acceleration"]), {
+        **states(arm), "target": np.array([0.2, -0.1]), "base_turning": rng.normal(size=(3, 3)),
+        "base_acceleration": rng.normal(size=(RUN["steps"], 6)), "step": np.array([1e-3, 4e-3, 5e-3])}
+
+
 KINDS = {"semi-implicit": lambda: of_method("semi-implicit-euler"), "rk4": lambda: of_method("rk4"),
          "lie-midpoint": lambda: of_method("lie-midpoint"), "implicit-midpoint": lambda: of_method("implicit-midpoint"),
          "gauss": lambda: of_method("gauss"), "gauss-energy": lambda: of_method("gauss-energy"),
          "variational": lambda: of_method("variational"), "law": with_a_law, "different arms": of_different_arms,
-         "closed": closed, "elastic": elastic, "rolling": rolling}
+         "closed": closed, "elastic": elastic, "rolling": rolling, "dry friction": rubbing,
+         "dry friction in a loop": rubbing_loop, "floating": floating, "moving base": carried}
 
 
 def controlled():
@@ -104,15 +144,34 @@ def bouncing():
         "x": {"height": np.array([0.02, 0.01, 5.0]), "speed": 0.0}, "parameters": {"e": np.array([0.8, 0.95, 0.5])}}
 
 
-SYSTEMS = {"connected": controlled, "on a manifold": turning, "events": bouncing}
+def switching():
+    """Modes, in the plant and in a controller beside it; two transitions that wait for each other."""
+    return cy.connect(belt(), thermostat(), name="both").rollout(parameters=["high"], remembered=4), {
+        "x": {"x": np.array([0.0, 0.15]), "v": 1.0, "T": np.array([20.9, 19.2]), "heater": ["on", "off"]},
+        "parameters": {"high": 21.0}}
+
+
+def stopped():
+    """A joint that jumps back at a stop, twice in a step now and then."""
+    arm = rods([0.3], [1.0]).system()
+    stops = [Transition(name, lambda t, x, u, p, s=s: 0.05 - s * x.q[0], jump=lambda t, x, u, p: {"qd": -0.9 * x.qd})
+             for name, s in (("upper", 1.0), ("lower", -1.0))]
+    system = System("stopped", state=arm.state, inputs=arm.inputs, derivative=arm.derivative, power=arm.power,
+                    transitions=stops)
+    return system.rollout(method="semi-implicit-euler"), {
+        "x": {"q": np.zeros((2, 1)), "qd": np.array([[40.0], [3.0]])}, "inputs": {"tau": np.zeros(1)}}
+
+
+SYSTEMS = {"connected": controlled, "on a manifold": turning, "events": bouncing, "modes": switching, "stops": stopped}
+EVENTFUL = ("events", "modes", "stops")
 
 
 @needs_cpp
 @pytest.mark.parametrize("kind", KINDS)
 def test_mechanisms_as_on_this_processor(cupy, kind):
     roll, given = KINDS[kind]()
-    here = roll(**given, **RUN)
-    there = roll.on("cuda")(**given, **RUN)
+    here = roll(**RUN | given)
+    there = roll.on("cuda")(**RUN | given)
     assert there.status == here.status == "finished" and type(there.q) is np.ndarray
     for name in ("q", "qd", "work"):
         right = getattr(here, name)
@@ -127,8 +186,9 @@ def test_systems_as_on_this_processor(cupy, kind):
     there = roll.on("cuda")(**given, **RUN | {"steps": 60, "every": 20})
     assert there.status == here.status == "finished"
     np.testing.assert_allclose(there.vectors, here.vectors, rtol=0, atol=1e-11)
-    if kind == "events":
+    if kind in EVENTFUL:
         assert here.log.count.tolist() == there.log.count.tolist() and here.log.count.max() > 1
+        assert here.log.numbers.tolist() == there.log.numbers.tolist()
         np.testing.assert_allclose(there.log.times, here.log.times, rtol=0, atol=1e-11)
 
 
@@ -222,7 +282,7 @@ def gpu():
 
 
 def forget():
-    for made in (of_method, closed, rolling):
+    for made in (of_method, closed, rolling, rubbing, rubbing_loop, floating):
         made.cache_clear()
 
 
@@ -234,8 +294,8 @@ def test_on_a_gpu(gpu, kind):
     def moved(values):
         return {n: cupy.asarray(a) if isinstance(a, np.ndarray) else moved(a) if isinstance(a, dict) else a
                 for n, a in values.items()}
-    here = roll(**given, **RUN)
-    there = roll.on("cuda")(**moved(given), **RUN).here()
+    here = roll(**RUN | given)
+    there = roll.on("cuda")(**RUN | moved(given) | {"step": given.get("step", RUN["step"])}).here()
     for name in ("q", "qd") if kind in KINDS else ("vectors",):
         np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=0, atol=1e-10)
 
