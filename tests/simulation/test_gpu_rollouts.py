@@ -87,7 +87,7 @@ def rubbing():
     for joint, coulomb in (("joint1", 2.0), ("joint2", 0.4)):
         arm = arm.with_friction(joint, viscous=0.05, coulomb=coulomb)
     qd = np.array([[0.3, -0.2], [0.0, 0.0], [0.0, 0.5]])
-    tau = arm.gravity_forces(np.array([0.4, 0.3])) + [[0.0, 0.1], [3.0, 0.0], [-2.5, 0.1]]
+    tau = arm.gravity_forces(np.array([0.4, 0.3])) + np.array([[0.0, 0.1], [3.0, 0.0], [-2.5, 0.1]])
     return arm.including("friction").rollout(), {"q": np.array([0.4, 0.3]), "qd": qd, "tau": tau}
 
 

@@ -12,7 +12,7 @@ from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems import System, recorded_run
 from compiler.gpu_stand_in import Array
 from simulation.test_gpu_rollouts import closed, of_different_arms
-from systems.plants import ball, free_body, rods
+from systems.plants import free_body, rods
 
 METHODS = ("rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy", "variational")
 RUN = {"step": 4e-3, "steps": 12, "every": 4}
@@ -273,8 +273,6 @@ def test_what_is_not_finite_stays_so(pushed):
 
 def test_refusals(pushed, rod):
     roll, given = pushed
-    with pytest.raises(UnsupportedError, match="ball has transitions"):
-        ball().rollout().gradient({"height": 1.0, "speed": 0.0}, terminal=arrival, step=0.1, steps=1)
     with pytest.raises(SignatureError, match=r"has no 'taus' to differentiate by: did you mean 'tau'"):
         roll.gradient(**given, terminal=arrival, by=["taus"], **RUN)
     with pytest.raises(SignatureError, match="give a kernel as `running`, or `terminal`"):

@@ -32,6 +32,7 @@ from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
 from cayley.systems.recorded_run import Run
+from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 
@@ -164,9 +165,10 @@ class Rollout:
         return jax_layer(self._layer(step, steps, every, start, threads))
 
     def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
-        def run(given: Mapping[str, Any]) -> Run:
+        def run(given: Mapping[str, Any]) -> tuple[RolloutDerivatives, Run]:
             inputs = {n: a for n, a in given.items() if n not in ("q", "qd", "tau")}
-            return self._run(given["q"], given["qd"], given.get("tau"), inputs, step, steps, every, start, threads)
+            return self._of_system.differentiated(self._run(given["q"], given["qd"], given.get("tau"), inputs, step,
+                                                            steps, every, start, threads))
         required = ["q", "qd", *[n for n in self.inputs if n != "tau" or n in self._changing]]
         return RolloutLayer(self._of_system.derivatives, run, steps, every, required)
 

@@ -86,11 +86,15 @@ class RecordedRun:
         run = self.run
         points = self._empty(last - first + 1)
         points[..., 0, :] = self._starts[..., number, :]
-        given = {n: from_to(a, slice(first, last), len(rollout.inputs[n])) if n in rollout.changing else a
-                 for n, a in run.given.items()} | dict(run.parameters)
-        rollout.advance(points, 0, last - first, 1, given, None, run.step, self.times[..., first:last + 1],
-                         run.threads)
+        rollout.advance(points, 0, last - first, 1, self.during(first, last), None, run.step,
+                        self.times[..., first:last + 1], run.threads)
         return points
+
+    def during(self, first: int, last: int) -> dict[str, Array]:
+        """The inputs from one step to another, and the parameters."""
+        rollout = self._rollout
+        return {n: from_to(a, slice(first, last), len(rollout.inputs[n])) if n in rollout.changing else a
+                for n, a in self.run.given.items()} | dict(self.run.parameters)
 
     def backward(self) -> Iterator[tuple[int, int, Array]]:
         """Pieces of segments, from the last to the first: their first step, their last, and all states of them."""

@@ -41,12 +41,10 @@ WORK = "work"
 class RolloutDerivatives:
     """The derivatives of one rollout; compiled when first asked for, for each choice of what to differentiate by."""
 
-    def __init__(self, rollout: Rollout) -> None:
-        if rollout.system.transitions or rollout.system.layout.modes:
-            raise UnsupportedError(
-                f"{rollout.system.name} has transitions: when they happen depends on all else, and derivatives "
-                "across them are not made. Differentiate a system without them, up to the first")
+    def __init__(self, rollout: Rollout, hidden: Sequence[str] = ()) -> None:
+        """`hidden` are inputs that no user knows of."""
         self.rollout = rollout
+        self._hidden = tuple(hidden)
         self._layout = rollout.system.layout
         self._backwards: dict[tuple[str, ...], Iterated] = {}
         self._forwards: dict[tuple[str, ...], Iterated] = {}
@@ -54,13 +52,14 @@ class RolloutDerivatives:
     @property
     def names(self) -> list[str]:
         """All that can be differentiated by."""
-        return [*self._layout.blocks, *self.rollout.inputs, *self.rollout.parameters]
+        known = [*self._layout.blocks, *self.rollout.inputs, *self.rollout.parameters]
+        return [name for name in known if name not in self._hidden]
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of one trajectory; what changes has an axis of steps besides."""
         blocks = {name: block.shape for name, block in self._layout.blocks.items()}
-        return {**blocks, **self.rollout.inputs, **self.rollout.parameters}
+        return {**blocks, **dict.fromkeys(self._layout.modes, ()), **self.rollout.inputs, **self.rollout.parameters}
 
     def chosen(self, by: Sequence[str] | str | None) -> tuple[str, ...]:
         """What was asked for, or all."""

@@ -14,11 +14,12 @@ Shape = tuple[int, ...]
 
 
 class RolloutLayer:
-    """`make_run` makes a run of arguments by name. The results are the blocks, (..., samples + 1, *shape) each; on the
-    way back the states of the way there are at hand."""
+    """`make_run` makes a run of arguments by name, with what differentiates it. The results are the blocks,
+    (..., samples + 1, *shape) each; on the way back the states of the way there are at hand."""
 
-    def __init__(self, derivatives: RolloutDerivatives, make_run: Callable[[Mapping[str, Any]], Run], steps: int,
-                 every: int, required: Sequence[str]) -> None:
+    def __init__(self, derivatives: RolloutDerivatives,
+                 make_run: Callable[[Mapping[str, Any]], tuple[RolloutDerivatives, Run]], steps: int, every: int,
+                 required: Sequence[str]) -> None:
         self._derivatives = derivatives
         self._make_run = make_run
         self._steps = steps
@@ -40,13 +41,15 @@ class RolloutLayer:
         return [(self._steps // self._every + 1, *self._derivatives.shapes[n]) for n in self._blocks]
 
     def forward(self, given: Mapping[str, Array]) -> tuple[Sequence[Array], Any]:
-        recorded = RecordedRun(self._derivatives.rollout, self._make_run(given))
-        return [self._derivatives.block(recorded.samples, n) for n in self._blocks], recorded
+        derivatives, run = self._make_run(given)
+        recorded = RecordedRun(derivatives.rollout, run)
+        return [derivatives.block(recorded.samples, n) for n in self._blocks], (derivatives, recorded)
 
     def backward(self, memory: Any, weights: Sequence[Array],  # noqa: ANN401
                  wanted: Sequence[str]) -> dict[str, Array]:
-        seeds = self._derivatives.seeds(memory, dict(zip(self._blocks, weights, strict=True)))
-        return self._derivatives.backward(memory, seeds, self._derivatives.chosen(wanted))
+        derivatives, recorded = memory
+        seeds = derivatives.seeds(recorded, dict(zip(self._blocks, weights, strict=True)))
+        return derivatives.backward(recorded, seeds, derivatives.chosen(wanted))
 
     def reversed(self, wanted: Sequence[str]) -> None:
         """The way back of a rollout has no derivative."""

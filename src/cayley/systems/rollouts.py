@@ -31,6 +31,7 @@ from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.kept_constraints import check_constraints
+from cayley.systems.known_instants import KnownInstants
 from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
@@ -123,6 +124,7 @@ class Rollout:
         vars(made).update(vars(self))
         made._iterated = self._iterated.on(backend)
         made._derivatives = None
+        vars(made).pop("_across", None)
         made._recipe = partial(_on, self, backend)
         return made
 
@@ -179,7 +181,7 @@ class Rollout:
         """
         arguments = self._arguments(x, inputs, parameters, steps, start)
         run = Run(*arguments, step, steps, every, start, threads)
-        return gradient(self.derivatives, run, running, terminal, by)
+        return gradient(*self.differentiated(run), running, terminal, by)
 
     def vjp(self, x: StateLike, weights: Mapping[str, ArrayLike], *, by: Sequence[str] | str | None = None,
             step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
@@ -191,7 +193,8 @@ class Rollout:
         that was broadcast, it is the sum.
         """
         arguments = self._arguments(x, inputs, parameters, steps, start)
-        return self.derivatives.vjp(Run(*arguments, step, steps, every, start, threads), weights, by)
+        derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
+        return derivatives.vjp(run, weights, by)
 
     def jvp(self, x: StateLike, tangents: Mapping[str, ArrayLike], *, step: ArrayLike, steps: int, every: int = 1,
             start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
@@ -201,7 +204,8 @@ class Rollout:
         Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast.
         """
         arguments = self._arguments(x, inputs, parameters, steps, start)
-        return self.derivatives.jvp(Run(*arguments, step, steps, every, start, threads), tangents)
+        derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
+        return derivatives.jvp(run, tangents)
 
     def sensitivities(self, x: StateLike, *, by: Sequence[str] | str | None = None, step: ArrayLike, steps: int,
                       every: int = 1, start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
@@ -211,7 +215,8 @@ class Rollout:
         mode, a column at a time; `found["angle"]["k"]` is that of `angle` by `k`.
         """
         arguments = self._arguments(x, inputs, parameters, steps, start)
-        return self.derivatives.sensitivities(Run(*arguments, step, steps, every, start, threads), by)
+        derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
+        return derivatives.sensitivities(run, by)
 
     def for_torch(self, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
                   threads: int = 1) -> Callable[..., Any]:
@@ -228,20 +233,35 @@ class Rollout:
     def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
         self._check(step, steps, every)
 
-        def run(given: Mapping[str, Any]) -> Run:
+        def run(given: Mapping[str, Any]) -> tuple[RolloutDerivatives, Run]:
             x, inputs, parameters = ({n: a for n, a in given.items() if n in known}
                                      for known in (self.system.layout.blocks, self.inputs, self.parameters))
-            return Run(*self._arguments(x, inputs, parameters, steps, start), step, steps, every, start, threads)
+            return self.differentiated(
+                Run(*self._arguments(x, inputs, parameters, steps, start), step, steps, every, start, threads))
         required = [*[n for n, block in self.system.layout.blocks.items() if block.default is None],
                     *[n for n in self.inputs if self.system.ports[n].default is None]]
         return RolloutLayer(self.derivatives, run, steps, every, required)
 
     @property
     def derivatives(self) -> RolloutDerivatives:
-        """What differentiates this rollout; refused where there are transitions."""
+        """What differentiates this rollout; where there are transitions, as long as none happens."""
         if self._derivatives is None:
-            self._derivatives = RolloutDerivatives(self)
+            self._derivatives = self._across.smooth if self._across else RolloutDerivatives(self)
         return self._derivatives
+
+    def differentiated(self, run: Run) -> tuple[RolloutDerivatives, Run]:
+        """What differentiates a run, and the run as it is given to that."""
+        return self._across(run) if self._across else (self.derivatives, run)
+
+    @cached_property
+    def _across(self) -> KnownInstants | None:
+        return KnownInstants(self, self._watching) if self._watching else None
+
+    def remade(self, system: System, method: FixedStep, changing: Sequence[str],
+               watching: Watching | None = None) -> Rollout:
+        """A rollout of a system that differs in what happens in a step, by the same backend."""
+        made = Rollout(system, method, self.method, changing, [*self.parameters], self._feed, watching)
+        return made.on(self._iterated.backend)
 
     def viewed(self, values: Mapping[str, ArrayLike] | Record) -> dict[str, Any]:
         """What lies on the device of this rollout as arrays of its backend; the rest as it is."""
@@ -276,20 +296,25 @@ class Rollout:
         points = self.backend.empty(batch, (samples + 1, self.size), precision)
         self.begin(points[..., 0, :], x)
         times = start + np.asarray(step, dtype=float)[..., None] * np.arange(steps + 1)
-        watched = None
-        if self._watching is not None:
-            here = self.backend.here
-            watched = self._watching.start(here(points[..., 0, :-2]), times[..., :1],
-                                           {n: here(a) for n, a in given.items()}, self.changing,
-                                           {n: here(a) for n, a in parameters.items()}, step)
+        watched = self.watched_at_start(points, times, given, parameters, step)
         if self._iterated.backend != "llvm":  # which cannot be looked into while it runs
-            watched = self.advance(points, 0, samples, every, given | parameters, watched, step, times, threads)
+            watched = _last(self.advance(points, 0, samples, every, given | parameters, watched, step, times, threads))
             return Rolled(points, times[..., ::every], given, parameters, watched)
         work = max(1, every * int(np.prod(batch)) * self.evaluations * self.system.layout.freedoms)
         with PatientBar(f"{self.system.name}, {self.method}", samples, shown=progress) as bar:
             for first, last in _pieces(samples, work, bar):
-                watched = self.advance(points, first, last, every, given | parameters, watched, step, times, threads)
+                watched = _last(self.advance(points, first, last, every, given | parameters, watched, step, times,
+                                             threads))
         return Rolled(points, times[..., ::every], given, parameters, watched)
+
+    def watched_at_start(self, points: Array, times: Array, given: Mapping[str, Array], parameters: Mapping[str, Array],
+                         step: ArrayLike) -> Array | None:
+        """What is watched, at the first of the points; nothing, if nothing is."""
+        if self._watching is None:
+            return None
+        here = self.backend.here
+        return self._watching.start(here(points[..., 0, :-2]), times[..., :1], {n: here(a) for n, a in given.items()},
+                                    self.changing, {n: here(a) for n, a in parameters.items()}, step)
 
     def begin(self, points: Array, x: Mapping[str, Array]) -> None:
         """Write states into points (..., size + 2), where no work is done yet."""
@@ -359,7 +384,7 @@ class Rollout:
 
     def advance(self, points: Array, first: int, last: int, every: int, given: Mapping[str, Array],
                  watched: Array | None, step: ArrayLike, times: Array, threads: int) -> Array | None:
-        """From sample `first` to sample `last`."""
+        """From sample `first` to sample `last`; what is watched at each of them but the first."""
         x = points[..., first, :]
         precision = points.dtype
         now = slice(first * every, last * every)
@@ -377,7 +402,7 @@ class Rollout:
             out.append(self.backend.empty(points.shape[:-2], (last - first, self._watching.size), str(precision)))
         self._iterated(*[arguments[name] for name in self._iterated.kernel.inputs], steps=(last - first) * every,
                        every=every, out=out, dtype=precision, threads=threads)
-        return None if watched is None else out[1][..., -1, :]
+        return None if watched is None else out[1]
 
     def _result(self, rolled: Rolled, step: ArrayLike, every: int) -> SystemTrajectory:
         points, times, given, parameters, watched = rolled
@@ -534,6 +559,10 @@ def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = ()
     made._recipe = partial(rollout, system, method=method, changing=tuple(changing), parameters=tuple(parameters),
                            iterations=iterations, events_in_a_step=events_in_a_step, remembered=remembered)
     return made
+
+
+def _last(watched: Array | None) -> Array | None:
+    return None if watched is None else watched[..., -1, :]
 
 
 def _from_to(array: Array, steps: slice, core: int) -> Array:

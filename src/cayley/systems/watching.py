@@ -94,6 +94,7 @@ class Watching:
     parameters: tuple[str, ...]
     instants: int
     remembered: int
+    of_step: bool = False  # what is remembered: the instants of the present step, as times since it began
 
     def __post_init__(self) -> None:
         if self.instants < 1 or self.remembered < 0:
@@ -238,13 +239,15 @@ class Watching:
                        fresh=where(interval.found, 1.0, 0.0), instants=where(complete, 0.0, instants),
                        trouble=where(stormy, STORM, where(wide, UNLOCATED, search.trouble)), count=count)
         blocks = {name: where(stormy, np.nan, state[name]) for name in self.system.layout.blocks}
-        point = Point(state.replaced(blocks), self._booked(flow, after, state), after.defect)
+        point = Point(state.replaced(blocks), self.booked(flow, after, state), after.defect)
         return point, Memory(ended, sides, values, values, times, numbers), complete
 
     def _fired(self, flow: Flow, memory: Memory, interval: Interval,
                state: State) -> tuple[State, list[Any], Scalar, Array, Array]:
         """The jumps of what has crossed at the instant, in their order: the state, which they were, and the log."""
-        count = memory.search.count
+        search = memory.search
+        count = search.count
+        moment = search.since + search.length if self.of_step else flow.t
         times = memory.times
         numbers = memory.numbers
         fired = []
@@ -253,9 +256,11 @@ class Watching:
                                  self.guards.is_watched(transition, state))
             jumped = self.system.jumped(transition, flow.t, state, flow.inputs(state), flow.p)
             state = state.replaced({name: where(now, jumped[name], state[name]) for name in state})
-            here = [np.logical_and(now, count == float(j)) for j in range(self.remembered)]
+            place = search.instants if self.of_step else count
+            here = [np.logical_and(now, place == float(j)) for j in range(self.remembered)]
             if here:
-                times = np.stack([where(yes, flow.t, times[j]) for j, yes in enumerate(here)])
+                before = where(np.logical_and(now, place == 0.0), np.nan, times) if self.of_step else times
+                times = np.stack([where(yes, moment, before[j]) for j, yes in enumerate(here)])
                 numbers = np.stack([where(yes, float(k), numbers[j]) for j, yes in enumerate(here)])
             count = count + where(now, 1.0, 0.0)
             fired.append(now)
@@ -294,7 +299,7 @@ class Watching:
                                       tried=search.tried + 1.0)
         return memory._replace(search=next_search, at_low=at_low, at_high=at_high)
 
-    def _booked(self, flow: Flow, before: Point, after: State) -> Scalar:
+    def booked(self, flow: Flow, before: Point, after: State) -> Scalar:
         """The work, with the energy that comes or goes by a jump."""
         energy = self.system.energy
         if energy is None:
