@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "CASADI",
     "JAX",
