@@ -120,7 +120,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian",
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
         "difference", "mobility", "report", "draw", "shapes", "check_configuration", "normalized", "with_mimic_joints",
-        "random_configuration", "workspace", "friction_forces", "save",
+        "random_configuration", "workspace", "friction_forces", "save", "export",
         "constraint_residual", "constraint_rates", "constraint_jacobian", "constraint_drift", "close",
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",

@@ -46,7 +46,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
                     "compiler.md", "parameters.md", "equations.md", "generation.md",
                     "simulation.md", "gradients.md", "systems.md", "planning.md", "following.md", "synthesis.md",
                     "linearised.md", "shapes.md", "elastic.md", "control.md", "adaptive.md", "force.md", "stability.md",
-                    "feedback_linearisation.md", "identification.md", "optimal_control.md", "scale.md"]),
+                    "feedback_linearisation.md", "identification.md", "optimal_control.md", "exports.md", "scale.md"]),
     "Conventions": ("conventions.md", []),
     "Theory": ("theory",
                ["README.md", "compiler.md", "rotations.md", "motions.md", "tensors.md", "model.md", "kinematics.md",

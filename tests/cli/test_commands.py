@@ -212,3 +212,17 @@ def test_a_linkage_from_pairs_and_from_dead_centres(tmp_path):
                                                                    code=1).stderr
     assert "three or more" in call("synthesise", "four-bar", *pairs[:2], code=1).stderr
     assert "is not made here" in run("synthesise", "six-bar", "1:2", code=2).stderr
+
+
+def test_a_library_is_written_from_the_shell(tmp_path):
+    """What is printed are the files and what to type; the functions are named as Python names them."""
+    said = call("export", "panda", "--folder", tmp_path / "c", "--kernel", "inverse-dynamics", "--kernel", "pose:tool",
+                "--layout", "arduino", "--batch").stdout
+    assert "panda_pose_tool.c" in said and "arduino-cli compile" in said
+    assert "float" in (tmp_path / "c" / "src" / "panda_pose_tool.h").read_text()
+    assert "panda_pose_tool_batch" in (tmp_path / "c" / "src" / "panda_pose_tool.h").read_text()
+    told = data(run("export", "planar2r", "--function", "jacobian", "--axes", "body", "--folder", tmp_path / "d",
+                    "--precision", "float", "--json"))
+    assert any(file.endswith("planar2r_jacobian_tool_body.c") for file in told["files"]) and told["layout"] == "cmake"
+    assert "did you mean 'pose'" in run("export", "planar2r", "--folder", tmp_path, "--kernel", "pos:tool",
+                                        code=1).stderr

@@ -12,23 +12,23 @@ import typer
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
 from cayley.cli.terminal import literal, output, working, write_json
 from cayley.compiler.backends import BACKENDS, backend_named
+from cayley.exports.named_kernels import FUNCTIONS, OF_A_FRAME, OF_CONSTRAINTS
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
     from cayley.mechanism import Mechanism
 
-OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces",
-                "coriolis_matrix", "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum",
-                "linearize", "forward_derivatives")
-OF_CONSTRAINTS = ("constraint_residual", "constraint_jacobian", "constraint_forces")
-OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "twist": ("axes",)}
-FUNCTIONS = (*OF_THE_ROBOT, *OF_CONSTRAINTS, *OF_A_FRAME)
-
-
 Language = StrEnum("Language", [(name, name) for name in BACKENDS])  # type: ignore[misc]
 """What is written."""
 _C = Language("c")
+
+
+class Layout(StrEnum):
+    """How the folder of a library is laid out."""
+
+    cmake = "cmake"
+    arduino = "arduino"
 
 
 class Precision(StrEnum):
@@ -36,6 +36,9 @@ class Precision(StrEnum):
 
     double = "double"
     float = "float"
+
+
+_DTYPES = {"double": "float64", "float": "float32"}
 
 
 def _function_completions(incomplete: str) -> list[str]:
@@ -56,7 +59,20 @@ def export(robot: Robot,
            method: Annotated[str,
                              typer.Option("--method", show_default=False,
                                           help="A published method (`cayley counts`), if not the default.")] = "",
-           precision: Annotated[Precision, typer.Option("--precision", help="Of C and CUDA.")] = Precision.double,
+           precision: Annotated[Precision | None,
+                                typer.Option("--precision", show_default=False,
+                                             help="Of C and CUDA; double if not said, and float for Arduino.")] = None,
+           folder: Annotated[Path | None,
+                             typer.Option("--folder", metavar="DIR", show_default=False,
+                                          help="Write a library of C there, with test vectors and what checks "
+                                          "them.")] = None,
+           kernels: Annotated[list[str] | None,
+                              typer.Option("--kernel", metavar="NAME", show_default=False,
+                                           help="A function of the library: inverse-dynamics, pose:tool, "
+                                           "jacobian:tool:body; may be given several times.")] = None,
+           layout: Annotated[Layout, typer.Option("--layout", help="Of the library.")] = Layout.cmake,
+           batch: Annotated[bool,
+                            typer.Option("--batch", help="C for many states as a struct of arrays, too.")] = False,
            frame: Frame = "", axes: Annotated[
                str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
            json: Json = False) -> None:
@@ -72,12 +88,23 @@ def export(robot: Robot,
     cayley export puma560 --function inverse_dynamics --language c --output generated
     cayley export panda --function jacobian --frame tool --axes body
     cayley export planar3r --function inertia_matrix --language latex
+    cayley export panda --folder panda_c --kernel inverse-dynamics --kernel pose:tool
+    cayley export puma560 --folder puma --kernel gravity-forces --layout arduino
     ```
     """
     arm = load(robot)
+    function = function.replace("-", "_")
+    if folder is not None:
+        one = function
+        if function in OF_A_FRAME:
+            one = ":".join([function, end_frame(arm, frame), *([axes] if OF_A_FRAME[function] else [])])
+        return _library(arm, folder, kernels or [one], layout, precision, batch, name, json)
+    if kernels:
+        raise typer.BadParameter("a library is written into a folder: --folder DIR", param_hint="--kernel")
     kernel = chosen_kernel(arm, function, method, frame, axes)
     with working(f"writing {function} of {arm.name}"):
-        files = written(kernel, language.value, name or f"{arm.name}_{function}", precision.value)
+        files = written(kernel, language.value, name or f"{arm.name}_{function}", (precision or Precision.double).value,
+                        batch=batch)
     if destination is not None:
         destination.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
@@ -115,6 +142,26 @@ def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: 
     return kernel.using(method) if method else kernel
 
 
-def written(kernel: Kernel, language: str, name: str, precision: str) -> dict[str, str]:
+def written(kernel: Kernel, language: str, name: str, precision: str, *, batch: bool = False) -> dict[str, str]:
     """The texts by the names of their files."""
+    if batch:
+        if language != "c":
+            raise typer.BadParameter("a struct of arrays is for C", param_hint="--batch")
+        made = kernel.c_source(name, dtype=_DTYPES[precision], batch=True)
+        return {f"{made.name}.h": made.header, f"{made.name}.c": made.source}
     return backend_named(language).files(replace(kernel.program(), name=name), precision)
+
+
+def _library(arm: Mechanism, folder: Path, kernels: list[str], layout: Layout, precision: Precision | None,
+             batch: bool, name: str, json: bool) -> None:
+    with working(f"writing {len(kernels)} functions of {arm.name}"):
+        made = arm.export(folder, *kernels, layout=layout.value, dtype=precision and _DTYPES[precision.value],
+                          batch=batch, name=name or None)
+    if json:
+        return write_json({"robot": arm.name, "layout": layout.value, "folder": str(made.folder),
+                           "files": [str(path) for path in made.files], "commands": list(made.commands)})
+    for path in made.files:
+        output().print(literal(path), soft_wrap=True)
+    output().print(f"\nin {literal(made.folder)}:", soft_wrap=True)
+    for line in made.commands:
+        output().print(literal(f"  {line}"), soft_wrap=True)

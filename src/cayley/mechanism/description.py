@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,12 @@ from cayley.mechanism.constraints import Constraints
 from cayley.model.formats import format_to_write
 
 if TYPE_CHECKING:
+    from cayley.compiler.kernel import Kernel
+    from cayley.compiler.typing import ArrayLike, DTypeLike
+    from cayley.exports.folder import ExportedFolder
     from cayley.model.denavit_hartenberg.table import Convention, DHTable
     from cayley.model.report import Report
+    from cayley.systems.system import System
 
 
 class Description(Constraints):
@@ -42,6 +47,22 @@ class Description(Constraints):
         """
         text = format_to_write(path).write(self.tree.without_motors(), leave_out=leave_out)
         Path(path).write_text(text, encoding="utf-8")
+
+    def export(self, folder: str | os.PathLike[str], *functions: str | Kernel | System, layout: str = "cmake",
+               dtype: DTypeLike | None = None, batch: bool = False, name: str | None = None,
+               states: Mapping[str, ArrayLike] | None = None) -> ExportedFolder:
+        """Write functions as a folder of C for `layout` "cmake" or "arduino", with test vectors and what checks them.
+
+        A function is a name, "inverse-dynamics", "pose:tool", "jacobian:tool:body", a kernel, or a law of
+        `arm.control`; see `cayley.exports.export_folder` for the rest.
+
+        >>> cy.load("planar2r").export("generated", "pose")
+        Traceback (most recent call last):
+        cayley.errors.SignatureError: 'pose' of planar2r: say of which frame, 'pose:tool'; there are ...
+        """
+        from cayley.exports.of_mechanism import export_mechanism
+        return export_mechanism(self, folder, functions, layout=layout, dtype=dtype, batch=batch, name=name,
+                                states=states)
 
     def report(self) -> Report:
         """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.
