@@ -2,6 +2,8 @@
 for every other.
 """
 
+import math
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,15 +11,17 @@ import sympy
 from matplotlib.mathtext import MathTextParser
 from scipy.spatial.transform import Rotation
 
+import cayley as cy
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, inertia_matrix
 from cayley.dynamics.equations import equations_of_motion
+from cayley.dynamics.equations.named_recursion import named_inverse_dynamics, named_recursion
 from cayley.dynamics.equations.printing import latex_name
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.catalogue import load_robot
-from cayley.model.joint_kinds import Helical, Planar, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds import Floating, Helical, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Friction, Joint, Rotor
 from cayley.model.tree import Tree
 from dynamics.chains import random_chain
@@ -76,18 +80,18 @@ def near_to(found, wanted):
 def test_planar_2r_reads_as_in_the_textbook():
     assert str(equations_of_motion(load_robot("planar2r"), parameters="symbols")).splitlines() == [
         "M qdd + V + G = tau, V = C qd",
-        "h = m_2*l_1*c_2*sin(q_2)",
-        "M_11 = I_1 + I_2 + m_1*c_1**2 + m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2))",
-        "M_12 = M_21 = I_2 + m_2*(c_2**2 + l_1*c_2*cos(q_2))",
-        "M_22 = I_2 + m_2*c_2**2",
+        "h = m_2*l_1*r_2*sin(q_2)",
+        "M_11 = I_1 + I_2 + m_1*r_1**2 + m_2*(l_1**2 + r_2**2 + 2*l_1*r_2*cos(q_2))",
+        "M_12 = M_21 = I_2 + m_2*(r_2**2 + l_1*r_2*cos(q_2))",
+        "M_22 = I_2 + m_2*r_2**2",
         "V_1 = -h*(2*qd_1*qd_2 + qd_2**2)",
         "V_2 = h*qd_1**2",
-        "G_1 = (m_1*c_1 + m_2*l_1)*g*cos(q_1) + m_2*c_2*g*cos(q_1 + q_2)",
-        "G_2 = m_2*c_2*g*cos(q_1 + q_2)"]
+        "G_1 = (m_1*r_1 + m_2*l_1)*g*cos(q_1) + m_2*r_2*g*cos(q_1 + q_2)",
+        "G_2 = m_2*r_2*g*cos(q_1 + q_2)"]
 
 
 def test_planar_2r_is_the_textbook_formula():
-    I1, I2, m1, m2, c1, c2, l1, g, q1, q2, v1, v2 = sympy.symbols("I_1 I_2 m_1 m_2 c_1 c_2 l_1 g q_1 q_2 qd_1 qd_2")
+    I1, I2, m1, m2, c1, c2, l1, g, q1, q2, v1, v2 = sympy.symbols("I_1 I_2 m_1 m_2 r_1 r_2 l_1 g q_1 q_2 qd_1 qd_2")
     cross, h = l1 * c2 * sympy.cos(q2), m2 * l1 * c2 * sympy.sin(q2)
     M = sympy.Matrix([[m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * cross) + I1 + I2, m2 * (c2**2 + cross) + I2],
                       [m2 * (c2**2 + cross) + I2, m2 * c2**2 + I2]])
@@ -98,7 +102,7 @@ def test_planar_2r_is_the_textbook_formula():
     for ours, textbook in ((found.M, M), (found.C, C), (found.V, C * sympy.Matrix([v1, v2])), (found.G, G)):
         assert sympy.simplify(ours - textbook) == sympy.zeros(*textbook.shape)
     assert {s.name: v for s, v in found.parameters.items()} == {
-        "m_1": 2.0, "c_1": 0.25, "I_1": 0.05, "l_1": 0.5, "m_2": 1.5, "c_2": 0.2, "I_2": 0.03, "g": 9.81}
+        "m_1": 2.0, "r_1": 0.25, "I_1": 0.05, "l_1": 0.5, "m_2": 1.5, "r_2": 0.2, "I_2": 0.03, "g": 9.81}
 
 
 def test_coriolis_matrix_of_planar_2r():
@@ -115,13 +119,13 @@ def test_planar_2r_in_numbers():
 def test_planar_3r_adds_up_its_angles():
     lines = str(equations_of_motion(load_robot("planar3r"), parameters="symbols")).splitlines()
     assert lines[-3:] == [
-        "G_1 = (m_1*c_1 + (m_2 + m_3)*l_1)*g*cos(q_1) + (m_2*c_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*c_3*g*cos(q_1 + q_2 "
+        "G_1 = (m_1*r_1 + (m_2 + m_3)*l_1)*g*cos(q_1) + (m_2*r_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*r_3*g*cos(q_1 + q_2 "
         "+ q_3)",
-        "G_2 = (m_2*c_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*c_3*g*cos(q_1 + q_2 + q_3)",
-        "G_3 = m_3*c_3*g*cos(q_1 + q_2 + q_3)"]
+        "G_2 = (m_2*r_2 + m_3*l_2)*g*cos(q_1 + q_2) + m_3*r_3*g*cos(q_1 + q_2 + q_3)",
+        "G_3 = m_3*r_3*g*cos(q_1 + q_2 + q_3)"]
     assert lines[4] == (
-        "M_11 = I_1 + I_2 + I_3 + m_1*c_1**2 + m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2)) "
-        "+ m_3*(l_1**2 + l_2**2 + c_3**2 + 2*l_1*l_2*cos(q_2) + 2*l_2*c_3*cos(q_3) + 2*l_1*c_3*cos(q_2 + q_3))")
+        "M_11 = I_1 + I_2 + I_3 + m_1*r_1**2 + m_2*(l_1**2 + r_2**2 + 2*l_1*r_2*cos(q_2)) "
+        "+ m_3*(l_1**2 + l_2**2 + r_3**2 + 2*l_1*l_2*cos(q_2) + 2*l_2*r_3*cos(q_3) + 2*l_1*r_3*cos(q_2 + q_3))")
 
 
 def test_spherical_pendulum_has_squares_of_cosines():
@@ -130,8 +134,8 @@ def test_spherical_pendulum_has_squares_of_cosines():
     tree = Tree.of("pendulum", [Body("base"), Body("fork", 0.0), Body("rod", 2.0, (0.5, 0.0, 0.0))],
                    [Joint("turn", "base", "fork", Revolute()), Joint("lift", "fork", "rod", Revolute(), across)])
     assert str(equations_of_motion(tree, parameters="symbols")).splitlines()[1:] == [
-        "h = m_2*c_2**2*cos(q_2)*sin(q_2)", "M_11 = m_2*c_2**2*cos(q_2)**2", "M_12 = M_21 = 0", "M_22 = m_2*c_2**2",
-        "V_1 = -2*h*qd_1*qd_2", "V_2 = h*qd_1**2", "G_1 = 0", "G_2 = m_2*c_2*g*cos(q_2)"]
+        "h = m_2*r_2**2*cos(q_2)*sin(q_2)", "M_11 = m_2*r_2**2*cos(q_2)**2", "M_12 = M_21 = 0", "M_22 = m_2*r_2**2",
+        "V_1 = -2*h*qd_1*qd_2", "V_2 = h*qd_1**2", "G_1 = 0", "G_2 = m_2*r_2*g*cos(q_2)"]
 
 
 # The numbers
@@ -217,10 +221,10 @@ def test_puma_is_a_page_or_two():
 def test_constants_read_as_in_books():
     """Masses first, then lengths, then gravity; what all terms share, but for a mass, is outside of the bracket."""
     lines = equations_of_motion(load_robot("puma560"), parameters="symbols").text().splitlines()
-    wanted = ("m_2*c_2y*g", "m_6*l_2x*c_6", "(m_4 + m_5 + m_6)*l_3x*g", "m_2*(l_1 + c_2z)*c_2y",
-              "(m_2*c_2x + (m_3 + m_4 + m_5 + m_6)*l_2x)*g")
+    wanted = ("m_2*r_2y*g", "m_6*l_2x*r_6", "(m_4 + m_5 + m_6)*l_3x*g", "m_2*(l_1 + r_2z)*r_2y",
+              "(m_2*r_2x + (m_3 + m_4 + m_5 + m_6)*l_2x)*g")
     for text in wanted:
-        assert any(line.startswith("k_") and line.endswith(f" = {text}") for line in lines), text
+        assert any(line.startswith("a_") and line.endswith(f" = {text}") for line in lines), text
 
 
 def test_puma_constants_of_the_published_model():
@@ -256,13 +260,13 @@ def test_latex_is_a_formula(name, parameters):
 
 def test_latex_of_planar_2r():
     rows = equations_of_motion(load_robot("planar2r"), parameters="symbols").latex().split(" \\\\\n")
-    assert rows[1] == r"h &= m_{2} l_{1} c_{2} \sin q_{2}"
+    assert rows[1] == r"h &= m_{2} l_{1} r_{2} \sin q_{2}"
     assert rows[5] == r"V_{1} &= - h \left(2 \dot{q}_{1} \dot{q}_{2} + \dot{q}_{2}^{2}\right)"
-    assert rows[7] == (r"G_{1} &= \left(m_{1} c_{1} + m_{2} l_{1}\right) g \cos q_{1} + m_{2} c_{2} g "
+    assert rows[7] == (r"G_{1} &= \left(m_{1} r_{1} + m_{2} l_{1}\right) g \cos q_{1} + m_{2} r_{2} g "
                        r"\cos\left(q_{1} + q_{2}\right)")
 
 
-@pytest.mark.parametrize(("name", "written"), [("qdd_12", r"\ddot{q}_{12}"), ("c_1x", "c_{1x}"),
+@pytest.mark.parametrize(("name", "written"), [("qdd_12", r"\ddot{q}_{12}"), ("r_1x", "r_{1x}"),
                                                ("c23", r"\mathrm{c}_{23}"), ("s2m3", r"\mathrm{s}_{2-3}"), ("h", "h"),
                                                ("c2_m10", r"\mathrm{c}_{2-10}"), ("calpha2", r"\mathrm{c}_{\alpha 2}"),
                                                ("s1_beta2", r"\mathrm{s}_{1,\beta 2}"), ("alpha_3", r"\alpha_{3}"),
@@ -331,14 +335,66 @@ def test_digits_are_those_asked_for():
     assert r"M_{66} &= 4 \cdot 10^{-5}" in found.latex(digits=3)
 
 
+# Recursions of named values
+
+
+@pytest.mark.parametrize("kinds", [("spherical", "revolute"), ("floating", "helical"), ("universal", "floating"),
+                                   ("planar", "prismatic")])
+def test_joints_of_every_kind_have_equations_of_named_values(kinds):
+    arm = cy.Mechanism.of("tree", *random_parts(np.random.default_rng(4), list(kinds))[:2])
+    random = np.random.default_rng(5)
+    q = arm.random_configuration(seed=5)
+    qd, qdd = random.normal(size=(2, arm.nv))
+    M, C, V, G, tau = values(named_recursion(arm.tree, links_of(arm.tree), with_letters=False), q, qd, qdd)
+    np.testing.assert_allclose(M, arm.inertia_matrix(q), atol=1e-11)
+    np.testing.assert_allclose(G, arm.gravity_forces(q), atol=1e-11)
+    np.testing.assert_allclose(C @ qd, V, atol=1e-10)
+    np.testing.assert_allclose(tau, arm.inverse_dynamics(q, qd, qdd), atol=1e-10)
+
+
+def test_a_free_body_reads_as_in_the_textbook():
+    body = Tree.of("brick", [Body("base"), Body("brick", 2.0, (0, 0, 0), np.diag([0.1, 0.2, 0.4]))],
+                   [Joint("free", "base", "brick", Floating())])
+    found = equations_of_motion(body).substituted()
+    w = found.qd[3:]
+    euler = [0.2 * w[1] * w[2], -0.3 * w[0] * w[2], 0.1 * w[0] * w[1]]  # of moments of inertia 0.1, 0.2, 0.4
+    np.testing.assert_allclose(np.array(found.M.diagonal(), dtype=float)[0], [2, 2, 2, 0.1, 0.2, 0.4])
+    for force, wanted in zip(found.V[3:], euler, strict=True):
+        assert sympy.nsimplify(sympy.expand(force - wanted), rational=True, tolerance=1e-12) == 0
+
+
+def test_names_say_what_values_are_and_come_in_groups():
+    found = equations_of_motion(load_robot("panda"))
+    text = str(found)
+    assert "t_" not in text and not [line for line in text.splitlines() if len(line) > 250]
+    assert "M_55 = J_5xx + J_5yy" in text and "G_3 = g_3x*u_3y - g_3y*u_3x" in text
+    titles = [line for line in text.splitlines() if line.endswith(":")]
+    assert titles == [f"{group.title}:" for group in found.groups] + ["Equations of motion:"]
+    assert r"\dot{\omega}_{4y}" in found.latex()
+
+
+def test_a_long_recursion_of_forces_is_that_of_the_kernel():
+    arm = cy.load("panda_hand").spanning_tree()
+    random = np.random.default_rng(6)
+    q, qd, qdd = random.normal(size=(3, arm.nv))
+    made = named_inverse_dynamics(arm.tree)
+    known = {f"{letter}_{k + 1}": x for letter, xs in zip(("q", "qd", "qdd"), (q, qd, qdd), strict=True)
+             for k, x in enumerate(xs)}
+    for symbol, expression in [line for group in made.groups for line in group.lines]:
+        known[symbol.name] = eval(sympy.pycode(expression), {"math": math}, known)
+    tau = [eval(sympy.pycode(force), {"math": math}, known) for force in made.tau]
+    np.testing.assert_allclose(tau, arm.inverse_dynamics(q, qd, qdd), atol=1e-11)
+
+
 # Refusals and edges
 
 
-def test_quaternions_are_refused_with_a_way_out():
+def test_quaternions_are_refused_where_entries_are_to_be_written_out():
     tree = Tree.of("ball", [Body("base"), Body("arm", 1.0, (0.1, 0, 0))],
                    [Joint("shoulder", "base", "arm", Spherical())])
-    with pytest.raises(UnsupportedError, match=r"'shoulder' of ball is spherical.*replace it by revolute"):
-        equations_of_motion(tree)
+    for options in ({"parameters": "symbols"}, {"shared": False}):
+        with pytest.raises(UnsupportedError, match=r"'shoulder' of ball is spherical.*replace it by revolute"):
+            equations_of_motion(tree, **options)
 
 
 def test_other_words_for_parameters_are_refused():

@@ -73,7 +73,7 @@ def test_the_slider_crank_is_printed_in_three_formulations_as_in_the_book():
     found = arm.equations(parameters="symbols")
     assert sympy.simplify(found.Psi + sympy.Matrix([r * sympy.cos(th) - L * sympy.cos(ga) - x,
                                                     r * sympy.sin(th) - L * sympy.sin(ga)])) == sympy.zeros(2, 1)
-    m1, m2, m3, l1, l2, I1, I3 = sympy.symbols("m_1 m_3 m_2 c_1 c_3 I_1 I_3")
+    m1, m2, m3, l1, l2, I1, I3 = sympy.symbols("m_1 m_3 m_2 r_1 r_3 I_1 I_3")
     s = sympy.sin(ga)
     M = sympy.Matrix([[I1 + m1 * l1**2, 0, 0], [0, m2 + m3, -m2 * l2 * s], [0, -m2 * l2 * s, I3 + m2 * l2**2]])
     assert sympy.simplify(found.M - M) == sympy.zeros(3, 3)

@@ -218,7 +218,7 @@ def test_a_small_elastic_arm_has_the_lagrangian_of_sympy():
     q, v = (list(found.inputs[name]) for name in ("q", "qd"))
     letters = {name: sympy.Symbol(name) for name in made.parameters}
     m1, m2, m3, c1, c2, I1, I2, I3, l, g, k, N = (letters[name] for name in (
-        "m_1", "m_2", "m_3", "c_1x", "c_2x", "I_1zz", "I_2zz", "I_3zz", "l_1_2x", "g", "k_2", "N_2"))
+        "m_1", "m_2", "m_3", "r_1x", "r_2x", "I_1zz", "I_2zz", "I_3zz", "l_1_2x", "g", "k_2", "N_2"))
     assert "l_1_3x" in letters  # the rotor's place on link 1
     place3 = letters["l_1_3x"]
     t = sympy.Symbol("time")

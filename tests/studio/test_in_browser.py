@@ -60,13 +60,16 @@ def test_no_table_is_cut_on_a_wide_screen(browser, pages, name):
     assert cut == []
 
 
-def test_equations_that_nobody_can_read_are_folded_away(browser, pages):
-    shown = "[...document.querySelectorAll('#equations .equation')].filter(one => one.checkVisibility()).length"
+def test_long_equations_have_named_values_in_groups_and_long_groups_are_folded_away(browser, pages):
+    shown = ("[...document.querySelectorAll('#equations .equation')].filter(one => one.checkVisibility())"
+             ".map(one => one.querySelector('msub').textContent)")
     browser.open(pages("planar2r"), width=1400)
-    assert browser.evaluate(shown) >= 10
+    assert len(browser.evaluate(shown)) >= 10
     browser.open(pages("anymal"), width=1400)
-    assert browser.evaluate(shown) == 0 and browser.evaluate(
-        "document.querySelectorAll('#equations .equation').length") > 100
+    names = browser.evaluate(shown)
+    assert 12 <= len(names) < 100 < browser.evaluate("document.querySelectorAll('#equations .equation').length")
+    assert not [name for name in names if name.startswith("t")] and {"M1,1", "M4,5", "G3"} <= set(names)
+    assert browser.evaluate("document.querySelectorAll('#equations h4').length") >= 5
 
 
 def test_a_wide_screen_is_used(browser, pages):

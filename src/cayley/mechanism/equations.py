@@ -101,9 +101,9 @@ class Equations(Dynamics):
 
         >>> print(cy.load("s1_f1").equations(parameters="symbols"))
         M qdd + V + G = tau, V = C qd
-        M_11 = I_1 + m_1*c_1**2
+        M_11 = I_1 + m_1*r_1**2
         V_1 = 0
-        G_1 = m_1*c_1*g*cos(q_1)
+        G_1 = m_1*r_1*g*cos(q_1)
         """
         from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
         return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared,
@@ -140,7 +140,7 @@ class Equations(Dynamics):
 
         >>> model = cy.load("planar2r").generated_model(parameters="symbols")
         >>> print(model.equations().outputs["B"][1, 1].expand())
-        I_2yy + c_2x**2*m_2
+        I_2yy + m_2*r_2x**2
         >>> list(model.texts("fortran", ["inverse_dynamics"]))
         ['planar2r_inverse_dynamics.f90']
         """

@@ -1,12 +1,10 @@
-"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion where nothing
-shorter exists.
-
-What shares so many intermediate values that nobody can read it is folded away.
+"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion of named values
+where nothing shorter exists, in groups of which long ones are folded away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -14,6 +12,8 @@ import sympy
 
 from cayley.dynamics.equations import EquationsOfMotion
 from cayley.dynamics.equations.closed_mechanisms import ClosedEquations
+from cayley.dynamics.equations.named_recursion import named_inverse_dynamics
+from cayley.dynamics.equations.result import Group, needed_lines
 from cayley.errors import UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.studio import mathml
@@ -21,24 +21,24 @@ from cayley.studio import mathml
 _LETTERS = 3  # velocities up to which equations in letters are short
 _CLOSED = 14  # velocities up to which M, V and G are asked for
 _TYPESET = 2500  # lines
-_OPEN = 12  # intermediate lines with which equations can still be read
+_OPEN = 24  # lines of a group that are shown at once
+_FEW = 6  # lines that stand below each other, however short
+_SHORT = 8  # operations of lines that stand in columns
 
 
 def equation_section(arm: Mechanism) -> str:
     """M, V = C qd and G, or the recursion of inverse dynamics; of a mechanism with loops its constraints as well."""
+    if arm.nv > _CLOSED and not arm.tree.is_constrained:
+        return _recursion(arm)
     try:
-        if arm.nv > _CLOSED:
-            raise UnsupportedError(f"M, V and G of {arm.nv} velocities would be too long to read")
-        parts = [_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm)]
+        return "".join(_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm))
     except UnsupportedError as why:
-        if arm.tree.is_constrained:
-            return f'<p class="note">No equations: {escape(str(why))}.</p>'
-        return f'<p class="note">{escape(str(why))}. Here is the recursion of inverse dynamics.</p>{_recursion(arm)}'
-    return "".join(parts)
+        return f'<p class="note">No equations: {escape(str(why))}.</p>'
 
 
 def _kinds(arm: Mechanism) -> tuple[Any, ...]:
-    return ("symbols", "numbers") if arm.nv <= _LETTERS else ("numbers",)
+    axes = all(joint.motion.nq == joint.motion.nv for joint in arm.joints)
+    return ("symbols", "numbers") if arm.nv <= _LETTERS and axes else ("numbers",)
 
 
 def _motion(found: EquationsOfMotion, kind: str) -> str:
@@ -46,9 +46,9 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
     closed = isinstance(found, ClosedEquations)
     names = (*(("Psi", "A", "b") if closed else ()), "M", "V", "G", *("F" * bool(friction)))
     entries = {name: list(_entries(found, name)) for name in names}
-    lines = _needed(found, [entry for each in entries.values() for entry in each])
+    lines = needed_lines(found.lines, [entry for each in entries.values() for entry in each])
     title = "In letters" if kind == "symbols" else "In numbers"
-    balance = f"M qdd + V + G{friction} + A' λ = tau" if closed else f"M qdd + V + G{friction} = tau"
+    balance = f"M qdd + V + G{friction} + Aᵀ λ = tau" if closed else f"M qdd + V + G{friction} = tau"
     kept = f" and {mathml.formula('A qdd + b = 0')}, {mathml.formula('Ψ = 0')}" if closed else ""
     head = f"<p>{mathml.formula(balance)}{kept} with {mathml.formula('V = C qd')}</p>"
     words = {
@@ -57,13 +57,45 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
         "F": "Friction F"}
     body = "".join(f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows)
     values = _values(found) if kind == "symbols" else ""
-    return f"<h3>{title}</h3>{head}{_folded(lines, body, found.order)}{values}"
+    return f"<h3>{title}</h3>{head}{_shared(found.groups, lines, found.order)}{body}{values}"
 
 
 def _recursion(arm: Mechanism) -> str:
-    found = arm.inverse_dynamics.equations()
-    results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(next(iter(found.outputs.values())))]
-    return _folded(found.lines, _typeset(results, None), None)
+    """The forces of any motion, where M would be a page by itself."""
+    found = named_inverse_dynamics(arm.tree)
+    results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(found.tau)]
+    lines = needed_lines([line for group in found.groups for line in group.lines], results)
+    words = (f"<p>M, V and G of {arm.nv} velocities would be too long to read. Here is the recursion of Newton and "
+             f"Euler, from link to link, for the joint forces of any motion.</p>")
+    return f"{words}{_shared(found.groups, lines, None)}<h4>Joint forces</h4>{_typeset(results, None)}"
+
+
+def _shared(groups: Sequence[Group], lines: list[tuple[Any, Any]], order: str | None) -> str:
+    """The values that the entries share: in groups, each with what they are, long ones folded away."""
+    if not lines:
+        return ""
+    if not groups:
+        return f"<h4>Shared values</h4>{_typeset(lines, order)}"
+    parts = []
+    if any(group.formulas for group in groups):
+        parts.append("<p>Written out they would fill many pages. Here they are as a recursion from link to link, in "
+                     "the axes of the links: every value has the name of what it is, with x, y or z behind it, and "
+                     "stands in a group with its own kind. R is the rotation of a link in the one before it, s where "
+                     "its origin is there, z the axis of its joint, m, u and J its mass and moments, of which what the "
+                     "link before it feels alike has been given to that one.</p>")
+    for group in groups:
+        own = {symbol for symbol, _ in group.lines}
+        kept = [line for line in lines if line[0] in own]
+        if kept:
+            formulas = "".join(f"<p>{mathml.formula(text)}</p>" for text in group.formulas)
+            parts.append(f"<h4>{escape(group.title)}</h4>{formulas}{_folded(kept, order)}")
+    return "".join(parts)
+
+
+def _folded(lines: list[tuple[Any, Any]], order: str | None) -> str:
+    if len(lines) <= _OPEN:
+        return _typeset(lines, order)
+    return f"<details><summary>{len(lines)} values</summary>{_typeset(lines, order)}</details>"
 
 
 def _entries(found: EquationsOfMotion, name: str) -> Iterable[tuple[str, Any]]:
@@ -82,38 +114,15 @@ def _entries(found: EquationsOfMotion, name: str) -> Iterable[tuple[str, Any]]:
             yield " = ".join(f"{name}_{a + 1}{apart}{b + 1}" for a, b in dict.fromkeys([(i, j), (j, i)])), entry
 
 
-def _needed(found: EquationsOfMotion, entries: Iterable[tuple[str, Any]]) -> list[tuple[Any, Any]]:
-    """The intermediate lines on which entries depend."""
-    needed = set().union(*[expression.free_symbols for _, expression in entries])
-    kept = []
-    for symbol, expression in reversed(found.lines):
-        if symbol in needed:
-            needed |= expression.free_symbols
-            kept.append((symbol, expression))
-    return kept[::-1]
-
-
-def _folded(lines: list[tuple[Any, Any]], body: str, order: str | None) -> str:
-    """The equations after the intermediate values that they share, all folded away if these are many."""
-    if not lines:
-        return body
-    shared = f"{len(lines)} shared intermediate {'value' if len(lines) == 1 else 'values'}"
-    if len(lines) <= _OPEN:
-        return f"<details open><summary>{shared}</summary>{_typeset(lines, order)}</details>{body}"
-    return (
-        f"<p>They share {len(lines)} intermediate values, too many to be read; <code>arm.equations()</code> has them "
-        "in Python, and "
-        "<code>cayley export</code> as code.</p><details><summary>All equations, with "
-        f"{shared}</summary>{_typeset(lines, order)}{body}"
-        "</details>")
-
-
 def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:
     if len(lines) > _TYPESET:
         rows = (f"{left if isinstance(left, str) else left.name} = {sympy.sstr(right, full_prec=False)}"
                 for left, right in lines)
         return f'<pre class="scroll">{escape(chr(10).join(rows))}</pre>'
-    return f'<div class="equations">{mathml.equations(lines, order=order)}</div>'
+    flowing = len(lines) > _FEW and all(isinstance(right, (sympy.cos, sympy.sin)) for _, right in lines)
+    short = len(lines) > _FEW and max(sympy.count_ops(right) for _, right in lines) < _SHORT
+    look = " flow" if flowing else " short" if short else ""
+    return f'<div class="equations{look}">{mathml.equations(lines, order=order)}</div>'
 
 
 def _values(found: EquationsOfMotion) -> str:

@@ -23,7 +23,7 @@ from cayley.dynamics.equations.parameter_symbols import (
     passive,
 )
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
-from cayley.dynamics.equations.result import EquationsOfMotion
+from cayley.dynamics.equations.result import EquationsOfMotion, Group
 from cayley.dynamics.equations.ring_scalars import coordinate_name, exact_links
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong
@@ -75,8 +75,11 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
     written |= {"F": passive(tree, drives, symbols, q, qd)}
     if ties:
         written |= _of_constraints(exact.rows, writer, qd)
+    groups = [Group("Sines and cosines", (), tuple(writer.waves)), Group("Constants", (), tuple(writer.constants)),
+              Group("Coefficients of velocities, by Christoffel", (), tuple(coefficients.lines))]
     return EquationsOfMotion(tree.name, q, qd, qdd, parameter_values(symbols, parameters), written,
-                             (*writer.waves, *writer.constants, *coefficients.lines), "none")
+                             tuple(line for group in groups for line in group.lines), "none",
+                             tuple(group for group in groups if group.lines) if writer.short else ())
 
 
 def constraint_form(tree: Tree, links: Links, ties: Ties) -> EquationsOfMotion:

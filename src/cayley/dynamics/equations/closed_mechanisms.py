@@ -21,9 +21,9 @@ import sympy
 from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.closed_form import closed_form, constraint_form
 from cayley.dynamics.equations.constraint_sums import Ties
+from cayley.dynamics.equations.named_recursion import named_recursion
 from cayley.dynamics.equations.printing import Line, latex_name, latex_of, text_of
 from cayley.dynamics.equations.readable_sums import product, total
-from cayley.dynamics.equations.recursive_form import recursive_form
 from cayley.dynamics.equations.result import DIGITS, EquationsOfMotion, Velocities, needed_lines
 from cayley.dynamics.equations.trigonometric_sums import TooLong
 from cayley.dynamics.rigid_links.links import Links, links_of
@@ -184,13 +184,13 @@ def closed_equations(tree: Tree, *, with_letters: bool, shared: bool | None, for
                 "numbers (\"augmented\", parameters=\"numbers\") they are lines of intermediate values") from None
         found = _by_recursion(free, links, ties)
     made = ClosedEquations(tree.name, found.q, found.qd, found.qdd, found.parameters, found.written, found.lines,
-                           found.order, formulation, tuple(str(structure.rows[k]) for k in rows), chosen)
+                           found.order, found.groups, formulation, tuple(str(structure.rows[k]) for k in rows), chosen)
     return _projected(made) if projected else made
 
 
 def _by_recursion(free: Tree, links: Links, ties: Ties) -> EquationsOfMotion:
     """M, V and G as lines of intermediate values, and what the constraints say written out."""
-    found = recursive_form(free, links, with_letters=False)
+    found = named_recursion(free, links, with_letters=False)
     said = constraint_form(free, links, ties)
     own = dict(zip((*said.q, *said.qd), (*found.q, *found.qd), strict=True))
     written = {name: [entry.xreplace(own) for entry in entries] for name, entries in said.written.items()}

@@ -25,9 +25,9 @@ from cayley.model.tree import Tree
 def parameter_symbols(parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Symbols by the names of the parameters: I_1 for I_1zz, if no other inertia of link 1 is among them.
 
-    >>> parameter_symbols([Parameter("I", "1", "zz", 0.05), Parameter("c", "2", "x", 0.1),
-    ...                    Parameter("c", "2", "y", 0.2)])
-    {'I_1zz': I_1, 'c_2x': c_2x, 'c_2y': c_2y}
+    >>> parameter_symbols([Parameter("I", "1", "zz", 0.05), Parameter("r", "2", "x", 0.1),
+    ...                    Parameter("r", "2", "y", 0.2)])
+    {'I_1zz': I_1, 'r_2x': r_2x, 'r_2y': r_2y}
     """
     listed = list(parameters)
     count = Counter((p.kind, p.place) for p in listed)
@@ -40,7 +40,7 @@ def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parame
 
 def drive_parameters(tree: Tree) -> dict[str, Parameter]:
     """The numbers of the drives that are included: J_i of rotors behind their gears, b_i and f_i of viscous and of dry
-    friction, k_i, d_i and h_i, stiffness, damping and cubic stiffness of springs, and N_i, the gears before them.
+    friction, k_i, d_i and kappa_i, stiffness, damping and cubic stiffness of springs, and N_i, the gears before them.
     """
     found = []
     rotors = rotor_inertias(tree)
@@ -51,7 +51,7 @@ def drive_parameters(tree: Tree) -> dict[str, Parameter]:
                   for kind, value in numbers.items() if value]
     for tie in ties(tree):
         spring = _polynomial(tree, tie)
-        numbers = {"k": spring.stiffness, "d": spring.damping, "h": getattr(spring, "cubic", 0.0)}
+        numbers = {"k": spring.stiffness, "d": spring.damping, "kappa": getattr(spring, "cubic", 0.0)}
         numbers |= {} if tie.gear in (1.0, -1.0) else {"N": tie.gear}
         found += [Parameter(kind, str(tie.qd + 1), "", value) for kind, value in numbers.items() if value]
     return {p.name: p for p in found}
@@ -65,7 +65,7 @@ def _polynomial(tree: Tree, tie: Tie) -> LinearSpring | HardeningSpring:
                            f"a {tie.spring.word} spring; kernels have it")
 
 
-PASSIVE = "bfkdhN"  # the kinds of numbers of friction and springs
+PASSIVE = ("b", "f", "k", "d", "kappa", "N")  # the kinds of numbers of friction and springs
 
 
 def passive(tree: Tree, drives: Mapping[str, Parameter], symbols: Mapping[str, Any], q: tuple[Any, ...],
@@ -84,7 +84,7 @@ def passive(tree: Tree, drives: Mapping[str, Parameter], symbols: Mapping[str, A
         ratio = value("N", k) or sympy.Integer(int(tie.gear))
         angle = q[tie.q] - (0 if tie.qm is None else q[tie.qm] / ratio) - _exactly(_polynomial(tree, tie).rest)
         rate = qd[k] - (0 if tie.qmd is None else qd[tie.qmd] / ratio)
-        held = [*of("k", k, angle), *of("h", k, angle**3), *of("d", k, rate)]
+        held = [*of("k", k, angle), *of("kappa", k, angle**3), *of("d", k, rate)]
         found[k] += held
         if tie.qmd is not None:
             found[tie.qmd] += [-term / ratio for term in held]

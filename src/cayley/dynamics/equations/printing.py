@@ -126,8 +126,8 @@ def latex_name(name: str) -> str:
     if wave := re.fullmatch(r"([cs])((?:m?\d|m?[a-z]{4,5}\d)\w*)", name):
         return rf"\mathrm{{{wave[1]}}}_{{{_below(re.sub('_?m(?!m)', '-', wave[2]))}}}"
     letter, _, below = name.partition("_")
-    letter = {"qd": r"\dot{q}", "qdd": r"\ddot{q}"}.get(letter, letter)
-    return f"{_greek(letter)}_{{{_below(below)}}}" if below else _greek(letter)
+    head = {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "omegad": r"\dot{\omega}"}.get(letter) or _greek(letter)
+    return f"{head}_{{{_below(below)}}}" if below else head
 
 
 def _below(text: str) -> str:
@@ -135,4 +135,5 @@ def _below(text: str) -> str:
 
 
 def _greek(text: str) -> str:
-    return re.sub(r"(alpha|beta|gamma|lambda|tau|Psi)(.?)", lambda m: rf"\{m[1]} {m[2]}" if m[2] else rf"\{m[1]}", text)
+    return re.sub(r"(alpha|beta|gamma|kappa|lambda|omega|tau|Psi)(.?)",
+                  lambda m: rf"\{m[1]} {m[2]}" if m[2] else rf"\{m[1]}", text)

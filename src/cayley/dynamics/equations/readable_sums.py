@@ -1,7 +1,7 @@
 """Exact sums as formulas that read like a textbook's: SymPy expressions whose terms stand in the order in which they
 are to be printed.
 
-Terms with the same mass stand together, m_2*(l_1**2 + c_2**2 + 2*l_1*c_2*cos(q_2)), and gravity forces by their angle.
+Terms with the same mass stand together, m_2*(l_1**2 + r_2**2 + 2*l_1*r_2*cos(q_2)), and gravity forces by their angle.
 Where it is shorter, A + A cos 2x is written 2 A cos(x)**2. In long formulas sines and cosines get short names, c23 =
 cos(q_2 + q_3), and so do the constants that multiply them.
 """
@@ -123,7 +123,7 @@ class Writer:
         if len(monic) == 1 and sum(monic.leading_expv()) <= 2:
             return _fraction(number), product(*[self._letter(i, p) for i, p in enumerate(monic.leading_expv()) if p])
         if monic not in self._constants:
-            self._constants[monic] = sympy.Symbol(f"k_{len(self._constants) + 1}"), self._factored(monic)
+            self._constants[monic] = sympy.Symbol(f"a_{len(self._constants) + 1}"), self._factored(monic)
         return _fraction(number), self._constants[monic][0]
 
     def _factored(self, polynomial: Scalar) -> Scalar:

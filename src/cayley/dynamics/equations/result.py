@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import sympy
 
@@ -15,6 +15,14 @@ from cayley.dynamics.equations.printing import Line, latex_of, text_of
 Velocities = Literal["forces", "matrix"]
 _EVERY_ENTRY = 3  # joints up to which zeros are printed as well
 DIGITS = 6
+
+
+class Group(NamedTuple):
+    """Intermediate values of one kind: what they are, how one follows from another, and the lines."""
+
+    title: str
+    formulas: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +44,7 @@ class EquationsOfMotion:
     lines: tuple[Line, ...] = field(repr=False, default=())
     order: str | None = field(repr=False,
                               default=None)  # SymPy's name of the order of terms: None is its own, "none" as written
+    groups: tuple[Group, ...] = field(repr=False, default=())  # of the lines of a recursion
 
     @cached_property
     def M(self) -> Scalar:
@@ -80,7 +89,10 @@ class EquationsOfMotion:
         friction = " + F" if any(self.written["F"]) else ""
         head = (f"M qdd + V + G{friction} = tau, V = C qd" if velocity == "forces"
                 else f"M qdd + C qd + G{friction} = tau")
-        return f"{head}\n{text_of(self._printed(velocity), digits=digits, order=self.order)}"
+        lines = self._printed(velocity)
+        parts = [f"{title}\n{text_of(part, digits=digits, order=self.order)}" for title, part in self.grouped(lines)]
+        return "\n".join([head, *parts] if self.groups else
+                         [head, text_of(lines, digits=digits, order=self.order)])
 
     def latex(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """The same as an `aligned` environment, for a displayed formula."""
@@ -89,6 +101,16 @@ class EquationsOfMotion:
         head = rf"M \ddot{{q}} + {coriolis} + G{friction} &= \tau" + (r", \quad V = C \dot{q}"
                                                                       if velocity == "forces" else "")
         return latex_of(head, self._printed(velocity), digits=digits, order=self.order)
+
+    def grouped(self, lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
+        """Lines under the titles of their groups; what belongs to none comes last."""
+        rest = list(lines)
+        found = []
+        for group in self.groups:
+            own = {symbol for symbol, _ in group.lines}
+            found.append((f"{group.title}:", [line for line in rest if line[0] in own]))
+            rest = [line for line in rest if line[0] not in own]
+        return [(title, part) for title, part in [*found, ("Equations of motion:", rest)] if part]
 
     def __str__(self) -> str:
         return self.text()

@@ -14,7 +14,7 @@ from cayley.dynamics.equations.trigonometric_sums import Coordinate, Ring, Sum, 
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.planar_rotations import Turn
 
-_ORDER = ("I", "J", "m", "l", "c", "q", "g")  # of the factors of a product
+_ORDER = ("I", "J", "m", "l", "r", "q", "g")  # of the factors of a product
 
 
 @dataclass(frozen=True)

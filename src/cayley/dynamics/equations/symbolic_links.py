@@ -5,7 +5,7 @@ Every text that runs on links runs on these as well. What is zero in the model s
 Link i has
 
     m_i                       mass
-    c_i                       centre of mass
+    r_i                       centre of mass
     I_i                       inertia about it
     l_i                       where the next link is
     beta_i, alpha_i, gamma_i  oblique turns
@@ -109,7 +109,7 @@ def _carrier(links: Links, number: int) -> str:
 def _moments(scalars: Scalars, place: str, moments: Moments) -> Moments:
     mass = scalars.number(Parameter("m", place, "", float(moments.mass))) if moments.mass else 0.0
     second = float(np.abs(moments.second).max())
-    center = _vector(scalars, "c", place, moments.center,
+    center = _vector(scalars, "r", place, moments.center,
                      float(np.sqrt(second / moments.mass)) if moments.mass else 0.0)
     I = _inertia(scalars, place, moments.inertia_about_center, second)
     own = np.trace(I) * (np.eye(3) / 2) - I
