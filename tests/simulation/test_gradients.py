@@ -9,9 +9,11 @@ import pytest
 
 import cayley as cy
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.model.joint_kinds import Floating, Revolute
+from cayley.model.parts import Body, Joint
 from cayley.systems import System, recorded_run
 from compiler.gpu_stand_in import Array
-from simulation.test_gpu_rollouts import closed, of_different_arms
+from simulation.test_gpu_rollouts import closed, elastic, of_different_arms, rubbing, rubbing_loop
 from systems.plants import free_body, rods
 
 METHODS = ("rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy", "variational")
@@ -113,6 +115,88 @@ def test_closed_loops_along_their_own_motion():
     weights = {"q": np.ones((4, 3))}
     back = roll.vjp(**crank(0.2), weights=weights, by=["q", "qd"], **RUN)
     assert along["q"].sum() == pytest.approx(sum(tangents[n] @ back[n] for n in tangents), rel=1e-12)
+
+
+def differences(roll, path, run=RUN, tolerance=1e-8):
+    """Both modes along a path of arguments, beside Richardson's differences of rollouts along it."""
+    rng = np.random.default_rng(0)
+    e = 1e-3
+    ahead, behind = path(e), path(-e)
+    near_ahead, near_behind = path(e / 2), path(-e / 2)
+
+    def slope(of):
+        one, other, near, near_other = map(of, (ahead, behind, near_ahead, near_behind))
+        return {n: (8 * (near[n] - near_other[n]) - (one[n] - other[n])) / (6 * e) for n in one}
+    given = path(0.0)
+    tangents = slope(dict)
+    along = roll.jvp(**given, tangents=tangents, **run)
+    trajectories = slope(lambda values: {n: getattr(roll(**values, **run, progress=False), n) for n in along})
+    for n in along:
+        np.testing.assert_allclose(along[n], trajectories[n], rtol=0,
+                                   atol=tolerance * max(1.0, np.abs(trajectories[n]).max()))
+        assert np.abs(along[n]).max() > 1e-3
+    weights = {n: rng.normal(size=a.shape) for n, a in along.items()}
+    back = roll.vjp(**given, weights=weights, by=[*given], **run)
+    product = sum((weights[n] * along[n]).sum() for n in weights)
+    assert product == pytest.approx(sum((tangents[n] * back[n]).sum() for n in given), rel=1e-10)
+
+
+def line(given, still=()):
+    """A straight path through arguments; what is `still` stays at rest where it is."""
+    rng = np.random.default_rng(1)
+    given = {n: np.asarray(a, dtype=float) for n, a in given.items()}
+    away = {n: rng.normal(size=a.shape) * ((a != 0) if n in still else 1.0) for n, a in given.items()}
+    return lambda s: {n: a + s * away[n] for n, a in given.items()}
+
+
+def test_elastic_drives():
+    roll, given = elastic()
+    differences(roll, line(given | {"tau": np.zeros(4)}), tolerance=1e-7)
+
+
+def test_dry_friction_of_joints_that_slide_stand_still_and_turn_round():
+    roll, given = rubbing()
+    differences(roll, line(given, still=["qd"]))
+
+
+def test_dry_friction_in_a_loop():
+    """By the forces: with that which holds, more force moves nothing."""
+    roll, given = rubbing_loop()
+    by = line({"tau": given["tau"]})
+    differences(roll, lambda s: given | by(s))
+    weights = {"q": np.ones((3, 4, 3)), "qd": np.ones((3, 4, 3))}
+    still = roll.vjp(given["q"], given["qd"], np.zeros((3, 3)) + given["tau"], weights=weights,
+                     by=[*given], **RUN)["tau"]
+    assert np.abs(still[0]).max() < 1e-15 and np.abs(still[2]).max() > 0.01
+
+
+def test_wheels():
+    """States next to one another all roll without slipping."""
+    robot = cy.load("two_wheel_robot")
+    q = robot.random_configuration(2, seed=3)
+    rng = np.random.default_rng(2)
+    away, tau = rng.normal(size=(2, 2, robot.nv))
+    speeds, faster = rng.normal(size=(2, 2, 2))
+
+    def path(s):
+        at = robot.integrate(q, s * away)
+        speed = [robot.actuated_motion(*each) for each in zip(at, speeds + s * faster, strict=True)]
+        return {"q": at, "qd": np.stack(speed), "tau": s * tau}
+    differences(robot.rollout(method="semi-implicit-euler"), path)
+
+
+def test_a_floating_base_under_a_wrench():
+    """Along quaternions."""
+    bodies = [Body("world"), Body("trunk", 2.0, [0.1, 0.0, 0.05], np.diag([0.2, 0.3, 0.25])),
+              Body("leg", 0.7, [0.0, 0.1, -0.2], 0.02 * np.eye(3))]
+    arm = cy.Mechanism.of("hopper", bodies, [Joint("free", "world", "trunk", Floating()),
+                                             Joint("hip", "trunk", "leg", Revolute((0.0, 1.0, 0.0)))])
+    q = arm.random_configuration(2, seed=1)
+    by = line({"qd": np.full((2, 7), 0.3), "tau": np.ones(7), "wrench_leg": np.ones((2, 6)),
+               "inertia_leg": cy.simulation.inertia_parameters(arm.tree, "leg")})
+    away = np.random.default_rng(3).normal(size=(2, 7))
+    roll = arm.rollout(method="semi-implicit-euler", wrenches=["leg"], inertias=["leg"])
+    differences(roll, lambda s: {"q": arm.integrate(q, s * away), **by(s)})
 
 
 def test_quaternions_by_their_coordinates():
