@@ -1,0 +1,109 @@
+"""What people look for, and what it is called here: one table of the words of the field, and one for each library whose
+calls have counterparts. The pages docs/words.md and docs/coming_from/ are written from them (`python tools/words.py`),
+the errors of names that do not exist and the "Also called" of docstrings are read from them.
+
+    field.tsv                words, separated by commas         what does it here
+    pinocchio.tsv, ...       section, their call, our call, a remark; the rest is for the tests, which run both
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+LIBRARIES = {
+    "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "robotics_toolbox": "the Robotics Toolbox", "jax": "JAX",
+    "casadi": "CasADi"}
+_HERE = Path(__file__).parent
+_OURS = re.compile(r"`arm\.(\w+)")
+_THEIRS = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+)")
+_WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}")
+
+
+class Word(NamedTuple):
+    """Words of the field, as they are written in the table, and what does it here, in Markdown."""
+
+    field: str
+    here: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words one by one, those in brackets too; formulas are no words."""
+        parts = [part.strip() for part in re.split(r"[,;()]", self.field)]
+        return tuple(part.removeprefix("and ") for part in parts if _WORD.fullmatch(part))
+
+    @property
+    def name(self) -> str:
+        """The function of a mechanism that it is, if it begins with one."""
+        found = _OURS.match(self.here)
+        return found[1] if found else ""
+
+
+class Call(NamedTuple):
+    """A call of another library, ours, and what is to be known of it; `result` and `robots` are for the tests."""
+
+    section: str
+    theirs: str
+    here: str
+    remark: str
+    result: str
+    robots: str
+
+
+@cache
+def words() -> tuple[Word, ...]:
+    """The words of the field.
+
+    >>> words()[1].words, words()[1].name
+    (('forward kinematics', 'direct kinematics', 'FK', 'fkine'), 'pose')
+    """
+    return tuple(Word(*row) for row in _rows("field"))
+
+
+@cache
+def calls(library: str) -> tuple[Call, ...]:
+    """The calls of a library, one of `LIBRARIES`."""
+    return tuple(Call(*row, *[""] * (6 - len(row))) for row in _rows(library))
+
+
+def also_called(name: str) -> tuple[str, ...]:
+    """The words of the field for a function of a mechanism.
+
+    >>> "mass matrix" in also_called("inertia_matrix")
+    True
+    """
+    return tuple(word for row in words() if row.name == name for word in row.words
+                 if _plain(word) != _plain(name))
+
+
+def what_it_is_here(name: str) -> str:
+    """The end of a sentence about a name that does not exist here, but is one in the field, or in another library; ""
+    if it is none.
+
+    >>> what_it_is_here("mass_matrix")
+    ': here it is `arm.inertia_matrix(q)`'
+    >>> what_it_is_here("computeCoriolisMatrix")
+    ': computeCoriolisMatrix of Pinocchio is `arm.coriolis_matrix(q, qd)` here'
+    """
+    wanted = _plain(name)
+    for row in words():
+        if any(_plain(word) == wanted for word in row.words):
+            return f": here it is {row.here}"
+    for library, spoken in LIBRARIES.items():
+        for call in calls(library):
+            if any(_plain(found) == wanted for found in _THEIRS.findall(call.theirs)):
+                return f": {name} of {spoken} is `{call.here}` here"
+    return ""
+
+
+def _plain(word: str) -> str:
+    """A word as names are compared: small letters and figures alone, in the singular."""
+    letters = re.sub(r"[^a-z0-9]", "", word.lower())
+    return letters.removesuffix("s")
+
+
+def _rows(table: str) -> list[list[str]]:
+    _, *lines = (_HERE / f"{table}.tsv").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line]
