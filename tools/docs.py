@@ -27,6 +27,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from cayley.words import also_called
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "cayley"
 MATH_FONT = Path(
@@ -47,6 +49,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
                     "simulation.md", "gradients.md", "systems.md", "planning.md", "following.md", "synthesis.md",
                     "linearised.md", "shapes.md", "elastic.md", "control.md", "adaptive.md", "force.md", "stability.md",
                     "feedback_linearisation.md", "identification.md", "optimal_control.md", "exports.md", "scale.md"]),
+    "Coming from": ("coming_from", ["pinocchio.md", "mujoco.md", "robotics_toolbox.md", "jax_and_casadi.md"]),
     "Conventions": ("conventions.md", []),
     "Theory": ("theory",
                ["README.md", "compiler.md", "rotations.md", "motions.md", "tensors.md", "model.md", "kinematics.md",
@@ -224,7 +227,9 @@ class Sessions(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = linked(fenced(obj.docstring.value))
+            names = also_called(obj.name) if obj.path.startswith("cayley.mechanism.") else ()
+            also = f"\n\nAlso called: {', '.join(names)}." if names else ""
+            obj.docstring.value = linked(fenced(obj.docstring.value)) + also
 
 
 def linked(docstring: str) -> str:

@@ -114,4 +114,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for
     if name in ("Mechanism", "catalogue", "load"):
         from cayley import mechanism
         return getattr(mechanism, name)
-    raise AttributeError(f"module 'cayley' has no attribute {name!r}")
+    from cayley.words import what_it_is_here
+    advice = "" if name.startswith("_") else what_it_is_here(name)
+    raise AttributeError(f"module 'cayley' has no attribute {name!r}{advice}")

@@ -1,5 +1,5 @@
-"""Every row of the table of MuJoCo's functions runs in both libraries, on an arm and on a machine with a free joint, and
-gives the same.
+"""Every row of the table of MuJoCo's functions runs in both libraries, on an arm and on a machine with a free joint,
+and gives the same.
 
 The velocity of a free joint is (v in the world; w in the body) there, and (v; w) in the body here: their velocities are
 T times ours, their forces T^-T, their accelerations T times ours and what the turning of the axes adds."""
@@ -14,7 +14,8 @@ from cayley.words import calls
 from coming_from.rows import all_of, value
 
 ROWS = calls("mujoco")
-MJCF = """<mujoco model="{name}"><compiler angle="radian"/><option gravity="0 0 -9.81" timestep="0.001" integrator="{integrator}">
+MJCF = """<mujoco model="{name}"><compiler angle="radian"/>
+<option gravity="0 0 -9.81" timestep="0.001" integrator="{integrator}">
   <flag contact="disable"/></option>
 <worldbody><body name="trunk" pos="0 0 0">{joint}
   <inertial pos="0.02 0 0.05" mass="4" diaginertia="0.05 0.07 0.06"/>
@@ -100,7 +101,7 @@ def test_both_give_the_same(both, row):
 
 
 def test_bias_of_a_free_joint_is_that_of_other_coordinates(both):
-    """What the table leaves out of a floating base: forces at qdd = 0 here are those at the acceleration T' qd there."""
+    """What the table leaves out of a floating base: forces at qdd = 0 here are those at T' qd there."""
     data = both.data()
     data.qacc = both.their_acceleration(np.zeros(both.arm.nv))
     mujoco.mj_inverse(both.model, data)

@@ -53,7 +53,8 @@ class Both:
             "states_qd": states[0], "states_qdd": states[1]}
         self.theirs = given | {
             "pin": pin, "pool": pin.ModelPool(self.model, 1), "q": self.their_q(q), "q1": self.their_q(q1),
-            "v": self.their_v(qd), "a": self.their_v(qdd), "tau": self.their_v(tau), "joint": joint, "frame": self.model.getFrameId("tool"), "forces": forces,
+            "v": self.their_v(qd), "a": self.their_v(qdd), "tau": self.their_v(tau),
+            "joint": joint, "frame": self.model.getFrameId("tool"), "forces": forces,
             "long_q": self.their_q(2 * q), "low": -np.ones(self.model.nq), "high": np.ones(self.model.nq),
             "other": pin.buildModelFromUrdf(str(gripper)),
             "states_q": np.array([self.their_q(x) for x in states_q]).T,

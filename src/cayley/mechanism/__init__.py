@@ -29,6 +29,7 @@ from cayley.model.constraint_kinds import Constraint
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import GRAVITY, Tree
 from cayley.wording import did_you_mean
+from cayley.words import what_it_is_here, with_other_names
 
 if TYPE_CHECKING:
     from cayley.model.denavit_hartenberg.conversion import About
@@ -72,6 +73,7 @@ class WantsTreeError(TraceError, AttributeError):
     """A function that takes a tree was given a mechanism."""
 
 
+@with_other_names
 class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Motion, Pictures):
     """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
@@ -141,5 +143,5 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
             """What only its tree has is asked by a function that was given a mechanism in place of a tree."""
             if hasattr(Tree, name):
                 raise WantsTreeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
-            advice = "" if name.startswith("_") else did_you_mean(name, dir(type(self)))
+            advice = "" if name.startswith("_") else what_it_is_here(name) or did_you_mean(name, dir(type(self)))
             raise AttributeError(f"a mechanism has no {name!r}{advice}")

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from inspect import cleandoc, getattr_static
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 LIBRARIES = {
     "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "robotics_toolbox": "the Robotics Toolbox", "jax": "JAX",
     "casadi": "CasADi"}
+Kind = TypeVar("Kind", bound=type)
+
 _HERE = Path(__file__).parent
 _OURS = re.compile(r"`arm\.(\w+)")
-_THEIRS = re.compile(r"(?<![\w.])(?:\w+\.)*(\w+)")
+_THEIRS = re.compile(r"(?:^|[;(=\[] *)(?!np\.)(?:[A-Za-z]\w*\.)+(\w{3,})")  # pin.rnea, d.qfrc_bias, robot.qlim
 _WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}")
 
 
@@ -74,8 +77,16 @@ def also_called(name: str) -> tuple[str, ...]:
     >>> "mass matrix" in also_called("inertia_matrix")
     True
     """
-    return tuple(word for row in words() if row.name == name for word in row.words
-                 if _plain(word) != _plain(name))
+    return tuple(word for row in words() if row.name == name for word in row.words)
+
+
+def with_other_names(kind: Kind) -> Kind:
+    """The class, in whose docstrings are the words of the field for what it has, so that `help` is found by them."""
+    for name in {row.name for row in words()} & set(dir(kind)):
+        found = getattr_static(kind, name)
+        if found.__doc__ and also_called(name):
+            found.__doc__ = f"{cleandoc(found.__doc__)}\n\nAlso called: {', '.join(also_called(name))}."
+    return kind
 
 
 def what_it_is_here(name: str) -> str:

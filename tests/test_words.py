@@ -1,0 +1,84 @@
+"""Words that people search lead to what there is: in errors, in `help`, and on the pages, which are written from the
+same tables."""
+
+import importlib.util
+import pydoc
+import re
+from pathlib import Path
+
+import pytest
+
+import cayley as cy
+from cayley.words import LIBRARIES, calls, what_it_is_here, words
+
+ROOT = Path(__file__).parents[1]
+LEADS_TO = {
+    "forward_kinematics": "arm.pose(", "rnea": "arm.inverse_dynamics(", "aba": "arm.forward_dynamics(",
+    "crba": "arm.inertia_matrix(", "mass_matrix": "arm.inertia_matrix(", "nonlinear_effects": "arm.bias_forces(",
+    "nle": "arm.bias_forces(", "armature": 'arm.including("armature")', "end_effector": 'the frame `"tool"`',
+    "tcp": 'the frame `"tool"`', "ccrba": "arm.centroidal_momentum_matrix(", "mimic": "arm.mimic_joints",
+    "centroidal_map": "arm.centroidal_momentum_matrix(", "manipulator_jacobian": "arm.jacobian(",
+    "geometric_jacobian": "arm.jacobian(", "floating_base": "floating_base=True",
+    "gravity_vector": "arm.gravity_forces(",
+    "com_jacobian": "arm.center_of_mass_jacobian(", "joint_torque_regressor": "arm.linear_model()",
+    "jacobian_derivative": "arm.jacobian_rate(", "computeJointTorqueRegressor": "arm.linear_model()",
+    "computeMinverse": "arm.inverse_inertia_matrix(", "oMf": "arm.pose(", "getFrameJacobian": "arm.jacobian(",
+    "mj_fullM": "arm.inertia_matrix(", "qfrc_bias": "arm.bias_forces(", "mj_jacSite": "arm.jacobian(",
+    "fkine": "arm.pose(", "jacob0": "arm.jacobian(", "jacobe": 'axes="body"', "gravload": "arm.gravity_forces(",
+    "ikine_LM": "arm.inverse_kinematics(", "qlim": "arm.lower", "inertia": "arm.inertia_matrix(",
+    "accel": "forward_dyn"}
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return cy.load("planar2r")
+
+
+@pytest.mark.parametrize("name", LEADS_TO)
+def test_a_name_of_the_field_is_answered_with_ours(arm, name):
+    with pytest.raises(AttributeError, match=re.escape(LEADS_TO[name])):
+        getattr(arm, name)
+    with pytest.raises(AttributeError, match=re.escape(LEADS_TO[name])):
+        getattr(cy, name)
+
+
+def test_every_word_of_the_table_is_a_name_or_is_answered(arm):
+    for row in words():
+        assert row.words, row
+        for word in row.words:
+            name = re.sub(r"\W+", "_", word)
+            if not hasattr(arm, name) and name.isidentifier():
+                assert what_it_is_here(name).startswith(": here it is"), name
+
+
+def test_what_is_named_as_ours_exists(arm):
+    rows = [row.here for row in words()] + [call.here for library in LIBRARIES for call in calls(library)]
+    named = {name for here in rows for name in re.findall(r"(?<!\")\barm\.(\w+)", here)}
+    assert len(named) > 80 and not [name for name in named if not hasattr(arm, name)]
+
+
+def test_misspelt_and_private_names_are_told_as_before(arm):
+    with pytest.raises(AttributeError, match="did you mean 'gravity_forces'"):
+        _ = arm.grvity_forces
+    with pytest.raises(AttributeError, match=r"has no '_nothing'$"):
+        _ = arm._nothing
+    with pytest.raises(AttributeError, match=r"has no attribute 'zzz'$"):
+        _ = cy.zzz
+
+
+def test_help_names_the_words_of_the_field():
+    text = pydoc.plain(pydoc.render_doc(cy.Mechanism))
+    for row in words():
+        if row.name:
+            doc = getattr(cy.Mechanism, row.name).__doc__
+            for word in row.words:
+                assert word in doc and word in text, word
+
+
+def test_pages_are_as_their_tables_say():
+    spec = importlib.util.spec_from_file_location("words_of_pages", ROOT / "tools" / "words.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    for page in tool.PAGES:
+        assert (ROOT / "docs" / page).read_text(encoding="utf-8") == tool.written(page), (
+            f"docs/{page} is not what its table says: run `python tools/words.py`")

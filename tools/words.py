@@ -1,0 +1,46 @@
+"""Write the pages of words from their tables in src/cayley/words: `python tools/words.py`. `make check` fails where a
+page is not what its table says (tests/test_words.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from cayley.words import LIBRARIES, calls, words
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = {
+    "words.md": ["field"], "coming_from/pinocchio.md": ["pinocchio"], "coming_from/mujoco.md": ["mujoco"],
+    "coming_from/robotics_toolbox.md": ["robotics_toolbox"], "coming_from/jax_and_casadi.md": ["jax", "casadi"]}
+BEGIN, END = "<!-- table: {} -->\n", "<!-- end of table -->"
+
+
+def written(page: str) -> str:
+    """The text of a page with its tables as they are now."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for table in PAGES[page]:
+        before, rest = text.split(BEGIN.format(table))
+        _, after = rest.split(END, 1)
+        text = before + BEGIN.format(table) + "\n" + "\n".join(_table(table)) + "\n\n" + END + after
+    return text
+
+
+def _table(name: str) -> Iterator[str]:
+    if name == "field":
+        yield from ("| the field | here |", "| --- | --- |")
+        yield from (f"| {row.field} | {row.here} |" for row in words())
+        return
+    for k, (section, rows) in enumerate(groupby(calls(name), key=lambda call: call.section)):
+        spoken = LIBRARIES[name].removeprefix("the ")
+        yield from ([""] if k else []) + [f"### {section}", "", f"| {spoken} | Cayley | |", "| --- | --- | --- |"]
+        yield from (f"| {_code(row.theirs)} | `{row.here}` | {row.remark} |" for row in rows)
+
+
+def _code(statements: str) -> str:
+    return "<br>".join(f"`{statement}`" for statement in statements.split("; "))
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        (DOCS / page).write_text(written(page), encoding="utf-8")
