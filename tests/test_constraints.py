@@ -120,7 +120,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian",
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
         "difference", "mobility", "report", "draw", "shapes", "check_configuration", "normalized", "with_mimic_joints",
-        "random_configuration", "workspace", "friction_forces", "save", "export",
+        "random_configuration", "configurations", "neutral_within_limits", "workspace", "friction_forces", "save",
+        "export",
         "constraint_residual", "constraint_rates", "constraint_jacobian", "constraint_drift", "close",
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
@@ -138,9 +139,9 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
-                "bodies", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity", "included",
-                "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name", "neutral",
-                "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
+                "bodies", "body_names", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity",
+                "included", "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name",
+                "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source", "spanning_tree",
                 "constraints", "without_constraints", "without_payload", "constraint_rows", "actuated_joints", "motors",
                 "control"}  # the last: each of its laws keeps or refuses constraints by itself
     public = {name for name in dir(cy.Mechanism) if not name.startswith("_")}

@@ -23,6 +23,7 @@ from cayley.kinematics.closing import close
 from cayley.kinematics.forward import body_poses, joint_pose
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.joint_kinds import Mark
+from cayley.model.named_configurations import near_zero
 from cayley.model.parts import Frame, Joint, Loop
 from cayley.model.tree import Tree
 
@@ -224,12 +225,7 @@ def resting(tree: Tree) -> Array:
     """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops,
     at the time 0 if motions are prescribed.
     """
-    q = tree.neutral
-    lower = tree.lower
-    upper = tree.upper
-    outside = (q < lower) | (q > upper)
-    ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
-    rest = np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
+    rest = near_zero(tree)
     closing = tree.loops or tree.constraints
     return (close(tree, rest, 0.0 if tree.is_timed else None).configuration if closing
             else with_mimic_joints(tree, rest))

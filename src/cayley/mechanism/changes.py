@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 from cayley.compiler.typing import ArrayLike
@@ -56,6 +57,16 @@ class Changes(Data):
         """
         from cayley.model.mounting import mounted
         return type(self)(mounted(self.tree, other.tree, on, pose))
+
+    def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike]) -> Self:
+        """The same mechanism with one more configuration that has a name, or another of this name: all coordinates
+        (nq), or those of some joints by their names, with the others near zero.
+
+        >>> cy.load("planar2r").with_configuration("bent", {"joint2": 1.0}).configurations["bent"]
+        array([0., 1.])
+        """
+        from cayley.model.named_configurations import with_configuration
+        return type(self)(with_configuration(self.tree, name, q))
 
     def with_constraints(self, *constraints: Constraint) -> Self:
         """The same mechanism with these constraints besides its own, or in the places of those of their names."""

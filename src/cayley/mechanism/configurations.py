@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
@@ -15,6 +17,30 @@ class Configurations(Data):
     """Configurations of a mechanism: drawn at random, checked, integrated."""
 
     # Configurations
+
+    @property
+    def configurations(self) -> Mapping[str, Array]:
+        """By name, the configurations (nq) that have one: of SRDF files beside the URDF file, keyframes of MJCF,
+        `[configurations]` of TOML and the catalogue, and those of `with_configuration`.
+
+        >>> cy.load("panda").configurations["ready"].round(4)
+        array([ 0.    , -0.7854,  0.    , -2.3562,  0.    ,  1.5708,  0.7854])
+        """
+        from cayley.model.named_configurations import NamedConfigurations
+        return NamedConfigurations(self.tree)
+
+    @property
+    def neutral_within_limits(self) -> Array:
+        """The configuration (nq) with every joint at its zero, or in the middle of its range where zero is outside; of
+        a mechanism with loops a closed one near that. `neutral` is the zero of the configuration space, which the
+        limits may exclude.
+
+        >>> arm = cy.load("panda")
+        >>> arm.neutral[3], arm.neutral_within_limits[3].round(4)
+        (np.float64(0.0), np.float64(-1.5708))
+        """
+        from cayley.kinematics.resting import neutral_within_limits
+        return neutral_within_limits(self.tree)
 
     def random_configuration(self, size: int | tuple[int, ...] = (), *,
                              seed: int | np.random.Generator | None = None) -> Array:

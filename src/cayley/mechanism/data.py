@@ -113,13 +113,23 @@ class Data(Pictured):
         return self.tree.actuated_joints
 
     @property
+    def body_names(self) -> tuple[str, ...]:
+        """The bodies, parents first; the first is the root.
+
+        >>> cy.load("planar2r").body_names
+        ('base', 'link1', 'link2')
+        """
+        return self.tree.body_names
+
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """All that can be named as a frame: the frames, and the bodies."""
         return self.tree.frame_names
 
     @property
     def neutral(self) -> Array:
-        """The configuration (nq) in which every joint is at its zero, whatever its limits."""
+        """The configuration (nq) in which every joint is at its zero, whatever its limits: the zero of the
+        configuration space, as Pinocchio's `neutral`. One that the robot can take is `neutral_within_limits`."""
         return self.tree.neutral
 
     @property

@@ -28,7 +28,7 @@ NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 _ROUNDING = 1e-15  # entries of a pose this near to 0, and of its rotation to 1, are that
 
 __all__ = ["LARGEST", "NO_LIMIT", "Body", "BodyByMoments", "Frame", "Friction", "Immutable", "Joint", "Limits", "Loop",
-           "Mimic", "Rotor", "frozen", "frozen_pose"]
+           "Mimic", "NamedConfiguration", "Rotor", "frozen", "frozen_pose"]
 
 
 def frozen(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
@@ -214,6 +214,14 @@ class Joint(Immutable):
                 raise ModelError(f"the limits of joint {self.name!r} are crossed: lower {low}, upper {high}")
         return Limits(**{key: tuple(x if abs(x) < NO_LIMIT else float(np.copysign(np.inf, x)) for x in values)
                          for key, values in said.items()})
+
+
+@dataclass(frozen=True)
+class NamedConfiguration:
+    """A configuration with a name: coordinates of joints, by their names; the others are at their zero."""
+
+    name: str
+    coordinates: tuple[tuple[str, tuple[float, ...]], ...]
 
 
 @dataclass(frozen=True, eq=False)

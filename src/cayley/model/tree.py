@@ -29,7 +29,18 @@ from cayley.model.motors import (
     motor_parts,
     rotor_again,
 )
-from cayley.model.parts import Body, Frame, Friction, Immutable, Joint, Loop, Mimic, Rotor, frozen
+from cayley.model.parts import (
+    Body,
+    Frame,
+    Friction,
+    Immutable,
+    Joint,
+    Loop,
+    Mimic,
+    NamedConfiguration,
+    Rotor,
+    frozen,
+)
 from cayley.model.spring_kinds import LinearSpring, Spring
 from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
@@ -87,6 +98,7 @@ class Tree(Immutable):
     included: frozenset[str] = frozenset()  # of the drives, in the dynamics: "armature", "friction", ...
     constraints: tuple[Constraint, ...] = ()  # what ties joints together besides loops and mimic joints
     actuated: tuple[str, ...] | None = None  # the joints that have a drive; None where nothing was said
+    named: tuple[NamedConfiguration, ...] = ()  # configurations that have names
     arguments: tuple[tuple[str, str], ...] = ()  # by name, those that the macros of its source were expanded with
 
     @staticmethod
@@ -268,6 +280,16 @@ class Tree(Immutable):
                      for place in range(places.start, places.stop))
 
     @property
+    def body_names(self) -> tuple[str, ...]:
+        """The bodies, parents first; the first is the root.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> load_robot("planar2r").body_names
+        ('base', 'link1', 'link2')
+        """
+        return tuple(body.name for body in self.bodies)
+
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """All that can be named as a frame: the frames, and the bodies.
 
@@ -298,7 +320,8 @@ class Tree(Immutable):
     @property
     def neutral(self) -> Array:
         """The configuration in which every joint is at its zero, whatever its limits: where those exclude zero, as in
-        joint 4 of the panda, it is not one that the robot can take, and `check_configuration` says so."""
+        joint 4 of the panda, it is not one that the robot can take, and `check_configuration` says so;
+        `cayley.kinematics.resting.neutral_within_limits` is."""
         return np.concatenate([j.motion.neutral for j in self.joints] or [np.zeros(0)])
 
     @property
@@ -404,7 +427,8 @@ class Tree(Immutable):
         made = Tree.of(self.name, [body for body in bodies if body.name not in added.bodies],
                        [joint for joint in joints if joint.name not in added.joints],
                        frames=bare.frames, gravity=self.gravity, loops=bare.loops, constraints=bare.constraints,
-                       actuated=bare.actuated, source=self.source, notes=self.notes).including(*self.included)
+                       actuated=bare.actuated, source=self.source, notes=self.notes)
+        made = replace(made, named=self.named, arguments=self.arguments).including(*self.included)
         return made if bare is self else replace(made, frames=self.frames, loops=self.loops,
                                                  constraints=self.constraints)
 

@@ -21,8 +21,9 @@ class URDF(Format):
     check_words = "Links and joints of URDF are read one by one, so that one mistake does not hide another."
 
     def read(self, path: Path, *, exact_angles: bool = True) -> Tree:
+        from cayley.model.formats.srdf import with_srdf
         from cayley.model.formats.urdf import load_urdf
-        return load_urdf(path, exact_angles=exact_angles)
+        return with_srdf(load_urdf(path, exact_angles=exact_angles), path)
 
     def write(self, tree: Tree, *, leave_out: bool) -> str:
         from cayley.model.formats.urdf_text import dump_urdf

@@ -21,9 +21,11 @@ class Xacro(Format):
     takes = frozenset({"exact_angles", "arguments"})
 
     def read(self, path: Path, *, exact_angles: bool = True, arguments: Mapping[str, object] | None = None) -> Tree:
+        from cayley.model.formats.srdf import with_srdf
         from cayley.model.formats.urdf import load_urdf
         from cayley.model.formats.xacro_text import expanded, said
         from cayley.model.formats.xml_elements import source_words
         given = said(arguments or {})
-        return load_urdf(expanded(path, given), exact_angles=exact_angles, source=source_words(path),
+        made = load_urdf(expanded(path, given), exact_angles=exact_angles, source=source_words(path),
                          called=f"{path.name} (expanded)", arguments=given)
+        return with_srdf(made, path)

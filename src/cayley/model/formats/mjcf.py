@@ -29,6 +29,7 @@ from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
 from cayley.model.formats.xml_elements import Element, source_of, source_words
 from cayley.model.joint_kinds import Floating, Motion, Prismatic, Revolute, Spherical, turn
+from cayley.model.named_configurations import with_configuration
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Rotor
 from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import Tree
@@ -71,6 +72,8 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
                    loops=parts.equalities.loops, constraints=parts.equalities.constraints, actuated=parts.actuated,
                    source="" if given else source_words(path_or_text),
                    notes=[*said, *parts.notes])
+    for key, keyframe in zip(names_of(model, "key", model.nkey), model.key_qpos, strict=True):
+        made = with_configuration(made, key, keyframe)
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
     if parts.notes:

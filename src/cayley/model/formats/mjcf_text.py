@@ -19,6 +19,7 @@ from cayley.model.formats.format import check_holds
 from cayley.model.formats.mjcf_equality_text import EqualityText
 from cayley.model.formats.xml_elements import quoted
 from cayley.model.joint_kinds.motion import Axis
+from cayley.model.named_configurations import NamedConfigurations
 from cayley.model.parts import Body, Frame, Friction, Joint
 from cayley.model.spring_kinds import LinearSpring
 from cayley.model.tree import Tree
@@ -65,7 +66,9 @@ def dump_mjcf(tree: Tree, *, leave_out: bool = False) -> str:
         *_indented(_world(tree, [*tree.frames, *equality.sites.values()]), 2), "  </worldbody>"]
     motors = [
         line for joint in tree.joints if tree.actuated and joint.name in tree.actuated for line in _motors(tree, joint)]
-    for tag, found in (("tendon", equality.tendons), ("equality", equality.equalities), ("actuator", motors)):
+    keys = [f'<key name={quoted(name)} qpos="{_words(q)}"/>' for name, q in NamedConfigurations(tree).items()]
+    for tag, found in (("tendon", equality.tendons), ("equality", equality.equalities), ("actuator", motors),
+                       ("keyframe", keys)):
         if found:
             lines += [f"  <{tag}>", *_indented(found, 2), f"  </{tag}>"]
     return "\n".join([*lines, "</mujoco>", ""])

@@ -27,6 +27,7 @@ from cayley.model.formats.files import read_bytes
 from cayley.model.formats.toml_section import Section, document
 from cayley.model.formats.toml_text import KEYS_IN_LOOPS, dump_toml
 from cayley.model.joint_kinds import KINDS, Motion
+from cayley.model.named_configurations import with_configuration
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor, frozen_pose
 from cayley.model.source import source_file
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
@@ -65,6 +66,7 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     loops = [(section, _loop(section)) for section in top.sections("loops")]
     constraints = [(section, _constraint(section)) for section in top.sections("constraints")]
     wheels = [(section, _wheel(section).parts) for section in top.sections("wheels")]
+    named = top.section("configurations")
     bodies += [body for _, wheel in wheels for body in wheel.bodies]
     joints += [joint for _, wheel in wheels for joint in wheel.joints]
     constraints += [(section, wheel.constraint) for section, wheel in wheels]
@@ -80,9 +82,26 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     except CayleyError as error:
         top.refuse(error)
     try:
-        return made if actuated is None else made.with_actuated(*actuated)
+        made = made if actuated is None else made.with_actuated(*actuated)
     except CayleyError as error:
         top.refuse(error, "actuated")
+    return made if named is None else _with_configurations(made, named)
+
+
+# Configurations
+
+
+def _with_configurations(tree: Tree, named: Section) -> Tree:
+    """A list of all coordinates, or a table of those of some joints; angles in any form."""
+    for name, value in named.data.items():
+        own = named.section(name) if isinstance(value, dict) else None
+        q: Any = named.limits(name, angle=True) if own is None else {
+            joint: own.limits(joint, angle=True) for joint in own.data}
+        try:
+            tree = with_configuration(tree, name, q)
+        except CayleyError as error:
+            named.refuse(error, name)
+    return tree
 
 
 # Bodies and frames

@@ -13,7 +13,7 @@ from cayley.errors import UnsupportedError
 from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.joint_kinds import KINDS, Motion
-from cayley.model.parts import Body, Joint, Rotor
+from cayley.model.parts import Body, Joint, NamedConfiguration, Rotor
 from cayley.model.spring_kinds import KINDS as SPRING_KINDS
 from cayley.model.tree import Tree
 
@@ -42,7 +42,15 @@ def dump_toml(tree: Tree) -> str:
             ("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
              *[("loops", loop) for loop in loops], *[
                  ("constraints", _constraint_out(constraint)) for constraint in tree.constraints]]
-    return "\n".join(_table(kind, values) for kind, values in parts)
+    named = [["[configurations]", *map(_named_out, tree.named), ""]] if tree.named else []
+    return "\n".join([*[_table(kind, values) for kind, values in parts], *map("\n".join, named)])
+
+
+def _named_out(named: NamedConfiguration) -> str:
+    """By joint, with the names of joints and configurations as texts, since they may have blanks in them."""
+    values = ", ".join(f"{_value(joint)} = {_value(own[0] if len(own) == 1 else np.array(own))}"
+                       for joint, own in named.coordinates)
+    return f"{_value(named.name)} = {{ {values} }}"
 
 
 def _table(kind: str, values: dict[str, Any]) -> str:

@@ -51,7 +51,8 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
     lost = list(_lost(tree))
     check_holds("URDF", tree, lost, leave_out=leave_out)
     lines = ['<?xml version="1.0"?>', f"<robot name={quoted(tree.name)}>"]
-    lines += [f"  <!-- not in URDF: {part.replace('--', '- -')} -->" for part in lost]
+    named = [f"the configurations {', '.join(repr(each.name) for each in tree.named)}"] if tree.named else []
+    lines += [f"  <!-- not in URDF: {part.replace('--', '- -')} -->" for part in (*lost, *named)]
     lines += _indented(line for body in tree.bodies for line in _link(body))
     lines += _indented(line for joint in tree.joints for line in _joint(joint))
     lines += _indented(line for frame in _frames(tree) for line in frame)

@@ -1,0 +1,120 @@
+"""Configurations that have names: "home", "ready", from SRDF and MJCF files, the catalogue, or the user.
+
+They are kept by joint, so that they outlive what is done to a mechanism: joints that are locked or left out are left
+out of them, joints that are added are at their zero, or in the middle of their range where that is outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError
+from cayley.model.configurations import check_configuration, with_mimic_joints
+from cayley.model.parts import NamedConfiguration
+from cayley.model.tree import Tree
+from cayley.wording import did_you_mean, shown
+
+CoordinatesByJoint = tuple[tuple[str, tuple[float, ...]], ...]
+
+
+class UnknownConfigurationError(ModelError, KeyError):
+    """A mechanism has no configuration of this name."""
+
+
+class NamedConfigurations(Mapping[str, Array]):
+    """By name, the configurations (nq) of a mechanism.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = with_configuration(load_robot("planar2r"), "bent", {"joint2": 1.0})
+    >>> NamedConfigurations(arm)
+    <configurations of planar2r: bent>
+    >>> NamedConfigurations(arm)["bent"]
+    array([0., 1.])
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._named = {each.name: each for each in tree.named}
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._named:
+            there = f"; it has {', '.join(self._named)}" if self._named else "; it has none: `with_configuration`"
+            raise UnknownConfigurationError(
+                f"{self._tree.name} has no configuration {shown(name)}"
+                f"{did_you_mean(name, self._named, otherwise=there)}")
+        return _filled(self._tree, self._named[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._named
+
+    def __repr__(self) -> str:
+        return f"<configurations of {self._tree.name}: {', '.join(self) or 'none'}>"
+
+
+def with_configuration(tree: Tree, name: str, q: ArrayLike | Mapping[str, ArrayLike]) -> Tree:
+    """The same mechanism with one more configuration that has a name, or with another of this name: all coordinates
+    (nq), or those of some joints by their names."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"a configuration has a name, not {shown(name)}")
+    made = NamedConfiguration(name, coordinates_by_joint(tree, q))
+    check_configuration(tree, _filled(tree, made), limits=False)
+    return replace(tree, named=(*[each for each in tree.named if each.name != name], made))
+
+
+def coordinates_by_joint(tree: Tree, q: ArrayLike | Mapping[str, ArrayLike]) -> CoordinatesByJoint:
+    """The coordinates of joints by their names, from a whole configuration (nq) or from those of some."""
+    if isinstance(q, Mapping):
+        return tuple((name, _own(tree, name, values)) for name, values in q.items())
+    whole = np.asarray(q, dtype=float)
+    if whole.shape != (tree.nq,):
+        raise ModelError(f"a configuration of {tree.name} has the shape ({tree.nq},), not {whole.shape}; or give those "
+                         f"of some joints by name, {{{tree.joint_names[0] if tree.joint_names else 'joint'!r}: ...}}")
+    return tuple((joint.name, tuple(whole[place].tolist()))
+                 for joint, place in zip(tree.joints, tree.q_slices, strict=True) if joint.motion.nq)
+
+
+def _own(tree: Tree, name: str, values: ArrayLike) -> tuple[float, ...]:
+    joint = tree.joints[tree.joint_number(name)]
+    try:
+        given = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"the coordinates of joint {name!r} are numbers, not {shown(values)}") from error
+    if given.shape != (joint.motion.nq,) or not joint.motion.nq:
+        raise ModelError(f"joint {name!r} of {tree.name} is {joint.motion.word} and has {joint.motion.nq} coordinates, "
+                         f"not {shown(values)}")
+    return tuple(given.tolist())
+
+
+def _filled(tree: Tree, named: NamedConfiguration) -> Array:
+    """With joints of which nothing is said near zero, and mimic joints where the others take them."""
+    q = near_zero(tree)
+    for name, values in named.coordinates:
+        number = next((k for k, joint in enumerate(tree.joints) if joint.name == name), None)
+        if number is not None and tree.joints[number].motion.nq == len(values):
+            q[tree.q_slices[number]] = values
+    return with_mimic_joints(tree, q)
+
+
+def near_zero(tree: Tree) -> Array:
+    """Every coordinate (nq) at its zero, or in the middle of its range where zero is outside.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> near_zero(load_robot("panda"))[3].round(4)
+    np.float64(-1.5708)
+    """
+    q = tree.neutral
+    lower = tree.lower
+    upper = tree.upper
+    outside = (q < lower) | (q > upper)
+    ends = np.where(np.isinf(lower), upper, lower), np.where(np.isinf(upper), lower, upper)
+    return np.where(outside, 0.5 * (np.where(outside, ends[0], 0.0) + np.where(outside, ends[1], 0.0)), q)
