@@ -2,7 +2,6 @@
 
 import tomllib
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -347,16 +346,3 @@ r = 1
             value = value[part]
         assert places.line(path) == line, path
     assert places.line(("t", 1, "absent")) == 14 and places.line(("absent",)) is None
-
-
-def test_the_example_of_the_documentation_loads():
-    import cayley.model.formats.toml_format as module
-
-    lines = [line[4:] for line in (module.__doc__ or "").splitlines() if line.startswith("    ")]
-    text = "\n".join(lines)
-    main, arm = text[:text.index("[[frames]]")], text[text.index("[dh]"):]
-    main = main.replace("mimic =", "# mimic =")
-    pendulum = load_toml(main)
-    assert pendulum.joints[0].name == "hinge" and pendulum.joints[0].rotor.reflected == pytest.approx(1.0)
-    assert load_toml('name = "arm"\n' + arm).nq == 1
-    assert Path(module.__file__).name == "toml_format.py"
