@@ -27,10 +27,12 @@ from cayley.dynamics.linearised.methods import METHODS as LINEARISED
 from cayley.dynamics.rigid_links.energies import total_energy
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ModelError, UnsupportedError
+from cayley.geometry.rotations import matrix_from_euler, matrix_from_quaternion
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.statics import joint_forces_that_exert
 from cayley.kinematics.velocity import acceleration, twist
+from cayley.model.configurations import check_configuration
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.formats.toml_format import dump_toml, load_toml
 from cayley.model.joint_kinds import (
@@ -49,8 +51,10 @@ from cayley.model.joint_kinds import (
     turn,
 )
 from cayley.model.parts import Body, Joint, Limits
-from cayley.studio.report import embedded
-from cayley.studio.scene import scene
+from cayley.studio.motion_text import motion_text
+from cayley.studio.scene import embedded, scene
+from cayley.studio.sliders import sliders
+from compiler import javascript
 from model.free_bodies import FreeBodies
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
@@ -376,28 +380,6 @@ def test_other_formats_hold_it_or_refuse_it_by_name(word, ending, tmp_path):
     close(frame_pose(again, q, "tool").matrix, frame_pose(tree, q, "tool").matrix, 1e-10)
 
 
-def scene_pose(motions, q):
-    """What the 3-D page makes of a joint."""
-    pose, start = np.eye(4), 0
-    for motion in motions:
-        own = q[start:start + motion["nq"]]
-        start += motion["nq"]
-        if motion["form"] == "screw":
-            pose = pose @ placed(turn(motion["axis"], motion["turn"] * own[0]),
-                                 np.array(motion["axis"]) * motion["slide"] * own[0])
-        elif motion["form"] == "attitude":
-            at = motion["position"]
-            R = Spherical().pose(own[motion["turn"]:motion["turn"] + 4])[0]
-            pose = pose @ placed(R, np.zeros(3) if at is None else own[at:at + 3])
-        else:
-            given, values = iter(own), []
-            for step in motion["steps"]:
-                values.append(next(given) if step is None else step if isinstance(step, float) else
-                              getattr(np, step[0])(*[values[k] for k in step[1:]]))
-            pose = pose @ np.vstack([np.reshape([values[k] for k in motion["results"]], (3, 4)), [0, 0, 0, 1]])
-    return pose
-
-
 @every_kind
 def test_pictures(word):
     tree, ((q, _, _), _) = arm(word), state(word)
@@ -405,16 +387,35 @@ def test_pictures(word):
     plt.gcf().canvas.draw()
     plt.close("all")
     data = json.loads(embedded(scene(tree.tree)))
-    poses = [np.eye(4)]
-    for joint in data["joints"]:
-        own = q[joint["start"]:joint["start"] + joint["nq"]]
-        poses.append(poses[joint["parent"]] @ np.vstack([np.reshape(joint["placement"], (3, 4)), [0, 0, 0, 1]])
-                     @ scene_pose(joint["motions"], own))
-    for pose, wanted in zip(poses, body_poses(tree, q), strict=True):
-        close(pose, wanted.matrix, 1e-12)
-    sliders = [slider for slider in data["sliders"] if slider["name"].startswith("middle")]
+    own = [slider for slider in data["sliders"] if slider["name"].startswith("middle")]
     motion = EVERY[word]
-    assert len(sliders) == (0 if motion.free else motion.nv)
+    assert len(own) == (0 if motion.free else motion.nv)
+
+
+@every_kind
+@pytest.mark.skipif(not javascript.is_there(), reason="no Chromium")
+def test_a_page_moves_it_with_the_text_of_the_library(word):
+    """Poses, the way from one configuration to another, and what sliders ask for, in a browser."""
+    tree, ((q, _, _), _) = arm(word).tree, state(word)
+    rest = np.asarray(arm(word).neutral, dtype=float)
+    moved = sliders(tree, rest)
+    text = motion_text(tree, moved, None)
+    found = javascript.call(text, "Motion.poses(given[0])", q).reshape(-1, 3, 4)
+    close(found, [pose.matrix[:3] for pose in body_poses(tree, q)], 1e-14)
+    ends = [javascript.call(text, f"Motion.between(given[0], given[1], {x})", rest, q) for x in (0, 1)]
+    close(ends[0], rest, 1e-15)
+    close([pose.matrix for pose in body_poses(tree, ends[1])], [pose.matrix for pose in body_poses(tree, q)], 1e-12)
+    values = np.linspace(-0.7, 0.9, len(moved))
+    there = javascript.call(text, "Motion.placed(given[0], given[1])", rest, values)
+    for slider, value in zip(moved, values, strict=True):
+        if slider["attitude"] is None:
+            assert there[slider["place"]] == value
+        elif slider["attitude"] == 0:
+            at = slider["place"]
+            angles = values[moved.index(slider):][:3]
+            close(matrix_from_quaternion(there[at:at + 4]), matrix_from_euler(angles, sequence="zyx", axes="moving"),
+                  1e-14)
+    assert tree.nq == len(there) and check_configuration(tree, there, limits=False) is None
 
 
 @every_kind

@@ -113,7 +113,7 @@ class Browser:
         """The value of a JavaScript expression; promises are waited for."""
         answer = self.order("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
-            raise AssertionError(f"{expression}: {answer['exceptionDetails']}")
+            raise AssertionError(f"{expression[:400]}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
     def wait(self, expression: str) -> None:

@@ -32,8 +32,9 @@ def browser():
 
 
 def picture(browser):
+    """What the view shows when all is still."""
     browser.evaluate(FRAME)
-    return browser.evaluate(PICTURE)
+    return browser.evaluate(f"(report.view.still(), {PICTURE})")
 
 
 @pytest.mark.parametrize("width", [1400, 390])
@@ -86,7 +87,7 @@ def test_a_wide_screen_is_used(browser, pages):
 def test_the_robot_is_drawn(browser, pages, name):
     browser.open(pages(name), width=1400)
     browser.evaluate("document.getElementById('show-shapes')?.click()")  # in its shapes no joint is seen
-    browser.evaluate(FRAME)
+    picture(browser)
     kinds = browser.evaluate("""(() => {
         const c = document.getElementById('view'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let solid = 0, blue = 0;
@@ -247,8 +248,7 @@ def test_a_machine_goes_no_further_than_its_loops_allow(browser, closed_pages):
 def test_rods_are_drawn(browser, closed_pages):
     browser.open(closed_pages("delta"), width=1400)
     rods = browser.evaluate("""report.scene.slides.map(s => { const at = report.view.poses(report.view.q);
-        const place = (T, p) => [0, 4, 8].map(r => T[r] * p[0] + T[r + 1] * p[1] + T[r + 2] * p[2] + T[r + 3]);
-        const a = place(at[s.body], s.point), b = place(at[s.child], s.end);
+        const a = report.view.place(at, s.body, s.point), b = report.view.place(at, s.child, s.end);
         return Math.hypot(...a.map((x, k) => x - b[k])); })""")
     np.testing.assert_allclose(rods, np.full(6, 0.85), atol=1e-5)
 

@@ -21,8 +21,8 @@ from cayley.mechanism import Mechanism
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.report import Table
 from cayley.studio.pictures import picture
-from cayley.studio.report import embedded, facts_html, page_html, page_place, player
-from cayley.studio.scene import scene
+from cayley.studio.report import facts_html, page_html, page_place, player
+from cayley.studio.scene import embedded, scene_parts
 from cayley.studio.tables import html_table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def write_control_page(arm: Mechanism, trial: Trial, path: str | os.PathLike[str
         sections.append(("settings", "How it was set", html_table(Table("Settings", ("what", "value"), rows))))
     parts = {
         "source": escape(f"Source of the model: {Path(arm.source).name}. ") if arm.source else "",
-        "scene": embedded(scene(arm.tree, way=way)), "fall": embedded(data), "reach": "",
+        **scene_parts(arm.tree, way=way), "fall": embedded(data), "reach": "",
         "player": player(), "facts": facts_html(_facts(trial)),
         "links": "".join(f'<a href="#{name}">{title}</a>' for name, title, _ in sections),
         "sections": "".join(f'<section id="{name}"><h2>{title}</h2>{body}</section>' for name, title, body in sections)}

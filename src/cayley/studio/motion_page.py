@@ -11,8 +11,8 @@ from cayley.drawing.played import MotionLike, played
 from cayley.errors import ModelError
 from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
-from cayley.studio.report import embedded, facts_html, page_html, page_place, player, template
-from cayley.studio.scene import scene
+from cayley.studio.report import facts_html, page_html, page_place, player, template
+from cayley.studio.scene import embedded, scene_parts
 from cayley.wording import shown
 
 _STEP = 0.02  # s between configurations; the page goes on evenly between them
@@ -41,6 +41,6 @@ def motion_page(tree: Tree, motion: MotionLike, speed: float = 1.0) -> str:
     times, way = played(tree, motion, _STEP)
     data = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
     facts = [("from", f"{times[0]:.4g} s"), ("to", f"{times[-1]:.4g} s")]
-    parts = {"source": "", "scene": embedded(scene(tree, way=way)), "fall": embedded(data), "reach": "",
+    parts = {"source": "", **scene_parts(tree, way=way), "fall": embedded(data), "reach": "",
              "player": player(float(speed)), "facts": facts_html(facts), "links": "", "sections": ""}
     return page_html(tree.name, parts, template("motion.css"))

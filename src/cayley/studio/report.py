@@ -7,7 +7,6 @@ said in a sentence in its place.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -37,12 +36,13 @@ from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, fall, floating, held
 from cayley.studio.motion_section import motion_section
 from cayley.studio.pictures import EnergyPlot, manipulability_picture, reachable, workspace_picture
-from cayley.studio.scene import main_frame, scene
+from cayley.studio.scene import embedded, main_frame, scene_parts
 from cayley.studio.tables import dh_words, html_table, listed
 
 _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
 _STEP = 0.02  # s between configurations of a motion; the page goes on evenly between them
+_SCRIPTS = ("raster.js", "solids.js", "viewer.js", "loops.js")
 _SPEEDS = {1.0: "1×", 0.5: "½×", 0.25: "¼×"}
 
 
@@ -222,7 +222,7 @@ class Page:
             sections = [*sections, Section("dynamics", "Dynamics", why)]
         source = f"Source of the model: {Path(self.arm.source).name}. " if self.arm.source else ""
         parts = {
-            "source": escape(source), "scene": embedded(scene(self.arm.tree, reach=self.reach, way=self.way)),
+            "source": escape(source), **scene_parts(self.arm.tree, reach=self.reach, way=self.way),
             "fall": embedded(self._fall_data()), "player": self._player(),
             "reach": '<label><input type="checkbox" id="show-reach"> reach</label>' if self.reach is not None else "",
             "facts": facts_html(self.facts), "links": "".join(f'<a href="#{one.place}">{one.title}</a>'
@@ -261,7 +261,7 @@ def page_html(name: str, parts: dict[str, str], style: str = "") -> str:
     """A page about a mechanism of parts that differ, with all that pages have in common, and a style of its own."""
     return Template(template("report.html")).substitute(
         name=escape(name), version=cayley.__version__, date=date.today().isoformat(),
-        style=template("report.css") + style, viewer=template("viewer.js") + template("loops.js"),
+        style=template("report.css") + style, viewer="".join(map(template, _SCRIPTS)),
         page=template("page.js"), **parts)
 
 
@@ -275,11 +275,6 @@ def player(speed: float = 1.0) -> str:
 
 def facts_html(facts: Sequence[tuple[str, str]]) -> str:
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
-
-
-def embedded(data: object) -> str:
-    """Data as JSON that can stand inside a <script>."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/").replace("<!", "<\\u0021")
 
 
 def _length(value: float) -> str:

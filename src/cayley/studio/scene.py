@@ -1,5 +1,5 @@
-"""What the 3-D view of a page needs, as plain data for JSON: joints with their placements, solids, frames, a floor,
-sliders, and for mechanisms with loops what closes them.
+"""What the 3-D view of a page needs: solids, frames, a floor and sliders as plain data for JSON, and what moves them as
+JavaScript.
 
 Poses are 12 numbers, the rows of (R | p). Points are in the frames of the bodies that carry them, so they stay right
 when joints move.
@@ -7,11 +7,11 @@ when joints move.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import round_number
 from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, roams, skeleton, stands_on_legs
@@ -19,11 +19,11 @@ from cayley.drawing.skins import Skins
 from cayley.drawing.solids import plate
 from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
-from cayley.model.joint_kinds import Motion
+from cayley.kinematics.closing_search import machine_size
 from cayley.model.tree import Tree
 from cayley.shapes import shapes_of
-from cayley.studio.closing import as_steps, closing
-from cayley.studio.sliders import keeps_closed, sliders
+from cayley.studio.motion_text import motion_text
+from cayley.studio.sliders import keeps_closed, moved_alone, sliders
 
 _DIGITS = 6  # of points [m]; poses of joints and frames are exact
 # radius of a rod beside a joint's, room around the figure
@@ -33,7 +33,7 @@ _BASE = 2.0  # depth of the base's foot below the root's origin, beside the size
 # of the eye, seen from the robot [rad]
 _AZIMUTH = -0.95
 _ELEVATION = 0.36
-_TRIANGLES = 6000  # of all shapes: a canvas sorts and fills them at every move, without a graphics card
+_TRIANGLES = 16000  # of all shapes: what a page draws thirty times a second without a graphics card
 _SHAPE_DIGITS = 5
 _MISSING = 12  # shapes that could not be had and are named
 _PASSED = 40  # configurations of a way that are looked at
@@ -56,64 +56,40 @@ def _remoteness(tree: Tree, body: int) -> tuple[int, float]:
     return sum(joint.motion.nv for joint in path), round(sum(lengths), 9)
 
 
+def scene_parts(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -> dict[str, str]:
+    """The texts of a page that are about the mechanism: its scene, and the functions that move it."""
+    data = scene(tree, reach=reach, way=way)
+    rest = np.array(data["q"])
+    closed = moved_alone(tree, rest) if data["closing"] else None
+    return {"scene": embedded(data), "program": motion_text(tree, data["sliders"], closed)}
+
+
+def embedded(data: object) -> str:
+    """Data as JSON that can stand inside a <script>."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/").replace("<!", "<\\u0021")
+
+
 def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -> dict[str, Any]:
-    """The mechanism at rest, and all that moves it. `reach` (n, 3): points of its workspace, in the root's frame;
+    """The mechanism at rest. `reach` (n, 3): points of its workspace, in the root's frame;
     `way` (k, nq): configurations under which there is a floor, too."""
     rest = resting(tree) if way is None else way[0]
     figure = skeleton(tree, rest)
     passed = [skeleton(tree, q).points for q in way[::max(1, len(way) // _PASSED)]] if way is not None else []
     mark = float(np.median([one.size for one in figure.marks] or [largest_mark(tree) * figure.size]))
-    led = any(constraint.timed for constraint in tree.constraints)
-    closed = closing(tree, rest) if keeps_closed(tree) and not led else None
+    moved = sliders(tree, rest)
     skin = Skins([figure], shapes_of(tree).seen.surfaces(_TRIANGLES))
     outline = skin.points if skin.surfaces.parts else np.zeros((0, 3))
     base = [] if len(outline) else _base(figure, mark)
     solids = [*base, *[part for one in figure.marks for part in _mark(figure, one)]]
     return {
-        "name": tree.name, "q": rest.tolist(), "joints": _joints(tree), "links": _links(figure),
+        "name": tree.name, "q": rest.tolist(), "links": _links(figure),
         "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
         "mark": mark,
         "floor": floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
         **_shapes(tree, skin),
         "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
-        "sliders": sliders(tree, rest), "closing": closed,
-        "mimic_joints": [] if closed else _mimic_joints(tree),
+        "sliders": moved, "closing": {"size": machine_size(tree)} if moved and keeps_closed(tree) else None,
         **camera(figure, np.concatenate([figure.points, outline]))}
-
-
-def _joints(tree: Tree) -> list[dict[str, Any]]:
-    found = []
-    for number, joint in enumerate(tree.joints):
-        motion = joint.motion
-        place = tree.q_slices[number]
-        found.append({
-            "name": joint.name, "kind": motion.word, "parent": tree.parents[number],
-            "placement": rows_of(joint.placement), "start": place.start, "nq": motion.nq,
-            "motions": [_motion(part) for part in motion.elementary if part.nq]})
-    return found
-
-
-def _motion(motion: Motion) -> dict[str, Any]:
-    """How an elementary motion moves: about and along an axis, by a quaternion, or as a program that gives the 12
-    numbers of its pose.
-    """
-    screw = motion.screw
-    attitude = motion.attitude
-    if screw is not None:
-        return {"form": "screw", "nq": motion.nq, "axis": list(screw.axis), "turn": screw.turn, "slide": screw.slide}
-    if attitude is not None:
-        return {"form": "attitude", "nq": motion.nq, "turn": attitude.q.start,
-                "position": None if attitude.position is None else attitude.position.start}
-    return {"form": "program", "nq": motion.nq, **_program(motion)}
-
-
-def _program(motion: Motion) -> dict[str, Any]:
-    """The pose as steps."""
-    def pose(q: Array) -> Array:
-        R, p = motion.pose(q)
-        return np.concatenate([R, np.reshape(p, (3, 1))], axis=1)
-
-    return as_steps(kernel(f"({motion.nq})->(3,4)", name="pose", inputs=("q",))(pose))
 
 
 def _links(figure: Skeleton) -> list[dict[str, Any]]:
@@ -169,12 +145,6 @@ def _frames(tree: Tree) -> list[dict[str, Any]]:
             for frame in (main, *[frame for frame in others if frame.name != main.name])]
 
 
-def _mimic_joints(tree: Tree) -> list[dict[str, Any]]:
-    return [{"place": place.start, "leader": tree.q_slices[tree.joint_number(joint.mimic.joint)].start,
-             "multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
-            for joint, place in zip(tree.joints, tree.q_slices, strict=True) if joint.mimic is not None]
-
-
 def _plates(figure: Skeleton, size: float) -> list[dict[str, Any]]:
     return [{"body": body, "faces": [_seen_from(figure.poses[body], face) for face in plate(corners, 3 * size)]}
             for body, corners in figure.plates.items()]
@@ -199,8 +169,8 @@ def floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
 def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
     """Surfaces in the frames of their bodies, whose triangles share their points; the bodies that lack theirs, which
     stay sticks; and what is missing, in words."""
-    parts = [{"body": tree.body_number(shape.body), "points": _rounded(surface.points, _SHAPE_DIGITS),
-              "triangles": surface.triangles.tolist(), "closed": surface.closed,
+    parts = [{"body": tree.body_number(shape.body), "points": _rounded(surface.points.ravel(), _SHAPE_DIGITS),
+              "triangles": surface.triangles.ravel().tolist(), "closed": surface.closed,
               "color": None if shape.color is None else [round(255 * x) for x in shape.color]}
              for shape, surface in skin.surfaces.parts]
     missing = skin.surfaces.missing

@@ -160,6 +160,11 @@ def javascript_text(program: Program, name: str) -> str:
     return "\n".join([*DIALECT.definitions(program, name), function])
 
 
+def iteration_text(iteration: Iteration, name: str) -> str:
+    """The same of an iteration."""
+    return _Loop(iteration, name).text
+
+
 def _value(variable: Variable, entries: Sequence[str]) -> str:
     """An array with a row to a line, unless all of it is short."""
     if not variable.shape:

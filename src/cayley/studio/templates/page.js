@@ -12,19 +12,8 @@
   const degrees = 180 / Math.PI;
   const word = (slider, x) => (slider.turns ? `${(x * degrees).toFixed(0)}°` : `${x.toFixed(3)} m`).replace(/^-(0(?:\.0+)?(?:°| m))$/, "$1");
 
-  function quaternion(yaw, pitch, roll) {
-    const [a, b, c] = [yaw, pitch, roll].map(x => [Math.cos(x / 2), Math.sin(x / 2)]);
-    return [a[0] * b[0] * c[0] + a[1] * b[1] * c[1], a[0] * b[0] * c[1] - a[1] * b[1] * c[0], a[0] * b[1] * c[0] + a[1] * b[0] * c[1],
-            a[1] * b[0] * c[0] - a[0] * b[1] * c[1]];
-  }
-
   function moved() {
-    const q = view.q.slice(), turns = {};
-    for (const s of sliders) {
-      if (s.attitude === null) q[s.place] = +s.input.value; else (turns[s.place] ??= [0, 0, 0])[s.attitude] = +s.input.value;
-    }
-    for (const [place, angles] of Object.entries(turns)) quaternion(...angles).forEach((x, k) => { q[+place + k] = x; });
-    for (const f of scene.mimic_joints) q[f.place] = f.multiplier * q[f.leader] + f.offset;
+    const q = Motion.placed(view.q, sliders.map(s => +s.input.value));
     pause();
     view.trailEnd = 0;
     if (!loops) { view.set(q); written(s => +s.input.value); return; }
@@ -98,15 +87,14 @@
 
   if (!fall) return;
   const steps = fall.q.length - 1, length = steps * fall.step, play = find("play"), scrub = find("scrub"), cursor = find("cursor");
-  const tool = scene.frames.find(f => f.main);
-  const origin = T => [T[3], T[7], T[11]], poses = fall.q.map(view.poses);
-  const trail = poses.map(all => origin(Robot.times(all[tool.body], tool.pose)));
-  const places = [...trail, ...poses.flatMap(all => all.map(origin))];
+  const tool = scene.frames.find(f => f.main), origin = [3, 7, 11].map(k => tool.pose[k]), poses = fall.q.map(Motion.poses);
+  const trail = poses.map(T => view.place(T, tool.body, origin));
+  const places = [...trail, ...poses.flatMap(T => Array.from({ length: T.length / 12 }, (_, b) => [3, 7, 11].map(k => T[12 * b + k])))];
 
   function show(time) {
     report.time = Math.max(0, Math.min(length, time));
     const place = report.time / fall.step, k = Math.min(Math.floor(place), steps - 1), part = place - k;
-    const q = fall.q[k].map((x, i) => x + part * (fall.q[k + 1][i] - x));
+    const q = Motion.between(fall.q[k], fall.q[k + 1], part);
     reveal("fall", places);
     view.trail = trail;
     view.trailEnd = Math.floor(place) + 1;
