@@ -200,7 +200,11 @@ def test_an_arm_with_other_masses_in_every_lane():
     ({"observe": lambda t, x, u, p: x.angle}, "an observation is a vector"),
     ({"autoreset": "never"}, "autoreset is one of"),
     ({"horizon": 0}, "one lane and one action or more"),
-    ({"substeps": 0}, "one step or more")])
+    ({"substeps": 0}, "one step or more"), ({"substeps": 1.5}, "one step or more"), ({"horizon": 2.5}, "not 3 and 2.5"),
+    ({"step": 0.0}, "more than 0 s"), ({"step": -0.1}, "more than 0 s"), ({"step": np.nan}, "more than 0 s"),
+    ({"draws": -1}, "0 or more"), ({"draws": 2}, "more random numbers than its draws, 2"),
+    ({"low": [0.0, 1.0]}, r"have the shape \(\), not \(2,\)"), ({"inputs": {"torque": 1.0}}, "what the actions drive"),
+    ({"inputs": {"wind": 1.0}}, "takes no input 'wind'")])
 def test_what_is_wrong_is_said(wrong, said):
     with pytest.raises(cy.SignatureError, match=said):
         episodes(3, **wrong)
@@ -219,6 +223,16 @@ def test_actions_seeds_and_masks_that_are_wrong_are_said():
         env.reset(seed=[1, 2])
     with pytest.raises(cy.SignatureError, match="truth values"):
         env.reset(options={"reset_mask": np.ones(3)})
+    with pytest.raises(cy.SignatureError, match="'reset_mask', not 'mask'"):
+        env.reset(options={"mask": np.ones(3, bool)})
+    for seed, said in ((-1, "-1"), (2**64, str(2**64)), (1.5, "1.5"), ([1, 2.5, 3], "2.5"), ([1, None, 3], "None"),
+                       ("abc", "'abc'"), (True, "True")):
+        with pytest.raises(cy.SignatureError, match=f"a seed is a whole number from 0 to .*, not {said}"):
+            env.reset(seed=seed)
+    for actions in (np.full((3, 1), 1j), [["a"], ["b"], ["c"]], np.ones((3, 1), bool)):
+        with pytest.raises(cy.SignatureError, match="actions are real numbers"):
+            env.step(actions)
+    np.testing.assert_array_equal(env.reset(seed=np.array([3, 4, 5]))[0], env.reset(seed=3)[0])
 
 
 def test_a_mechanism_is_told_to_give_its_system():
@@ -227,8 +241,34 @@ def test_a_mechanism_is_told_to_give_its_system():
                     start=lambda u: {}, observe=lambda t, x, u, p: x.q, reward=lambda t, x, u, p: 0.0)
 
 
+def test_modes_begin_by_word_and_change_in_each_lane():
+    room = cy.System(
+        "room", state={"T": "°C"}, inputs={"heat": "W"}, modes={"window": ("shut", "open")},
+        derivative=lambda t, x, u, p: u.heat - cy.where(x.is_in("window", "open"), 3.0, 1.0) * x.T,
+        transitions=[cy.systems.Transition("shuts", lambda t, x, u, p: x.T - 15.0, "falling",
+                                           during={"window": "open"}, to={"window": "shut"})])
+
+    def lanes(word):
+        return Environment(room, 4, action="heat", low=0.0, high=9.0, step=0.1, horizon=9, draws=1,
+                           start=lambda u: {"T": 15.0 + 10.0 * u[0], "window": word},
+                           observe=lambda t, x, u, p: np.stack([x.T, x.window]), reward=lambda t, x, u, p: -x.T)
+    env = lanes("open")
+    first, _ = env.reset(seed=0)
+    seen, *_ = env.step(np.zeros((4, 1)))
+    shut = np.log(first[:, 0] / 15.0) / 3.0  # when it is
+    expected = np.where(shut < 0.1, 15.0 * np.exp(shut - 0.1), first[:, 0] * np.exp(-0.3))
+    np.testing.assert_allclose(seen, np.stack([expected, shut > 0.1], axis=1), rtol=1e-4)
+    assert first[:, 1].tolist() == [1.0] * 4 and set(seen[:, 1]) == {0.0, 1.0}
+    with pytest.raises(cy.SignatureError, match="'ajar'"):
+        lanes("ajar")
+
+
 def test_a_system_that_depends_on_the_time_is_refused():
     driven = cy.System("driven", state={"x": ""}, inputs={"u": ""}, derivative=lambda t, x, u, p: np.sin(t) + u.u)
     with pytest.raises(cy.UnsupportedError, match="each lane has a time of its own"):
         Environment(driven, 2, action="u", low=-1, high=1, step=0.1, horizon=5, draws=1, start=lambda u: {"x": u[0]},
                     observe=lambda t, x, u, p: np.stack([x.x]), reward=lambda t, x, u, p: x.x)
+    for text in ({"reward": lambda t, x, u, p: x.angle * t}, {"observe": lambda t, x, u, p: np.stack([x.angle, t])},
+                 {"failed": lambda t, x, u, p: t + x.angle > 1.0}):
+        with pytest.raises(cy.UnsupportedError, match=f"`{next(iter(text))}` depends on the time itself"):
+            episodes(2, **text)

@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import SignatureError
 from cayley.learning.draws import uniform
-from cayley.learning.trials import Start, Trials
+from cayley.learning.trials import Start, Trials, is_whole
 from cayley.systems.system import System
 
 try:
@@ -64,13 +64,17 @@ class Environment(VectorEnv[Array, Array, Array]):
                  autoreset: str = "next step", threads: int = 1) -> None:
         self.trials = Trials(system, start, draws, action, observe, reward, failed, step, substeps, method, threads,
                              inputs or {})
-        if lanes < 1 or horizon < 1:
-            raise SignatureError(f"there are one lane and one action or more, not {lanes} and {horizon}")
+        if not (is_whole(lanes, 1) and is_whole(horizon, 1)):
+            raise SignatureError(f"there are one lane and one action or more, not {lanes!r} and {horizon!r}")
         if autoreset not in _AUTORESET:
             raise SignatureError(f"autoreset is one of {', '.join(map(repr, _AUTORESET))}, not {autoreset!r}")
         shape = system.ports[action].shape
         self._shape = shape
-        self._low, self._high = (np.broadcast_to(np.asarray(bound, float), shape or (1,)) for bound in (low, high))
+        try:
+            self._low, self._high = (np.broadcast_to(np.asarray(bound, float), shape or (1,)) for bound in (low, high))
+        except ValueError:
+            raise SignatureError(f"the bounds of the action {action!r} have the shape {shape}, not {np.shape(low)} and "
+                                 f"{np.shape(high)}") from None
         if not (self._low < self._high).all():
             raise SignatureError(f"low must be below high for the action {action!r}, not {self._low} and {self._high}")
         self.metadata = {"autoreset_mode": _AUTORESET[autoreset]}
@@ -92,6 +96,9 @@ class Environment(VectorEnv[Array, Array, Array]):
     def reset(self, *, seed: int | Sequence[int] | None = None,
               options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begin all episodes anew, or those of `options["reset_mask"]`; a seed begins their random numbers anew."""
+        unknown = [name for name in options or {} if name != "reset_mask"]
+        if unknown:
+            raise SignatureError(f"the option of a reset is 'reset_mask', not {unknown[0]!r}")
         mask = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, bool)))
         if mask.shape != (self.num_envs,) or mask.dtype != bool:
             raise SignatureError(f"a reset mask is {self.num_envs} truth values, not {mask.dtype} of {mask.shape}")
@@ -146,7 +153,10 @@ class Environment(VectorEnv[Array, Array, Array]):
         return self._seen.astype(np.float32)
 
     def _given_actions(self, actions: ArrayLike) -> Array:
-        given = np.asarray(actions, float)
+        given = np.asarray(actions)
+        if given.dtype.kind not in "fiu":
+            raise SignatureError(f"actions are real numbers, not {given.dtype}")
+        given = given.astype(float)
         if given.shape != (self.num_envs, *self._low.shape):
             raise SignatureError(f"actions have the shape {(self.num_envs, *self._low.shape)}, not {given.shape}")
         if np.isnan(given).any():
@@ -156,8 +166,12 @@ class Environment(VectorEnv[Array, Array, Array]):
     def _given_seeds(self, seed: int | Sequence[int] | None) -> Array:
         if seed is None:
             return np.random.SeedSequence().generate_state(1, np.uint64) + np.arange(self.num_envs, dtype=np.uint64)
-        if isinstance(seed, (int, np.integer)):
-            return np.uint64(seed) + np.arange(self.num_envs, dtype=np.uint64)
-        if len(seed) != self.num_envs:
-            raise SignatureError(f"{self.num_envs} lanes have as many seeds, not {len(seed)}")
-        return np.asarray(seed, np.uint64)
+        seeds = np.asarray(seed, object)
+        wrong = [each for each in seeds.flat if not is_whole(each, 0) or each >= 2**64]
+        if wrong:
+            raise SignatureError(f"a seed is a whole number from 0 to 2^64 - 1, not {wrong[0]!r}")
+        if seeds.shape == ():
+            return np.uint64(seeds.item()) + np.arange(self.num_envs, dtype=np.uint64)
+        if seeds.shape != (self.num_envs,):
+            raise SignatureError(f"{self.num_envs} lanes have as many seeds, not {seeds.shape}")
+        return seeds.astype(np.uint64)

@@ -14,9 +14,12 @@ from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.systems.layout import State
+from cayley.systems.arguments import given_inputs
+from cayley.systems.dependence import dependence
+from cayley.systems.layout import State, mode_number
 from cayley.systems.output_kernels import text_kernel
 from cayley.systems.record import Record
+from cayley.systems.rollouts import Rollout
 from cayley.systems.system import System
 from cayley.wording import did_you_mean, shown
 
@@ -51,19 +54,49 @@ class Trials:
         if system.is_timed:
             raise UnsupportedError(f"{system.name} depends on the time itself, and each lane has a time of its own: "
                                    "make the time a state of the system, with the derivative 1")
-        if self.substeps < 1:
-            raise SignatureError(f"an action acts in one step or more, not in {self.substeps}")
+        if not is_whole(self.substeps, 1):
+            raise SignatureError(f"an action acts in one step or more, not in {self.substeps!r}")
+        if not isinstance(self.step, (int, float, np.floating)) or not 0 < self.step < np.inf:
+            raise SignatureError(f"an action acts for more than 0 s, not for {self.step!r}")
+        if not is_whole(self.draws, 0):
+            raise SignatureError(f"the number of draws is a whole number, 0 or more, not {self.draws!r}")
+        if self.action in self.inputs:
+            raise SignatureError(f"{self.action!r} is what the actions drive: it cannot be among the `inputs` as well")
+        given_inputs(system, self.inputs, [name for name in system.ports if name != self.action])
+        self._check_judges()
         others = [name for name in self.example if name not in (*system.blocks, *system.modes, *system.parameters)]
         if others:
             known = [*system.blocks, *system.modes, *system.parameters]
             raise SignatureError(f"`start` gives {others[0]!r}, which is no state or parameter of {system.name}"
                                  + did_you_mean(others[0], known, otherwise=f"; it has {_all(known)}"))
         system.layout.given({n: value for n, value in self.example.items() if n not in system.parameters})
+        self._rollout  # noqa: B018 (a method that is not known is told now)
+
+    def _check_judges(self) -> None:
+        """That none of the texts asks for the time, which each lane has for itself."""
+        def judged(*given: Any) -> dict[str, Array]:  # noqa: ANN401 (t, x, u, p)
+            lost = {} if self.failed is None else {"failed": where(self.failed(*given), 1.0, 0.0)}
+            return {"observe": self.observe(*given), "reward": self.reward(*given), **lost}
+
+        timed = [word for word, on in dependence(self.system, judged).items() if "t" in on]
+        if timed:
+            raise UnsupportedError(f"`{timed[0]}` depends on the time itself, and each lane has a time of its own: "
+                                   "make the time a state of the system, with the derivative 1")
 
     @cached_property
     def example(self) -> dict[str, Array]:
         """What `start` gives for random numbers that are all a half."""
-        return {name: np.asarray(value, float) for name, value in self.start(np.full(self.draws, 0.5)).items()}
+        try:
+            given = self._begun(np.full(self.draws, 0.5))
+        except IndexError as error:
+            raise SignatureError(f"`start` asks for more random numbers than its draws, {self.draws}") from error
+        return {name: np.asarray(value, float) for name, value in given.items()}
+
+    def _begun(self, u: Array) -> dict[str, Any]:
+        """What `start` gives, modes by their numbers."""
+        modes = self.system.layout.modes
+        return {name: float(mode_number(modes, name, value)) if name in modes and isinstance(value, str) else value
+                for name, value in self.start(u).items()}
 
     @property
     def own(self) -> list[str]:
@@ -77,7 +110,7 @@ class Trials:
         shapes = [(layout.size,), *[np.shape(self.system.parameters[name]) for name in self.own]]
 
         def text(u: Array) -> Any:  # noqa: ANN401 (an array, or a tuple of them)
-            given = dict(self.start(u))
+            given = self._begun(u)
             plain = {name: np.full(block.shape, block.default) for name, block in layout.blocks.items()
                      if block.default is not None}
             modes = dict.fromkeys(layout.modes, 0.0)
@@ -95,11 +128,15 @@ class Trials:
     def advanced(self, x: Array, action: Array, parameters: Mapping[str, Array]) -> Array:
         """The states after an action has acted."""
         state = self.system.layout.state(x)
-        run = self.system.rollout(method=self.method, parameters=self.own)(
-            {name: state[name] for name in (*self.system.blocks, *self.system.modes)}, step=self.step / self.substeps,
-            steps=self.substeps, every=self.substeps, inputs={**self.inputs, self.action: action},
-            parameters=parameters, threads=self.threads, progress=False)
+        run = self._rollout({name: state[name] for name in (*self.system.blocks, *self.system.modes)},
+                            step=self.step / self.substeps, steps=self.substeps, every=self.substeps,
+                            inputs={**self.inputs, self.action: action}, parameters=parameters, threads=self.threads,
+                            progress=False)
         return run.vectors[..., -1, :]
+
+    @cached_property
+    def _rollout(self) -> Rollout:
+        return self.system.rollout(method=self.method, parameters=self.own)
 
     @cached_property
     def seen_size(self) -> int:
@@ -128,6 +165,11 @@ class Trials:
         values = [parameters.get(name, value) for name, value in self.system.parameters.items()]
         seen, reward, failed = self.judge(0.0, x, *inputs, *values)
         return seen, reward, failed == 1.0
+
+
+def is_whole(number: object, least: int) -> bool:
+    """Whether this is a whole number, that or more."""
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and bool(number >= least)
 
 
 def _all(names: Mapping[str, object] | list[str]) -> str:

@@ -172,6 +172,8 @@ class Layout:
         return values if values.dtype.kind == "f" else values.astype(float)
 
     def _mode(self, name: str, given: ArrayLike) -> Array:
+        if is_on_gpu(given):  # where nothing is looked at
+            return given  # type: ignore[return-value]
         words = np.asarray(given)
         if words.dtype.kind in "fiu":
             if not np.isin(words, range(len(self.modes[name]))).all():
