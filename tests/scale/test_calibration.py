@@ -6,7 +6,7 @@ import zarr
 from scipy.optimize import least_squares
 
 import cayley as cy
-from cayley.errors import GeometryError, SignatureError, SingularityError
+from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.scale import calibrate
 
 POSITION = np.s_[:3, 3]
@@ -77,5 +77,9 @@ def test_what_is_wrong_is_said(pose, log):
         broken = log["measured"].copy()
         broken[1234] = np.nan
         calibrate(pose, {"q": log["q"], "measured": broken}, entries=POSITION, rows=1000)
+    with pytest.raises(ConventionError, match="rows of a task is a whole number, 1 or more"):
+        calibrate(pose, log, entries=POSITION, rows=-5)
+    with pytest.raises(GeometryError, match="the start must be finite"):
+        calibrate(pose, log, start=[np.nan] * len(pose.parameters), entries=POSITION)
     with pytest.raises(SignatureError, match="the start has the shape"):
         calibrate(pose, log, start=[1.0], entries=POSITION)

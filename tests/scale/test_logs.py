@@ -19,7 +19,7 @@ from cayley.dynamics.identification import (
     simulate_measurements,
     summed_measurements,
 )
-from cayley.errors import GeometryError, SignatureError, SingularityError
+from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.scale import summed_log
 
 COLUMNS = ("q", "qd", "qdd", "tau")
@@ -110,6 +110,9 @@ def test_what_is_wrong_is_named_with_its_place(base, log, measured):
         summed_log(base, {"q": log["q"], "tau": log["tau"]})
     with pytest.raises(SignatureError, match=r"a row for each sample: q \(10000, 2\), qd \(10, 2\)"):
         next(logged_measurements(base.model, log["q"], log["qd"][:10], log["qdd"], log["tau"]))
+    for rows in (0, -5, 1.5):
+        with pytest.raises(ConventionError, match="rows of a task is a whole number, 1 or more"):
+            summed_log(base, log, rows=rows)
     broken = {name: getattr(measured, name).copy() for name in COLUMNS}
     broken["qd"][5000] = np.nan
     with pytest.raises(GeometryError, match="qd is not finite in sample 1000") as error:

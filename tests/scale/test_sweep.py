@@ -162,13 +162,53 @@ def test_what_cannot_be_swept_is_said(client):
         ARM.sweep("gravity_forces", {"q": q}, reduce={"forces": [Extremes()]})
     with pytest.raises(ConventionError, match="no points"):
         ARM.sweep("gravity_forces", {"q": q[:0]})
-    with pytest.raises(ConventionError, match="at least one row"):
-        ARM.sweep("gravity_forces", {"q": q}, chunk=0)
+    for chunk in (0, 2.5, "all", None, np.nan):
+        with pytest.raises(ConventionError, match="rows of a chunk is a whole number, 1 or more"):
+            ARM.sweep("gravity_forces", {"q": q}, chunk=chunk)
+    with pytest.raises(ConventionError, match=r"a client of Dask or an executor of concurrent\.futures, not on 'tcp://"):
+        ARM.sweep("gravity_forces", {"q": q}, on="tcp://scheduler:8786")
+    for ways in (Extremes(), [Extremes], "extremes"):
+        with pytest.raises(SignatureError, match="'result' is reduced by a list of reductions"):
+            ARM.sweep("gravity_forces", {"q": q}, reduce={"result": ways})
+    with pytest.raises(SignatureError, match="real numbers, not complex128"):
+        sweep(lambda q: 1j * q, {"q": q}, reduce={"result": [Moments()]})
     with pytest.raises(ConventionError, match=r"into=\.\.\."):
         ARM.sweep("gravity_forces", {"q": q}, on=client)
     with pytest.raises(SignatureError, match="to_zarr"):
         import dask.array as da
         ARM.sweep("gravity_forces", {"q": da.from_array(q)})
+
+
+def test_points_that_cannot_be_are_said(tmp_path):
+    with pytest.raises(ConventionError, match="100000 x 100000 x 100000 x 100000 has more points than can be numbered"):
+        Grid(a=np.zeros(10**5), b=np.zeros(10**5), c=np.zeros(10**5), d=np.zeros(10**5))
+    assert Grid(a=np.zeros(10**5), b=np.zeros(10**5), c=np.zeros(10**5)).count == 10**15
+    for count in ("many", np.inf, np.nan, -1, 1.5):
+        with pytest.raises(ConventionError, match="the number of points is a whole number"):
+            Drawn(count, lambda random, count: {})
+    for seed in (-1, None, 0.5):
+        with pytest.raises(ConventionError, match="the seed is a whole number"):
+            Drawn(10, lambda random, count: {}, seed=seed)
+    with pytest.raises(SignatureError, match="a dictionary, not ndarray"):
+        sweep(lambda q: q, Drawn(10, lambda random, count: random.normal(size=(count, 2))))
+    with pytest.raises(ConventionError, match="the number of bins is a whole number"):
+        Histogram(0.0, 1.0, 2.5)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConventionError, match="is a file: a sweep takes a folder"):
+        sweep(lambda q: q, {"q": np.zeros(3)}, into=tmp_path / "file")
+
+
+@pytest.mark.parametrize(("compute", "said"), [
+    (lambda q: {"a": q} if q[0] < 2 else {"b": q}, r"gave a of \(\) float64, and these points give no a"),
+    (lambda q: {"a": q} if q[0] < 2 else {"a": q, "b": q}, r"gave no b, and these points give b of \(\) float64"),
+    (lambda q: q[:, None] if q[0] < 2 else np.stack([q, q], axis=1), r"of \(1,\) float64, .* of \(2,\) float64"),
+    (lambda q: np.stack([q, q], axis=1) if q[0] < 2 else q[:, None], r"of \(2,\) float64, .* of \(1,\) float64"),
+    (lambda q: q.astype(int) if q[0] < 2 else q + 0.5, r"of \(\) int64, .* of \(\) float64")])
+def test_points_that_give_something_else_than_the_first_are_said(compute, said):
+    """Rather than spread, rounded, or left at zero."""
+    with pytest.raises(SignatureError, match=said) as error:
+        sweep(compute, {"q": np.arange(4.0)}, chunk=1)
+    assert error.value.__notes__ == ["in chunk 2 of a sweep, points 2 to 2"]
 
 
 def dying(notes, q, qd, qdd):

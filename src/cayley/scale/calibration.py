@@ -22,7 +22,7 @@ from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.kinematics.mechanism_kernel import KernelWithParameters
 from cayley.model.parameters import Parameters
 from cayley.model.tree import Tree
-from cayley.scale.points import Columns, Table
+from cayley.scale.points import Columns, Table, whole_number
 from cayley.scale.tasks import Workers, done, in_order, tasks_of
 
 _MEASURED = "measured"
@@ -86,6 +86,9 @@ def calibrate(kernel: KernelWithParameters[Any], log: Mapping[str, Any], *,
     values = np.array(kernel.parameters.nominal if start is None else start, dtype=float)
     if values.shape != (len(kernel.parameters),):
         raise SignatureError(f"the start has the shape {values.shape}; there are {len(kernel.parameters)} parameters")
+    if not np.isfinite(values).all():
+        raise GeometryError(f"the start must be finite numbers, not {values}")
+    rows = whole_number(rows, "the number of rows of a task")
 
     task = tasks_of(_triangle, kernel, entries, workers=on)
 

@@ -14,7 +14,7 @@ from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.measurements import Measurements
 from cayley.dynamics.identification.summed import SummedMeasurements, summed_measurements
 from cayley.errors import SignatureError
-from cayley.scale.points import Columns, Table
+from cayley.scale.points import Columns, Table, whole_number
 from cayley.scale.tasks import Workers, done, in_order, tasks_of
 
 _COLUMNS = ("q", "qd", "qdd", "tau")
@@ -43,6 +43,7 @@ def summed_log(base: BaseParameters, log: Mapping[str, Any], *, rows: int = 6553
     if any(is_lazy(column) for column in log.values()):
         return _by_graph(base, log)
     table = Table(log)
+    rows = whole_number(rows, "the number of rows of a task")
     task = tasks_of(_numbered, base, workers=on)
     bounds = enumerate(pairwise([*range(0, table.count, rows), table.count]))
     total = summed_measurements(base, [])

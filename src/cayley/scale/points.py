@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
 from cayley.compiler.lazy_arrays import is_lazy
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError
 
 Columns = dict[str, Array]
 Draw = Callable[[np.random.Generator, int], Mapping[str, ArrayLike]]
+_MOST = 2**62
 _BLOCK = 4096  # rows that are drawn at once, from a generator of their own
 
 
@@ -77,7 +79,10 @@ class Grid:
         if wrong or not axes:
             raise SignatureError(f"the axis {wrong[0]!r} of a grid is one number, not a row of them" if wrong else
                                  "a grid has at least one axis: Grid(kp=[...], ...)")
-        self.count = int(np.prod([len(axis) for axis in self._axes.values()]))
+        self.count = prod(len(axis) for axis in self._axes.values())
+        if self.count > _MOST:
+            raise ConventionError(f"a grid of {' x '.join(str(len(axis)) for axis in self._axes.values())} has more "
+                                  "points than can be numbered: take fewer, or `Drawn` ones")
 
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
         return partial(self._columns, first, last)
@@ -96,11 +101,9 @@ class Drawn:
     """
 
     def __init__(self, count: int, draw: Draw, *, seed: int = 0) -> None:
-        if count != int(count) or count < 0:
-            raise ConventionError(f"the number of points is a whole number, not {count!r}")
-        self.count = int(count)
+        self.count = whole_number(count, "the number of points", least=0)
         self._draw = draw
-        self._seed = seed
+        self._seed = whole_number(seed, "the seed", least=0)
 
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
         return partial(self._columns, first, last)
@@ -114,12 +117,23 @@ class Drawn:
 
     def _block(self, number: int) -> Columns:
         random = np.random.default_rng((self._seed, number))
-        columns = {name: np.asarray(column) for name, column in self._draw(random, _BLOCK).items()}
+        drawn = self._draw(random, _BLOCK)
+        if not isinstance(drawn, Mapping):
+            raise SignatureError(f"what is drawn are columns by name, a dictionary, not {type(drawn).__name__}")
+        columns = {name: np.asarray(column) for name, column in drawn.items()}
         wrong = [name for name, column in columns.items() if column.shape[:1] != (_BLOCK,)]
         if wrong:
             raise SignatureError(f"{_BLOCK} rows were to be drawn; the column {wrong[0]!r} has the shape "
                                  f"{columns[wrong[0]].shape}")
         return columns
+
+
+def whole_number(value: Scalar, what: str, *, least: int = 1) -> int:
+    """A number that a user gave, which must be a whole one; 1e9 is."""
+    fits = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not fits or not np.isfinite(value) or value != int(value) or value < least:
+        raise ConventionError(f"{what} is a whole number, {least} or more, not {value!r}")
+    return int(value)
 
 
 def points_of(points: Points | Mapping[str, Any]) -> Points:

@@ -13,7 +13,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SignatureError
+from cayley.scale.points import whole_number
 
 Shape = tuple[int, ...]
 
@@ -130,7 +131,8 @@ class Histogram:
     bins: int
 
     def __post_init__(self) -> None:
-        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high and self.bins >= 1):
+        whole_number(self.bins, "the number of bins")
+        if not (np.isfinite([self.low, self.high]).all() and self.low < self.high):
             raise ConventionError(f"a histogram has bins between a low and a high end, not {self.bins} between "
                                   f"{self.low} and {self.high}")
 
@@ -153,4 +155,6 @@ class Histogram:
 
 
 def _flat(values: Array) -> Array:
+    if values.dtype.kind not in "fiub":
+        raise SignatureError(f"what is reduced are real numbers, not {values.dtype}")
     return values.reshape(len(values), -1).astype(np.float64, copy=False)

@@ -82,6 +82,8 @@ def opened(into: str | os.PathLike[str] | Files | None, plan: Plan) -> Store:
     import zarr
     place = zarr.storage.MemoryStore() if into is None else str(Path(into).absolute()) if isinstance(
         into, (str, os.PathLike)) and "://" not in str(into) else into
+    if isinstance(place, str) and Path(place).is_file():
+        raise ConventionError(f"{into} is a file: a sweep takes a folder, or a place where nothing is yet")
     group = zarr.open_group(place, mode="a")
     if _TITLE in group.attrs:
         _check_same(into, group.attrs[_TITLE], plan)

@@ -17,14 +17,14 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
-from cayley.scale.points import Columns, Points, points_of
+from cayley.scale.points import Columns, Points, points_of, whole_number
 from cayley.scale.reductions import Reduction
 from cayley.scale.store import Plan, Store, opened
-from cayley.scale.tasks import Workers, done, is_elsewhere, tasks_of
+from cayley.scale.tasks import Workers, check_workers, done, is_elsewhere, tasks_of
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems.progress import PatientBar
 from cayley.systems.trajectory import SystemTrajectory
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from zarr.abc.store import Store as Files
@@ -109,15 +109,15 @@ def sweep(compute: Compute, points: Points | Mapping[str, Any], *, into: str | o
     (<sweep of 10000 points in 3 chunks, 3 of them computed now: tau (reduced)>, True)
     """
     points = points_of(points)
-    if chunk < 1 or chunk != int(chunk):
-        raise ConventionError(f"a chunk has at least one row, not {chunk!r}")
+    rows = whole_number(chunk, "the number of rows of a chunk")
+    check_workers(on)
     if points.count == 0:
         raise ConventionError("there are no points to sweep over")
     if into is None and is_elsewhere(on):
         raise ConventionError("tasks in other processes write their results into files that all see: say where, "
                               "into=...")
-    job = Job(compute, {name: tuple(ways) for name, ways in (reduce or {}).items()})
-    plan = _planned(job, points, min(int(chunk), points.count))
+    job = Job(compute, {name: _ways(name, ways) for name, ways in (reduce or {}).items()})
+    plan = _planned(job, points, min(rows, points.count))
     store = opened(into, plan)
     complete = store.complete()
     _check_chunk(job, points, store, complete, into)
@@ -130,13 +130,21 @@ def sweep(compute: Compute, points: Points | Mapping[str, Any], *, into: str | o
     return Swept(points, len(missing), _totals(job, points, store), store)
 
 
+def _ways(name: str, ways: Sequence[Reduction]) -> tuple[Reduction, ...]:
+    if not isinstance(ways, Sequence) or any(isinstance(way, type) or not hasattr(way, "summary") for way in ways):
+        raise SignatureError(f"{name!r} is reduced by a list of reductions, as [Extremes(), Moments()], not by "
+                             f"{shown(ways)}")
+    return tuple(ways)
+
+
 def kernel_named(mechanism: object, compute: str | Compute) -> Compute:
     """The kernel that a mechanism has under a name; a function is taken as it is."""
     if not isinstance(compute, str):
         return compute
     kernels = [name for name in dir(type(mechanism)) if not name.startswith("_")]
     if compute not in kernels or not callable(getattr(mechanism, compute)):
-        advice = did_you_mean(compute, kernels, otherwise=": give the function itself")
+        others = [name for name in kernels if name != compute]
+        advice = did_you_mean(compute, others, otherwise=": give the function itself")
         raise SignatureError(f"a mechanism has no kernel {compute!r} that could be swept{advice}")
     return getattr(mechanism, compute)
 
@@ -156,11 +164,23 @@ def _do(job: Job, store: Store, number: int, cut: Callable[[], Columns]) -> int:
     first, last = store.plan.bounds(number)
     try:
         results = job.results(cut)
+        _check_results(job.kept(results), store.plan)
         store.write(number, job.kept(results), job.summary(results, first))
     except Exception as error:
         error.add_note(f"in chunk {number} of a sweep, points {first} to {last - 1}")
         raise
     return number
+
+
+def _check_results(kept: Columns, plan: Plan) -> None:
+    """That they are called, shaped and typed as those of the first point were."""
+    found = {name: (values.shape[1:], values.dtype.str) for name, values in kept.items()}
+    for name in {**plan.kept, **found}:
+        one, other = (f"{name} of {each[name][0]} {np.dtype(each[name][1])}" if name in each else f"no {name}"
+                      for each in (plan.kept, found))
+        if one != other:
+            raise SignatureError(f"the first point of this sweep gave {one}, and these points give {other}: all must "
+                                 "give the same")
 
 
 def _check_chunk(job: Job, points: Points, store: Store, complete: Array, into: object) -> None:

@@ -59,18 +59,23 @@ def _unpacked(packed: bytes) -> tuple[Callable[..., Any], tuple[object, ...]]:
     return cloudpickle.loads(packed)
 
 
+def check_workers(workers: Workers) -> None:
+    """That they are of a kind that tasks can run on."""
+    if not (workers is None or isinstance(workers, Executor) or
+            (hasattr(workers, "get_executor") and hasattr(workers, "nthreads"))):
+        raise ConventionError(f"tasks run on a client of Dask or an executor of concurrent.futures, not on {workers!r}")
+
+
 def done(workers: Workers, tasks: Iterable[Callable[[], Found]]) -> Iterator[Found]:
     """The results, in the order in which they come. An error of one stops all: those that wait are not begun."""
+    check_workers(workers)
     if workers is None:
         for task in tasks:
             yield task()
-        return
-    if isinstance(workers, Executor):
+    elif isinstance(workers, Executor):
         yield from _finished(workers, tasks, lambda: getattr(workers, "_max_workers", None) or os.cpu_count() or 1)
-    elif hasattr(workers, "get_executor") and hasattr(workers, "nthreads"):
-        yield from _finished(workers.get_executor(pure=False), tasks, lambda: sum(workers.nthreads().values()))
     else:
-        raise ConventionError(f"tasks run on a client of Dask or an executor of concurrent.futures, not on {workers!r}")
+        yield from _finished(workers.get_executor(pure=False), tasks, lambda: sum(workers.nthreads().values()))
 
 
 def in_order(numbered: Iterable[tuple[int, Found]]) -> Iterator[Found]:
