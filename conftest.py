@@ -1,5 +1,6 @@
 """What every test and doctest of the project shares."""
 
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ hypothesis.settings.register_profile("first failure", hypothesis.settings.get_pr
                                      phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate])
 hypothesis.settings.load_profile("cayley")
 
+collect_ignore = [] if importlib.util.find_spec("optax") else ["docs/tutorials/optax.md"]  # all else is in `test`
 CACHE = pytest.StashKey[str]()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.foreign_symbols import instead_of
 from cayley.compiler.graph import Node
 from cayley.compiler.signature import Signature, joined_batch
 from cayley.compiler.symbols import Symbols, plain_array
@@ -49,9 +50,8 @@ def as_operand(value: Scalar, label: str, kernel: str) -> Scalar:
     except ValueError as error:
         raise SignatureError(f"argument {label!r} of {kernel} is not an array: {error}") from error
     except (TypeError, RuntimeError) as error:
-        instead = f": call {kernel}.evaluate(cy.JAX, ...) inside functions that JAX transforms"
-        raise UnsupportedError(f"argument {label!r} of {kernel} is a {type(value).__name__}, which has no numbers"
-                               + (instead if type(value).__module__.startswith("jax") else f": {error}")) from error
+        raise UnsupportedError(f"argument {label!r} of {kernel} is a {type(value).__name__}, which has no numbers: "
+                               f"{instead_of(value, kernel) or error}") from error
 
 
 def core_axes(signature: Signature, options: dict[str, Any], kernel: str) -> Sequence[Any] | None:

@@ -32,6 +32,8 @@ from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar, 
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
+    import casadi
+
     from cayley.compiler.c_source import CSource
     from cayley.compiler.compile import Compiled
     from cayley.compiler.equations import Equations
@@ -241,6 +243,24 @@ class Kernel(Generic[Result]):
         from cayley.compiler.jax_layers import jax_layer
         from cayley.compiler.layers import KernelLayer
         return jax_layer(KernelLayer(self))
+
+    def for_casadi(self, name: str | None = None, **dimensions: int) -> casadi.Function:
+        """The kernel as a `casadi.Function` with named inputs and outputs, that brings its exact Jacobian: for
+        `casadi.nlpsol`, `casadi.Opti`, integrators. Vectors are columns; `.map(n)` is a batch.
+
+        >>> import casadi
+        >>> @cy.kernel("(n),()->(n)", outputs=("pull",))
+        ... def spring(q, k):
+        ...     return k * np.sin(q)
+        >>> spring.for_casadi(n=2)
+        Function(spring:(q[2],k)->(pull[2]) SXFunction)
+        >>> spring.for_casadi(n=2).jacobian()([0.0, 0.0], 3.0, [0.0, 0.0])[0]
+        DM(
+        [[3, 00],
+         [00, 3]])
+        """
+        from cayley.compiler.casadi_function import casadi_function
+        return casadi_function(self, name, dimensions)
 
     def evaluate(self, algebra: Algebra, *arguments: Scalar, **dimensions: int) -> Scalar:
         """The same graph in another algebra: `cy.NUMPY`, `cy.SYMPY`, `cy.CASADI`, `cy.JAX`, `cy.MPMATH` or your own."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cayley.compiler.foreign_symbols import instead_of
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import UnsupportedError
 
@@ -28,8 +29,10 @@ def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayL
     """
     for label, array in zip(labels, arrays, strict=True):
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            first = next(iter(getattr(array, "flat", ())), None) if array.dtype.kind == "O" else None
+            instead = instead_of(first, function)
             raise UnsupportedError(f"argument {label!r} of {function} is {array.dtype}: kernels take real numbers that "
-                                   "fit into float64")
+                                   f"fit into float64{instead and f'; {instead}'}")
     if dtype is not None:
         return dtype_name(dtype)
     fixed = [array.dtype for argument, array in zip(arguments, arrays, strict=True) if not adapts(argument)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
+from cayley.compiler.foreign_symbols import rollout_numbers
 from cayley.compiler.jax_layers import jax_layer
 from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
@@ -180,7 +181,7 @@ class Rollout:
                    step: ArrayLike, steps: int, start: float) -> tuple[dict[str, Array], dict[str, Array]]:
         """The state and the inputs of a call, as arrays that were checked."""
         given = self._inputs(tau, inputs, steps)
-        state = {n: a if is_on_gpu(a) else np.asarray(a)
+        state = {n: a if is_on_gpu(a) else rollout_numbers(a, n)
                  for n, a in self._of_system.viewed({"q": q, "qd": qd}).items()}
         self._check(state["q"], state["qd"], step, start)
         return state, given

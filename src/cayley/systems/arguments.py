@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
+from cayley.compiler.foreign_symbols import rollout_numbers
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.systems.system import System
@@ -55,7 +56,7 @@ def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequen
 
 
 def _real(value: ArrayLike, name: str) -> Array:
-    array: Array = value if is_on_gpu(value) else np.asarray(value)  # type: ignore[assignment]
+    array: Array = value if is_on_gpu(value) else rollout_numbers(value, name)  # type: ignore[assignment]
     if array.dtype.kind not in "fiu":
         raise SignatureError(f"{name!r} must be real numbers, not {array.dtype}")
     return array

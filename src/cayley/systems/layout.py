@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
+from cayley.compiler.foreign_symbols import rollout_numbers
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.ports import Block
@@ -163,7 +164,7 @@ class Layout:
 
     def _block(self, name: str, given: ArrayLike) -> Array:
         block = self.blocks[name]
-        values: Array = given if is_on_gpu(given) else np.asarray(given)  # type: ignore[assignment]
+        values: Array = given if is_on_gpu(given) else rollout_numbers(given, name)  # type: ignore[assignment]
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
             raise SignatureError(f"{name!r} of {self.whose} is an array of numbers of the shape "
                                  f"{_batched(block.shape)}, not {values.dtype} of {values.shape}")
