@@ -139,7 +139,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
-                "bodies", "body_names", "body_number", "mimic_joints", "frame", "frame_names", "frames", "gravity",
+                "attached", "locked", "freed", "reduced", "subtree", "bodies", "body_names", "body_number",
+                "mimic_joints", "frame", "frame_names", "frames", "gravity",
                 "included", "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name",
                 "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source",
                 "spanning_tree", "constraints", "without_constraints", "without_payload", "constraint_rows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,8 @@ NO_LIMIT = 1e300  # what is beyond is how some formats write that there is none
 
 _ROUNDING = 1e-15  # entries of a pose this near to 0, and of its rotation to 1, are that
 
-__all__ = ["LARGEST", "NO_LIMIT", "Body", "BodyByMoments", "Frame", "Friction", "Immutable", "Joint", "Limits", "Loop",
-           "Mimic", "NamedConfiguration", "Rotor", "frozen", "frozen_pose"]
+__all__ = ["LARGEST", "NO_LIMIT", "Body", "BodyByMoments", "Frame", "Friction", "Immutable", "Joint", "Limits",
+           "Locked", "Loop", "Mimic", "NamedConfiguration", "Rotor", "frozen", "frozen_pose"]
 
 
 def frozen(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
@@ -163,6 +163,14 @@ class Mimic:
         check_finite(self, "coupling")
 
 
+class Locked(NamedTuple):
+    """What a locked joint was: the joint, where it is held, and whether it had a drive."""
+
+    joint: Joint
+    q: tuple[float, ...]
+    actuated: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Joint(Immutable):
     """What joins a child to its parent. The child's frame is the joint's frame, moved by the joint's coordinates."""
@@ -177,6 +185,7 @@ class Joint(Immutable):
     rotor: Rotor = field(default_factory=Rotor)
     mimic: Mimic | None = None
     spring: Spring | None = None  # between the gear of its motor and the joint; None where the drive is rigid
+    locked: Locked | None = None  # what it was, if it is fixed because it was locked
 
     def __repr__(self) -> str:
         return f"<joint {self.name}: {self.motion.word}, {self.parent} -> {self.child}>"

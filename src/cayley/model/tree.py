@@ -41,6 +41,7 @@ from cayley.model.parts import (
     Rotor,
     frozen,
 )
+from cayley.model.possible_bodies import check_possible
 from cayley.model.spring_kinds import LinearSpring, Spring
 from cayley.model.winding import Winding
 from cayley.wording import commands_terminal, did_you_mean, shown
@@ -123,8 +124,9 @@ class Tree(Immutable):
         source    where the model comes from
         notes     sentences for the report
 
-        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_actuated`,
-        `with_friction`, `with_gravity`, `with_frame` and `with_payload` keep all else.
+        To change a mechanism, do not build it anew from its parts: `with_joints`, `with_actuated`, `with_gravity`,
+        `with_frame` and `with_payload` keep all else, and so do the functions of `changed_parts`, `locking`,
+        `attaching`, `subtrees` and `reducing`.
 
         >>> from cayley.model.joint_kinds import Prismatic
         >>> rail = Tree.of("rail", [Body("ground"), Body("cart", 2.0)], [Joint("slide", "ground", "cart", Prismatic())])
@@ -355,6 +357,7 @@ class Tree(Immutable):
         taken = {*self.frame_names, *self._joint_numbers}
         number = next(k for k in count(1) if not {f"payload{k}", f"grasp{k}"} & taken)
         body = Body(name or f"payload{number}", mass, center, np.zeros((3, 3)) if inertia is None else inertia)
+        check_possible(body)
         joint = Joint(f"grasp of {name}" if name else f"grasp{number}", held.body, body.name, placement=held.pose)
         return self.with_parts([*self.bodies, body], [*self.joints, joint])
 
@@ -383,17 +386,6 @@ class Tree(Immutable):
         ('joint1',)
         """
         return replace(self, actuated=_checked_drives(self, joints))
-
-    def with_friction(self, joint: str, *, viscous: float = 0.0, coulomb: float = 0.0) -> Tree:
-        """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N]; dynamics have it
-        `including("friction")`.
-
-        >>> from cayley.model.catalogue import load_robot
-        >>> load_robot("planar2r").with_friction("joint2", viscous=0.2).joints[1].friction
-        Friction(viscous=0.2, coulomb=0.0)
-        """
-        changed = self.joints[self.joint_number(joint)]
-        return self.with_joints(replace(changed, friction=Friction(viscous=viscous, coulomb=coulomb)))
 
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),

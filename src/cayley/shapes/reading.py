@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from cayley.model.formats import format_of_ending
 from cayley.model.tree import Tree
-from cayley.shapes.shape import Shapes
+from cayley.shapes.shape import Shape, Shapes
 
 Arguments = tuple[tuple[str, str], ...]  # of the macros of a file, by name
 
@@ -27,7 +30,15 @@ def shapes_of(tree: Tree) -> Shapes:
     except (OSError, ValueError) as why:  # a ModelError among them
         return Shapes(missing=(f"the shapes of {tree.name} cannot be read again: {why}",))
     names = {body.name for body in tree.bodies}
-    return Shapes(tuple(shape for shape in found if shape.body in names), found.missing, found.bare & names)
+    placed = [shape if shape.body in names else _on_frame(tree, shape) for shape in found
+              if shape.body in tree.frame_names]
+    return Shapes(tuple(placed), found.missing, found.bare & names)
+
+
+def _on_frame(tree: Tree, shape: Shape) -> Shape:
+    """The shape of a body that has become a part of another, and a frame of it."""
+    frame = tree.frame(shape.body)
+    return replace(shape, body=frame.body, pose=np.asarray(frame.pose) @ shape.pose)
 
 
 @lru_cache(maxsize=8)

@@ -23,7 +23,7 @@ TURNED[:2, :2] = [[0.0, -1.0], [1.0, 0.0]]
 def test_an_arm_on_a_cart_is_one_mechanism():
     robot, arm = cy.load("two_wheel_robot"), cy.load("puma560")
     tool = next(frame for frame in robot.frames if frame.name == "tool")
-    both = robot.with_mounted(arm, "tool", TURNED)
+    both = robot.attached(arm, "tool", pose=TURNED)
     assert "two_wheel_robot tool" in both.frame_names
     first = replace(arm.joints[0], parent="chassis", placement=tool.pose @ TURNED @ arm.joints[0].placement)
     by_hand = cy.Mechanism.of("both", [*robot.bodies, *arm.bodies[1:]], [*robot.joints, first, *arm.joints[1:]],
@@ -45,7 +45,7 @@ def test_a_root_with_mass_is_a_body_and_loops_come_along():
     heavy = cy.Mechanism(replace(bar.tree, bodies=(Body(bar.bodies[0].name, 3.0, [0.1, 0, 0], 0.01 * np.eye(3)),
                                                    *bar.bodies[1:])))
     cart = cy.load("planar2r")
-    both = cart.with_mounted(heavy, "tool")
+    both = cart.attached(heavy, "tool")
     assert both.mobility == cart.mobility + bar.mobility
     total = sum(body.mass or 0.0 for body in (*cart.bodies, *heavy.bodies))
     assert sum(body.mass or 0.0 for body in both.bodies) == pytest.approx(total)
@@ -55,6 +55,6 @@ def test_a_root_with_mass_is_a_body_and_loops_come_along():
 
 def test_names_that_are_there_already_are_refused():
     with pytest.raises(ModelError, match="both have a 'link1'"):
-        cy.load("puma560").with_mounted(cy.load("puma560"), "tool")
+        cy.load("puma560").attached(cy.load("puma560"), "tool")
     with pytest.raises(ModelError, match="no frame or body 'roof'"):
-        cy.load("two_wheel_robot").with_mounted(cy.load("scara"), "roof")
+        cy.load("two_wheel_robot").attached(cy.load("scara"), "roof")

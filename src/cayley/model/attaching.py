@@ -1,0 +1,120 @@
+"""One mechanism on another: an arm on a cart, a gripper on an arm, as one mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError
+from cayley.model.joint_kinds import Motion
+from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
+from cayley.model.renaming import with_prefix
+from cayley.model.tree import Tree
+
+
+def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
+             prefix: str = "") -> Tree:
+    """A mechanism that carries another, or a body: the root of that is fixed to a frame or body `at`, at a `pose`
+    (4, 4) in it, or moves in it by a joint of the kind `motion`, called "mount of NAME". Its bodies, joints, drives,
+    loops and constraints keep their names, with a `prefix` before them if one is given, which must be others than those
+    that are there already; its root is a body of the same name, or a frame if it has no mass and is fixed. The tool is
+    then that of what is carried: a frame of the carrier with the name of one of its frames is called "CARRIER tool".
+    Gravity, and what of drives is in the dynamics, are those of the one that carries.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> attached(load_robot("two_wheel_robot"), load_robot("planar2r"), "chassis").actuated_joints
+    ('left', 'right', 'joint1', 'joint2')
+    """
+    carried = Tree.of(other.name, [other], []) if isinstance(other, Body) else other
+    _check_drives(tree, carried)
+    carried = with_prefix(carried, prefix) if prefix else carried.without_motors()
+    frame = tree.frame(at)
+    place = np.asarray(frame.pose) @ frozen_pose(pose, f"the pose of {carried.name} at {at!r}")
+    tree = _with_other_frame_names(tree, {each.name for each in carried.frames})
+    taken = {*tree.frame_names, *tree.body_names}
+    _check_names(tree, carried, taken)
+    root = carried.bodies[0]
+    name = root.name if root.name not in taken else f"{carried.name} {root.name}"
+    if root.mass or motion is not None:
+        root = replace(root, name=name)
+        mount = Joint(f"{prefix}mount of {carried.name}", frame.body, name, motion or Motion(), place)
+        return _joined(tree, carried, [root], [mount], (name, np.eye(4)), [])
+    origin = [Frame(root.name, frame.body, place)] if name == root.name else []
+    return _joined(tree, carried, [], [], (frame.body, place), origin)
+
+
+def _joined(tree: Tree, carried: Tree, roots: Sequence[Body], mounts: Sequence[Joint], on: tuple[str, Array],
+            origin: Sequence[Frame]) -> Tree:
+    """The two as one, with what hung on the root of the second on a body, in a place there."""
+    root = carried.bodies[0].name
+    body, place = on
+    joints = [_on_carrier(each, body, place) if each.parent == root else each for each in carried.joints]
+    joints = [_with_carrier(each, root, body, place) for each in joints]
+    frames = [replace(each, body=body, pose=place @ np.asarray(each.pose)) if each.body == root else each
+              for each in carried.frames]
+    whole = replace(tree, actuated=_both_drives(tree, carried, mounts)).with_parts(
+        [*tree.bodies, *roots, *carried.bodies[1:]], [*tree.joints, *mounts, *joints])
+    whole = replace(whole, frames=(*tree.frames, *frames, *origin), named=_both_configurations(tree, carried),
+                    notes=(*tree.notes, *carried.notes))
+    return whole.with_constraints((*tree.loops, *carried.loops), (*tree.constraints, *carried.constraints))
+
+
+def _on_carrier(joint: Joint, body: str, place: Array) -> Joint:
+    rotor = joint.rotor
+    if rotor.place is not None and rotor.carrier is None:
+        rotor = replace(rotor, place=tuple(map(tuple, (place @ np.asarray(rotor.place)).tolist())))
+    return replace(joint, parent=body, placement=place @ np.asarray(joint.placement), rotor=rotor)
+
+
+def _with_carrier(joint: Joint, root: str, body: str, place: Array) -> Joint:
+    """A rotor that the root carried is carried by what carries that."""
+    rotor = joint.rotor
+    if rotor.carrier != root:
+        return joint
+    there = None if rotor.place is None else tuple(map(tuple, (place @ np.asarray(rotor.place)).tolist()))
+    return replace(joint, rotor=replace(rotor, carrier=body, place=there))
+
+
+def _both_drives(tree: Tree, carried: Tree, mounts: Sequence[Joint]) -> tuple[str, ...] | None:
+    """The joints that have a drive; where neither says so, all that may, and a mount that moves has none."""
+    if tree.actuated is None and carried.actuated is None and not any(mount.motion.nv for mount in mounts):
+        return None
+    return (*tree.actuated_joints, *carried.actuated_joints)
+
+
+def _both_configurations(tree: Tree, carried: Tree) -> tuple[NamedConfiguration, ...]:
+    """Those of both; one that both have is one of the whole."""
+    named = {each.name: each for each in tree.named}
+    for each in carried.named:
+        before = named[each.name].coordinates if each.name in named else ()
+        named[each.name] = NamedConfiguration(each.name, (*before, *each.coordinates))
+    return tuple(named.values())
+
+
+def _check_drives(tree: Tree, carried: Tree) -> None:
+    others = carried.included - tree.included
+    if others:
+        raise ModelError(f"{carried.name} has {', '.join(map(repr, sorted(others)))} in its dynamics, and {tree.name} "
+                         f"has not: attach it without, `including()`, and include them in the whole")
+
+
+def _check_names(tree: Tree, carried: Tree, taken: set[str]) -> None:
+    joints = {joint.name for joint in tree.joints}
+    constraints = {each.name for each in (*tree.loops, *tree.constraints)}
+    twice = [*[name for name in (*carried.body_names[1:], *[each.name for each in carried.frames]) if name in taken],
+             *[joint.name for joint in carried.joints if joint.name in joints],
+             *[each.name for each in (*carried.loops, *carried.constraints) if each.name in constraints]]
+    if twice:
+        raise ModelError(f"{tree.name} and {carried.name}, which is to be attached to it, both have a {twice[0]!r}: "
+                         'give one of them another name, or what is attached a prefix, prefix="left_"')
+
+
+def _with_other_frame_names(tree: Tree, taken: set[str]) -> Tree:
+    """The mechanism with the names of these frames behind its own name; those that constraints name are left."""
+    named = {name for each in (*tree.loops, *tree.constraints) for name in each.frames}
+    frames = [replace(each, name=f"{tree.name} {each.name}") if each.name in taken and each.name not in named else each
+              for each in tree.frames]
+    return replace(tree, frames=tuple(frames))
