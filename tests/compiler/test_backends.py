@@ -76,7 +76,7 @@ def test_a_new_backend_is_reached_by_its_name(monkeypatch):
     made = program_of(lambda x, y: x * y - 2.0, "(),()->()", inputs=["x", "y"], name="f")
     assert backend_named("stack").files(made, "double") == {
         "f.stack": "get 0\nget 1\nmultiply\nset 2\npush 2.0\nset 3\nget 2\npush 2.0\nsubtract\nset 4\ngive 4"}
-    with pytest.raises(UnsupportedError, match="a stack machine has no arrays"):
+    with pytest.raises(UnsupportedError, match="a stack machine is text only"):
         iterate(spring, {"x": "force"}).on("stack")(x, 1.0, steps=2)
 
 

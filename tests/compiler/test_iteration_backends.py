@@ -143,7 +143,7 @@ def test_wrong_calls_are_named_on_a_gpu_too(cupy):
         run(x, A, u, c[:1].repeat(3, axis=0), h, idle, steps=6)
     with pytest.raises(UnsupportedError, match="its own threads"):
         run(x, A, u, c, h, idle, steps=6, threads=2)
-    with pytest.raises(UnsupportedError, match="C99 has no arrays"):
+    with pytest.raises(UnsupportedError, match="C99 is text only"):
         WANDER.on("c")(x, A, u, c, h, idle, steps=6)
 
 

@@ -361,6 +361,19 @@ def test_refusals(pushed, rod):
         roll.gradient(**given, terminal=arrival, by=["taus"], **RUN)
     with pytest.raises(SignatureError, match="give a kernel as `running`, or `terminal`"):
         roll.gradient(**given, **RUN)
+    for loss in (lambda q: q @ q, [arrival], 3):
+        with pytest.raises(SignatureError, match="a loss is a kernel of one number"):
+            roll.gradient(**given, terminal=loss, **RUN)
+    with pytest.raises(SignatureError, match="`by` is a name, or several, not 3"):
+        roll.gradient(**given, terminal=arrival, by=3, **RUN)
+    with pytest.raises(SignatureError, match="`weights` are arrays by name"):
+        roll.vjp(**given, weights=np.ones(3), **RUN)
+    with pytest.raises(SignatureError, match="`tangents` are arrays by name"):
+        roll.jvp(**given, tangents=None, **RUN)
+    with pytest.raises(SignatureError, match="the tangent of 'qd' must be real numbers, not complex128"):
+        roll.jvp(**given, tangents={"qd": np.ones(1, complex)}, **RUN)
+    with pytest.raises(SignatureError, match="the weight of 'q' must be real numbers, not complex128"):
+        roll.vjp(**given, weights={"q": np.ones((3, 4, 1), complex)}, **RUN)
     with pytest.raises(SignatureError, match="must return one number"):
         roll.gradient(**given, terminal=cy.kernel("(1)->(1)", inputs=["q"])(lambda q: q), **RUN)
     with pytest.raises(SignatureError, match="takes 'target'"):

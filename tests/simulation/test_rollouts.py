@@ -223,3 +223,31 @@ def test_wrong_inputs_of_rollouts_are_named():
         rollout(arm, controller=lambda t, q, qd: q[:1])(np.zeros(2), np.zeros(2), step=0.01, steps=10)
     with pytest.raises(ModelError, match="no frame or body 'nowhere'"):
         rollout(arm, wrenches=["nowhere"])
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    *[({"steps": steps}, "`steps` is a whole number") for steps in (10.0, "a", None, True)],
+    *[({"every": every}, "`every` is a whole number") for every in (2.0, None)],
+    *[({"step": step}, "a number of seconds that is not zero") for step in ("a", None, np.inf)],
+    *[({"start": start}, "the start is one time in seconds") for start in ("a", None, np.nan, [0.0, 1.0])],
+    ({"q": ["a", "b"]}, "q of planar2r must be real numbers, not <U1"),
+    ({"qd": np.zeros(2, complex)}, "qd of planar2r must be real numbers, not complex128"),
+    ({"tau": np.zeros(3)}, r"tau of planar2r has the shape \(..., 2\), not \(3,\)"),
+    ({"tau": 1.0}, r"tau of planar2r has the shape \(..., 2\), not \(\)")])
+def test_arguments_of_another_kind_are_named(given, said):
+    """By rollouts, and by their derivatives."""
+    roll = rollout(load_robot("planar2r"), method="semi-implicit-euler")
+    whole = {"q": np.zeros(2), "qd": np.zeros(2), "step": 1e-3, "steps": 10} | given
+    with pytest.raises((ConventionError, SignatureError), match=said):
+        roll(**whole)
+    with pytest.raises((ConventionError, SignatureError), match=said):
+        roll.jvp(**whole, tangents={"q": np.ones(2)})
+
+
+@pytest.mark.parametrize("made", [
+    lambda arm: rollout(arm, changing="tau"), lambda arm: rollout(arm, wrenches="tool"),
+    lambda arm: rollout(arm, inertias="link2"), lambda arm: rollout(arm, controller=3),
+    lambda arm: rollout(arm, method="gauss", iterations=1.5)])
+def test_a_name_for_a_list_and_what_is_no_law_are_named(made):
+    with pytest.raises((ConventionError, SignatureError), match=r"a list of names|a controller is|iterations, at"):
+        made(load_robot("planar2r"))

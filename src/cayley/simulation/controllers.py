@@ -11,6 +11,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
 Controller = Kernel | Callable[[Any, Any, Any], Any]
@@ -21,6 +22,8 @@ class Law:
     others are parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
 
     def __init__(self, controller: Controller, tree: Tree) -> None:
+        if not callable(controller):
+            raise SignatureError(f"a controller is a kernel, or a function of (t, q, qd), not {shown(controller)}")
         self._controller = controller
         self.parameters: dict[str, tuple[int, ...]] = {}
         if isinstance(controller, Kernel):

@@ -29,6 +29,7 @@ from cayley.simulation.friction_steps import with_dry_friction
 from cayley.simulation.rest import checked_coulomb
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems import rollouts as systems
+from cayley.systems.arguments import check_lists
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
@@ -180,6 +181,7 @@ class Rollout:
     def _arguments(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None, inputs: dict[str, ArrayLike],
                    step: ArrayLike, steps: int, start: float) -> tuple[dict[str, Array], dict[str, Array]]:
         """The state and the inputs of a call, as arrays that were checked."""
+        self._of_system.check(step, steps, 1, start)
         given = self._inputs(tau, inputs, steps)
         state = {n: a if is_on_gpu(a) else rollout_numbers(a, n)
                  for n, a in self._of_system.viewed({"q": q, "qd": qd}).items()}
@@ -192,6 +194,9 @@ class Rollout:
                 if array.shape[-1:] != (size,):
                     raise GeometryError(f"{name} of {self.tree.name} has the shape (..., {size}), not {array.shape}")
             return
+        for name, array in (("q", q), ("qd", qd)):
+            if array.dtype.kind not in "fiub":
+                raise SignatureError(f"{name} of {self.tree.name} must be real numbers, not {array.dtype}")
         check_configuration(self.tree, q, limits=False, tolerance=1e-5 if q.dtype == np.float32 else 1e-9)
         if qd.shape[-1:] != (self.tree.nv,) or not np.isfinite(qd).all():
             raise GeometryError(
@@ -226,6 +231,10 @@ class Rollout:
             if arrays[name].ndim <= core or arrays[name].shape[-1 - core] != steps:
                 wanted = ", ".join(map(str, ("...", f"{steps} steps", *shapes[name])))
                 raise SignatureError(f"the input {name} changes: its shape is ({wanted}), not {arrays[name].shape}")
+        for name, shape in shapes.items():
+            if arrays[name].shape[max(arrays[name].ndim - len(shape), 0):] != shape:
+                wanted = ", ".join(map(str, ("...", *shape)))
+                raise SignatureError(f"{name} of {self.tree.name} has the shape ({wanted}), not {arrays[name].shape}")
         return arrays
 
     def _result(self, rolled: systems.Rolled, step: ArrayLike, every: int) -> Trajectory:
@@ -283,6 +292,7 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     >>> fallen, bool(np.abs(fallen.energy_drift).max() < 1e-8)
     (<trajectory: 2 of planar2r, 6 samples, t = 0 to 0.5, finished>, True)
     """
+    check_lists(wrenches=wrenches, inertias=inertias, changing=changing)
     if control not in ("sampled", "continuous"):
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
     mechanics = ConstrainedMechanics.of(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias),

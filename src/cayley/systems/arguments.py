@@ -47,6 +47,13 @@ def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Ite
     return found
 
 
+def check_lists(**names: Sequence[str]) -> None:
+    """That what should be several names is not one, whose letters would be taken for names."""
+    for word, given in names.items():
+        if isinstance(given, str):
+            raise SignatureError(f"`{word}` is a list of names, as [{given!r}], not {given!r}")
+
+
 def _check_names(system: System, values: Mapping[str, ArrayLike], wanted: Sequence[str], kind: str) -> None:
     unknown = [name for name in values if name not in wanted]
     if unknown:

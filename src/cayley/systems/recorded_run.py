@@ -51,7 +51,7 @@ class RecordedRun:
     def __init__(self, rollout: Rollout, run: Run, *, remembers: bool = True) -> None:
         self.run = run
         self._rollout = rollout
-        rollout._check(run.step, run.steps, run.every)
+        rollout.check(run.step, run.steps, run.every, run.start)
         arrays = run.arguments
         self.precision = str(computed_in(rollout.system.name, [*arrays], [*arrays.values()], [*arrays.values()]))
         self.batch = rollout.batch(run.x, run.given, run.parameters, run.step)

@@ -16,7 +16,7 @@ Everything is by coordinates: the derivative by a quaternion has four entries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.recorded_run import RecordedRun, Run, from_to, summed
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts import Rollout
@@ -65,6 +65,8 @@ class RolloutDerivatives:
         """What was asked for, or all."""
         if by is None:
             return tuple(self.names)
+        if not isinstance(by, (str, Iterable)):
+            raise SignatureError(f"`by` is a name, or several, not {shown(by)}")
         for name in [by] if isinstance(by, str) else by:
             if name not in self.names:
                 others = f"; there are {', '.join(self.names)}"
@@ -132,12 +134,13 @@ class RolloutDerivatives:
 
     def seeds(self, recorded: RecordedRun, weights: Mapping[str, ArrayLike]) -> Array:
         """The weights of the blocks, (..., samples + 1, *shape) each, as weights of points."""
+        _check_named("weights", weights)
         seeds = self._zeros(recorded, (recorded.run.samples + 1, self.rollout.size))
         for name, given in weights.items():
             if name not in self.places:
                 raise SignatureError(f"{self._layout.whose} has no state {name!r} to weigh"
                                      f"{did_you_mean(name, [*self.places])}")
-            array: Any = self.rollout.backend.array(given, name)
+            array: Any = self._real("weight", name, given)
             shape = () if name == WORK else self.shapes[name]
             wanted = (*recorded.batch, recorded.run.samples + 1, *shape)
             if tuple(array.shape) != wanted:
@@ -145,6 +148,13 @@ class RolloutDerivatives:
                                      f"each kept number, {wanted}")
             seeds[..., self.places[name]] = array.reshape((*wanted[:len(wanted) - len(shape)], prod(shape)))
         return seeds
+
+    def _real(self, word: str, name: str, given: ArrayLike) -> Array:
+        """What was given as an array of the backend, if it is real numbers."""
+        array = self.rollout.backend.array(given, name)
+        if array.dtype.kind not in "fiub":
+            raise SignatureError(f"the {word} of {name!r} must be real numbers, not {array.dtype}")
+        return array
 
     def _zeros(self, recorded: RecordedRun, core: tuple[int, ...]) -> Array:
         made = self.rollout.backend.empty(recorded.batch, core, recorded.precision)
@@ -218,13 +228,14 @@ class RolloutDerivatives:
     def jvp(self, run: Run, tangents: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """The tangents (..., samples + 1, *shape) of all blocks, along one direction of the arguments."""
         rollout = self.rollout
+        _check_named("tangents", tangents)
         recorded = RecordedRun(rollout, run, remembers=False)
         by = self.chosen([*tangents])
         inner = tuple(n for n in by if n not in self._layout.blocks)
         backend = rollout.backend
         arrays = {}
         for name in by:
-            array: Any = backend.array(tangents[name], name)
+            array: Any = self._real("tangent", name, tangents[name])
             core = self._axes(name, run)
             if tuple(array.shape[array.ndim - len(core):]) != core:
                 raise SignatureError(f"the tangent of {name!r} has the shape {tuple(array.shape)}: it is (..., "
@@ -296,6 +307,11 @@ class RolloutDerivatives:
         step: Any = np.asarray(run.step)
         return Run(widened(run.x), widened(run.given), widened(run.parameters), step[..., None], run.steps, run.every,
                    run.start, run.threads)
+
+
+def _check_named(word: str, given: object) -> None:
+    if not isinstance(given, Mapping):
+        raise SignatureError(f"`{word}` are arrays by name, a dictionary, not {shown(given)}")
 
 
 def _signature(shapes: Mapping[str, tuple[int, ...]], results: Sequence[tuple[int, ...]]) -> str:

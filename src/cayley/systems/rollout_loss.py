@@ -18,6 +18,7 @@ from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
 from cayley.systems.recorded_run import RecordedRun, Run, summed
 from cayley.systems.rollout_derivatives import WORK, RolloutDerivatives
+from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,8 @@ class _Loss:
     """A kernel of one number at some of the kept states."""
 
     def __init__(self, kernel: Kernel, derivatives: RolloutDerivatives, recorded: RecordedRun, kept: range) -> None:
+        if not isinstance(kernel, Kernel):
+            raise SignatureError(f"a loss is a kernel of one number, @cy.kernel(\"(n)->()\"), not {shown(kernel)}")
         known = ["t", *derivatives.names, WORK]
         unknown = [name for name in kernel.inputs if name not in known]
         if unknown:

@@ -26,7 +26,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError
-from cayley.systems.arguments import given_inputs, given_parameters
+from cayley.systems.arguments import check_lists, given_inputs, given_parameters
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
@@ -42,7 +42,7 @@ from cayley.systems.rollout_loss import Gradient, gradient
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
 from cayley.systems.watching import Watching
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.compiler.c_source import CSource
@@ -144,6 +144,7 @@ class Rollout:
         Trajectories that leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it
         takes long.
         """
+        self.check(step, steps, every, start)
         blocks, given, own = self._arguments(x, inputs, parameters, steps, start)
         rolled = self.run(blocks, given, own, step=step, steps=steps, every=every, start=start,
                           threads=threads, progress=progress)
@@ -179,6 +180,7 @@ class Rollout:
         >>> bool(abs(found["k"] + 2 * np.exp(-4.0)) < 1e-7)
         True
         """
+        self.check(step, steps, every, start)
         arguments = self._arguments(x, inputs, parameters, steps, start)
         run = Run(*arguments, step, steps, every, start, threads)
         return gradient(*self.differentiated(run), running, terminal, by)
@@ -192,6 +194,7 @@ class Rollout:
         `weights`: (..., samples + 1, *shape) for blocks, by name. Each derivative has the shape of what it is by; where
         that was broadcast, it is the sum.
         """
+        self.check(step, steps, every, start)
         arguments = self._arguments(x, inputs, parameters, steps, start)
         derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
         return derivatives.vjp(run, weights, by)
@@ -203,6 +206,7 @@ class Rollout:
 
         Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast.
         """
+        self.check(step, steps, every, start)
         arguments = self._arguments(x, inputs, parameters, steps, start)
         derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
         return derivatives.jvp(run, tangents)
@@ -214,6 +218,7 @@ class Rollout:
         """The derivative of each block at each kept time by each of `by`, (..., samples + 1, *block, *by): forward
         mode, a column at a time; `found["angle"]["k"]` is that of `angle` by `k`.
         """
+        self.check(step, steps, every, start)
         arguments = self._arguments(x, inputs, parameters, steps, start)
         derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
         return derivatives.sensitivities(run, by)
@@ -231,7 +236,7 @@ class Rollout:
         return jax_layer(self._layer(step, steps, every, start, threads))
 
     def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
-        self._check(step, steps, every)
+        self.check(step, steps, every, start)
 
         def run(given: Mapping[str, Any]) -> tuple[RolloutDerivatives, Run]:
             x, inputs, parameters = ({n: a for n, a in given.items() if n in known}
@@ -288,7 +293,7 @@ class Rollout:
     def run(self, x: Mapping[str, Array], given: dict[str, Array], parameters: dict[str, Array], *, step: ArrayLike,
             steps: int, every: int, start: float, threads: int, progress: bool) -> Rolled:
         """Make the steps; everything is an array of the right shape already."""
-        self._check(step, steps, every)
+        self.check(step, steps, every, start)
         arrays = {**x, **given, **parameters}
         precision = computed_in(self.system.name, [*arrays], [*arrays.values()], [*arrays.values()])
         batch = self.batch(x, given, parameters, step)
@@ -362,9 +367,17 @@ class Rollout:
             raise SignatureError(f"{self.system.name} has no parameter {name!r}{advice}")
         return self.system.parameters[name]
 
-    def _check(self, step: ArrayLike, steps: int, every: int) -> None:
-        if not (np.isfinite(step) & (np.asarray(step) != 0)).all():
-            raise ConventionError(f"the step must be a number of seconds that is not zero, not {np.asarray(step)}")
+    def check(self, step: ArrayLike, steps: int, every: int, start: float) -> None:
+        """That these are times and numbers of steps."""
+        for word, number in (("steps", steps), ("every", every)):
+            if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+                raise ConventionError(f"`{word}` is a whole number, not {shown(number)}")
+        seconds = np.asarray(step)
+        if seconds.dtype.kind not in "fiu" or not (np.isfinite(seconds) & (seconds != 0)).all():
+            raise ConventionError(f"the step must be a number of seconds that is not zero, not {seconds}")
+        first = np.asarray(start)
+        if first.dtype.kind not in "fiu" or first.shape != () or not np.isfinite(first):
+            raise ConventionError(f"the start is one time in seconds, not {shown(start)}")
         if self._watching is not None and (np.asarray(step) < 0).any():
             raise ConventionError("a step is negative: jumps and modes cannot be run backwards")
         if steps < 0 or every < 1 or steps % every:
@@ -553,6 +566,7 @@ def _on(rollout: Rollout, backend: str) -> Rollout:
 def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
             iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:
     """Compile rollouts of a system; see `System.rollout`."""
+    check_lists(changing=changing, parameters=parameters)
     watching = Watching(system, tuple(parameters), events_in_a_step, remembered) if system.transitions else None
     made = Rollout(system, fixed_step(method, iterations, system.methods), method, changing, parameters,
                    watching=watching)

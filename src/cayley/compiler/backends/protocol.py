@@ -54,7 +54,7 @@ class Backend:
 
     def array(self, argument: ArrayLike, label: str) -> Array:
         """An argument as an array that `iterated` takes."""
-        raise UnsupportedError(f"{self.title} has no arrays")
+        raise UnsupportedError(f"{self.title} is text only, to be compiled elsewhere: nothing to call")
 
     def empty(self, batch: tuple[int, ...], core: tuple[int, ...], dtype: str) -> Array:
         """An array (*batch, *core) for results, laid out as `iterated` writes them fastest."""

@@ -42,7 +42,7 @@ def fixed_step(name: str, iterations: int | None = None,
     if name not in names:
         advice = did_you_mean(name, names, otherwise=".")
         raise ConventionError(f"there is no method {name!r}{advice} The methods are {', '.join(names)}")
-    if iterations is not None and (name in EXPLICIT or iterations < 1):
+    if iterations is not None and (name in EXPLICIT or not isinstance(iterations, int) or iterations < 1):
         raise ConventionError(
             f"iterations, at least one, are an option of the methods {', '.join(implicit)}, not of {name!r}")
     if name in EXPLICIT:
