@@ -4,6 +4,7 @@ worked examples.
 
 import re
 import xml.etree.ElementTree as ElementTree
+from importlib.metadata import PackageNotFoundError
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import cayley as cy
 from cayley.errors import ModelError
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model import catalogue
 from cayley.model.catalogue import catalogue_names, load_robot
+from cayley.model.catalogue.packaged import PACKAGED
 from cayley.model.denavit_hartenberg.conversion import dh_from_tree
 from cayley.model.formats.toml_format import dump_toml, load_toml
 from cayley.model.tree import Tree
@@ -68,8 +71,138 @@ def test_names_and_errors():
         load_robot("UR55")
     with pytest.raises(ModelError, match="did you mean 'stanford'"):
         load_robot("stamford")
-    with pytest.raises(ModelError, match=r"no robot '\.\./x'; it has biped, delta, excavator, five_bar"):
+    with pytest.raises(ModelError, match=r"no robot '\.\./x'; it has a1, abb_irb120, anymal_b"):
         load_robot("../x")
+
+
+# The makers' own tables
+
+E_SERIES = {"ur3e": (0.15185, -0.24355, -0.2132, 0.13105, 0.08535, 0.0921),
+            "ur5e": (0.1625, -0.425, -0.3922, 0.1333, 0.0997, 0.0996),
+            "ur10e": (0.1807, -0.6127, -0.57155, 0.17415, 0.11985, 0.11655),
+            "ur16e": (0.1807, -0.4784, -0.36, 0.17415, 0.11985, 0.11655)}
+E_SERIES_MASSES = {"ur3e": 8.7985, "ur5e": 17.7, "ur10e": 29.104, "ur16e": 27.26}
+
+
+def chain_pose(thetas, rows):
+    """The product of standard rows (d, a, alpha)."""
+    pose = np.eye(4)
+    for theta, (d, a, alpha) in zip(thetas, rows, strict=True):
+        (c, s), (ca, sa) = ((np.cos(angle), np.sin(angle)) for angle in (theta, alpha))
+        pose = pose @ [[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]]
+    return pose
+
+
+def test_there_are_thirty_robots_and_more_and_each_says_whose_it_is():
+    assert len(cy.catalogue()) >= 45 and len(set(cy.catalogue())) == len(cy.catalogue())
+    for name in ROBOTS:
+        source = load_robot(name).source
+        assert re.search(r"\((BSD|Apache|MIT)[\w.-]*\)|made for teaching|own design|19\d\d|20\d\d|Corke", source), name
+
+
+@pytest.mark.parametrize("name", E_SERIES)
+def test_the_e_series_is_the_makers_table(name):
+    d1, a2, a3, d4, d5, d6 = E_SERIES[name]
+    rows = [(d1, 0, RIGHT), (0, a2, 0), (0, a3, 0), (d4, 0, RIGHT), (d5, 0, -RIGHT), (d6, 0, 0)]
+    arm = cy.load(name)
+    for q in np.random.default_rng(3).uniform(-np.pi, np.pi, (20, 6)):
+        np.testing.assert_allclose(arm.pose(q, "tool"), chain_pose(q, rows), atol=2e-15)
+    assert sum(body.mass for body in arm.bodies[1:]) == pytest.approx(E_SERIES_MASSES[name], abs=1e-12)
+    assert int(arm.all_inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool").count) == 8
+
+
+def test_centres_and_inertias_of_the_e_series_are_the_makers_in_his_frames():
+    """The UR5e's as printed, in the Denavit-Hartenberg frames."""
+    tensor = np.array([[0.0070021, 7.3e-7, -1.053e-5], [7.3e-7, 0.00648091, 0.00049994],
+                       [-1.053e-5, 0.00049994, 0.00657286]])
+    arm = cy.load("ur5e")
+    frame = chain_pose([0.3], [(0.1625, 0, RIGHT)])
+    shoulder, pose = arm.bodies[1], arm.pose([0.3, 0, 0, 0, 0, 0], "shoulder_link")
+    into = frame[:3, :3].T @ pose[:3, :3]
+    np.testing.assert_allclose(into @ shoulder.center, [0.0, -0.02561, 0.00193], atol=1e-15)
+    np.testing.assert_allclose(into @ shoulder.inertia @ into.T, tensor, atol=1e-15)
+
+
+def test_kinova_gen3_is_the_table_of_its_guide():
+    d = [-(0.1564 + 0.1284), -(0.0054 + 0.0064), -(0.2104 + 0.2104), -(0.0064 + 0.0064), -(0.2084 + 0.1059), 0.0,
+         -(0.1059 + 0.0615)]
+    arm, rows = cy.load("kinova_gen3"), [(0, 0, np.pi), *[(length, 0, RIGHT) for length in d[:6]], (d[6], 0, np.pi)]
+    for q in np.random.default_rng(4).uniform(-2, 2, (20, 7)):
+        thetas = [0, q[0], *(q[1:] + np.pi)]
+        np.testing.assert_allclose(arm.pose(q, "tool"), chain_pose(thetas, rows), atol=4e-4)  # four digits of print
+    assert sum(body.mass for body in arm.bodies) == pytest.approx(8.2, abs=0.05)  # the guide's, with its base
+
+
+def test_sawyer_stretches_as_far_as_its_links():
+    arm = cy.load("sawyer")
+    np.testing.assert_allclose(arm.pose(np.zeros(7), "tool")[:3, 3],
+                               [0.081 + 0.4 + 0.4 + 0.1345, 0.1925 - 0.1685 + 0.1363, 0.317], atol=1e-15)
+    axes = arm.jacobian(np.zeros(7), "tool", axes="world")[3:]
+    x, y, z = np.eye(3)
+    expected = np.transpose([z, y, x, y, x, y])
+    np.testing.assert_allclose(axes[:, :6], expected * np.sign((axes[:, :6] * expected).sum(axis=0)), atol=1e-15)
+    assert sum(body.mass for body in arm.bodies) == pytest.approx(19, abs=2)  # the data sheet's
+
+
+@pytest.mark.parametrize("name, reach, wrist",
+                         [("kuka_kr6_r900", 0.9015, "link_5"), ("abb_irb120", 0.58, "link_5")])
+def test_reach_is_the_data_sheets(name, reach, wrist):
+    arm = cy.load(name)
+    q = np.zeros((2000, 6))
+    q[:, 1:3] = np.random.default_rng(5).uniform(arm.lower[1:3], arm.upper[1:3], (2000, 2))
+    q[:1000, 2] = np.linspace(arm.lower[2], arm.upper[2], 1000)
+    found = arm.point(q, np.zeros(3), wrist)
+    shoulder = arm.point(q, np.zeros(3), "link_2")
+    far = np.linalg.norm(found - shoulder, axis=-1) + (0.025 if name.startswith("kuka") else 0.0)
+    assert far.max() == pytest.approx(reach, abs=5e-4)
+
+
+def test_named_configurations_are_within_the_limits():
+    for name in ("ur3e", "ur5e", "ur10e", "ur16e", "kinova_gen3", "sawyer", "kuka_kr6_r900", "abb_irb120"):
+        arm = cy.load(name)
+        arm.check_configuration(arm.configurations["home"])
+
+
+def test_kinematics_of_an_arm_without_masses_and_nothing_else():
+    arm = cy.load("kuka_kr6_r900")
+    q = np.array([0.3, -1.0, 0.8, 0.4, 0.6, -0.2])
+    found = arm.inverse_kinematics(arm.pose(q, "tool"), "tool", start=q + 0.1)
+    np.testing.assert_allclose(arm.pose(found.q, "tool"), arm.pose(q, "tool"), atol=1e-9)
+    with pytest.raises(ModelError, match="mass"):
+        arm.gravity_forces(q)
+
+
+# Robots of the other package
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_packaged_robots_are_pinocchios_and_say_the_licence_of_their_folder(name):
+    robot, arm = PACKAGED[name], cy.load(name)
+    model = pin.buildModelFromUrdf(str(EXAMPLES / robot.file))
+    moving = sum(joint.motion.nv for joint in arm.joints)
+    assert moving == model.nv and robot.licence in robot.source
+    masses = sum(body.mass or 0.0 for body in arm.bodies)
+    assert masses == pytest.approx(sum(inertia.mass for inertia in model.inertias), rel=1e-12)
+    notes = EXAMPLES / robot.file.split("/")[0] / "README.md"
+    if notes.exists():
+        said = next(line for line in notes.read_text().splitlines() if line.lower().startswith("license"))
+        assert said.split(":")[1].replace("License", "").replace("ASL", "Apache").strip(" \n.").split()[0].split(
+            "-")[0] == robot.licence.split("-")[0]
+
+
+def test_a_packaged_robot_without_its_package_names_the_extra(monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("cayley.model.catalogue.packaged.distribution", missing)
+    with pytest.raises(ModelError, match=r"pip install 'cayley\[robots\]'"):
+        cy.load("go2")
+    assert cy.load("panda").nq == 7
+
+
+def test_a_quadruped_floats_by_one_argument_and_has_its_meshes():
+    dog = cy.load("go2", floating_base=True)
+    assert (dog.nq, dog.nv) == (19, 18) and dog.shapes.of("visual")
 
 
 # Against Pinocchio

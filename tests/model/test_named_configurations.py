@@ -10,6 +10,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ModelError, UnreachableError
+from cayley.model.catalogue import catalogue_names
 from cayley.model.formats.toml_format import load_toml
 from cayley.model.formats.toml_text import dump_toml
 from cayley.model.joint_kinds import Revolute
@@ -26,7 +27,7 @@ def test_the_catalogue_has_them():
     arm = cy.load("panda")
     assert list(arm.configurations) == ["ready"] and "ready" in arm.configurations and len(arm.configurations) == 1
     np.testing.assert_allclose(arm.configurations["ready"], READY, atol=1e-15)
-    for name in cy.catalogue():
+    for name in catalogue_names():
         robot = cy.load(name)
         for q in robot.configurations.values():
             robot.check_configuration(q)
@@ -118,7 +119,7 @@ def test_a_floating_base_and_mimic_joints_have_their_places():
     np.testing.assert_array_equal(hand.configurations["open"][7:], [0.03, 0.03])
 
 
-@pytest.mark.parametrize("name", cy.catalogue())
+@pytest.mark.parametrize("name", catalogue_names())
 def test_the_neutral_one_within_limits_can_be_taken(name):
     robot = cy.load(name)
     q = robot.neutral_within_limits

@@ -18,6 +18,7 @@ import cayley as cy
 from cayley.drawing.skeleton import skeleton
 from cayley.errors import ModelError
 from cayley.kinematics.forward import body_poses
+from cayley.model.catalogue import catalogue_names
 from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits
@@ -212,7 +213,7 @@ def rows(frame, key):
     return np.vstack([np.reshape(frame[key], (3, 4)), [0, 0, 0, 1]])
 
 
-@pytest.mark.parametrize("name", [*cy.catalogue(), "random"])
+@pytest.mark.parametrize("name", [*catalogue_names(), "random"])
 def test_the_scene_has_the_frames_and_links_of_the_mechanism(name):
     random = np.random.default_rng(1)
     tree = cy.Mechanism.of("random", *random_parts(random, KINDS)[:2]) if name == "random" else cy.load(name)

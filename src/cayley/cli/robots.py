@@ -12,7 +12,10 @@ from cayley.cli.tables import grid, marked, print_table
 from cayley.cli.terminal import literal, output, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cayley.mechanism import Mechanism
+    from cayley.model.catalogue.packaged import Packaged
     from cayley.model.tree import Tree
 
 
@@ -29,9 +32,12 @@ def robots(fixtures: Annotated[
     ```
     """
     from cayley.model.catalogue import catalogue_names, load_robot
+    from cayley.model.catalogue.packaged import PACKAGED
     trees = [load_robot(name) for name in catalogue_names(fixtures=fixtures)]
+    packaged = {} if fixtures else PACKAGED
     if json:
-        return write_json([_summary(tree) | {"mobility": _mobility(tree)} for tree in trees])
+        own = [_summary(tree) | {"mobility": _mobility(tree)} for tree in trees]
+        return write_json([*own, *[{"name": name, "source": robot.source} for name, robot in packaged.items()]])
     found = [_summary(tree) for tree in trees]
     table = grid()
     for heading in ("name", "joints", r"mass \[kg]", "source"):
@@ -40,7 +46,20 @@ def robots(fixtures: Annotated[
         mass = "unknown" if robot["mass"] is None else f"{robot['mass']:.4g}"
         table.add_row(f"[bold]{literal(robot['name'])}[/]", robot["joints"], mass, literal(robot["source"]))
     output().print(table)
+    if packaged:
+        _print_packaged(packaged)
     output().print("\ncayley info NAME says more.", style="dim")
+
+
+def _print_packaged(robots: Mapping[str, Packaged]) -> None:
+    """Those that come with another package."""
+    output().print("\nwith their meshes, by pip install 'cayley\\[robots]':", highlight=False)
+    table = grid()
+    for heading in ("name", "robot", "licence"):
+        table.add_column(heading, no_wrap=heading != "robot")
+    for name, robot in robots.items():
+        table.add_row(f"[bold]{literal(name)}[/]", literal(robot.title), literal(robot.licence))
+    output().print(table)
 
 
 def _summary(tree: Tree) -> dict[str, Any]:

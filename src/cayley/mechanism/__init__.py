@@ -25,6 +25,7 @@ from cayley.mechanism.motion import Motion
 from cayley.mechanism.pictures import Pictures
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.catalogue import catalogue_names
+from cayley.model.catalogue.packaged import PACKAGED
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import GRAVITY, Tree
@@ -61,12 +62,13 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
 
 
 def catalogue() -> tuple[str, ...]:
-    """The names of the robot models that `load` knows: arms, and machines with loops, which are closed at q = 0.
+    """The names of the robot models that `load` knows: arms; machines with loops, which are closed at q = 0; and robots
+    with meshes, whose files come with `pip install 'cayley[robots]'`.
 
-    >>> "panda" in cy.catalogue(), "stewart" in cy.catalogue()
-    (True, True)
+    >>> "panda" in cy.catalogue(), "stewart" in cy.catalogue(), "anymal_c" in cy.catalogue()
+    (True, True, True)
     """
-    return tuple(catalogue_names())
+    return tuple(sorted([*catalogue_names(), *PACKAGED]))
 
 
 class WantsTreeError(TraceError, AttributeError):

@@ -10,6 +10,7 @@ from typing import Any
 from cayley.compiler.typing import ArrayLike
 from cayley.errors import UnsupportedError
 from cayley.model.catalogue import load_robot
+from cayley.model.catalogue.packaged import packaged_file
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import format_of
 from cayley.model.masses import with_missing_masses
@@ -25,6 +26,7 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     Traceback (most recent call last):
     cayley.errors.UnsupportedError: planar2r: arguments are those of xacro files
     """
+    name_or_path = packaged_file(os.fspath(name_or_path)) or name_or_path
     file = format_of(name_or_path)
     if floating_base and file is not None and file.floats_by:
         raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from cayley.errors import ModelError
+from cayley.model.catalogue.packaged import PACKAGED
 from cayley.model.formats.toml_format import load_toml
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean, shown
@@ -36,7 +37,8 @@ def load_robot(name: str) -> Tree:
     robots = catalogue_names()
     fixtures = catalogue_names(fixtures=True)
     if name not in (*robots, *fixtures):
-        advice = did_you_mean(name, (*robots, *fixtures), otherwise=f"; it has {', '.join(robots)}")
+        known = sorted([*robots, *PACKAGED])
+        advice = did_you_mean(name, (*known, *fixtures), otherwise=f"; it has {', '.join(known)}")
         raise ModelError(f"the catalogue has no robot {shown(name)}{advice}")
     with as_file(_FOLDERS[name not in robots] / f"{name}.toml") as path:
         return load_toml(path)
