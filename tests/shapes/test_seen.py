@@ -6,9 +6,11 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from PIL import Image
 
 import cayley as cy
-from cayley.errors import ModelWarning, UnsupportedError
+from cayley.drawing.instants import draw_instants
+from cayley.errors import ConventionError, ModelWarning, UnsupportedError
 from cayley.studio import write_motion
 from cayley.studio.scene import scene
 from studio.browser import Browser, NoBrowser, chromium
@@ -69,6 +71,29 @@ def test_missing_meshes_are_named_and_their_bodies_stay_sticks(tmp_path):
     with pytest.warns(ModelWarning, match=r"without some of its shapes: arm.urdf, line 3.*onerror.*is not there"):
         ax = arm.draw()
     assert count(ax) > 92
+
+
+def red(picture):
+    """The share of red points."""
+    points = np.asarray(picture.convert("RGB"), dtype=float)
+    return np.mean((points[..., 0] > 2.5 * points[..., 1]) & (points[..., 0] > 2.5 * points[..., 2]))
+
+
+def test_moving_pictures_and_instants_show_the_shapes(tmp_path):
+    arm = loaded(tmp_path, more=GONE)
+    motion = ([0.0, 0.05], [[0.0, 0.0], [0.3, 0.4]])
+    with pytest.warns(ModelWarning, match="without some of its shapes") as told:
+        clothed = arm.animate(motion, tmp_path / "shapes.gif", frames=())
+    assert len(told) == 1  # not for every picture
+    bare = arm.animate(motion, tmp_path / "sticks.gif", frames=(), shapes=None)
+    with Image.open(clothed) as first, Image.open(bare) as second:
+        assert first.n_frames == second.n_frames == 2
+        assert red(first) > 0.005 and red(second) == 0.0
+    with pytest.warns(ModelWarning, match="without some of its shapes"):
+        instants = draw_instants(arm.tree, motion, [0.0, 0.05])
+    assert count(instants) > 2 * 92
+    with pytest.raises(ConventionError, match="shapes and size are of moving pictures"):
+        arm.animate(motion, tmp_path / "page.html", shapes=None)
 
 
 def test_a_page_has_the_shapes_and_shares_their_points(tmp_path):

@@ -1,5 +1,5 @@
-"""A motion as a moving picture: the stick figure, drawn from picture to picture on axes that stay, as a GIF or as an
-MP4."""
+"""A motion as a moving picture: the mechanism in its shapes or as a stick figure, drawn from picture to picture on axes
+that stay, as a GIF or as an MP4."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from cayley.compiler.typing import Array
 from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
 from cayley.drawing.played import MotionLike, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
-from cayley.drawing.stick_figures import shown_frames, stick_figure, triad_ends
+from cayley.drawing.skins import Skins, skins
+from cayley.drawing.stick_figures import draw_figures, shown_frames, triad_ends
 from cayley.drawing.views import View, view_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.parts import Frame
@@ -26,17 +27,19 @@ from cayley.wording import shown
 
 _RATE = 20  # pictures a second; a GIF counts hundredths of a second
 _DPI = 100
+_TRIANGLES = 5000  # of all shapes: a picture has few points, and there are many pictures
 _MARGIN = 24  # pixels around what is drawn
 
 
 def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
             frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-            size: tuple[float, float] | None = None) -> Path:
+            shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path:
     """Write a motion as a .gif, or as an .mp4 where the program ffmpeg is installed: the run of a simulation, a planned
     motion, or a pair (times, configurations).
 
     speed     how many times as fast as it is, 2 for twice as fast
     frames    frames to draw as triads, as in `stick_figure`; `trail`: the ways of their origins until now
+    shapes    "visual" or "collision", or None for sticks, as in `stick_figure`
     size      of the picture [inches of 100 points]
 
     `arm.animate` writes pages that play it in 3-D, too. Returns the path.
@@ -54,7 +57,7 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, spe
         raise ModelError(f"the speed of a moving picture is positive, not {shown(speed)}")
     if not place.absolute().parent.is_dir():
         raise ModelError(f"there is no folder {place.parent}: make it first, or write the picture elsewhere")
-    _WRITERS[place.suffix.lower()](place, _pictures(tree, motion, speed, frames, trail, ground, size))
+    _WRITERS[place.suffix.lower()](place, _pictures(tree, motion, speed, frames, trail, ground, shapes, size))
     return place
 
 
@@ -82,7 +85,7 @@ _WRITERS: dict[str, Callable[[Path, Iterator[Image.Image]], None]] = {".gif": _w
 
 
 def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequence[str], trail: bool, ground: bool,
-              size: tuple[float, float] | None) -> Iterator[Image.Image]:
+              shapes: str | None, size: tuple[float, float] | None) -> Iterator[Image.Image]:
     times, way = played(tree, motion, speed / _RATE)
     view = view_of(tree)
     followed = shown_frames(tree, frames)
@@ -90,18 +93,22 @@ def _pictures(tree: Tree, motion: MotionLike, speed: float, frames: str | Sequen
     largest = max(figure.size for figure in figures)
     origins = {frame.name: np.stack([figure.frame_pose(frame).p for figure in figures]) for frame in followed}
     tips = [triad_ends(figure.frame_pose(frame), largest) for figure in figures for frame in followed]
-    room = np.concatenate([*[figure.points for figure in figures], *tips])
+    skin = None if view.flat else skins(tree, figures[:1], shapes, _TRIANGLES)
+    worn = [None if skin is None else Skins([figure], skin.surfaces) for figure in figures]
+    outlines = [each.points for each in worn if each is not None]
+    room = np.concatenate([*[figure.points for figure in figures], *outlines, *tips])
     ax = new_axes(view, size)
     try:
         if ground and not view.flat:
-            low = min(figure.points[:, 2].min() for figure in figures)
+            low = min(points[:, 2].min() for points in [*[figure.points for figure in figures], *outlines])
             room = np.concatenate([room, draw_floor(ax, room, float(low) if stands_on_legs(tree) else 0.0)])
         fit(ax, view(room), first=True)
         box = _kept_still(ax, view(room))
         label = ax.figure.text(0.02, 1 - (box[3] - 8) / ax.figure.bbox.height, "", fontsize=9, color=INK)
         fixed = set(ax.get_children())
-        for k, (time, q) in enumerate(zip(times, way, strict=True)):
-            stick_figure(tree, q, frames=frames, labels=False, ground=ground and view.flat, shapes=None, ax=ax)
+        for k, (time, figure) in enumerate(zip(times, figures, strict=True)):
+            draw_figures([figure], worn[k], frames=frames, labels=False, ground=ground and view.flat, trail=False,
+                         ax=ax)
             if trail:
                 _draw_ways(ax, view, tree, followed, origins, k)
             label.set_text(f"{time:.2f} s")

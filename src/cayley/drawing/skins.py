@@ -61,16 +61,16 @@ class Skins:
         return points @ pose.R.T + pose.p
 
 
-def skins(tree: Tree, figures: Sequence[Skeleton], wanted: str | None) -> Skins | None:
-    """The shapes in some configurations, or None where there are none, or none are wanted. A `ModelWarning` names the
-    files that are missing."""
+def skins(tree: Tree, figures: Sequence[Skeleton], wanted: str | None, most: int = MOST_TRIANGLES) -> Skins | None:
+    """The shapes in some configurations, of no more triangles in all, about, or None where there are none, or none are
+    wanted. A `ModelWarning` names the files that are missing."""
     if wanted is None:
         return None
     if wanted not in ("visual", "collision"):
         raise UnsupportedError(f"shapes are 'visual' or 'collision', or None for sticks, not {wanted!r}"
                                f"{did_you_mean(str(wanted), ('visual', 'collision'))}")
     shapes = shapes_of(tree)
-    chosen = (shapes.seen if wanted == "visual" else shapes.of("collision")).surfaces(MOST_TRIANGLES // len(figures))
+    chosen = (shapes.seen if wanted == "visual" else shapes.of("collision")).surfaces(most // len(figures))
     if chosen.missing:
         more = len(chosen.missing) - _NAMED
         named = [*chosen.missing[:_NAMED], *([f"and {more} more"] if more > 0 else [])]

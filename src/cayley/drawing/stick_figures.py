@@ -86,8 +86,16 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
     >>> stick_figure(load_robot("planar2r"), [0.5, 0.8]).name, stick_figure(load_robot("panda")).name
     ('rectilinear', '3d')
     """
-    view = view_for(tree, ax)
     figures = [skeleton(tree, one) for one in configurations(tree, q)]
+    skin = None if view_for(tree, ax).flat else skins(tree, figures, shapes)
+    return draw_figures(figures, skin, frames=frames, labels=labels, ground=ground, trail=trail, ax=ax)
+
+
+def draw_figures(figures: Sequence[Skeleton], skin: Skins | None, *, frames: str | Sequence[str], labels: bool,
+                 ground: bool, trail: bool, ax: Canvas) -> Canvas:
+    """The same of figures whose shapes have been read."""
+    tree = figures[-1].tree
+    view = view_for(tree, ax)
     shown = shown_frames(tree, frames)
     first = ax is None or not ax.has_data()
     ax = new_axes(view) if ax is None else ax
@@ -97,7 +105,6 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
             ax.set_axis_off()
     elif first:
         flat_style(ax, *view.names)
-    skin = None if view.flat else skins(tree, figures, shapes)
     points = np.concatenate([*[figure.points for figure in figures], *([] if skin is None else [skin.points])])
     triads = [figures[-1].frame_pose(frame) for frame in shown]
     size = max(figure.size for figure in figures)

@@ -56,17 +56,17 @@ class Pictures(Data):
     @overload
     def animate(self, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
                 frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-                size: tuple[float, float] | None = None) -> Path: ...
+                shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path: ...
 
     def animate(self, motion: MotionLike, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
                 frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-                size: tuple[float, float] | None = None) -> Path | Player:
+                shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
         """Show a motion, the run of a simulation, a planned motion, or a pair (times, configurations): as a page that
         plays it in 3-D (.html), as a moving picture (.gif, or .mp4 where ffmpeg is installed), or without a path in a
         notebook; see `cayley.studio.animate`.
         """
         shown: Path | Player = maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
-                                                ground=ground, size=size)
+                                                ground=ground, shapes=shapes, size=size)
         return shown
 
     def workspace(self, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,

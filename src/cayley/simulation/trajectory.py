@@ -252,16 +252,17 @@ class Trajectory(Pictured):
 
     @overload
     def animate(self, path: str | os.PathLike[str], *, speed: float = 1.0, frames: str | Sequence[str] = "ends",
-                trail: bool = True, ground: bool = True, size: tuple[float, float] | None = None) -> Path: ...
+                trail: bool = True, ground: bool = True, shapes: str | None = "visual",
+                size: tuple[float, float] | None = None) -> Path: ...
 
     def animate(self, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
                 frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-                size: tuple[float, float] | None = None) -> Path | Player:
+                shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
         """Show the mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif, or .mp4
         where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`.
         """
         shown: Path | Player = maker("animate")(self._mechanism("a moving picture"), self, path, speed=speed,
-                                                frames=frames, trail=trail, ground=ground, size=size)
+                                                frames=frames, trail=trail, ground=ground, shapes=shapes, size=size)
         return shown
 
     def __repr__(self) -> str:

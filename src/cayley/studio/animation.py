@@ -19,13 +19,14 @@ _PICTURES = (".gif", ".mp4")
 
 def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
             frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-            size: tuple[float, float] | None = None) -> Path | Player:
+            shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
     """Show the motion of a mechanism: the run of a simulation, a planned motion, or a pair (times, configurations).
 
     path      .html: one self-contained page that plays it in 3-D; .gif, .mp4: a moving picture, the latter where the
               program ffmpeg is installed. Without a path it is a `Player`, which a notebook shows
     speed     how many times as fast as it is, 2 for twice as fast
-    frames, trail, ground, size     of moving pictures, as in `cayley.drawing.animate`; the page has switches for them
+    frames, trail, ground, shapes, size     of moving pictures, as in `cayley.drawing.animate`; the page has switches
+              for them
 
     >>> from cayley.model.catalogue import load_robot
     >>> animate(load_robot("planar2r"), ([0.0, 0.1], [[0.0, 0.0], [0.3, 0.5]]))
@@ -35,16 +36,18 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None 
     if place is not None and place.suffix.lower() not in PAGES:
         if place.suffix.lower() not in _PICTURES:
             raise ConventionError(f"a motion is written as .html, .gif or .mp4, not as {place.name!r}")
-        return write_pictures(tree, motion, place, speed=speed, frames=frames, trail=trail, ground=ground, size=size)
-    if (frames, trail, ground, size) != ("ends", True, True, None):
-        raise ConventionError("frames, trail, ground and size are of moving pictures (.gif, .mp4): on a page whoever "
-                              "looks at it chooses")
+        return write_pictures(tree, motion, place, speed=speed, frames=frames, trail=trail, ground=ground,
+                              shapes=shapes, size=size)
+    if (frames, trail, ground, shapes, size) != ("ends", True, True, "visual", None):
+        raise ConventionError("frames, trail, ground, shapes and size are of moving pictures (.gif, .mp4): on a page "
+                              "whoever looks at it chooses")
     player = Player(tree.name, motion_page(tree, motion, speed))
     return player if place is None else player.save(place)
 
 
 def animate_states(trajectory: SystemTrajectory, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
                    frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
-                   size: tuple[float, float] | None = None) -> Path | Player:
+                   shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
     """The same for the mechanism of a system."""
-    return animate(*moving_part(trajectory), path, speed=speed, frames=frames, trail=trail, ground=ground, size=size)
+    return animate(*moving_part(trajectory), path, speed=speed, frames=frames, trail=trail, ground=ground,
+                   shapes=shapes, size=size)
