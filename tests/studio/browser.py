@@ -139,6 +139,14 @@ class Browser:
                 "x": start[0] + share * (end[0] - start[0]), "y": start[1] + share * (end[1] - start[1])}]
             self.order("Input.dispatchTouchEvent", type=kind, touchPoints=places)
 
+    def key(self, name: str, text: str = "") -> None:
+        """Press a key and let it go."""
+        code = {"Tab": 9, "Enter": 13, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+                "ArrowDown": 40}.get(name, 0)
+        for kind in ("keyDown", "keyUp"):
+            self.order("Input.dispatchKeyEvent", type=kind, key=name, windowsVirtualKeyCode=code,
+                       **({"text": text} if text and kind == "keyDown" else {}))
+
     def click(self, selector: str) -> None:
         x, y, width, height = self.box(selector)
         for kind in ("mousePressed", "mouseReleased"):

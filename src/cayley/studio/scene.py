@@ -36,7 +36,7 @@ _ELEVATION = 0.36
 _TRIANGLES = 16000  # of all shapes: what a page draws thirty times a second without a graphics card
 _SHAPE_DIGITS = 5
 _MISSING = 12  # shapes that could not be had and are named
-_PASSED = 40  # configurations of a way that are looked at
+_PASSED = 16  # configurations of a way that are looked at
 
 
 def main_frame(tree: Tree) -> str:
@@ -192,8 +192,8 @@ def camera(figure: Skeleton, points: Array) -> dict[str, Any]:
         normal = view.normal
         elevation = float(np.clip(np.arcsin(np.clip(normal[2], -1, 1)), 0.0, 1.2)) or 0.15
         azimuth = float(np.arctan2(normal[1], normal[0])) + 0.25 if np.hypot(*normal[:2]) > 1e-6 else -np.pi / 2
-    return {
-        "center": _rounded(0.5 * (low + high)), "size": size, "camera": {"azimuth": azimuth, "elevation": elevation}}
+    return {"center": _rounded(0.5 * (low + high)), "box": _rounded(np.array([low, high])), "size": size,
+            "camera": {"azimuth": azimuth, "elevation": elevation}}
 
 
 def rows_of(pose: ArrayLike) -> list[float]:

@@ -21,7 +21,14 @@
     follow(view.q);
   }
 
-  function written(value) { for (const s of sliders) s.output.textContent = word(s, value(s)); }
+  function written(value) {
+    for (const s of sliders) {
+      const words = word(s, value(s));
+      if (s.output.textContent === words) continue;
+      s.output.textContent = words;
+      s.input.setAttribute("aria-valuetext", words);
+    }
+  }
 
   function follow(q) { // past the ends of their sliders, too
     for (const s of sliders) if (s.attitude === null) s.input.value = q[s.place];
@@ -33,6 +40,8 @@
     const input = document.createElement("input"), output = document.createElement("output");
     name.textContent = s.name;
     Object.assign(input, { type: "range", min: s.lower, max: s.upper, step: (s.upper - s.lower) / 1000, value: s.value });
+    input.setAttribute("aria-label", s.name);
+    output.setAttribute("aria-hidden", "true"); // the slider says it
     input.addEventListener("input", moved);
     row.append(name, output, input);
     box.append(row);
@@ -42,13 +51,13 @@
 
   // What is in view: the robot at rest, and the fall or the reach once they have been asked for
 
-  const shown = new Map([["rest", [0, 1].map(side => scene.center.map(x => x + (side - 0.5) * scene.size / 2.1))]]);
+  const shown = new Map([["rest", scene.box]]);
 
-  function reveal(name, points) {
-    if (shown.has(name) || !points.length) return;
-    shown.set(name, [Math.min, Math.max].map(extreme => [0, 1, 2].map(k => points.reduce((m, p) => extreme(m, p[k]), points[0][k]))));
+  function reveal(name, box) { // its low and high ends
+    if (shown.has(name)) return;
+    shown.set(name, box);
     const [low, high] = [Math.min, Math.max].map((extreme, side) => [0, 1, 2].map(k => extreme(...[...shown.values()].map(b => b[side][k]))));
-    view.look(low.map((x, k) => (x + high[k]) / 2), 1.25 * Math.max(...low.map((x, k) => high[k] - x)));
+    view.look(low.map((x, k) => (x + high[k]) / 2), 1.08 * Math.hypot(...low.map((x, k) => high[k] - x)));
   }
 
   if (scene.shapes.length) { // an arm in its shapes can be seen as sticks, too
@@ -65,9 +74,10 @@
     document.querySelector(".stage").after(note);
   }
 
+  const reach = [Math.min, Math.max].map(extreme => [0, 1, 2].map(k => scene.reach.reduce((m, p) => extreme(m, p[k]), scene.center[k])));
   for (const name of ["frames", "reach", "shapes"]) {
     const tick = find("show-" + name);
-    if (tick) tick.addEventListener("change", () => { view.show[name] = tick.checked; reveal(name, name === "reach" ? scene.reach : []); view.redraw(); });
+    if (tick) tick.addEventListener("change", () => { view.show[name] = tick.checked; if (name === "reach") reveal(name, reach); view.redraw(); });
   }
 
   find("home").addEventListener("click", () => {
@@ -88,8 +98,8 @@
   if (!fall) return;
   const steps = fall.q.length - 1, length = steps * fall.step, play = find("play"), scrub = find("scrub"), cursor = find("cursor");
   const tool = scene.frames.find(f => f.main), origin = [3, 7, 11].map(k => tool.pose[k]), poses = fall.q.map(Motion.poses);
-  const trail = poses.map(T => view.place(T, tool.body, origin));
-  const places = [...trail, ...poses.flatMap(T => Array.from({ length: T.length / 12 }, (_, b) => [3, 7, 11].map(k => T[12 * b + k])))];
+  const trail = poses.map(T => view.place(T, tool.body, origin)), few = Math.ceil(poses.length / 60);
+  const places = view.swept(poses.filter((_, k) => k % few === 0 || k === steps));
 
   function show(time) {
     report.time = Math.max(0, Math.min(length, time));
@@ -102,6 +112,7 @@
     follow(q);
     scrub.value = report.time;
     find("time").textContent = `${report.time.toFixed(2)} s`;
+    scrub.setAttribute("aria-valuetext", find("time").textContent);
     if (!cursor) return; // a motion that was given, without its energies
     const x = fall.left + (fall.right - fall.left) * report.time / length;
     cursor.setAttribute("x1", x);
@@ -127,6 +138,12 @@
     report.playing = true;
     play.textContent = "❚❚ Pause";
     requestAnimationFrame(tick);
+  });
+  find("keys").textContent = " · space plays";
+  document.addEventListener("keydown", e => { // wherever a space has no other meaning
+    if (e.key !== " " || e.target.closest("button, input, select, textarea, summary, a")) return;
+    e.preventDefault();
+    play.click();
   });
   Object.assign(scrub, { min: 0, max: length, step: fall.step / 2, value: 0 });
   scrub.addEventListener("input", () => { pause(); show(+scrub.value); });
