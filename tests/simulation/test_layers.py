@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.systems import System
 from systems.plants import rods
 
@@ -69,6 +69,21 @@ class TestJax:
         weights["qd"][:, -1] = 4 * trajectory.qd[:, -1] ** 3
         for array, right in zip(found, roll.vjp(**given, weights=weights, **RUN).values(), strict=True):
             np.testing.assert_allclose(array, right, rtol=1e-12)
+
+    def test_what_a_rollout_is_not(self, roll, given, cupy):
+        import jax
+        layer = roll.for_jax(**RUN)
+
+        def slope(q):
+            return jax.grad(lambda q: layer(q, given["qd"], given["tau"])[0].sum())(q).sum()
+        for twice in (jax.grad(slope), jax.jit(jax.grad(slope)), jax.jacrev(slope)):
+            with pytest.raises(UnsupportedError, match="the rollout of rods is differentiated once"):
+                twice(given["q"])
+        for elsewhere in (roll.on("cuda"), roll.on("cuda")._of_system):
+            with pytest.raises(UnsupportedError, match=r"take the layer of the rollout itself, not of the one on cuda"):
+                elsewhere.for_jax(**RUN)
+        with pytest.raises(ConventionError, match="must be a multiple"):
+            roll.for_jax(step=0.02, steps=10, every=3)
 
     def test_single_precision_and_words(self, roll):
         import jax.numpy as jnp

@@ -14,7 +14,7 @@ import numpy as np
 
 from cayley.compiler.algebra_protocol import package
 from cayley.compiler.layers import Layer, joint_batch, named
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, UnsupportedError
 
 
 def jax_layer(layer: Layer) -> Callable[..., Any]:
@@ -60,12 +60,23 @@ def _differentiated(jax: Any, layer: Layer, names: tuple[str, ...]) -> Callable[
     def back(arrays: tuple[Any, ...], weights: tuple[Any, ...]) -> Any:  # noqa: ANN401
         reverse = layer.reversed(names)
         if reverse is None:
-            return called_back(slopes, [a.shape for a in arrays], (*arrays, *weights))
+            return _once(jax, layer, lambda *all_: called_back(slopes, [a.shape for a in arrays], all_))(
+                *arrays, *weights)
         return _differentiated(jax, reverse, reverse.inputs)(*arrays, *weights)
 
     through = jax.custom_vjp(computed)
     through.defvjp(lambda *arrays: (through(*arrays), arrays), back)
     return through
+
+
+def _once(jax: Any, layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:  # noqa: ANN401
+    """What is not to be differentiated again, and says so."""
+    def refused(*_: object) -> None:
+        raise UnsupportedError(f"the {layer.name} is differentiated once: take jax.grad of it, not of its gradient")
+
+    made = jax.custom_vjp(function)
+    made.defvjp(lambda *arrays: (made(*arrays), None), refused)
+    return made
 
 
 def _precision(jnp: Any, layer: Layer, given: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -164,9 +164,12 @@ class Rollout:
                 threads: int = 1) -> Callable[..., Any]:
         """The rollout as a function of JAX's arrays, as `for_torch` of torch's: inside `jax.jit`, `jax.grad` and
         `jax.vmap`."""
+        self._of_system.check_here()
         return jax_layer(self._layer(step, steps, every, start, threads))
 
     def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
+        self._of_system.check(step, steps, every, start)
+
         def run(given: Mapping[str, Any]) -> tuple[RolloutDerivatives, Run]:
             inputs = {n: a for n, a in given.items() if n not in ("q", "qd", "tau")}
             return self._of_system.differentiated(self._run(given["q"], given["qd"], given.get("tau"), inputs, step,

@@ -25,7 +25,7 @@ from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
 from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.systems.arguments import check_lists, given_inputs, given_parameters
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
@@ -233,7 +233,14 @@ class Rollout:
                 threads: int = 1) -> Callable[..., Any]:
         """The rollout as a function of JAX's arrays, as `for_torch` of torch's: inside `jax.jit`, `jax.grad` and
         `jax.vmap`."""
+        self.check_here()
         return jax_layer(self._layer(step, steps, every, start, threads))
+
+    def check_here(self) -> None:
+        """That it runs on this processor, where XLA calls it back."""
+        if self._iterated.backend != "llvm":
+            raise UnsupportedError("XLA calls back what is compiled for this processor: take the layer of the rollout "
+                                   f"itself, not of the one on {self._iterated.backend}; for_torch(...) stays there")
 
     def _layer(self, step: ArrayLike, steps: int, every: int, start: float, threads: int) -> RolloutLayer:
         self.check(step, steps, every, start)
