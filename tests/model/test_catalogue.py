@@ -194,7 +194,7 @@ def test_a_packaged_robot_without_its_package_names_the_extra(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("cayley.model.catalogue.packaged.distribution", missing)
+    monkeypatch.setattr("importlib.metadata.distribution", missing)
     with pytest.raises(ModelError, match=r"pip install 'cayley\[robots\]'"):
         cy.load("go2")
     assert cy.load("panda").nq == 7

@@ -6,7 +6,6 @@ They are not copied: each stays under the licence of those who made it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from cayley.errors import ModelError
@@ -63,6 +62,7 @@ def packaged_file(name: str) -> Path | None:
     robot = PACKAGED.get(name)
     if robot is None:
         return None
+    from importlib.metadata import PackageNotFoundError, distribution  # brings email, which only these need
     try:
         path = Path(str(distribution(PACKAGE).locate_file(f"{_FOLDER}/{robot.file}")))
     except PackageNotFoundError:
