@@ -170,8 +170,7 @@ def test_degrees_are_told(tmp_path):
     assert "joint 'j' is revolute and turns from -90 to 90 rad: if these are degrees, write radians" in found
 
 
-@pytest.mark.parametrize("name, words", [("arm.usd", "USD is not read"),
-                                         ("world.sdf", "SDF is not read")])
+@pytest.mark.parametrize("name, words", [("arm.usd", "USD is not read"), ("arm.zip", "archives")])
 def test_formats_that_are_not_read(name, words, tmp_path):
     (tmp_path / name).write_text("<robot/>")
     assert words in data(call("check", tmp_path / name, "--json", code=1))["errors"][0]

@@ -94,8 +94,8 @@ def test_the_command_line_knows_a_new_format(links, tmp_path):
 
 
 def test_messages_and_help_list_what_the_table_has(links):
-    assert endings() == (".urdf", ".xacro", ".xml", ".mjcf", ".toml", ".links")
-    assert files_in_words() == ".urdf, .xacro, .xml (MJCF), .toml or .links file"
+    assert endings() == (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf", ".toml", ".links")
+    assert files_in_words() == ".urdf, .xacro, .sdf, .xml (MJCF), .toml or .links file"
     with pytest.raises(ModelError, match=r"read from files that end in .*\.toml, \.links"):
         format_of("arm.step")
     with pytest.raises(UnsupportedError, match=r"written as .*\.toml or \.links, not as '.stl'"):

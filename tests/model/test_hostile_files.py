@@ -20,7 +20,7 @@ from cayley.model.formats.urdf import load_urdf
 from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.report import ModelWarning
 
-ENDINGS = (".urdf", ".xml", ".toml")
+ENDINGS = (".urdf", ".xacro", ".sdf", ".xml", ".toml")
 QUICK = 4.0  # seconds, on a machine that does other things
 
 
@@ -74,7 +74,6 @@ def test_what_is_no_name_and_no_path(given, words):
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("world.sdf", "SDF is not read"),
     ("arm.usd", "USD"),
     ("arm.stl", "ends in '.stl': mechanisms are read from files that end in"),
     ("some/folder", "has no ending"),

@@ -11,16 +11,15 @@ from pathlib import Path
 
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.formats.as_mjcf import MJCF
+from cayley.model.formats.as_sdf import SDF
 from cayley.model.formats.as_toml import TOML
 from cayley.model.formats.as_urdf import URDF
 from cayley.model.formats.as_xacro import Xacro
 from cayley.model.formats.format import Format
 
-FORMATS: list[Format] = [URDF(), Xacro(), MJCF(), TOML()]
+FORMATS: list[Format] = [URDF(), Xacro(), SDF(), MJCF(), TOML()]
 
 _OTHERS = {
-    ".sdf": "SDF is not read: write the model as URDF or MJCF",
-    ".world": "SDF is not read: write the model as URDF or MJCF",
     **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), "USD is not read: write the robot as URDF or MJCF"),
     ".zip": "archives are not read: unpack it, and give the {files} in it",
 }
@@ -30,7 +29,7 @@ def endings() -> tuple[str, ...]:
     """The endings of all formats.
 
     >>> endings()
-    ('.urdf', '.xacro', '.xml', '.mjcf', '.toml')
+    ('.urdf', '.xacro', '.sdf', '.world', '.xml', '.mjcf', '.toml')
     """
     return tuple(ending for each in FORMATS for ending in each.endings)
 
@@ -39,7 +38,7 @@ def files_in_words() -> str:
     """For help and messages.
 
     >>> files_in_words()
-    '.urdf, .xacro, .xml (MJCF) or .toml file'
+    '.urdf, .xacro, .sdf, .xml (MJCF) or .toml file'
     """
     return f"{_listed([each.words for each in FORMATS])} file"
 

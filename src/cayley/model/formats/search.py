@@ -3,8 +3,10 @@
 `package://NAME/rest` is looked for in this order:
 
 1. in a folder called NAME that holds the model's file, however deep;
-2. beside the model's file, and beside the folders that hold it, in a folder NAME that has a `package.xml`;
-3. in the folders of `ROS_PACKAGE_PATH`, then in `share` of those of `AMENT_PREFIX_PATH`.
+2. beside the model's file, and beside the folders that hold it, in a folder NAME that has a `package.xml`
+   or a `model.config`;
+3. in the folders of `ROS_PACKAGE_PATH`, `GZ_SIM_RESOURCE_PATH` and `GAZEBO_MODEL_PATH`, then in `share` of those of
+   `AMENT_PREFIX_PATH`.
 
 Other names are paths beside the model's file, with or without `file://`. A file must lie, links followed, in the
 folder of the model, in the package that holds it (the nearest folder above with a `package.xml`; without one the
@@ -23,6 +25,8 @@ from cayley.errors import ModelError
 from cayley.wording import shortened
 
 _INNER = ("urdf", "robots", "robot", "mjcf", "xacro")  # folders of descriptions within a package
+_DESCRIPTIONS = ("package.xml", "model.config")
+_FOLDERS = ("ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 _LONGEST = 4096
 
 
@@ -56,6 +60,14 @@ class Search:
         where = f"looked in {looked}" if places else self._nowhere(package)
         raise ModelError(f"{shortened(name)!r} is not there: {where}")
 
+    def included_model(self, uri: str) -> Path:
+        """The file of a model that another includes: `model://NAME` is `model.sdf` in the folder of that name, which is
+        looked for as packages are."""
+        if uri.startswith("model://") and "/" not in uri.removeprefix("model://").strip("/"):
+            return self.found(f"model://{uri.removeprefix('model://').strip('/')}/model.sdf")
+        path = self.found(uri) if not (self.folder / uri).is_dir() else self.found(f"{uri.rstrip('/')}/model.sdf")
+        return path
+
     def package(self, name: str) -> Path:
         """The folder of a package, as `$(find NAME)` asks for it."""
         places = self._places(name, name)
@@ -74,10 +86,12 @@ class Search:
 
     def _packages(self, package: str) -> Iterator[Path]:
         yield from (folder for folder in self.above if folder.name == package)
-        yield from (folder / package for folder in self.above if _is_file(folder / package / "package.xml"))
-        for place in _listed("ROS_PACKAGE_PATH"):
-            yield from ([place] if place.name == package else [])
-            yield from ([place / package] if (place / package).is_dir() else [])
+        yield from (folder / package for folder in self.above
+                    if any(_is_file(folder / package / said) for said in _DESCRIPTIONS))
+        for variable in _FOLDERS:
+            for place in _listed(variable):
+                yield from ([place] if place.name == package else [])
+                yield from ([place / package] if (place / package).is_dir() else [])
         for place in _listed("AMENT_PREFIX_PATH"):
             yield from ([place / "share" / package] if (place / "share" / package).is_dir() else [])
 

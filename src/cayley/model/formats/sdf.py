@@ -1,0 +1,389 @@
+"""SDF files: one model read into a mechanism, with the line of every fault.
+
+What the format leaves open, or has otherwise than URDF, is settled here:
+- A file has one model, in `<sdf>` or in its `<world>`. Nested models are read, their parts called `arm::link`;
+  `<include>` of `model://NAME` or of a file is read as a nested model, found as meshes are (`search`).
+- The root is the world if a joint holds the model to it, and else the link that no joint carries: a simulator lets such
+  a model float, here `floating_base=True` does.
+- A link without `<inertial>` has the mass 1 kg and the moments 1 kg m^2, the default of the format; the report says so.
+- Where the frame of a joint is not that of its child, a massless body on the joint carries the child by a fixed joint,
+  so that every link keeps its own frame.
+- A link that two joints carry closes a loop: the second joint is a `Loop`.
+- `effort` and `velocity` below zero, and limits of 1e16 and more, are none.
+- Screws, gearboxes and joints of two parallel axes are refused by name, and so are `placement_frame` and merged
+  includes; sensors, plugins, contact and damping of the solver are not read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.errors import ModelError, ModelWarning
+from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.findings import Finding
+from cayley.model.formats.sdf_frames import MODEL, WORLD, Frames, inverse, number, outside, texts, word
+from cayley.model.formats.search import Search
+from cayley.model.formats.written_angles import WrittenAngles
+from cayley.model.formats.xml_elements import Element, located, read_xml, source_of, source_words
+from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical, Universal
+from cayley.model.joint_kinds.motion import Axis
+from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
+from cayley.model.spring_kinds import LinearSpring
+from cayley.model.tree import GRAVITY, Tree
+from cayley.wording import did_you_mean
+
+_TYPES = ("revolute", "continuous", "prismatic", "fixed", "ball", "universal")
+_OTHER_TYPES = ("screw", "gearbox", "revolute2")
+_AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "universal": 2}
+_NO_LIMIT = 1e16
+_MOST_NESTED = 20
+_MOST_MODELS = 500
+_EXPRESSED_IN_MODEL = (1, 4)  # up to this version axes are in the axes of the model
+_SAME = 1e-12
+
+
+@dataclass
+class _Model:
+    """What is in a model and those within it: elements with the scopes in which their names count."""
+
+    frames: Frames
+    links: dict[str, Element] = field(default_factory=dict)
+    joints: dict[str, tuple[Element, str]] = field(default_factory=dict)
+    named: dict[str, Element] = field(default_factory=dict)
+    notes: list[Finding] = field(default_factory=list)
+    models: int = 0
+
+
+def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False) -> Tree:
+    """The mechanism of an SDF file, or of the text of one; angles are as they are written, or with `exact_angles` the
+    fractions of pi that their digits stand for, see `written_angles`.
+
+    >>> load_sdf('''<sdf version="1.9"><model name="pendulum"><link name="rod"/>
+    ...   <joint name="pivot" type="revolute"><parent>world</parent><child>rod</child><axis/></joint>
+    ... </model></sdf>''').joint_names
+    ('pivot',)
+    """
+    root = read_xml(path_or_text)
+    version = _version(root)
+    search = Search(source_of(path_or_text) or Path("model.sdf"))
+    angles = WrittenAngles(exact_angles)
+    element, gravity = _one_model(root)
+    model = _Model(Frames(angles))
+    _gather(model, element, "", search, 0)
+    place = _place(model, element)
+    made = _tree(model, element, place, gravity, version, source_words(path_or_text))
+    doubtful = [note.text for note in model.notes if note.doubtful]
+    if doubtful:
+        warnings.warn("\n".join(doubtful), ModelWarning, stacklevel=2)
+    return made
+
+
+def _version(root: Element) -> tuple[int, int]:
+    if root.tag != "sdf":
+        raise root.error("an SDF file has <sdf> as its root")
+    said = root.word("version").split(".")
+    if len(said) != 2 or not all(each.isascii() and each.isdigit() and len(each) < 4 for each in said):
+        raise root.error(f"the version of SDF is {root.word('version')!r}; it is like 1.9")
+    return int(said[0]), int(said[1])
+
+
+def _one_model(root: Element) -> tuple[Element, Array]:
+    """The only model of a file, and the gravity of its world."""
+    world = root.only("world")
+    holder = root if world is None else world
+    models = holder.all("model")
+    if len(models) != 1:
+        names = ", ".join(repr(each.attributes.get("name", "")) for each in models) or "none"
+        included = " and what it includes" if holder.all("include") else ""
+        raise holder.error(f"a mechanism is one model; here there are: {names}{included}. Save the one that is meant "
+                           "in a file of its own")
+    gravity = None if world is None else world.only("gravity")
+    return models[0], np.array(GRAVITY if gravity is None else [float(each) for each in texts(gravity, 3)])
+
+
+def _place(model: _Model, element: Element) -> Array:
+    """Where the model is in the world."""
+    if "placement_frame" in element.attributes:
+        raise element.error("placement_frame is not read: say the <pose> of the model itself")
+    return model.frames.pose(element.only("pose"))
+
+
+# What there is
+
+
+def _gather(model: _Model, element: Element, scope: str, search: Search, depth: int) -> None:
+    """The links, joints, frames and nested models of a model, with their names outside."""
+    model.models += 1
+    if depth > _MOST_NESTED or model.models > _MOST_MODELS:
+        raise element.error(f"models are nested more than {_MOST_NESTED} deep, or are more than {_MOST_MODELS}: does "
+                            "one include itself?")
+    frames = model.frames
+    whole = outside(MODEL, scope)
+    for link in element.all("link"):
+        name = outside(_name(link), scope)
+        frames.add(name, link, scope, relative_to=whole, attached_to=name)
+        model.links[name] = link
+    for joint in element.all("joint"):
+        name = outside(_name(joint), scope)
+        child = outside(word(joint, "child"), scope)
+        frames.add(name, joint, scope, relative_to=child, attached_to=child)
+        model.joints[name] = joint, scope
+    for frame in element.all("frame"):
+        name = outside(_name(frame), scope)
+        on = outside(frame.word("attached_to", MODEL), scope)
+        frames.add(name, frame, scope, relative_to=on, attached_to=on)
+        model.named[name] = frame
+    for inner in [*element.all("model"), *[_included(include, search) for include in element.all("include")]]:
+        name = outside(_name(inner), scope)
+        _place(model, inner)
+        _gather(model, inner, f"{name}::", search, depth + 1)
+        frames.add(name, inner, scope, relative_to=whole, attached_to=_canonical(model, inner, f"{name}::"))
+    if scope == "":
+        frames.add(MODEL, element, scope, relative_to=MODEL, attached_to=_canonical(model, element, ""))
+    _note_what_is_left_out(model, element, scope)
+
+
+def _name(element: Element) -> str:
+    name = element.word("name")
+    if name in (WORLD, MODEL) or "::" in name or (name.startswith("__") and name.endswith("__")):
+        raise element.error(f"the name {name!r} is one that SDF keeps for itself")
+    return name
+
+
+def _canonical(model: _Model, element: Element, scope: str) -> str:
+    """The link that the frame of a model is attached to."""
+    said = element.attributes.get("canonical_link", "").strip()
+    found = outside(said, scope) if said else next((name for name in model.links if name.startswith(scope)), None)
+    if found is None:
+        raise element.error("there is no <link> in it")
+    return found
+
+
+def _included(include: Element, search: Search) -> Element:
+    """The model that is included, with the name and the pose that are said here."""
+    if include.attributes.get("merge", "false").strip() in ("true", "1"):
+        raise include.error("models that are merged are not read: write its links and joints where they belong")
+    if include.all("placement_frame"):
+        raise include.error("placement_frame is not read: say the <pose> of the model itself")
+    uri = word(include, "uri")
+    try:
+        path = search.included_model(uri)
+    except ModelError as error:
+        raise include.error(str(error)) from None
+    inner, _ = _one_model(read_xml(path))
+    name = include.only("name")
+    if name is not None:
+        inner.attributes = {**inner.attributes, "name": name.text.strip()}
+    pose = include.only("pose")
+    if pose is not None:
+        inner.children = [*[child for child in inner.children if child.tag != "pose"], pose]
+    inner.children = [child for child in inner.children if child.tag != "static"]
+    return inner
+
+
+def _note_what_is_left_out(model: _Model, element: Element, scope: str) -> None:
+    sensors = [sensor.attributes.get("name", "") for sensor in element.walk() if sensor.tag == "sensor"]
+    if sensors and scope == "":
+        model.notes.append(Finding("sensors left out", tuple(sensors),
+                                   f"{len(sensors)} {'sensor is' if len(sensors) == 1 else 'sensors are'} left out: "
+                                   f"{', '.join(map(repr, sensors))}", doubtful=False))
+    static = element.only("static")
+    if static is not None and static.text.strip() in ("true", "1"):
+        model.notes.append(Finding("static", (), str(element.error("the model is static, and is read as if its joints "
+                                                                   "moved")), doubtful=False))
+
+
+# What it makes
+
+
+def _tree(model: _Model, element: Element, place: Array, gravity: Array, version: tuple[int, int],
+          source: str) -> Tree:
+    frames = model.frames
+    bodies = [_body(model, name, link) for name, link in model.links.items()]
+    joints: list[Joint] = []
+    loops: list[Loop] = []
+    on_loops: list[Frame] = []
+    carried: dict[str, Element] = {}
+    for name, (joint, scope) in model.joints.items():
+        parent, child = _ends(frames, joint, scope)
+        at_parent = place @ frames.in_model(name, joint) if parent == WORLD else frames.between(parent, name, joint)
+        at_child = frames.between(child, name, joint)
+        motion = _motion(frames, joint, name, scope, version)
+        if child in carried:
+            ends = Frame(f"{name}/parent", parent, at_parent), Frame(f"{name}/child", child, at_child)
+            on_loops += ends
+            loops.append(Loop(name, ends[0].name, ends[1].name, motion))
+            continue
+        carried[child] = joint
+        with located(joint):
+            made, own = _on_its_frame(Joint(name, parent, child, motion, at_parent, *_drive(joint, motion, scope)),
+                                      at_child)
+        joints += made
+        bodies += own
+    if WORLD in {joint.parent for joint in joints} | {frame.body for frame in on_loops}:
+        bodies.insert(0, Body(WORLD, 0.0))
+    _check_roots(element, model, carried, held=bodies[0].name == WORLD)
+    named = [Frame(name, link, frames.between(link, name, frame)) for name, frame in model.named.items()
+             for link in [frames.link_of(name, frame)]]
+    turned = np.eye(3) if bodies[0].name == WORLD else (place @ frames.in_model(
+        next(name for name in model.links if name not in carried), element))[:3, :3]
+    with located(element):
+        return Tree.of(element.word("name"), bodies, joints, frames=[*named, *on_loops], loops=loops,
+                       gravity=turned.T @ gravity, source=source,
+                       notes=[*model.notes, *frames.angles.findings, *_floats(bodies)])
+
+
+def _floats(bodies: list[Body]) -> Iterator[Finding]:
+    if bodies[0].name != WORLD:
+        yield Finding("held by nothing", (bodies[0].name,), "no joint holds the model to the world: its root is fixed "
+                      "here, and floats with cy.load(path, floating_base=True)", doubtful=False)
+
+
+def _body(model: _Model, name: str, link: Element) -> Body:
+    inertial = link.only("inertial")
+    if inertial is None:
+        model.notes.append(Finding("mass of the format", (name,), str(link.error(
+            "there is no <inertial>; the default of SDF, 1 kg and 1 kg m^2 about its origin, is taken"))))
+        return Body(name, 1.0, np.zeros(3), np.eye(3))
+    mass = number(inertial, "mass", 1.0)
+    if mass < 0:
+        raise inertial.required("mass").error(f"the mass is negative: {mass:g} kg")
+    pose = model.frames.pose(inertial.only("pose"))
+    tensor = inertial.only("inertia")
+    xx, yy, zz, xy, xz, yz = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0) if tensor is None else (
+        number(tensor, key, default) for key, default in (("ixx", 1.0), ("iyy", 1.0), ("izz", 1.0), ("ixy", 0.0),
+                                                          ("ixz", 0.0), ("iyz", 0.0)))
+    inertia = tensor_in_frame(pose[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    with located(inertial):
+        return Body(name, mass, pose[:3, 3], (inertia + inertia.T) / 2)
+
+
+def _ends(frames: Frames, joint: Element, scope: str) -> tuple[str, str]:
+    """The links, or the world, that a joint joins; it may name frames on them."""
+    parent = outside(word(joint, "parent"), scope)
+    child = outside(word(joint, "child"), scope)
+    if child == WORLD:
+        raise joint.error("the child of a joint is the world: exchange parent and child")
+    ends = parent if parent == WORLD else frames.link_of(parent, joint), frames.link_of(child, joint)
+    if ends[0] == ends[1]:
+        raise joint.error(f"its parent and its child are both on the link {ends[0]!r}")
+    return ends
+
+
+def _motion(frames: Frames, joint: Element, name: str, scope: str, version: tuple[int, int]) -> Motion:
+    kind = joint.word("type")
+    if kind in _OTHER_TYPES:
+        raise joint.error(f"joints of the type {kind!r} are not read; write the mechanism as TOML, with a joint of a "
+                          "kind in docs/toml.md")
+    if kind not in _TYPES:
+        raise joint.error(f"the joint type {kind!r} is unknown"
+                          f"{did_you_mean(kind, _TYPES, otherwise=': known are ' + ', '.join(_TYPES))}")
+    axes = [_axis(frames, joint, tag, name, scope, version) for tag in ("axis", "axis2")[:_AXES.get(kind, 0)]]
+    if kind == "universal":
+        return Universal(axes[0], axes[1])
+    if kind == "prismatic":
+        return Prismatic(axes[0])
+    if kind in ("ball", "fixed"):
+        return Spherical() if kind == "ball" else Motion()
+    return Revolute(axes[0], continuous=kind == "continuous")
+
+
+def _axis(frames: Frames, joint: Element, tag: str, name: str, scope: str, version: tuple[int, int]) -> Axis:
+    """The unit axis in the axes of the joint."""
+    axis = joint.only(tag)
+    xyz = None if axis is None else axis.only("xyz")
+    if axis is None or xyz is None:
+        return 0.0, 0.0, 1.0
+    vector = np.array([float(each) for each in texts(xyz, 3)])
+    size = float(np.linalg.norm(vector))
+    if not size > 1e-6:
+        raise xyz.error("the axis has no length; give a direction")
+    said = xyz.attributes.get("expressed_in", "").strip()
+    old = axis.only("use_parent_model_frame")
+    in_model = version <= _EXPRESSED_IN_MODEL or (old is not None and old.text.strip() in ("true", "1"))
+    other = outside(said, scope) if said else outside(MODEL, scope) if in_model else name
+    if other != name:
+        vector = frames.between(name, other, xyz)[:3, :3] @ vector
+    x, y, z = (vector / size).tolist()
+    return x, y, z
+
+
+_Drive = tuple[Limits, Friction, Rotor, Mimic | None, LinearSpring | None]
+
+
+def _drive(joint: Element, motion: Motion, scope: str) -> _Drive:
+    """Limits, friction, a rotor, what the joint follows, and a spring."""
+    axes = [axis for tag in ("axis", "axis2") if (axis := joint.only(tag)) is not None][:motion.nq]
+    if not motion.nq or len(axes) != motion.nq:
+        return Limits(), Friction(), Rotor(), None, None
+    limits = [axis.only("limit") for axis in axes]
+    dynamics = axes[0].only("dynamics")
+    friction = Friction() if dynamics is None or motion.nq > 1 else Friction(number(dynamics, "damping", 0.0),
+                                                                            number(dynamics, "friction", 0.0))
+    stiffness = 0.0 if dynamics is None else number(dynamics, "spring_stiffness", 0.0)
+    spring = LinearSpring(stiffness, 0.0, number(dynamics, "spring_reference", 0.0)) if (
+        dynamics is not None and stiffness and motion.screw is not None) else None
+    bounds = {"lower": [-np.inf if each is None else _bound(each, "lower", -np.inf) for each in limits],
+              "upper": [np.inf if each is None else _bound(each, "upper", np.inf) for each in limits],
+              "velocity": [np.inf if each is None else _magnitude(each, "velocity") for each in limits],
+              "effort": [np.inf if each is None else _magnitude(each, "effort") for each in limits]}
+    if motion.endless:
+        bounds["lower"] = [-np.inf]
+        bounds["upper"] = [np.inf]
+    for low, high, limit in zip(bounds["lower"], bounds["upper"], limits, strict=True):
+        if low > high and limit is not None:
+            raise limit.error(f"the limits are crossed: lower {low:g}, upper {high:g}")
+    return (Limits(**{key: tuple(values) for key, values in bounds.items()}), friction, Rotor(),
+            _mimic(axes[0], scope), spring)
+
+
+def _bound(limit: Element, tag: str, default: float) -> float:
+    child = limit.only(tag)
+    text = "" if child is None else child.text.strip().lower()
+    if child is None or text in ("inf", "+inf", "-inf"):
+        return float(text) if text else default
+    value = float(texts(child, 1)[0])
+    return value if abs(value) < _NO_LIMIT else float(np.copysign(np.inf, value))
+
+
+def _magnitude(limit: Element, tag: str) -> float:
+    value = _bound(limit, tag, np.inf)
+    return value if value >= 0 else np.inf
+
+
+def _mimic(axis: Element, scope: str) -> Mimic | None:
+    """follower = multiplier (leader - reference) + offset."""
+    mimic = axis.only("mimic")
+    if mimic is None:
+        return None
+    multiplier = number(mimic, "multiplier", 1.0)
+    offset = number(mimic, "offset", 0.0) - multiplier * number(mimic, "reference", 0.0)
+    return Mimic(outside(mimic.word("joint"), scope), multiplier, offset)
+
+
+def _on_its_frame(joint: Joint, at_child: Array) -> tuple[list[Joint], list[Body]]:
+    """The joint, with a massless body between it and a child whose frame is another than its own."""
+    if np.abs(at_child - np.eye(4)).max() <= _SAME:
+        return [joint], []
+    between = f"{joint.child}/{joint.name}"
+    held = Joint(f"{joint.child}/fixed", between, joint.child, placement=inverse(at_child))
+    return [replace(joint, child=between), held], [Body(between, 0.0)]
+
+
+def _check_roots(element: Element, model: _Model, carried: dict[str, Element], *, held: bool) -> None:
+    free = [name for name in model.links if name not in carried]
+    if held and free:
+        raise model.links[free[0]].error(f"no joint carries the links {', '.join(map(repr, free))}, while others are "
+                                         "held to the world: one mechanism has one root")
+    if len(free) > 1:
+        raise model.links[free[1]].error(f"no joint carries the links {', '.join(map(repr, free))}: there must be "
+                                         "exactly one such link, the root")
+    if not held and not free:
+        raise element.error("every link is carried by a joint: the joints form a ring that hangs on no root")
