@@ -8,8 +8,10 @@ reach are missed.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -20,20 +22,24 @@ from cayley.drawing.cells import Room, room
 from cayley.drawing.closed_sampling import Branch
 from cayley.drawing.sampling import JointLimits, free_directions, joints_between, leaders, random_configurations, ranges
 from cayley.drawing.views import SPACE, View, view_of
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.input_output import allowed_velocities
 from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.constraints import is_tied, ties
+from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
+from cayley.tabulated import Tabulated, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from trimesh import Trimesh
 
 _SAMPLES = 300_000
 _CLOSED_SAMPLES = 20_000
+_MESHES = (".stl", ".ply", ".obj", ".glb", ".off")
 _BEST = 6  # samples to start a search from
 _VERTICAL = 1e-6
 
@@ -46,8 +52,8 @@ class Axis(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Workspace(Pictured):
-    """Points that a frame reaches, and the figures of its reach."""
+class Workspace(Pictured, Tabulated):
+    """Points that a frame reaches, and the figures of its reach. As a table: the points, and configurations there."""
 
     tree: Tree
     frame: str
@@ -61,6 +67,7 @@ class Workspace(Pictured):
     axis: Axis | None  # of the first joint, if it turns about a vertical line
     view: View
     _room: Room | None
+    limits: JointLimits | None = None  # instead of those of the model
 
     @property
     def lowest(self) -> Array:
@@ -126,6 +133,50 @@ class Workspace(Pictured):
             return points[:, [0, 2]]
         return np.stack([np.hypot(*(points[:, :2] - self.axis.point[:2]).T), points[:, 2]], axis=1)
 
+    def contains(self, points: ArrayLike, *, tolerance: float = 1e-6) -> Array:
+        """Whether points (..., 3) are reached, to the tolerance [m]: a configuration that brings the frame there is
+        searched for within the limits. True is sure; false says that none was found, as of a point in a corner that no
+        sample is near.
+
+        >>> from cayley.model.catalogue import load_robot
+        >>> found = workspace(load_robot("planar2r"), "tool", samples=2000)
+        >>> found.contains([[0.8999, 0, 0], [0.9001, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, 0.1]])
+        array([ True, False,  True, False])
+        """
+        from cayley.drawing.workspace_membership import contains
+        return contains(self, points, tolerance)
+
+    def mesh(self) -> Trimesh:
+        """The surface of the volume, or the area of a planar mechanism, as a mesh of trimesh, in metres: that of the
+        cells that hold points, so small parts and sharp corners are rounded off."""
+        from cayley.drawing.workspace_surface import surface
+        return surface(self)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the mesh as .stl, .ply, .obj, .glb or .off, or the points and configurations as .csv."""
+        place = Path(path)
+        if place.suffix.lower() == ".csv":
+            return self.to_csv(place)
+        if place.suffix.lower() not in _MESHES:
+            raise UnsupportedError(f"a workspace is written as {', '.join(_MESHES)} or .csv, not as {place.suffix!r}")
+        if not place.absolute().parent.is_dir():
+            raise ModelError(f"there is no folder {place.parent}: make it first, or write the mesh elsewhere")
+        self.mesh().export(place)
+        return place
+
+    def to_columns(self) -> dict[str, Array]:
+        """The points and the configurations that reach them."""
+        labels = [f"q.{name} [{unit}]" if unit else f"q.{name}" for name, unit in coordinate_labels(self.tree)]
+        return dict(zip(("x [m]", "y [m]", "z [m]", *labels), (*self.points.T, *self.configurations.T), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its figures, as plain numbers; the points are the table."""
+        return plain({"mechanism": self.tree.name, "frame": self.frame, "relative_to": self.relative_to,
+                      "center": self.center, "nearest": self.nearest, "farthest": self.farthest,
+                      "lowest": self.lowest, "highest": self.highest, "dimension": self.dimension,
+                      "volume": self.volume, "area": self.area, "uncertainty": self.uncertainty,
+                      "points": len(self.points)})
+
     def draw(self, *, figure: Figure | None = None) -> Figure:
         """The cloud of points with the robot in it, and the section beside it; a planar workspace in its plane.
 
@@ -180,7 +231,7 @@ def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int =
     measured = room(view(points)) if dimension == len(view.rows) else None
     nearest, farthest = (reach.search(q, distance, sign) for sign in (1.0, -1.0))
     return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
-                     _vertical_axis(tree, joints, frame, relative_to), view, measured)
+                     _vertical_axis(tree, joints, frame, relative_to), view, measured, limits)
 
 
 def _on_a_branch(tree: Tree, frame: str, samples: int, seed: int, limits: JointLimits | None, relative_to: str | None,
@@ -198,7 +249,7 @@ def _on_a_branch(tree: Tree, frame: str, samples: int, seed: int, limits: JointL
     measured = room(view(points)) if dimension == len(view.rows) else None
     nearest, farthest = (branch.extreme(place, middle, q, sign) for sign in (1.0, -1.0))
     return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
-                     _free_axis(tree, frame, relative_to), view, measured)
+                     _free_axis(tree, frame, relative_to), view, measured, limits)
 
 
 def _free_axis(tree: Tree, frame: str, relative_to: str | None) -> Axis | None:

@@ -13,6 +13,7 @@ from rich.console import Group
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
@@ -24,6 +25,7 @@ from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
 from cayley.showing import html_table
+from cayley.tabulated import Tabulated, plain
 from cayley.wording import printable
 
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
@@ -42,16 +44,28 @@ FAST = 45.0, 720.0  # whole numbers between them are seldom limits of velocity i
 
 UNEQUAL = 2.0  # how many times the one constant of a motor may be the other
 
+_NOTHING = ("", "unknown")
 _ROUNDED = 0.01  # [rad], of numbers with two or three figures
 
 
 @dataclass(frozen=True, repr=False)
-class Table:
+class Table(Tabulated):
     """Rows of words under headings."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    def to_columns(self) -> dict[str, Array]:
+        """The columns by their headings, as numbers, to the digits that are printed, where all entries are; what is
+        unknown is NaN there."""
+        return {name or "number": _typed([row[k] for row in self.rows]) for k, name in enumerate(self.columns)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The title, and the rows by their headings, as plain numbers and words."""
+        columns = {name: plain(column) for name, column in self.to_columns().items()}
+        return {"title": self.title, "rows": [dict(zip(columns, row, strict=True))
+                                              for row in zip(*columns.values(), strict=True)]}
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
@@ -74,6 +88,18 @@ class Table:
         return table
 
 
+def _typed(words: Sequence[str]) -> Array:
+    """Numbers, as they are printed, if all are that are known."""
+    if all(word in _NOTHING for word in words):
+        return np.array(words, dtype=object)
+    if all(word.isdecimal() for word in words):
+        return np.array(words, dtype=int)
+    try:
+        return np.array([np.nan if word in _NOTHING else float(word) for word in words])
+    except ValueError:
+        return np.array(words, dtype=object)
+
+
 @dataclass(frozen=True, repr=False)
 class Report:
     """The tables of a mechanism and the warnings about it. Prints as plain text, and as tables on a Rich console."""
@@ -93,6 +119,13 @@ class Report:
         """Those that are not empty."""
         return tuple(table for table in (self.bodies, self.joints, self.drives, self.motors, self.frames,
                                            self.loops) if table.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables by title, warnings and notes, as plain numbers and words. A table by itself is a frame of pandas:
+        `report.joints.to_dataframe()`.
+        """
+        return {"heading": self.heading, **{table.title.lower(): table.to_dict()["rows"] for table in self.tables},
+                "warnings": plain(self.warnings), "notes": plain(self.facts)}
 
     def about(self, what: str) -> tuple[str, ...]:
         """The names that the findings of one kind concern: `report.about("mass missing")`."""

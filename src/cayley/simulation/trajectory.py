@@ -24,6 +24,7 @@ from cayley.model.tree import Tree
 from cayley.showing import Pictured, Player, maker
 from cayley.simulation.balance import Balance, balance_kernel, energy_drift, floats, momentum_drift
 from cayley.systems.trajectory import Occurrence
+from cayley.tabulated import Tabulated, batch_columns, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory(Pictured):
+class Trajectory(Pictured, Tabulated):
     """States at the times `t` (samples): `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), the `work` (...,
     samples) [J] that joint forces, friction, wrenches and impacts have done since the start.
 
@@ -232,6 +233,38 @@ class Trajectory(Pictured):
         """Read what `save` wrote. With the mechanism, everything can be asked again that needs it."""
         from cayley.simulation.trajectory_file import load
         return load(path, tree)
+
+    def to_columns(self) -> dict[str, Array]:
+        """A row a sample: its time, coordinates, velocities, forces and work; of a batch, the number of the trajectory
+        before them.
+
+        >>> import cayley as cy
+        >>> fall = cy.load("planar2r").simulate([0.3, 0.0], [0.0, 0.0], until=0.1)
+        >>> list(fall.to_columns())[:4]
+        ['t [s]', 'q.joint1 [rad]', 'q.joint2 [rad]', 'qd.joint1 [rad/s]']
+        """
+        rows = self.work.size
+        times = self.t
+        if "times" in self.facts and self.work.size:  # steps that differ in the batch
+            steps = np.broadcast_to(np.asarray(self.facts["step"]), self.batch)
+            times = self.facts["start"] + (self.t - self.facts["start"]) * (steps / steps.ravel()[0])[..., None]
+        tables = {"q": (self.q, self.coordinates, {}),
+                  "qd": (self.qd, self.velocities, {"rad": "rad/s", "m": "m/s", "": "1/s"}),
+                  "tau": (self.tau, self.velocities, {"rad": "N m", "m": "N"})}
+        found = {**batch_columns(self.batch, self.work.shape[-1]),
+                 "t [s]": np.broadcast_to(times, self.work.shape).reshape(rows)}
+        for name, (values, labels, units) in tables.items():
+            if values is not None:
+                whole = np.broadcast_to(values, (*self.work.shape, len(labels))).reshape(rows, len(labels))
+                found |= {f"{name}.{label}" + (f" [{units.get(unit, unit)}]" if units.get(unit, unit) else ""): column
+                          for (label, unit), column in zip(labels, whole.T, strict=True)}
+        return found | {"work [J]": self.work.reshape(rows)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as lists and words that JSON takes."""
+        return plain({"mechanism": self.name, "status": self.status, "message": self.message, "t": self.t, "q": self.q,
+                      "qd": self.qd, "tau": self.tau, "work": self.work, "coordinates": self.coordinates,
+                      "velocities": self.velocities, "happened": self.happened, "facts": self.facts})
 
     def plot(self, *, joints: str | Sequence[str] | None = None, figsize: tuple[float, float] | None = None) -> Figure:
         """A Matplotlib figure of coordinates, velocities, forces and energy; `joints`: names, if not all."""

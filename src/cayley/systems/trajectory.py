@@ -17,6 +17,7 @@ from cayley.showing import Pictured, Player, brief, maker
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
 from cayley.systems.system import System
+from cayley.tabulated import Tabulated, batch_columns, flattened, plain
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Log:
 
 
 @dataclass(frozen=True, eq=False)
-class SystemTrajectory(Pictured):
+class SystemTrajectory(Pictured, Tabulated):
     """States at the times `t` (samples): `trajectory["current"]`, or `trajectory.current`, is that block, of the shape
     (..., samples, *shape). `outputs` are computed when they are asked for, as is the `energy`; `work` (..., samples) is
     what was put in. `status` is one word, "finished" if all went well, and `message` says it in a sentence.
@@ -172,6 +173,37 @@ class SystemTrajectory(Pictured):
         shown: Path | Player = maker("animate_states")(self, path, speed=speed, frames=frames, trail=trail,
                                                        ground=ground, shapes=shapes, size=size)
         return shown
+
+    def to_columns(self) -> dict[str, Array]:
+        """A row a sample: its time, the blocks of the state, modes in words, inputs, outputs and work; of a batch, the
+        number of the trajectory before them.
+
+        >>> lag = System("lag", state={"y": "V"}, inputs={"u": "V"}, derivative=lambda t, x, u, p: u.u - x.y)
+        >>> list(lag.simulate({"y": 0.0}, until=1.0, inputs={"u": 1.0}).to_columns())
+        ['t [s]', 'y [V]', 'u [V]', 'work [J]']
+        """
+        rows = self.work.size
+        found = {**batch_columns(self.batch, self.work.shape[-1]),
+                 "t [s]": np.broadcast_to(self.t, self.work.shape).reshape(rows)}
+        parts = {name: (self.states[name], block) for name, block in self.system.blocks.items()} | {
+            name: (self.inputs[name], port) for name, port in self.system.ports.items() if name in self.inputs}
+        for name, (values, port) in parts.items():
+            whole = np.broadcast_to(values, (*self.work.shape, *port.shape)).reshape(rows, *port.shape)
+            found |= flattened(name, whole, port.unit, rows)
+        for name, words in self.system.layout.modes.items():
+            found[name] = np.array(words)[np.asarray(self.states[name], dtype=int).reshape(rows)]
+        for name, port in self.system.output_ports.items():
+            if name not in parts:
+                whole = np.broadcast_to(self.outputs[name], (*self.work.shape, *port.shape)).reshape(rows, *port.shape)
+                found |= flattened(name, whole, port.unit, rows)
+        return found | {"work [J]": self.work.reshape(rows)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its states, inputs and parameters by name, as lists and words that JSON takes."""
+        return plain({"system": self.system.name, "status": self.status, "message": self.message, "t": self.t,
+                      "states": {name: self.states[name] for name in (*self.system.blocks, *self.system.layout.modes)},
+                      "inputs": self.inputs, "parameters": self.parameters, "work": self.work,
+                      "happened": () if self.batch else self.happened, "facts": self.facts})
 
     def __len__(self) -> int:
         return self.vectors.shape[-2]

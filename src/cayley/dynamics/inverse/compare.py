@@ -17,10 +17,12 @@ from cayley.dynamics.inverse.kernels import InverseDynamics
 from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.errors import UnsupportedError
 from cayley.model.report import Table
+from cayley.tabulated import Tabulated, plain
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
+_NAMES = ("method", "multiplications", "additions", "ns per state", "distance", "source", "refused")
 AGREED = 1e-12  # beside the largest force, of these states or of random ones
 
 
@@ -40,7 +42,7 @@ class MethodRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Tabulated):
     """The rows of all methods. Prints as a table."""
 
     mechanism: str
@@ -59,6 +61,21 @@ class Comparison:
     def table(self) -> Table:
         columns = ("method", "multiplications", "additions", "ns per state", "distance", "source")
         return Table(f"Inverse dynamics of {self.mechanism}", columns, tuple(map(_words, self.rows)))
+
+    def to_columns(self) -> dict[str, Array]:
+        """A row a method: operations, time, distance from the default; what is not known is NaN."""
+        rows = self.to_dict()["rows"]
+        kinds = {"multiplications": float, "additions": float, "ns per state": float, "distance": float}
+        return {name: np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=kinds.get(name))
+                if name in kinds else np.array([row[name] for row in rows], dtype=object) for name in _NAMES}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows, and whether they agree, as plain numbers and words."""
+        values = [(row.method, row.operations and row.operations.multiplications,
+                   row.operations and row.operations.additions, row.seconds and 1e9 * row.seconds, row.distance,
+                   row.source, row.refused) for row in self.rows]
+        return plain({"mechanism": self.mechanism, "agrees": self.agrees, "spread": self.spread,
+                      "rows": [dict(zip(_NAMES, row, strict=True)) for row in values]})
 
     @property
     def verdict(self) -> str:
