@@ -2,8 +2,8 @@
 
 Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
 example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere.
-Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads and
-fewer registers, `--only shares` one thread and several a robot (`--again`: limbs computed again),
+Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads, rows by
+tiles and not, and fewer registers, `--only shares` one thread and several a robot (`--again`: limbs computed again),
 `--division cuda` CUDA's own quotients.
 """
 
@@ -25,7 +25,8 @@ import numpy as np
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import cayley as cy
 from arm import ARM, arm_torques, inverse_dynamics, random_states
-from cayley.compiler import cuda_functions, cuda_iteration
+from cayley.compiler import cuda_functions, cuda_iteration, cuda_rows
+from cayley.compiler.backends import gpu_code
 from robots import PANDA_TARGET, panda_loop, panda_starts, robot
 from robots import random_states as robot_states
 
@@ -127,13 +128,7 @@ def kernels(sweep: bool) -> None:
                       f"{rate / 28 / np.dtype(dtype).itemsize / 1e9:.1f} | {rate / 1e12:.2f} | "
                       f"{rate / copied:.1%} | {error:.0e} |", flush=True)
                 if sweep and layout == "rows":
-                    for threads in (32, 64, 96, 128, 192, 256):
-                        on_gpu._code._threads = threads
-                        forget(on_gpu._code)
-                        on_gpu(*states, out=out)
-                        again = 28 * np.dtype(dtype).itemsize * STATES / seconds(
-                            cupy, partial(on_gpu, *states, out=out), each=20)
-                        print(f"  {threads} threads: {again / copied:.1%}", flush=True)
+                    sweep_rows(cupy, on_gpu, states, copied)
             few = [a[:100] for a in rows]
             on_gpu(*few)
             cupy.cuda.Device().synchronize()
@@ -144,6 +139,28 @@ def kernels(sweep: bool) -> None:
         compare_jax(cupy, dtype, rows, copied)
         print(f"| copy | {np.dtype(dtype).name} | | | {copied / 1e12:.2f} | 100 % | |", flush=True)
     print()
+
+
+def sweep_rows(cupy: Any, kernel: Any, rows: list[Any], copied: float) -> None:
+    """Each thread its own row, with more and fewer threads a block; and tiles, with more and fewer blocks at work."""
+    os.environ["CAYLEY_CACHE"] = "off"  # where code of other choices lies
+    kept = dict(cuda_rows.BUSY), gpu_code.RESIDENT, kernel._code._threads
+    result = kernel(*rows)
+    moved = sum(a.nbytes for a in (*rows, *(result if isinstance(result, tuple) else (result,))))
+    for way, busy, choices in (("threads, each its row", 1 << 30, (32, 64, 128)),
+                               ("blocks of tiles", 0, (2, 3, 4, 5, 6, 8, 12))):
+        cuda_rows.BUSY.update(float=busy, double=busy)
+        found = []
+        for each in choices:
+            kernel._code._threads = kept[2] if busy == 0 else each
+            gpu_code.RESIDENT = each
+            forget(kernel._code)
+            found.append(f"{each}: {moved / seconds(cupy, partial(kernel, *rows), 5, each=10) / copied:.1%}")
+        print(f"  {way} {', '.join(found)}", flush=True)
+    cuda_rows.BUSY.update(kept[0])
+    gpu_code.RESIDENT = kept[1]
+    kernel._code._threads = kept[2]
+    forget(kernel._code)
 
 
 @cache

@@ -22,9 +22,11 @@ STUBS = """
 #define __shared__
 #define __launch_bounds__(...)
 #define __device__
+#define __constant__
+#define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline
 struct Place { unsigned x; };
-static thread_local Place threadIdx, blockIdx, blockDim;
+static thread_local Place threadIdx, blockIdx, blockDim, gridDim;
 static pthread_barrier_t all;
 static inline void __syncthreads() { pthread_barrier_wait(&all); }
 static inline double __longlong_as_double(long long bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
@@ -34,8 +36,37 @@ static inline int __float_as_int(float x) { int bits; memcpy(&bits, &x, sizeof x
 static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
 extern "C" void block(unsigned threads) { pthread_barrier_init(&all, 0, threads); }
-extern "C" void place(unsigned block, unsigned threads, unsigned thread) { blockIdx.x = block; blockDim.x = threads; threadIdx.x = thread; }
+extern "C" void place(unsigned block, unsigned blocks, unsigned threads, unsigned thread)
+{ blockIdx.x = block; gridDim.x = blocks; blockDim.x = threads; threadIdx.x = thread; }
 """
+
+# The engine that copies: what it fetches comes as early as it may, what it puts goes as late as it may.
+ENGINE = """
+#include <atomic>
+#include <cstdlib>
+#include <sched.h>
+struct Barrier { std::atomic<int> missing; std::atomic<unsigned> phase; };
+struct Copy { void *target; const void *source; unsigned bytes; };
+static thread_local Copy copies[64];
+static thread_local int waiting = 0, committed = 0;
+static inline void check(bool right) { if (!right) abort(); }
+static inline bool straight(const void *p) { return (unsigned long long)p % 16 == 0; }
+static inline Barrier *of(unsigned long long *barrier) { return (Barrier *)barrier; }
+static inline void put_all() { for (int k = 0; k < committed; k++) memcpy(copies[k].target, copies[k].source, copies[k].bytes);
+    check(waiting == committed); waiting = committed = 0; }
+"""
+ENGINES = {
+    "mbarrier.init": "of(barrier)->missing = 0; of(barrier)->phase = 0;",
+    "mbarrier.arrive.expect_tx": "check(of(barrier)->missing == 0); of(barrier)->missing = bytes;",
+    r"{\n.reg .pred p": "while (of(barrier)->phase % 2 == parity) sched_yield();",
+    "cp.async.bulk.shared": "check(straight(target) && straight(source) && bytes % 16 == 0); "
+                            "memcpy(target, source, bytes); of(barrier)->missing -= bytes; "
+                            "if (of(barrier)->missing == 0) of(barrier)->phase++;",
+    "cp.async.bulk.global": "check(straight(target) && straight(source) && bytes % 16 == 0 && waiting < 64); "
+                            "copies[waiting].target = target; copies[waiting].source = source; "
+                            "copies[waiting].bytes = bytes; waiting++;",
+    "cp.async.bulk.commit_group": "committed = waiting;", "cp.async.bulk.wait_group": "put_all();",
+    "fence.proxy.async": ""}
 
 
 SHARED = 227 * 1024  # bytes that a block may have
@@ -66,7 +97,7 @@ class Function:
         assert shared_mem <= self.max_dynamic_shared_size_bytes and shared_mem <= SHARED
 
         def run(block, thread):
-            self.library.place(block, *threads, thread)
+            self.library.place(block, *blocks, *threads, thread)
             self.library[self.name](*values)
         for block in range(*blocks):
             self.library.block(*threads)
@@ -87,12 +118,19 @@ def compiled(code, options=()):
     RawModule.options = options
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "code.cpp", Path(folder) / "code.so"
-        shared = re.search(r"extern __shared__ ((?:volatile )?\w+) (\w+)\[\];", code)
-        place = f"{shared[1]} {shared[2]}[{SHARED} / sizeof({shared[1]})];" if shared else ""
-        source.write_text(STUBS + place + re.sub(r'asm\("rcp.*;', "r = 1/b;", code))
+        shared = re.search(r"extern __shared__ ((?:__align__\(16\) )?(?:(?:volatile|unsigned) )?\w+) (\w+)\[\];", code)
+        place = f"{shared[1]} {shared[2]}[{SHARED} / sizeof({shared[1].split()[-1]})];" if shared else ""
+        source.write_text(STUBS + (ENGINE if "cp.async" in code else "") + place + in_c(code))
         subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC",
                         str(source), "-o", str(library)], check=True)
         return library.read_bytes(), None
+
+
+def in_c(code):
+    """Assembly as statements of C."""
+    for instruction, statement in ENGINES.items():
+        code = re.sub(rf'asm volatile\("{re.escape(instruction)}.*;', lambda _, made=statement: made, code)
+    return re.sub(r'asm\("rcp.*;', "r = 1/b;", code)
 
 
 class RawModule:
@@ -122,7 +160,8 @@ def cupy(monkeypatch):
         """What a compiler or a driver may say."""
 
     device = types.SimpleNamespace(id=0, compute_capability="00", attributes={
-        "MultiProcessorCount": 2, "MaxThreadsPerMultiProcessor": 1024, "MaxSharedMemoryPerBlockOptin": SHARED})
+        "MultiProcessorCount": 2, "MaxThreadsPerMultiProcessor": 1024, "MaxSharedMemoryPerBlockOptin": SHARED,
+        "MaxRegistersPerMultiprocessor": 1 << 16, "MaxSharedMemoryPerMultiprocessor": SHARED + 1024})
     runtime = types.SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=RuntimeError,
                                     memGetInfo=lambda: (2**30, 2**31), runtimeGetVersion=lambda: 0)
     cuda = types.SimpleNamespace(Device=lambda: device, runtime=runtime,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c_source import Parameters, comment_of, parameter_names
@@ -22,7 +23,6 @@ Strides = tuple[int | None, ...]
 """Of one operand: the numbers, and None for what is a parameter."""
 
 THIS_THREAD = ("const long long state = (long long)blockIdx.x*blockDim.x + threadIdx.x;", "if (state >= count) return;")
-
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,20 @@ def cuda_source(program: Program, precision: str = "double", strides: Sequence[S
     dialect = cuda_dialect(precision)
     program = in_precision(program, precision)
     taken = {*helper_names(kernel_name(program)), "count", "state"}
-    inputs, outputs = _operands(program, taken, strides)
-    helpers = dialect.definitions(program, kernel_name(program))
+    inputs, outputs = operands_of(program, taken, strides)
+    does = states_computed(program, dialect, inputs, outputs, taken)
+    return kernel_of(program, dialect, inputs, outputs, [*THIS_THREAD, *does.idle, *does.loads, *does.lines,
+                                                         *does.stores])
+
+
+def kernel_of(program: Program, dialect: Dialect, inputs: Sequence[Operand], outputs: Sequence[Operand],
+              statements: Sequence[str], helpers: Sequence[str] = (), bounds: tuple[int, ...] = ()) -> str:
+    """The text of the kernel of a program that does these statements."""
+    name = kernel_name(program)
     declared = [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
-    lines = [*THIS_THREAD, *_statements(program, dialect, inputs, outputs, taken)]
-    note = comment_of(program, kernel_name(program),
-                      Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
-    return kernel_text(kernel_name(program), note, helpers, ["const long long count", *declared], lines)
+    note = comment_of(program, name, Parameters([o.pointer for o in inputs], [o.pointer for o in outputs]))
+    return kernel_text(name, note, [*dialect.definitions(program, name), *helpers],
+                       ["const long long count", *declared], statements, bounds)
 
 
 def kernel_text(called: str, note: str, helpers: Sequence[str], parameters: Sequence[str],
@@ -102,8 +109,9 @@ def kernel_text(called: str, note: str, helpers: Sequence[str], parameters: Sequ
         ",\n    ".join(parameters), ")\n{\n", *[f"    {line}\n" for line in statements], "}\n"])
 
 
-def _operands(program: Program, taken: set[str], strides: Sequence[Strides] | None) -> tuple[
+def operands_of(program: Program, taken: set[str], strides: Sequence[Strides] | None) -> tuple[
         list[Operand], list[Operand]]:
+    """Inputs and outputs, with names that are not taken, and from then on are."""
     names = parameter_names(program, taken=sorted(taken))
     taken.update(names.inputs, names.outputs)
     variables = [*program.inputs, *program.outputs]
@@ -113,8 +121,17 @@ def _operands(program: Program, taken: set[str], strides: Sequence[Strides] | No
     return operands[:len(program.inputs)], operands[len(program.inputs):]
 
 
-def _statements(program: Program, dialect: Dialect, inputs: list[Operand], outputs: list[Operand],
-                taken: set[str]) -> list[str]:
+class Statements(NamedTuple):
+    """What a thread does for a state."""
+
+    idle: list[str]
+    loads: list[str]
+    lines: list[str]
+    stores: list[str]
+
+
+def states_computed(program: Program, dialect: Dialect, inputs: Sequence[Operand], outputs: Sequence[Operand],
+                    taken: set[str]) -> Statements:
     """Every input is loaded before anything else, every output stored after everything else."""
     uses = program.uses()
     loads = []
@@ -126,9 +143,10 @@ def _statements(program: Program, dialect: Dialect, inputs: list[Operand], outpu
                 taken.add(name)
                 loads.append(f"const {dialect.real} {name} = {operand.at(place)};")
                 texts[node.index] = Text(name, WHOLE)
-    idle = [name for operand in (*inputs, *outputs) if not any(uses[node.index] for node in operand.variable.nodes)
+    idle = [f"(void){name};" for operand in (*inputs, *outputs)
+            if not any(uses[node.index] for node in operand.variable.nodes)
             for name in (operand.pointer, *operand.unknown)]
     body = Body(program, dialect, texts, temporary=free_prefix(taken), helper=kernel_name(program))
     stores = [f"{operand.at(place)} =\n        {body.text(node).code};" for operand in outputs
               for place, node in enumerate(operand.variable.nodes)]
-    return [f"(void){name};" for name in idle] + loads + body.lines + stores
+    return Statements(idle, loads, body.lines, stores)

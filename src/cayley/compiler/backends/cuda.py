@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on_gpu, loaded_cupy, on_gpu
-from cayley.compiler.backends.gpu_code import Code, Written
+from cayley.compiler.backends.gpu_code import Code, Written, moves_tiles
 from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.cuda_iteration import RECOMPUTED, cuda_iteration, iteration_name, memory_of_block, shared_program
 from cayley.compiler.cuda_limbs import THREADS
+from cayley.compiler.cuda_rows import TILE, cuda_rows, memory_of_tiles, pays
 from cayley.compiler.cuda_source import Strides, cuda_source, kernel_name
 from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
@@ -72,6 +73,10 @@ class OnCuda:
                           strict=program.is_strict)
 
     def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
+        """By tiles where the device has an engine that copies them and rows are moved faster so."""
+        if moves_tiles(loaded_cupy()) and pays(self.program, precision, strides):
+            return Written(cuda_rows(self.program, precision, strides), tile=TILE,
+                           shared=memory_of_tiles(self.program, precision, strides))
         return Written(cuda_source(self.program, precision, strides))
 
     def __repr__(self) -> str:

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _WARP = 32
+_RESERVED = 1024  # bytes of what a block shares, for the device itself
+_WITH_ENGINE = 90  # compute capability, Hopper's
+_KNOWS_ENGINE = 12000  # version of CUDA
 _LAYOUTS = 256  # of operands, for which it is known how a kernel starts
+RESIDENT = 8  # blocks that stay on a multiprocessor, at most: with more, memory is not read faster
 
 
 @dataclass(frozen=True)
@@ -45,22 +49,24 @@ class Size:
 
 @dataclass(frozen=True)
 class Written:
-    """The text of a kernel. Where several warps share the states of a block, how many, and the bytes that they share.
-    """
+    """The text of a kernel. Where several warps share the states of a block, how many; the bytes that threads share;
+    and the states of a tile, where blocks stay and take one tile after another."""
 
     text: str
     warps: int = 0
     shared: int = 0
+    tile: int = 0
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A kernel on a device, with the warps that share the states of a block, if any do, and the bytes that they share.
-    """
+    """A kernel on a device, with the warps that share the states of a block, if any do, the bytes that threads share,
+    and the states of a tile, if blocks stay."""
 
     function: Any
     warps: int
     shared: int
+    tile: int
 
 
 @dataclass(frozen=True)
@@ -157,15 +163,17 @@ class Code:
         gaps = tuple(tuple(np.int64(stride) for stride, number in zip(own, fixed, strict=True) if number is None)
                      for own, fixed in zip(strides, known, strict=True))
         loaded = self._function(cupy, dtype, known)
-        threads = loaded.warps * _WARP or min(self._threads, loaded.function.max_threads_per_block // _WARP * _WARP)
-        states = _WARP if loaded.warps else threads
-        return Launch(loaded, -(-lengths[0] // states), threads, tuple(np.int64(each) for each in lengths), gaps)
+        threads = loaded.tile or loaded.warps * _WARP or min(
+            self._threads, loaded.function.max_threads_per_block // _WARP * _WARP)
+        blocks = -(-lengths[0] // (_WARP if loaded.warps else threads))
+        blocks = min(blocks, _staying(cupy, loaded)) if loaded.tile else blocks
+        return Launch(loaded, blocks, threads, tuple(np.int64(each) for each in lengths), gaps)
 
     def _function(self, cupy: ModuleType, dtype: str, known: tuple[Strides, ...]) -> Loaded:
         key = cupy.cuda.Device().id, dtype, known
         if key not in self._compiled:
             try:
-                code, warps, shared = self._code(cupy, PRECISION[dtype], known)
+                code, warps, shared, tile = self._code(cupy, PRECISION[dtype], known)
                 function, size = _loaded(cupy, code, self._name)
                 if shared:
                     function.max_dynamic_shared_size_bytes = shared
@@ -173,21 +181,36 @@ class Code:
                 raise UnsupportedError(f"{self._name} does not fit on the GPU: {_first_line(error)}"
                                        f"{_advice(cupy)}") from error
             _check(cupy, size)
-            self._compiled[key] = Loaded(function, warps, shared)
+            self._compiled[key] = Loaded(function, warps, shared, tile)
         return self._compiled[key]
 
-    def _code(self, cupy: ModuleType, precision: str, known: tuple[Strides, ...]) -> tuple[bytes, int, int]:
-        """The code for the present device, the warps that share states, and the bytes that they share: from the cache,
-        or compiled now. CuPy's own way would take the smallest numbers for zero."""
+    def _code(self, cupy: ModuleType, precision: str, known: tuple[Strides, ...]) -> tuple[bytes, int, int, int]:
+        """The code for the present device, the warps that share states, the bytes that threads share, and the states of
+        a tile: from the cache, or compiled now. CuPy's own way would take the smallest numbers for zero."""
         key = json.dumps(["cuda", self._identity(), precision, known, str(cupy.cuda.Device().compute_capability),
                           cupy.cuda.runtime.runtimeGetVersion(), self._options, cache.compiler_text()])
         found = cache.load(key)
         if found is None:
             written = self._text(precision, known)
             found = [cupy.cuda.compiler.compile_using_nvrtc(written.text, self._options)[0],
-                     struct.pack("<QQ", written.warps, written.shared)]
+                     struct.pack("<QQQ", written.warps, written.shared, written.tile)]
             cache.store(key, found)
-        return found[0], *struct.unpack("<QQ", found[1])
+        return found[0], *struct.unpack("<QQQ", found[1])
+
+
+def moves_tiles(cupy: ModuleType) -> bool:
+    """Whether the device has an engine that copies tiles, and the compiler knows of it."""
+    return (int(cupy.cuda.Device().compute_capability) >= _WITH_ENGINE
+            and cupy.cuda.runtime.runtimeGetVersion() >= _KNOWS_ENGINE)
+
+
+def _staying(cupy: ModuleType, loaded: Loaded) -> int:
+    """The blocks that stay: as many as are at work at once, of a thread for each state of a tile."""
+    about = cupy.cuda.Device().attributes
+    registers = -(-loaded.function.num_regs // 8) * 8 * loaded.tile
+    fit = min(about["MaxRegistersPerMultiprocessor"] // registers, about["MaxThreadsPerMultiProcessor"] // loaded.tile,
+              about["MaxSharedMemoryPerMultiprocessor"] // (loaded.shared + _RESERVED))
+    return about["MultiProcessorCount"] * max(1, min(fit, RESIDENT))
 
 
 def _begins(array: Scalar) -> int:
