@@ -158,6 +158,12 @@ def test_files_that_promise_more_than_they_have_are_refused(tmp_path):
     refused(tmp_path / "a.obj", "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "'a.obj'")
     refused(tmp_path / "b.obj", "v 1e30 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "absurdly far")
     refused(tmp_path / "c.obj", "", "'c.obj'")
+    refused(tmp_path / "d.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 2\nf 1 1 1\n", "no triangle with an area")
+    refused(tmp_path / "e.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 999999999999\n", "'e.obj'")
+    head = "ply\nformat {} 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\n" \
+           "element face {}\nproperty list uchar int vertex_indices\nend_header\n"
+    refused(tmp_path / "a.ply", head.format("binary_little_endian", 10**12, 10**12).encode() + bytes(99), "'a.ply'")
+    refused(tmp_path / "b.ply", head.format("ascii", 10**12, 10**12) + "0 0 0\n", "'b.ply'")
     gltf = {"asset": {"version": "2.0"}, "accessors": [{"count": 10**12, "componentType": 5126, "type": "VEC3"}]}
     refused(tmp_path / "a.gltf", json.dumps(gltf), "asks for more points")
     ring = {"asset": {"version": "2.0"}, "nodes": [{"children": [1, 2]}, {"children": [2]}, {"children": []}]}

@@ -50,6 +50,7 @@ def view(tmp_path_factory):
         robot = cy.load(folder / "boxes.urdf" if name == "boxes" else _described(name))
         rest = resting(robot.tree)
         place = write_motion(robot, ([0.0, 1.0], [rest, rest]), folder)
+        assert place.stat().st_size < 10 * 2**20
         browser.open(place, width=900, height=700, dark=dark)
         browser.evaluate("report.view.trailEnd = 0")
         if moved:

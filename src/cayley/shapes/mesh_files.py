@@ -83,7 +83,10 @@ def _checked(path: Path, points: Array, triangles: Array) -> Surface:
         raise ModelError(f"{path.name!r} has points that are not finite, or absurdly far")
     if triangles.min() < 0 or triangles.max() >= len(points):
         raise ModelError(f"{path.name!r} has triangles of points that it has not")
-    return Surface.of(points.astype(np.float32).astype(float), triangles)
+    made = Surface.of(points.astype(np.float32).astype(float), triangles)
+    if not len(made.triangles):
+        raise ModelError(f"{path.name!r} has no triangle with an area in it")
+    return made
 
 
 class _Beside(dict[str, bytes]):
