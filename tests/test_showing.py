@@ -138,3 +138,13 @@ def test_results_are_said_in_one_line_however_large_they_are():
         assert repr(Parts(part)).startswith("Parts(part=")
     assert repr(Parts((0.1, "a", (1,)))) == "Parts(part=(0.1, 'a', (1,)))"
     assert repr(Parts(tuple(range(100)))) == "Parts(part=100 x int)"
+
+
+def test_results_say_what_they_are_in_one_line():
+    bar = cy.load("four_bar")
+    things = [bar.constraint_structure, cy.load("stewart").constraint_structure, bar.actuation, bar.close(np.zeros(3)),
+              bar.follow_inputs({"crank": np.linspace(0.0, 1.0, 50)}, start=np.zeros(3)),
+              cy.load("panda").forward_derivatives(np.zeros((9, 7)), np.zeros(7), np.zeros(7)),
+              cy.load("planar2r").gravity_forces.source("javascript")]
+    for thing in things:
+        assert "\n" not in repr(thing) and len(repr(thing)) < 320, repr(thing)

@@ -16,6 +16,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_single_coordinates, tree_of
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import shown
 
 
@@ -29,6 +30,8 @@ class GearTrain:
     """
 
     matrix: Array
+
+    __repr__ = brief
 
     def __init__(self, ratios: ArrayLike) -> None:
         given = np.asarray(ratios, dtype=float)

@@ -17,6 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import numbers_of
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.showing import brief
 from cayley.wording import did_you_mean, shown
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -36,6 +37,8 @@ class Selection:
 
     position: Sequence[str] = ()
     force: Sequence[str] = ()
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         for word in ("position", "force"):

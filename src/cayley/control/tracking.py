@@ -202,6 +202,9 @@ class Run(NamedTuple):
     q: Array
     qd: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
     """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start.

@@ -61,6 +61,9 @@ class Terms(NamedTuple):
     c: Array
     G: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class DynamicsTable:

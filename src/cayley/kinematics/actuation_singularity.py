@@ -31,6 +31,7 @@ from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.uniform_units import ROW_UNITS
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 Kind = Literal["regular", "inverse", "direct", "combined", "constraint", "passive"]
 
@@ -58,6 +59,8 @@ class ActuationSingularity:
     """The actuated joints that can move while the frame stands still."""
     configuration: ConfigurationSingularity
     """Dead centres and bifurcations, whatever is actuated."""
+
+    __repr__ = brief
 
     @property
     def unbalanced(self) -> Array:

@@ -50,6 +50,8 @@ class ConstraintStructure:
     moving: tuple[bool, ...]
     """Of each velocity, whether the constraints leave it any motion."""
 
+    __repr__ = brief
+
     @property
     def mobility(self) -> int:
         return len(self.velocities) - self.rank

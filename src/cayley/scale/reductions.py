@@ -15,6 +15,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
 from cayley.scale.points import whole_number
+from cayley.showing import brief
 
 Shape = tuple[int, ...]
 
@@ -44,6 +45,9 @@ class Extreme(NamedTuple):
     least_row: Array
     greatest_row: Array
     not_finite: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,9 @@ class Moment(NamedTuple):
     deviation: Array
     not_finite: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -119,6 +126,9 @@ class Counts(NamedTuple):
     below: Array
     above: Array
     not_finite: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @dataclass(frozen=True)

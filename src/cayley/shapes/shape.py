@@ -14,6 +14,7 @@ from cayley.errors import ModelError
 from cayley.shapes.kinds import Kind
 from cayley.shapes.levels import Levels
 from cayley.shapes.surface import Surface
+from cayley.showing import brief
 
 Role = Literal["visual", "collision"]
 
@@ -30,6 +31,8 @@ class Shape:
     pose: Array
     roles: tuple[Role, ...]
     color: tuple[float, float, float] | None = None
+
+    __repr__ = brief
 
     @cached_property
     def levels(self) -> Levels:
@@ -97,6 +100,8 @@ class Surfaces:
     parts: tuple[tuple[Shape, Surface], ...] = ()
     missing: tuple[str, ...] = ()
     bare: frozenset[str] = frozenset()
+
+    __repr__ = brief
 
 
 def _level(levels: Levels, share: float) -> Surface:

@@ -8,6 +8,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.showing import brief
 
 SIDES = 20  # of what is round
 
@@ -25,6 +26,8 @@ class Surface:
     points: Array
     triangles: Array
     closed: bool = False
+
+    __repr__ = brief
 
     @staticmethod
     def of(points: Array, triangles: Array) -> Surface:

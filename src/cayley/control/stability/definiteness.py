@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
+from cayley.showing import brief
 from cayley.wording import shown
 
 Sign: TypeAlias = Literal["positive definite", "positive semidefinite", "zero", "negative semidefinite",
@@ -28,6 +29,9 @@ class Definiteness(NamedTuple):
     word: Sign
     exact: bool
     numbers: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def is_definite(self) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from cayley.compiler.typing import Array
+from cayley.showing import brief
 
 Nature: TypeAlias = Literal["asymptotically stable", "stable", "unstable", "undecided"]
 Outcome: TypeAlias = Literal["proved", "sampled", "refuted", "open"]
@@ -31,6 +32,8 @@ class Finding:
     scope: Scope = "locally"
     samples: int = 0
     counterexample: Mapping[str, Array] | None = None
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         return f"{self.outcome} {self.scope}: {self.claim}; {self.how}"
@@ -51,6 +54,8 @@ class Verdict:
     """In which displacements were sampled, by their labels."""
     suggested: tuple[Nature, Scope] | None = None
     """What samples say beyond what is proved."""
+
+    __repr__ = brief
 
     @property
     def is_stable(self) -> bool | None:

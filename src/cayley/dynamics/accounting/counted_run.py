@@ -18,6 +18,7 @@ from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.methods import Method
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 Text = Callable[[Links, Any, Any, Any], Any]
 
@@ -33,6 +34,8 @@ class CountedRun:
     written: dict[str, Cost]
     needed: dict[str, Cost]
     tau: Array
+
+    __repr__ = brief
 
 
 def count_operations(inverse_dynamics: Text, links: Links, state: Sequence[ArrayLike] | None = None) -> CountedRun:

@@ -137,6 +137,9 @@ class OperationalSpace(NamedTuple):
     gravity_forces: Array
     inverse: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 def operational_space_kernel(tree: Tree, frame: str, *, orientation: str | None = None,
                              task: str | Sequence[bool] = "pose") -> Kernel:

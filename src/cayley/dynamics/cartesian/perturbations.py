@@ -21,6 +21,7 @@ from cayley.dynamics.cartesian.model import check_regular
 from cayley.dynamics.linearised.batched_matrices import solved, times
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.geometry.tensors.cross import hat
+from cayley.showing import brief
 
 
 class Perturbation(NamedTuple):
@@ -30,6 +31,9 @@ class Perturbation(NamedTuple):
     velocity: Array
     acceleration: Array
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 class PerturbationMap(NamedTuple):
     """J, N, M and N' (..., m, nv) at a state."""
@@ -38,6 +42,9 @@ class PerturbationMap(NamedTuple):
     N: Array
     M: Array
     dN: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     def to_cartesian(self, dq: ArrayLike, dqd: ArrayLike, dqdd: ArrayLike) -> Perturbation:
         """(dx, dx', dx'') from (dq, dqd, dqdd)."""

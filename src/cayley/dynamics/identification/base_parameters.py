@@ -35,6 +35,7 @@ from cayley.model.configurations import random_configuration
 from cayley.model.constraints import check_independent
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _CHOICE = 4  # how many times as many closed configurations are looked at as are taken
 _WALKS = 16  # at once, through closed configurations,
@@ -50,6 +51,8 @@ class BaseParameters:
     model: LinearModel
     kept: Array  # bool
     combinations: Array
+
+    __repr__ = brief
 
     @property
     def size(self) -> int:
@@ -207,6 +210,8 @@ class BaseExpressions:
 
     expressions: tuple[sympy.Expr, ...]
     constants: dict[sympy.Symbol, float]
+
+    __repr__ = brief
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.expressions))

@@ -20,6 +20,7 @@ from cayley.errors import SignatureError
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.report import Table
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class ForceSensitivity:
     derivatives: Array  # dtau/dp (..., nv, k)
     forces: Array  # (nv, k), root mean square change of the force at each joint
     scale: Array  # (nv), the forces beside which they are seen
+
+    __repr__ = brief
 
     @property
     def influence(self) -> Array:

@@ -21,6 +21,7 @@ from cayley.dynamics.identification.elimination import triangular
 from cayley.dynamics.identification.measurements import Measurements
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.errors import SignatureError
+from cayley.showing import brief
 
 _ROWS = 4096  # samples whose regressor is in memory at once
 
@@ -34,6 +35,8 @@ class SummedMeasurements:
     triangles: Array
     samples: int
     largest: float
+
+    __repr__ = brief
 
     def __len__(self) -> int:
         return self.samples

@@ -25,6 +25,7 @@ from cayley.geometry.vector_fields.involutive_closure import growth
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _INDEPENDENT = 1e-7  # singular values below this part of the largest are zero
 
@@ -38,6 +39,8 @@ class Accessibility:
     """The ranks of the directions allowed, of these with their brackets, and so on until nothing is new."""
     positions: int
     """How many of the constraints hold positions: so many dimensions are out of reach anyway."""
+
+    __repr__ = brief
 
     @property
     def reached(self) -> int:

@@ -22,6 +22,7 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.showing import brief
 
 _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
@@ -82,6 +83,8 @@ class Rates:
     velocity: Array
     singular_values: Array
     damping: Array
+
+    __repr__ = brief
 
     @property
     def smallest_singular_value(self) -> Array:

@@ -20,6 +20,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnsupportedError
 from cayley.mechanisms.networks.exact_equations import ExactEquations, Row, combined, exact
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.mechanisms.networks.circuit import Circuit
@@ -41,6 +42,9 @@ class StateEquations(NamedTuple):
     G: Array
     H: Array
     variables: Array  # potentials of nodes and through variables of edges, from (s; u), without what qdd adds
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def state_equations(circuit: Circuit) -> StateEquations:

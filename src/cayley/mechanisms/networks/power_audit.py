@@ -14,6 +14,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.mechanisms.networks.rigid_body import ActivePart, TerminalEquations
+from cayley.showing import brief
 
 
 class PowerBalance(NamedTuple):
@@ -21,6 +22,9 @@ class PowerBalance(NamedTuple):
 
     received: Scalar
     stored: Scalar
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def residual(self) -> Scalar:

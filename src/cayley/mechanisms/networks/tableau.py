@@ -31,6 +31,7 @@ from cayley.mechanisms.networks.rigid_body import port_matrix, port_matrix_rate
 from cayley.model.configurations import check_configuration
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 _RANK = 1e-11  # singular values below this part of the largest are zero
@@ -57,6 +58,9 @@ class NetworkMotion(NamedTuple):
     accelerations: dict[str, Array]
     size: int
     rank: int
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mapping[str, ArrayLike] | None = None,

@@ -29,6 +29,7 @@ from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.wording import shown
 
 _INDEPENDENT = 1e-9
@@ -50,6 +51,8 @@ class SlipCheck:
     least: Array
     limiting: tuple[tuple[str, ...], ...]
     friction: float
+
+    __repr__ = brief
 
     @property
     def slips(self) -> bool:

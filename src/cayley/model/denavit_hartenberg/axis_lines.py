@@ -28,6 +28,7 @@ from cayley.model.joint_kinds import plane_across
 from cayley.model.parts import Friction, Limits, Rotor, frozen, frozen_pose
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 PairKind = Literal["skew", "intersecting", "parallel", "antiparallel", "coincident", "anticoincident"]
 Sense = Literal["feet", "cross"]
@@ -95,6 +96,8 @@ class FrameAssignment:
     frames: Array
     pairs: tuple[AxisPair, ...]
     residual: float
+
+    __repr__ = brief
 
     def report(self) -> str:
         """The table, and how each pair of axes was treated."""

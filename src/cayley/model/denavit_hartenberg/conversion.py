@@ -39,6 +39,7 @@ from cayley.model.denavit_hartenberg.table import (
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, frozen
 from cayley.model.tree import GRAVITY, Tree
+from cayley.showing import brief
 
 About = Literal["center", "origin"]
 
@@ -132,6 +133,8 @@ class DHResult:
     tip: str
     residual: float
     pairs: tuple[AxisPair, ...]
+
+    __repr__ = brief
 
 
 def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None, base: ArrayLike | None = None,

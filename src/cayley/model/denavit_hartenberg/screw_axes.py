@@ -19,6 +19,7 @@ from cayley.model.chains import chain_to
 from cayley.model.joint_kinds import Helical, Motion, Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits, frozen, frozen_pose
 from cayley.model.tree import GRAVITY, Tree
+from cayley.showing import brief
 
 _UNIT = 1e-9
 _NO_PITCH = 1e-12  # [m], and of the distance of the axis: rounding, also where a far point of an axis was given
@@ -34,6 +35,8 @@ class ScrewAxes:
     home: Array
     joints: tuple[str, ...] = ()
     limits: tuple[Limits, ...] = ()
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         n = len(self.twists)

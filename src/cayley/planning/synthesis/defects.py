@@ -13,6 +13,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.mechanisms.linkages.four_bar import FourBar
+from cayley.showing import brief
 
 _SAME = 1e-9  # rad
 
@@ -25,6 +26,8 @@ class Defects:
     branch: tuple[int, ...]
     circuit: tuple[int, ...]
     in_order: bool
+
+    __repr__ = brief
 
     @property
     def none(self) -> bool:

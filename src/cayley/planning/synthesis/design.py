@@ -84,6 +84,8 @@ class FourBarDesign:
     outputs: Array
     condition: float
 
+    __repr__ = brief
+
     @property
     def kind(self) -> str:
         """"RRRR"; "PRRR" for k2 = 0, a slot in the input link; "RRRP" for k3 = 0, a slot in the output link; "PRRP" for

@@ -19,6 +19,7 @@ from scipy.linalg import null_space
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
+from cayley.showing import brief
 
 _REAL = 1e-7
 _SAME = 1e-8
@@ -40,6 +41,8 @@ class Dyad:
     length: float = np.inf
     point: Array | None = None
     direction: Array | None = None
+
+    __repr__ = brief
 
     @property
     def slides(self) -> bool:

@@ -10,6 +10,7 @@ from cayley.compiler.typing import Array
 from cayley.shapes.kinds.kind import Kind
 from cayley.shapes.levels import Levels, kept_levels
 from cayley.shapes.surface import Surface
+from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.model.formats.search import Search
@@ -22,6 +23,8 @@ class Triangles(Kind):
 
     points: Array
     triangles: Array
+
+    __repr__ = brief
     word = "triangles"
     mujoco = 7
 
