@@ -131,7 +131,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "bias_parts", "bias_coefficients", "inertia_parts", "force_sensitivity", "track",
         "inverse_kinematics", "centroidal_momentum", "centroidal_momentum_matrix", "centroidal_bias",
         "center_of_mass_jacobian", "frame_bias", "kinetic_energy_regressor", "potential_energy_regressor",
-        "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map",
+        "actuated_jacobian", "actuated_motion", "dead_centres", "workspace_map", "greatest_payload", "payload_map",
         "actuated_acceleration", "follow_inputs", "assemblies",
         "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",

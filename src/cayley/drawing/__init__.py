@@ -10,18 +10,19 @@ if TYPE_CHECKING:
     from cayley.drawing.animations import animate
     from cayley.drawing.ellipsoids import draw_ellipsoids
     from cayley.drawing.manipulability_maps import ManipulabilityMap, manipulability_map
+    from cayley.drawing.payload_maps import PayloadMap, payload_map
     from cayley.drawing.singular_pictures import draw_singular_locus
     from cayley.drawing.stick_figures import stick_figure
     from cayley.drawing.workspaces import Workspace, workspace
 
 __all__ = [
-    "ManipulabilityMap", "Workspace", "animate", "draw_ellipsoids", "draw_singular_locus", "manipulability_map",
-    "stick_figure", "workspace"]
+    "ManipulabilityMap", "PayloadMap", "Workspace", "animate", "draw_ellipsoids", "draw_singular_locus",
+    "manipulability_map", "payload_map", "stick_figure", "workspace"]
 
 _MODULES = {
     "stick_figure": "stick_figures", "animate": "animations", "workspace": "workspaces", "Workspace": "workspaces",
     "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps",
-    "draw_ellipsoids": "ellipsoids", "draw_singular_locus": "singular_pictures"}
+    "payload_map": "payload_maps", "PayloadMap": "payload_maps", "draw_ellipsoids": "ellipsoids", "draw_singular_locus": "singular_pictures"}
 
 
 def __dir__() -> list[str]:

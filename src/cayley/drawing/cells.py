@@ -41,6 +41,16 @@ def room(points: Array) -> Room:
     return Room(0.5 * (outside + inside), _MISSED * (outside - inside), width)
 
 
+def gridded(places: Array, resolution: int) -> tuple[Array, Array, Array]:
+    """The cells (n, 2), to the right and up, of places (n, 2) in a square grid that is so many cells long, and the
+    middles of its columns and rows."""
+    width = float(np.ptp(places, axis=0).max()) / resolution or 1.0
+    corner = places.min(axis=0) - 0.5 * width
+    cells = np.floor((places - corner) / width).astype(int)
+    across, up = (corner[k] + (np.arange(cells[:, k].max() + 1) + 0.5) * width for k in range(2))
+    return cells, across, up
+
+
 def filled_cells(points: Array, width: float) -> tuple[Array, Array]:
     """A grid of truth values with an empty rim, and the lower corner of its first cell."""
     corner = points.min(axis=0) - 2.5 * width

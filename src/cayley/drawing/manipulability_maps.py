@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.drawing.cells import gridded
 from cayley.drawing.sampling import JointLimits, ranges
 from cayley.drawing.skeleton import configurations
 from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
@@ -157,13 +158,9 @@ def _over_section(tree: Tree, frame: str, meter: Meter, start: Array, unit: str,
                   resolution: int) -> ManipulabilityMap:
     places, chosen, names = space.section
     value = meter.value(space.configurations[chosen])
-    width = float(np.ptp(places, axis=0).max()) / resolution
-    corner = places.min(axis=0) - 0.5 * width
-    cells = np.floor((places - corner) / width).astype(int)
-    shape = cells.max(axis=0) + 1
-    best = np.full((shape[1], shape[0]), -np.inf)
+    cells, across, up = gridded(places, resolution)
+    best = np.full((len(up), len(across)), -np.inf)
     np.maximum.at(best, (cells[:, 1], cells[:, 0]), value)
-    across, up = (corner[k] + (np.arange(shape[k]) + 0.5) * width for k in range(2))
     singular = singular_on_lines(meter, _random_lines(tree, space.configurations[:4000]))
     return ManipulabilityMap(tree, frame, meter.index, names, across, up, np.where(np.isinf(best), np.nan, best),
                              space.section_of(singular), singular, start, unit, space)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from cayley.compiler.typing import ArrayLike, TaskRows
+from cayley.compiler.typing import Array, ArrayLike, TaskRows
 from cayley.mechanism.data import Data
 from cayley.showing import Player, maker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from cayley.drawing.payload_maps import PayloadMap
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
@@ -81,6 +82,30 @@ class Pictures(Data):
         from cayley.drawing import workspace
         return workspace(self.tree, frame, samples=samples, seed=seed, limits=limits, relative_to=relative_to,
                          center=center, start=start)
+
+    def greatest_payload(self, q: ArrayLike, frame: str, *, effort: ArrayLike | None = None) -> Array:
+        """The greatest point load (...) [kg] at a frame's origin that the drives hold at rest at configurations
+        (..., nq): zero where they cannot hold the mechanism itself, infinite where none of them feels the load.
+        `effort` are their greatest forces, one number or (nv), those of the model unless given. See
+        `cayley.dynamics.payload_capacity`.
+
+        >>> cy.load("planar2r").greatest_payload([[0.0, 0.0], [0.0, np.pi / 2]], "tool", effort=[40.0, 15.0]).round(3)
+        array([2.808, 5.655])
+        """
+        from cayley.dynamics.payload_capacity import payload_capacity
+        return payload_capacity(self.tree, q, frame, effort).mass
+
+    def payload_map(self, frame: str, *, effort: ArrayLike | None = None, samples: int | None = None, seed: int = 0,
+                    limits: JointLimits | None = None, resolution: int | None = None) -> PayloadMap:
+        """The payload chart: which load each position that a frame reaches can carry at rest; draws itself. See
+        `cayley.drawing.payload_map`.
+
+        >>> round(cy.load("planar2r").payload_map("tool", effort=[40.0, 15.0], samples=2000).everywhere, 1)
+        2.8
+        """
+        from cayley.drawing import payload_map
+        return payload_map(self.tree, frame, effort=effort, samples=samples, seed=seed, limits=limits,
+                           resolution=resolution)
 
     def workspace_map(self, frame: str, *, start: ArrayLike, box: ArrayLike, plane: str | None = None,
                       task: TaskRows | None = None, characteristic_length: float | None = None,
