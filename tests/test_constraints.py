@@ -119,7 +119,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
     kept = {
         "pose", "point", "coordinates", "twist", "acceleration", "jacobian", "jacobian_rate", "hessian",
         "analytic_jacobian", "kinetic_energy", "potential_energy", "center_of_mass", "momentum", "integrate",
-        "difference", "mobility", "report", "draw", "shapes", "check_configuration", "normalized", "with_mimic_joints",
+        "difference", "mobility", "report", "summary", "draw", "shapes", "check_configuration", "normalized",
+        "with_mimic_joints",
         "random_configuration", "configurations", "neutral_within_limits", "workspace", "friction_forces", "save",
         "export",
         "constraint_residual", "constraint_rates", "constraint_jacobian", "constraint_drift", "close",
@@ -168,12 +169,12 @@ def test_a_frame_that_no_constraint_reaches_is_free():
 
 
 def test_report_info_and_page_state_the_mobility(tmp_path):
-    assert four_bar().mobility == 1 and "nv = 3, mobility 1" in four_bar().report().heading
-    assert cy.load("panda").report().heading.count("mobility") == 0
+    assert four_bar().mobility == 1 and "nv = 3, mobility 1" in four_bar().summary().heading
+    assert cy.load("panda").summary().heading.count("mobility") == 0
     page = write_report(four_bar(), tmp_path).read_text(encoding="utf-8")
     assert "<dt>degrees of freedom</dt><dd>1</dd>" in page and "loop &#x27;ring&#x27; is closed" in page
     broken = four_bar(rocker=9.0)
-    assert broken.report().warnings[0].about == "loops open"
+    assert broken.summary().warnings[0].about == "loops open"
     assert "<dd>none: loops do not close</dd>" in write_report(broken, tmp_path).read_text(encoding="utf-8")
 
 

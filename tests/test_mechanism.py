@@ -508,7 +508,7 @@ def test_results_read_well_in_a_terminal():
     """What the prompt shows is no dump of fields."""
     arm = cy.load("planar2r")
     plane = (True, True, False, False, False, False)
-    report, comparison = arm.report(), arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0],
+    report, comparison = arm.summary(), arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0],
                                                                     methods=["kane"])
     stretched, bent = (arm.singularity([0.3, elbow], "tool", task=plane, axes="world") for elbow in (0.0, 1.0))
     shown = [(report, "lower [rad]"), (report.joints, "armature [kg m^2]"), (comparison, "The methods agree"),

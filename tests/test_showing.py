@@ -83,7 +83,7 @@ def shown(thing):
 
 def test_names_that_are_markup_are_words_in_all_that_is_shown(arm, run):
     rows = (MethodRow(HOSTILE, HOSTILE, refused=HOSTILE),)
-    things = {"mechanism": arm, "report": arm.report(), "run": run, "player": run.animate(),
+    things = {"mechanism": arm, "report": arm.summary(), "run": run, "player": run.animate(),
               "system": arm.system().simulate({"q": [1.0, 0.5], "qd": np.zeros(2)}, times=run.t),
               "workspace": arm.workspace(f"tool{HOSTILE}", samples=200), "comparison": Comparison(HOSTILE, rows)}
     for name, thing in things.items():

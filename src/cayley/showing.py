@@ -27,6 +27,7 @@ _MOST_NUMBERS = 9
 _MOST_PARTS = 6
 _LONGEST = 80
 _MAKERS = {"animate": "cayley.studio.animation", "animate_states": "cayley.studio.animation",
+           "report": "cayley.studio.report",
            "draw_instants": "cayley.drawing.instants", "draw_states": "cayley.drawing.instants"}
 
 
@@ -72,12 +73,7 @@ class Player:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page, which needs no network and no other file."""
-        place = Path(path)
-        if place.suffix.lower() not in PAGES:
-            raise ConventionError(f"a page is an .html file, and {place.name!r} is none: `animate` writes .gif and "
-                                  ".mp4")
-        if not place.absolute().parent.is_dir():
-            raise ModelError(f"there is no folder {place.parent}: make it first, or write the page elsewhere")
+        place = checked_place(path, "`animate` writes .gif and .mp4")
         place.write_text(self.page, encoding="utf-8")
         return place
 
@@ -87,6 +83,58 @@ class Player:
     def _repr_html_(self) -> str:
         return (f'<iframe title="A motion of {escape(self.name)}" sandbox="allow-scripts" '
                 f'style="width:100%;height:{_HEIGHT}px;border:0" srcdoc="{escape(self.page)}"></iframe>')
+
+
+class ReportPage:
+    """All that is known of a mechanism on one page, with the robot in 3-D: shown by a notebook, written by `save`. It
+    is made when it is first looked at. As a text it is the `summary` of the model."""
+
+    def __init__(self, name: str, make: Callable[[], str], summary: object) -> None:
+        self.name = name
+        self.summary = summary
+        self._make = make
+        self._page: str | None = None
+
+    @property
+    def page(self) -> str:
+        """The text of the page, HTML."""
+        if self._page is None:
+            self._page = self._make()
+        return self._page
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page, which needs no network and no other file: that of `cayley report`."""
+        place = checked_place(path, "a report has no other form")
+        place.write_text(self.page, encoding="utf-8")
+        return place
+
+    def __str__(self) -> str:
+        return str(self.summary)
+
+    def __repr__(self) -> str:
+        return f"<report of {self.name}: a notebook shows it, save(\"report.html\") writes it>"
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the summary has)
+        if name.startswith("_") or not hasattr(self.summary, name):
+            raise AttributeError(f"a report has no {name!r}: it has page, save and summary")
+        import warnings
+        warnings.warn(f"arm.report() is the page of `cayley report` now: {name!r} is of arm.summary()",
+                      DeprecationWarning, stacklevel=2)
+        return getattr(self.summary, name)
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe title="A report of {escape(self.name)}" sandbox="allow-scripts" '
+                f'style="width:100%;height:{_HEIGHT}px;border:0" srcdoc="{escape(self.page)}"></iframe>')
+
+
+def checked_place(path: str | os.PathLike[str], otherwise: str) -> Path:
+    """Where a page can be written."""
+    place = Path(path)
+    if place.suffix.lower() not in PAGES:
+        raise ConventionError(f"a page is an .html file, and {place.name!r} is none: {otherwise}")
+    if not place.absolute().parent.is_dir():
+        raise ModelError(f"there is no folder {place.parent}: make it first, or write the page elsewhere")
+    return place
 
 
 def png(figure: Figure) -> bytes:

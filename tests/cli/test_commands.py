@@ -4,6 +4,7 @@ import ctypes
 import importlib.util
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ import sympy
 from scipy.integrate import solve_ivp
 
 import cayley as cy
+from cayley.cli.motion_files import read_motion
+from cayley.errors import ModelError
+from cayley.model.parts import Body, Frame
 from cayley.simulation import Trajectory
 from cli.processes import call, data, run, widest
 
@@ -166,6 +170,41 @@ def test_a_report_is_one_page(tmp_path):
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
     assert found["bytes"] == (tmp_path
                               / "scara_report.html").stat().st_size and "scara" in page and 'src="http' not in page
+
+
+def test_a_report_takes_a_motion_a_load_limits_and_a_law(tmp_path):
+    joint = cy.load("planar2r").joints[1]
+    bodies = [Body("base"), Body("rod", 1.0, (0.2, 0, 0), 0.01 * np.eye(3))]
+    tip = Frame("tip", "rod", np.eye(4) + 0.4 * np.eye(4, k=3))
+    cy.Mechanism.of("rod", bodies, [replace(joint, parent="base", child="rod", placement=np.eye(4))], frames=[tip],
+                    gravity=(0, -9.81, 0)).save(tmp_path / "rod.toml")
+    (tmp_path / "run.csv").write_text("t,joint2 [deg],tau_1\n0,0,1\n0.5,20,1\n1,60,1\n1.5,80,1\n")
+    found = data(run("report", "rod.toml", "--trajectory", "run.csv", "--payload", "0.5", "--frame", "tip", "--limits",
+                     "30", "--law", "computed-torque", "--json", cwd=tmp_path))
+    page = (tmp_path / found["report"]).read_text(encoding="utf-8")
+    for words in ("0.5 kg at tip", "along the motion that was given", "payload, unknown to the law", "The drives hold"):
+        assert words in page, words
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("time,joint2,joint1\n0,2,1\n1,4,3\n", [[1, 2], [3, 4]]), ("0,1,2\n1,3,4\n", [[1, 2], [3, 4]]),
+    ("# a note\nt [s],q_joint1 (deg),q2,qd_joint1,tau2\n0,180,2,9,9\n1,0,4,9,9\n", [[np.pi, 2], [0, 4]])])
+def test_tables_of_motions_are_read_by_their_names(tmp_path, text, wanted):
+    (tmp_path / "run.csv").write_text(text)
+    t, q = read_motion(tmp_path / "run.csv", cy.load("planar2r"))
+    np.testing.assert_allclose(t, [0, 1])
+    np.testing.assert_allclose(q, wanted)
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("t,joint1\n0,1\n1,2\n", "no column 'joint2'"), ("t,joint1,joint3\n0,1,2\n", "no coordinate 'joint3'"),
+    ("t,joint1,joint1\n0,1,2\n", "second column of 'joint1'"), ("t,joint1,joint2\n0,1,x\n1,2,3\n", "'x' in row 2"),
+    ("t,joint1,joint2\n1,1,2\n0,2,3\n", "later than"), ("0,1\n1,2\n", "row 1 has 2 columns"), ("", "two rows"),
+    ("t,joint1,joint2\n0,1\n", "'' in row 2")])
+def test_tables_that_are_no_motion_are_refused_by_name(tmp_path, text, words):
+    (tmp_path / "run.csv").write_text(text)
+    with pytest.raises(ModelError, match=words):
+        read_motion(tmp_path / "run.csv", cy.load("planar2r"))
 
 
 # Closed machines

@@ -82,13 +82,13 @@ def test_a_slide_carries_its_force_less_its_own_weight_and_zero_where_it_falls()
 
 def test_what_cannot_be_said_is_refused_by_name():
     arm = cy.load("puma560")
-    with pytest.raises(UnsupportedError, match="no joint of puma560 has a limit of effort.*Give `effort`"):
+    with pytest.raises(UnsupportedError, match=r"no joint of puma560 has a limit of effort.*Give `effort`"):
         arm.greatest_payload(np.zeros(6), "tool")
     with pytest.raises(SignatureError, match="one for each of the 6 velocities of puma560"):
         arm.greatest_payload(np.zeros(6), "tool", effort=[1.0, 2.0])
     with pytest.raises(ConventionError, match="positive"):
         arm.greatest_payload(np.zeros(6), "tool", effort=-1.0)
-    with pytest.raises(UnsupportedError, match="five_bar.*feels a load at 'tool'"):
+    with pytest.raises(UnsupportedError, match=r"five_bar.*feels a load at 'tool'"):
         cy.load("five_bar").payload_map("tool", effort=5.0, samples=200)
     with pytest.raises(UnsupportedError, match="on four_bar do not follow from the load: it is redundantly"):
         bar = cy.load("four_bar").with_actuated("crank", "rocker")

@@ -318,8 +318,8 @@ def test_motors_are_drawn_at_their_places_and_reported():
         ("link1", [1.0, 0.0, 0.0])]
     marks = {mark.joint: mark.center.tolist() for mark in figure.marks}
     assert marks["joint2 motor"] == [0.8, 0.1, 0.0]
-    assert "linear, stiffness 10" in str(arm.report())
-    assert not [warning for warning in soft.report().warnings if "rotor" in str(warning) and "mass" in str(warning)]
+    assert "linear, stiffness 10" in str(arm.summary())
+    assert not [warning for warning in soft.summary().warnings if "rotor" in str(warning) and "mass" in str(warning)]
 
 
 def test_the_shell_includes_terms_of_two_words(tmp_path):

@@ -160,7 +160,7 @@ def test_rods_and_couplings_are_read_back_from_toml_and_never_lost(tmp_path):
         arm.save(tmp_path / "crossed.urdf")
     with pytest.raises(SingularityError, match="constraints 'rod' of crossed depend on each other"):
         arm.inverse_dynamics(arm.neutral, np.zeros(arm.nv), np.zeros(arm.nv))
-    assert "gears" in str(arm.report())
+    assert "gears" in str(arm.summary())
 
 
 @pytest.mark.parametrize("made, said", [

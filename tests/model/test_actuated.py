@@ -142,7 +142,7 @@ def test_drives_that_work_against_each_other_leave_the_rest_free():
 
 
 def test_reports_say_it():
-    assert "mobility 1, fully actuated by crank" in cy.load("four_bar").report().heading
-    assert "actuated" not in chain(Revolute(), Revolute()).report().heading
-    assert "actuated: j0" in chain(Revolute(), Revolute(), actuated=["j0"]).report().heading
-    assert "actuated: no joint" in chain(Revolute(), actuated=[]).report().heading
+    assert "mobility 1, fully actuated by crank" in cy.load("four_bar").summary().heading
+    assert "actuated" not in chain(Revolute(), Revolute()).summary().heading
+    assert "actuated: j0" in chain(Revolute(), Revolute(), actuated=["j0"]).summary().heading
+    assert "actuated: no joint" in chain(Revolute(), actuated=[]).summary().heading

@@ -426,7 +426,7 @@ def test_names_and_units(word):
     derived = ["rad" if column[3:].any() else "m" for column in S.T]
     assert [unit for _, unit in velocity_labels(tree)[1:-1]] == (["rad", "rad"] if word == "swivel" else derived)
     assert len({name for name, _ in coordinate_labels(tree)}) == tree.nq
-    assert motion.word in str(tree.report()) and motion.word in tree.inverse_dynamics.__doc__
+    assert motion.word in str(tree.summary()) and motion.word in tree.inverse_dynamics.__doc__
 
 
 @every_kind

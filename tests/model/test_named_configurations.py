@@ -63,10 +63,10 @@ def test_srdf_that_names_other_joints_or_is_broken_is_told_and_the_robot_is_read
     (tmp_path / "arm.srdf").write_text('<robot name="x"><group_state name="home" group="g"><joint name="joint1" '
                                        'value="0.5"/><joint name="elbow" value="1"/></group_state></robot>')
     arm = cy.load(tmp_path / "arm.urdf")
-    assert arm.configurations["home"].tolist() == [0.5, 0.0] and arm.report().about("configurations") == ("elbow",)
+    assert arm.configurations["home"].tolist() == [0.5, 0.0] and arm.summary().about("configurations") == ("elbow",)
     (tmp_path / "arm.srdf").write_text("<robot><group_state/></robot>")
     arm = cy.load(tmp_path / "arm.urdf")
-    assert len(arm.configurations) == 0 and "its configurations are not read: arm.srdf, line 1" in str(arm.report())
+    assert len(arm.configurations) == 0 and "its configurations are not read: arm.srdf, line 1" in str(arm.summary())
 
 
 def test_keyframes_of_mjcf(tmp_path):

@@ -77,7 +77,7 @@ def test_a_file_is_read_with_the_angles_it_means(rpy, meant, tmp_path):
     theirs = pin.rpy.rpyToMatrix(*map(float, rpy.split()))
     np.testing.assert_allclose(written.joints[0].placement[:3, :3], theirs, atol=1e-15)
     np.testing.assert_array_equal(written.joints[0].placement, load_urdf(path).joints[0].placement)
-    assert not written.report().about("exact angles") and examine(path).facts
+    assert not written.summary().about("exact angles") and examine(path).facts
 
 
 def test_check_says_which_and_how_to_avoid_it(tmp_path):
@@ -85,7 +85,7 @@ def test_check_says_which_and_how_to_avoid_it(tmp_path):
     path.write_text(ARM.format("1.5708 0 3.14159"))
     said, = examine(path).facts
     assert "1.5708 as pi/2 (line 4), 3.14159 as pi (line 4)" in said and "exact_angles=False" in said
-    assert cy.load(path).report().about("exact angles") == ("1.5708", "3.14159")
+    assert cy.load(path).summary().about("exact angles") == ("1.5708", "3.14159")
     path.write_text(ARM.format("1.5707963267948966 0 0.5"))
     assert not examine(path).facts
 
@@ -93,6 +93,6 @@ def test_check_says_which_and_how_to_avoid_it(tmp_path):
 def test_angles_in_degrees_are_seen(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_text(ARM.format("90 0 -180"))
-    report = cy.load(path).report()
+    report = cy.load(path).summary()
     assert report.about("angles in degrees") == ("90", "-180")
     assert "angles are more than a turn: 90 (line 4), -180 (line 4); if these are degrees" in str(report)

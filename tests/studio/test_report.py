@@ -16,21 +16,22 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.drawing.skeleton import skeleton
-from cayley.errors import ModelError
+from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.model.catalogue import catalogue_names
 from cayley.model.constraint_kinds import PrescribedMotion
-from cayley.model.joint_kinds import Floating, Prismatic, Revolute
+from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits
 from cayley.model.report import Table
 from cayley.model.tree import Tree
 from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
+from cayley.studio.asked import Asked
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import fall, floating, held, whole_configurations
 from cayley.studio.motion_section import force_table, motion_section
-from cayley.studio.report import Page, embedded
-from cayley.studio.scene import main_frame, scene
+from cayley.studio.report import Page
+from cayley.studio.scene import embedded, main_frame, scene
 from cayley.studio.tables import html_table
 from model.random_trees import KINDS, random_configuration, random_parts
 from studio.conftest import NAMES
@@ -98,7 +99,7 @@ def test_nothing_comes_from_outside(pages, outlines, name):
 def test_a_robot_with_masses_has_every_section(outlines):
     found = outlines("planar2r")
     assert found.headings == [
-        "Model", "Workspace and manipulability", "Equations of motion", "Operation counts", "Times"]
+        "Model", "Workspace and manipulability", "Payload", "Equations of motion", "Operation counts", "Times"]
     assert sum(address.startswith("data:image/png") for address in found.addresses) == 2
     text = "".join(found.text)
     assert "newton-euler" in text and "93n-108 (78)" in text and "Table 5.3" in text  # published beside compiled
@@ -113,7 +114,11 @@ def test_a_robot_without_masses_says_so(outlines):
     found = outlines("scara")
     assert found.headings == ["Model", "Workspace and manipulability", "Dynamics"]
     assert "Kinematics only: the dynamics of scara need the mass of 'link1'" in "".join(found.text)
-    assert json.loads(found.scripts["fall"]) is None and "play" not in found.places
+    shown, arm = json.loads(found.scripts["fall"]), cy.load("scara")
+    q = np.array(shown["q"])  # one joint after the other, within the limits
+    assert "play" in found.places and (np.ptp(q, axis=0) > 0.1).all()
+    assert (q <= arm.upper + 1e-6).all() and (q >= arm.lower - 1e-6).all()
+    assert ((np.abs(np.diff(q, axis=0)) > 1e-9).sum(axis=1) <= 2).all()
 
 
 def test_a_tree_has_its_own_counts_and_says_what_does_not_apply(outlines):
@@ -125,8 +130,7 @@ def test_names_cannot_break_the_page(outlines):
     found = outlines("odd")
     assert json.loads(found.scripts["scene"])["name"] == "</script><b>odd & 'name'"
     assert "</script><b>odd & 'name'" in "".join(found.text)
-    # a spherical joint has no Christoffel's symbols
-    assert "Here is the recursion of inverse dynamics" in "".join(found.text)
+    assert "Here is the recursion of Newton and Euler" in "".join(found.text)
     assert json.loads(embedded({"a": "<!--</script>"})) == {"a": "<!--</script>"} and "<!" not in embedded("<!--")
 
 
@@ -164,16 +168,97 @@ def test_forces_of_a_loaded_arm_stand_beside_their_limits():
     most = np.abs(arm.inverse_dynamics(*move(t))).max(axis=0)
     assert most[0] > 30.0  # the load is too much
     found = Outline(motion_section(arm, move)).text
-    assert "Beyond the limits of joint1." in found
+    assert "Beyond the greatest forces of joint1." in found
     rows = force_table(arm.tree, np.asarray(arm.inverse_dynamics(*move(t)))).rows
     assert rows == (("joint1 [N m]", f"{most[0]:.4g}", "30", f"{most[0] / 0.3:.0f}"),
                     ("joint2 [N m]", f"{most[1]:.4g}", "inf", ""))
     run = arm.simulate([0.1, 0.2], np.zeros(2), times=np.linspace(0.0, 0.5, 26))
     words = Outline(motion_section(arm, run)).text
     assert "A simulation from 0 to 0.5 s." in words and "Beyond" not in words
-    page = Page(arm, run)
+    page = Page(arm, Asked(run))
     page._motion()
     np.testing.assert_allclose(page.played["q"], run.q, atol=1e-6)
+
+
+def pendulum():
+    return cy.Mechanism.of("<b>bob", [Body("base"), Body("rod", 2.0, (0.3, 0.0, 0.0), 0.02 * np.eye(3))],
+                           [Joint("pivot", "base", "rod", Revolute((0.0, 1.0, 0.0)),
+                                  limits=Limits((-1.0,), (2.0,), (1.5,), (25.0,)))],
+                           frames=[Frame("tip", "rod", pose(0.6))])
+
+
+def pose(x):
+    found = np.eye(4)
+    found[0, 3] = x
+    return found
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """A page of a motion that is too far and too fast, with a load, weaker drives and a law, and what it is about."""
+    arm = pendulum()
+    t = np.linspace(0.0, 1.5, 16)
+    q = 1.1 - 1.2 * np.cos(2.0 * t)[:, None]
+    law = arm.control.computed_torque(400.0, 40.0)
+    return arm, t, q, arm.report(motion=(t, q), payload=1.0, frame="tip", effort=18.0, law=law)
+
+
+def test_a_report_takes_a_motion_a_load_limits_and_a_law(asked):
+    arm, t, q, made = asked
+    outline = Outline(made.page)
+    text = "".join(outline.text)
+    assert outline.headings == ["Model", "Workspace and manipulability", "Payload", "Motion", "Step response",
+                                "Tracking", "Joint forces", "Stability", "Equations of motion", "Operation counts",
+                                "Times"]
+    for words in ("1 kg at tip", "computed", "Beyond the ranges of pivot.", "Faster than the limits of pivot.",
+                  "along the motion that was given"):
+        assert words in text, words
+    move = cubic_spline(t, q, "not-a-knot")
+    at = np.linspace(0.0, 1.5, 600)
+    most = np.abs(arm.with_payload("tip", 1.0).inverse_dynamics(*move(at))).max()
+    assert f'<td>pivot [N m]</td><td class="number">{most:.4g}</td><td class="number">18</td>' in made.page
+    own = (18.0 - 2.0 * 9.81 * 0.3 - 9.81 * 0.6) / (9.81 * 0.6)  # besides the load
+    assert f"The drives hold {own:.3g} kg at tip in every posture" in text
+    played = np.array(json.loads(outline.scripts["fall"])["q"])
+    assert len(played) == 76 and 0.001 < np.abs(played[:, 0] - np.interp(
+        np.linspace(0, 1.5, 76), at, move.position(at)[:, 0])).max() < 0.5  # the law, which does not know of the load
+    assert "<b>bob" not in re.sub("<script.*?</script>", "", made.page, flags=re.DOTALL)
+
+
+def test_the_report_of_a_mechanism_is_the_page_of_the_command(asked, tmp_path):
+    arm, _, _, made = asked
+    assert repr(made).startswith("<report of <b>bob: a notebook shows it")
+    assert made.save(tmp_path / "bob.html").read_text(encoding="utf-8") == made.page
+    assert "sandbox" in made._repr_html_() and "&lt;b&gt;bob" in made._repr_html_()
+    assert str(arm.report()) == str(arm.summary()) and "pivot" in str(arm.report())
+    with pytest.warns(DeprecationWarning, match=r"'warnings' is of arm.summary\(\)"):
+        assert arm.report().warnings == arm.summary().warnings
+    with pytest.raises(AttributeError, match="page, save and summary"):
+        _ = arm.report().nonsense
+    with pytest.raises(ConventionError, match=r"bob\.pdf"):
+        made.save(tmp_path / "bob.pdf")
+    with pytest.raises(ModelError, match="there is no folder"):
+        made.save(tmp_path / "none" / "bob.html")
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"payload": -1.0}, "a payload is a mass"), ({"payload": np.nan}, "a payload is a mass"),
+    ({"effort": [1.0, 2.0]}, "each of the 1 velocities"), ({"effort": 0.0}, "positive"), ({"frame": "tp"}, "'tip'"),
+    ({"motion": ([0.0, 1.0], np.zeros((2, 3)))}, r"configurations \(k, 1\)"), ({"motion": 3}, "a pair")])
+def test_what_a_report_cannot_take_is_refused_before_any_work(options, words):
+    with pytest.raises(cy.CayleyError, match=words):
+        pendulum().report(**options)
+
+
+def test_rotations_among_the_coordinates_are_played_without_forces():
+    arm = cy.Mechanism.of("ball", [Body("base"), Body("arm", 1.0, (0.1, 0, 0))],
+                          [Joint("shoulder", "base", "arm", Spherical())])
+    q = np.array([[1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]])
+    page = Page(arm, Asked((np.array([0.0, 1.0]), q)))
+    page._motion()
+    assert "rates are not known" in page.sections[-1].body and len(page.played["q"]) == 51
+    with pytest.raises(UnsupportedError, match="a law follows a planned motion"):
+        Asked(page.planned).goal(arm, page.planned)
 
 
 def test_what_does_not_move_has_a_page(tmp_path):
@@ -356,7 +441,7 @@ def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
     arm = cy.load("four_bar")
     found = Outline(write_report(arm, tmp_path).read_text(encoding="utf-8"))
     assert found.headings == [
-        "Model", "Workspace and manipulability", "Equations of motion", "Operation counts and times"]
+        "Model", "Workspace and manipulability", "Payload", "Equations of motion", "Operation counts and times"]
     text = "".join(found.text)
     for words in ("Of 3 velocities the constraints, 5 rows, leave 1", "Redundant rows, which others imply: pin: z",
                   "It is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian",

@@ -43,7 +43,7 @@ def examine(path: Path) -> Problems:
             made = cy.load(path)
     except CayleyError as error:
         return _all_errors(path, str(error))
-    report = made.report()
+    report = made.summary()
     sizes = report.heading.rpartition(": ")[2].partition(", total mass")[0]
     return Problems([], [str(finding) for finding in report.warnings], f"{made.name}: {sizes}",
                     facts=tuple(map(str, report.facts)))

@@ -103,7 +103,7 @@ def info(robot: Robot,
     if json:
         return write_json({**described(arm), **({"picture": str(drawn)} if drawn else {})})
     console = output()
-    report = arm.report()
+    report = arm.summary()
     console.print(f"[bold]{literal(arm.name)}[/]" + (f"  [dim]{literal(arm.source)}[/]" if arm.source else ""))
     console.print(report.heading.rpartition(": ")[2])
     console.print()
@@ -144,4 +144,4 @@ def described(arm: Mechanism) -> dict[str, Any]:
             "loops": [{"name": x.name, "kind": x.motion.word, "first": x.first, "second": x.second} for x in arm.loops],
             "constraints": [{"name": x.name, "kind": x.word, "frames": x.frames, "joints": x.coordinates}
                             for x in arm.constraints],
-            "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in arm.report().warnings]}
+            "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in arm.summary().warnings]}

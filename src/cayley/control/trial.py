@@ -26,6 +26,8 @@ from cayley.control.stability.linear_stability import linear_stability, of_error
 from cayley.control.stability.verdict import Verdict
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.model.constraints import check_independent
+from cayley.model.coordinate_labels import coordinate_labels
+from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.two_points import point_to_point
 from cayley.showing import brief
@@ -40,6 +42,8 @@ _COARSEST = 1e-3  # s
 _SETTLED = 0.02  # of the step
 _SHORTEST = 0.5  # s
 _LONGEST = 20.0
+_TURN = 0.3  # of a step to be tried: rad
+_SLIDE = 0.1  # m
 
 
 class Machine(HasTree, HasSystem, Protocol):
@@ -76,6 +80,8 @@ class Trial:
     verdict: Verdict | None
     doubt: str
     """Why there is no verdict."""
+    is_given: bool = False
+    """Whether the motion was given."""
 
     __repr__ = brief
 
@@ -113,13 +119,15 @@ class Trial:
         return self.step.finished and self.tracking.finished
 
 
-def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike, target: ArrayLike,
-            limits: ArrayLike | None = None, period: float | None = None, late: int = 0,
+def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = None, target: ArrayLike | None = None,
+            move: Motion | None = None, limits: ArrayLike | None = None, period: float | None = None, late: int = 0,
             duration: float | None = None) -> Trial:
     """Try a law that gives out `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
 
-    `limits` (nv) are what the drives can give, infinite where there is no limit. With a `period` [s] the law is
-    digital, and acts `late` periods later. `duration` [s] is as long as the slowest pole needs if it is not given.
+    A motion of the joints to be tracked may be given as `move`: the step is then from its beginning to where it is
+    farthest from there. Without one it is of degree five, from rest to rest. `limits` (nv) are what the drives can
+    give, infinite where there is no limit. With a `period` [s] the law is digital, and acts `late` periods later.
+    `duration` [s] is as long as the slowest pole needs if it is not given, and the motion takes.
 
     >>> import cayley as cy
     >>> from cayley.control.aims import JointAim
@@ -133,6 +141,12 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike, target: 
     check_independent(tree, "the trial of a law")
     check_single_coordinates(tree, "the trial of a law")
     check_rigid_drives(tree, "the trial of a law")
+    if move is not None:
+        if move.nq != tree.nq or start is not None or target is not None:
+            raise SignatureError(f"a motion to be tracked has the {tree.nq} coordinates of {tree.name}, and says "
+                                 f"itself where it starts and ends; this one has {move.nq}")
+        move = move.shifted(0.0)
+        start, target = _farthest(move)
     ends = [_configuration(q, tree.nq, word) for q, word in ((start, "start"), (target, "target"))]
     check_gives_forces(law)
     if late and period is None:
@@ -156,14 +170,32 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike, target: 
     if np.isfinite(most).any():
         chain = [chain[0].renamed({"tau": "wanted_tau"}), saturation("tau", most)]
     x = begin | {"q": ends[0]}
-    move = point_to_point(*ends, duration=seconds / 2)
+    along = point_to_point(*ends, duration=seconds / 2) if move is None else move
     step = connect(plant, *chain).rollout()(x, step=h, steps=steps, every=every, inputs=inputs)
-    along = connect(plant, *chain, aim.moving(law, move)).rollout()(x, step=h, steps=steps, every=every)
-    assert isinstance(step, SystemTrajectory) and isinstance(along, SystemTrajectory)  # none is on a GPU
-    return Trial(aim, law, ends[1], step, along, move, most, period, late, rest, verdict, doubt)
+    if move is not None:  # to its end, and beyond, if it comes to rest
+        h, every, steps = _steps(max(seconds, move.duration) if move.rests[1] else move.duration, poles, period,
+                                 beyond=move.rests[1])
+    tracked = connect(plant, *chain, aim.moving(law, along)).rollout()(x | {"qd": along.velocity(0.0)}, step=h,
+                                                                       steps=steps, every=every)
+    assert isinstance(step, SystemTrajectory) and isinstance(tracked, SystemTrajectory)  # none is on a GPU
+    return Trial(aim, law, ends[1], step, tracked, along, most, period, late, rest, verdict, doubt, move is not None)
 
 
-def _configuration(q: ArrayLike, size: int, word: str) -> Array:
+def ordinary_step(tree: Tree, start: ArrayLike) -> Array:
+    """A target (nq) to be tried from a configuration: 0.3 rad or 0.1 m further in each joint, the other way where the
+    way there ends."""
+    begin = np.asarray(start, dtype=float)
+    step = np.array([_TURN if unit == "rad" else _SLIDE for _, unit in coordinate_labels(tree)])
+    return begin + np.where(begin + step <= tree.upper, step, -step)
+
+
+def _farthest(move: Motion) -> tuple[Array, Array]:
+    """Where a motion begins, and where it is farthest from there."""
+    q = move.position(np.linspace(0.0, move.duration, SAMPLES))
+    return q[0], q[np.argmax(np.abs(q - q[0]).max(axis=1))]
+
+
+def _configuration(q: ArrayLike | None, size: int, word: str) -> Array:
     found = np.asarray(q, dtype=float)
     if found.shape != (size,) or not np.isfinite(found).all():
         raise SignatureError(f"the {word} is a configuration of {size} finite numbers, not {q!r}")
@@ -218,13 +250,13 @@ def _duration(poles: Array) -> float:
     return float(np.ceil(10 * min(max(wanted, _SHORTEST), _LONGEST)) / 10)
 
 
-def _steps(seconds: float, poles: Array, period: float | None) -> tuple[float, int, int]:
-    """The length of a step, how many make a sample, and how many there are."""
+def _steps(seconds: float, poles: Array, period: float | None, *, beyond: bool = True) -> tuple[float, int, int]:
+    """The length of a step, how many make a sample, and how many there are; not beyond the time, unless they may be."""
     if not 0 < seconds < np.inf:
         raise SignatureError(f"{seconds} s is no time to try a law")
     wanted = min(_COARSEST, _SMALLEST_STEP / max(float(np.abs(poles).max(initial=0.0)), 1e-9), seconds / SAMPLES)
     h = wanted if period is None else period / np.ceil(period / wanted)
-    steps = int(np.ceil(seconds / h))
+    steps = int(np.ceil(seconds / h) if beyond else np.floor(seconds / h * (1 + 1e-12)))
     if steps > MOST_STEPS:
         raise UnsupportedError(f"the fastest pole of the loop, {float(np.abs(poles).max()):.3g} 1/s, asks for "
                                f"{steps} steps of {h:.2g} s: choose smaller gains or a shorter time")

@@ -22,7 +22,8 @@ __all__ = [
 _MODULES = {
     "stick_figure": "stick_figures", "animate": "animations", "workspace": "workspaces", "Workspace": "workspaces",
     "manipulability_map": "manipulability_maps", "ManipulabilityMap": "manipulability_maps",
-    "payload_map": "payload_maps", "PayloadMap": "payload_maps", "draw_ellipsoids": "ellipsoids", "draw_singular_locus": "singular_pictures"}
+    "payload_map": "payload_maps", "PayloadMap": "payload_maps", "draw_ellipsoids": "ellipsoids",
+    "draw_singular_locus": "singular_pictures"}
 
 
 def __dir__() -> list[str]:

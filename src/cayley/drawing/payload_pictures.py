@@ -41,7 +41,7 @@ def _chart(ax: Canvas, found: PayloadMap, values: Array) -> None:
     ax.set_aspect("equal", adjustable="box")
     finite = values[np.isfinite(values)]
     low, high = np.percentile(finite, [0.0, _USUAL]) if finite.size else (0.0, 1.0)
-    levels = MaxNLocator(_STEPS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, max(high, low + 1e-9))
+    levels = np.asarray(MaxNLocator(_STEPS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, max(high, low + 1e-9)))
     norm = BoundaryNorm(levels[levels >= 0.0], plt.get_cmap(_COLOURS).N, extend="max")
     mesh = ax.pcolormesh(found.horizontal, found.vertical, np.ma.masked_where(np.isnan(values), values), norm=norm,
                          cmap=_COLOURS, shading="nearest", rasterized=True, zorder=1)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from cayley.errors import UnreachableError
 from cayley.mechanism.constraints import Constraints
 from cayley.model.formats import format_to_write
+from cayley.showing import ReportPage, maker
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
     from cayley.compiler.typing import ArrayLike, DTypeLike
+    from cayley.control.trial import Trial
+    from cayley.drawing.played import MotionLike
     from cayley.exports.folder import ExportedFolder
     from cayley.model.denavit_hartenberg.table import Convention, DHTable
     from cayley.model.report import Report
@@ -64,10 +67,25 @@ class Description(Constraints):
         return export_mechanism(self, folder, functions, layout=layout, dtype=dtype, batch=batch, name=name,
                                 states=states)
 
-    def report(self) -> Report:
-        """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them.
+    def report(self, *, motion: MotionLike | None = None, payload: float = 0.0, frame: str | None = None,
+               effort: ArrayLike | None = None, law: System | Trial | None = None) -> ReportPage:
+        """The page of `cayley report`: the robot in 3-D, its tables, workspace, payload chart, equations of motion,
+        operation counts and times. A notebook shows it, `save("arm.html")` writes it, and printed it is the
+        `summary()`. For `motion`, `payload` at a `frame`, `effort` of the drives and `law` see
+        `cayley.studio.write_report`.
 
-        It prints as text; `cayley.studio.write_report` makes a page of HTML, with the robot in 3-D.
+        >>> cy.load("planar2r").report(payload=1.5)
+        <report of planar2r: a notebook shows it, save("report.html") writes it>
+        """
+        made: ReportPage = maker("report")(self, motion=motion, payload=payload, frame=frame, effort=effort, law=law)
+        return made
+
+    def summary(self) -> Report:
+        """Bodies, joints, limits, masses, the mobility if there are constraints, and warnings about them. It prints as
+        text.
+
+        >>> cy.load("planar2r").summary().heading
+        'planar2r: 3 bodies, 2 joints, nq = 2, nv = 2'
         """
         from cayley.model.report import report
         if not self.tree.is_constrained:

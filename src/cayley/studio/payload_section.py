@@ -23,7 +23,7 @@ def payload_section(space: Workspace, effort: ArrayLike | None) -> str:
         found = payload_map(space.tree, space.frame, effort=effort, space=space)
     except CayleyError as why:
         return f'<p class="note">No payload chart: {escape(str(why))}.</p>'
-    figure = Figure(figsize=(11.0, 5.0), layout="constrained")
+    figure = Figure(figsize=(9.4, 4.6), layout="constrained")
     found.draw(figure=figure)
     shown = picture(figure, f"Payload of {space.frame} of {space.tree.name} over its workspace")
     return f'<p>{escape(_words(found))}</p><div class="pictures">{shown}</div>'

@@ -21,6 +21,7 @@ from cayley.simulation import Trajectory
 from cayley.studio.sliders import keeps_closed
 
 _DPI = 130
+_LARGEST = 112  # points of the screen for an inch of a picture: larger it would look coarse
 _SAMPLES = 120_000
 # of the SVG
 _WIDTH = 760
@@ -37,7 +38,8 @@ def picture(figure: Figure, alternative: str) -> str:
     figure.savefig(stream, format="png", dpi=_DPI, facecolor="white")
     width, height = figure.get_size_inches()
     return (
-        f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px"><img '
+        f'<div class="picture" style="flex:{width / height:.3f} 1 {40 * width:.0f}px;'
+        f'max-width:min(100%, {_LARGEST * width:.0f}px)"><img '
         f'style="min-width:{57 * width:.0f}px" '
         f'alt="{escape(alternative)}" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}"></div>')
 

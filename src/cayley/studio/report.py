@@ -8,7 +8,7 @@ said in a sentence in its place.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from html import escape
@@ -22,22 +22,27 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
-from cayley.compiler.typing import Array
-from cayley.drawing.played import played
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.trial import Trial
+from cayley.drawing.played import MotionLike, played
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
-from cayley.planning.motion import Motion
-from cayley.simulation import Trajectory
+from cayley.showing import ReportPage
+from cayley.studio.asked import Asked
 from cayley.studio.closed_section import cost_section, mobility_section
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
+from cayley.studio.demonstration import demonstration
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import Fall, fall, floating, held
 from cayley.studio.motion_section import motion_section
+from cayley.studio.payload_section import payload_section
 from cayley.studio.pictures import EnergyPlot, manipulability_picture, reachable, workspace_picture
 from cayley.studio.scene import embedded, main_frame, scene_parts
 from cayley.studio.tables import dh_words, html_table, listed
+from cayley.studio.trial_sections import control_sections, trial_facts
+from cayley.systems.system import System
 
 _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall
@@ -47,12 +52,20 @@ _SPEEDS = {1.0: "1×", 0.5: "½×", 0.25: "¼×"}
 
 
 def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os.PathLike[str], *,
-                 motion: Motion | Trajectory | None = None, progress: bool = False) -> Path:
+                 motion: MotionLike | None = None, payload: float = 0.0, frame: str | None = None,
+                 effort: ArrayLike | None = None, law: System | Trial | None = None,
+                 settings: Mapping[str, str] | None = None, progress: bool = False) -> Path:
     """Write the page of a mechanism, of a robot of the catalogue or of a file, and return where it is.
+    `arm.report(...)` is the same page in Python.
 
-    `path` is the file, or a folder in which it is to be `<name>.html`. A planned `motion`, or the run of a simulation,
-    is drawn, with the joint forces that it asks for beside their limits, and played in place of a fall. For an arm with
-    a load, give it `arm.with_payload("tool", 2.0)`. `progress` shows on the terminal what is being done.
+    path      the file, or a folder in which it is to be `<name>.html`
+    motion    a planned one, the run of a simulation, or a pair (times, configurations): drawn, with the joint forces
+              that it asks for beside their limits, and played in place of a fall
+    payload   the mass of a point load [kg] at the origin of `frame`, the end of the mechanism unless another is named
+    effort    the greatest forces of the drives, one number or (nv), instead of those of the model
+    law       a law that gives out `tau`, as `arm.control.computed_torque(100, 20)`: tried along the motion, or on a
+              step, on the mechanism with its load; or a `Trial` of one, with `settings`, words about how it was set
+    progress  shows on the terminal what is being done
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -62,17 +75,27 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
     """
     arm = arm_or_name if isinstance(arm_or_name, Mechanism) else load(arm_or_name)
     place = page_place(Path(path), arm.name)
-    page = Page(arm, motion)
+    place.write_text(_made(Page(arm, Asked(motion, payload, frame, effort, law, settings)), progress), encoding="utf-8")
+    return place
+
+
+def report(arm: Mechanism, *, motion: MotionLike | None = None, payload: float = 0.0, frame: str | None = None,
+           effort: ArrayLike | None = None, law: System | Trial | None = None) -> ReportPage:
+    """The same page, which a notebook shows and `save` writes. It is made when it is first looked at."""
+    page = Page(arm, Asked(motion, payload, frame, effort, law))
+    return ReportPage(arm.name, lambda: _made(page, progress=False), page.summary)
+
+
+def _made(page: Page, progress: bool) -> str:
     screen = Console(stderr=True)
     hidden = not (progress and screen.is_terminal)
     with Progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), transient=True, disable=hidden,
                   console=screen) as shown:
         task = shown.add_task("", total=None)
         for title, make in page.steps:
-            shown.update(task, description=f"{arm.name}: {title}")
+            shown.update(task, description=f"{page.arm.name}: {title}")
             make()
-    place.write_text(page.html(), encoding="utf-8")
-    return place
+    return page.html()
 
 
 def page_place(path: Path, name: str) -> Path:
@@ -98,7 +121,7 @@ class Page:
     """The page while it is made, step by step."""
 
     arm: Mechanism
-    planned: Motion | Trajectory | None = None
+    asked: Asked = field(default_factory=Asked)
     sections: list[Section] = field(default_factory=list)
     facts: list[tuple[str, str]] = field(default_factory=list)
     reach: Array | None = None
@@ -106,10 +129,15 @@ class Page:
     motion_note: str = ""
     way: Array | None = None
     played: dict[str, Any] | None = None
+    space: Workspace | None = None
+    trial: Trial | None = None
 
     def __post_init__(self) -> None:
-        self.frame = main_frame(self.arm.tree)
-        self.report = self.arm.report()
+        self.frame = self.asked.frame or main_frame(self.arm.tree)
+        self.arm.frame(self.frame)
+        self.arm = self.asked.loaded(self.arm, self.frame)
+        self.planned = self.asked.planned(self.arm)
+        self.summary = self.arm.summary()
         self.closed = self.arm.tree.is_constrained
         try:
             check_has_masses(self.arm.tree)
@@ -119,7 +147,7 @@ class Page:
         mass = sum(body.mass or 0.0 for body in self.arm.bodies)
         moving = sum(joint.motion.nv > 0 for joint in self.arm.joints)
         self.facts += [("moving joints", str(moving)), ("degrees of freedom", self._degrees_of_freedom()),
-                       ("total mass", f"{mass:.4g} kg" if mass else "none")]
+                       ("total mass", f"{mass:.4g} kg" if mass else "none"), *self.asked.words(self.frame)]
 
     def _degrees_of_freedom(self) -> str:
         return str(self.arm.mobility) if self._closes() else "none: loops do not close"
@@ -127,18 +155,21 @@ class Page:
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
         kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
-        moving = ("fall", self._fall) if self.planned is None else ("motion", self._motion)
-        if self.without_dynamics or not self.arm.nv:
-            return kinematic if self.planned is None else [*kinematic, moving]
-        if self.closed:
-            return [*kinematic, moving, ("equations", self._equations), ("operations", self._closed_costs)]
-        return [*kinematic, moving, ("equations", self._equations), ("operations", self._counts)]
+        moving = [("motion", self._motion)] if self.planned is not None else []
+        moving += [("law", self._law)] if self.asked.law is not None else []
+        if not self.arm.nv:
+            return [*kinematic, *moving]
+        if self.without_dynamics:
+            return [*kinematic, *(moving or [("demonstration", self._demonstration)])]
+        costs = ("operations", self._closed_costs if self.closed else self._counts)
+        return [*kinematic, ("payload", self._payload), *(moving or [("fall", self._fall)]),
+                ("equations", self._equations), costs]
 
     # The steps
 
     def _tables(self) -> None:
-        tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.report.tables]]
-        warnings = [str(finding) for finding in self.report.warnings]
+        tables = [self._denavit_hartenberg(), *[html_table(table) for table in self.summary.tables]]
+        warnings = [str(finding) for finding in self.summary.warnings]
         doubts = (f"<details><summary>Warnings ({len(warnings)})</summary>{listed(warnings)}</details>" if warnings
                   else "")
         loops = mobility_section(self.arm) if self.closed and self._closes() else ""
@@ -164,6 +195,7 @@ class Page:
             why = f"no joint moves the origin of {self.frame!r}" if isinstance(space, Workspace) else str(space)
             self._add("reach", "Workspace", f'<p class="note">No workspace: {escape(why)}.</p>')
             return
+        self.space = space
         self.reach = space.points[:: max(1, len(space.points) // _REACH)]
         self.facts.append(("reach", f"{space.farthest:.3g} m"))
         size = f"an area of {space.area:.3g} m²" if space.area is not None else f"a volume of {space.volume:.3g} m³"
@@ -176,6 +208,30 @@ class Page:
         pictures = workspace_picture(space) + manipulability_picture(still, self.frame)
         self._add("reach", "Workspace and manipulability", f'{words}<div class="pictures">{pictures}</div>')
 
+    def _payload(self) -> None:
+        if self.space is not None:
+            self._add("payload", "Payload", payload_section(self.space, None))
+
+    def _demonstration(self) -> None:
+        found = demonstration(self.arm.tree)
+        if found is not None:
+            self._play(found)
+            self.motion_note = ("Nothing is known of its masses, so that it does not fall: one joint after the other "
+                                "goes some way to both sides, within its limits.")
+
+    def _law(self) -> None:
+        """What a law does, which the page plays."""
+        self.trial = self.asked.tried(self.arm, self.planned)
+        assert self.trial is not None
+        self._play((self.trial.tracking.t, self.trial.tracking["q"]))
+        self.facts += [("law", self.trial.law.name), *trial_facts(self.trial)]
+        for place, title, body in control_sections(self.trial, self.asked.settings):
+            self._add(f"law-{place}", title, body)
+
+    def _play(self, motion: MotionLike) -> None:
+        times, self.way = played(self.arm.tree, motion, _STEP)
+        self.played = {"step": float(times[1] - times[0]), "q": np.round(self.way, _DIGITS).tolist()}
+
     def _fall(self) -> None:
         try:
             self.motion = fall(self.arm.tree)
@@ -185,9 +241,7 @@ class Page:
     def _motion(self) -> None:
         """The planned motion, which the page plays."""
         assert self.planned is not None
-        times, way = played(self.arm.tree, self.planned, _STEP)
-        self.way = way
-        self.played = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
+        self._play(self.planned)
         self._add("motion", "Motion", motion_section(self.arm, self.planned))
 
     def _equations(self) -> None:
@@ -244,7 +298,7 @@ class Page:
 
     def _player(self) -> str:
         if self.played is not None:
-            return player()
+            return player() + (f'<p class="note">{escape(self.motion_note)}</p>' if self.motion_note else "")
         if self.motion is None or len(self.motion.trajectory) < 2:
             note = self.motion_note or (self.without_dynamics and "No fall: there are no dynamics of it.")
             return f'<p class="note">{escape(note)}</p>' if note else ""

@@ -1,0 +1,149 @@
+"""A law of control and its gains, as several commands take them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cayley.cli.arguments import numbers
+from cayley.compiler.typing import Array
+from cayley.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from cayley.control.aims import Aim
+    from cayley.control.laws import Law
+    from cayley.mechanism import Mechanism
+    from cayley.systems.system import System
+
+GAINS = ("kp", "kd", "ki")
+_SAID = ("ArrayLike", "float", "int", "str", "bool")
+
+
+def _gain(name: str, words: str) -> Any:  # noqa: ANN401 (the declaration of an option)
+    return typer.Option(f"--{name}", metavar="GAIN", show_default=False, help=words)
+
+
+Proportional = Annotated[str, _gain("kp", "Of errors; by --frequency if not said.")]
+Derivative = Annotated[str, _gain("kd", "Of rates; by --frequency and --damping if not said.")]
+Integral = Annotated[str, _gain("ki", "Of integrals; none if not said, unless the law needs it.")]
+Frequency = Annotated[float, typer.Option("--frequency", metavar="RAD/S",
+                                          help="For gains that are not given: the natural frequency.")]
+Damping = Annotated[float, typer.Option("--damping", metavar="RATIO",
+                                        help="For gains that are not given: the damping ratio.")]
+Settings = Annotated[list[str] | None, typer.Option(
+    "--set", metavar="NAME=VALUE", show_default=False,
+    help="Any other argument of the law, as wind_up=5, or 'task=1 1 0 0 0 0': the rows x, y, z and turns of a frame "
+         "that count.")]
+Limits = Annotated[str, typer.Option("--limits", metavar="FORCES", show_default=False,
+                                     help="What drives can give; those of the file if not said; inf: none.")]
+
+
+def law_line(arm: Mechanism, name: str) -> Law[...]:
+    from cayley.control.arm_control import ArmControl
+    from cayley.control.laws import law_named
+    return law_named(ArmControl, name)
+
+
+def made_law(arm: Mechanism, name: str, gains: dict[str, str], settings: list[str], frame: str, goal: Array,
+          frequency: float, damping: float) -> tuple[System, Aim, dict[str, Any]]:
+    """The law, what it aims at, and all that it was given."""
+    from cayley.control.aims import FrameAim, JointAim
+    from cayley.control.gain_choice import gains_for
+    from cayley.control.task_error import FrameTask
+    line = law_line(arm, name)
+    given = _settings(line, name, settings) | {gain: _numbers(text, gain) for gain, text in gains.items() if text}
+    if "frame" in line.arguments:
+        given.setdefault("frame", frame)
+    if "q" in line.arguments:  # a law about an equilibrium
+        given.setdefault("q", goal)
+    for gain in given:
+        _check_known(line, name, gain)
+    found_by_frequency = GAINS if {"kp", "kd"} <= line.arguments.keys() else ()
+    needs = [argument for argument, about in line.arguments.items()
+             if about.default is inspect.Parameter.empty and argument not in (*given, *found_by_frequency)]
+    if needs:
+        raise typer.BadParameter(f"the law {name} needs {', '.join(needs)}: say --set {needs[0]}=VALUE",
+                                 param_hint="--set")
+    aim: Aim = JointAim(arm.tree)
+    if line.is_of_frame:
+        aim = FrameAim(FrameTask.of(arm.tree, given["frame"], given.get("task", "pose"), f"the law {name}"))
+    wanted = [gain for gain in found_by_frequency if gain in line.arguments and gain not in given
+              and (gain != "ki" or line.arguments["ki"].default is inspect.Parameter.empty)]
+    make: Callable[..., System] = arm.control.law(name)
+    if wanted:
+        others = given | ({"ki": 1.0} if "ki" in wanted else {})
+        found = gains_for(lambda probed: make(**(others | probed)), arm.system(), aim, goal, frequency=frequency,
+                          damping_ratio=damping)
+        given |= {gain: found[gain] for gain in wanted}
+    return make(**given), aim, given
+
+
+def _settings(line: Law[...], name: str, settings: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals:
+            raise typer.BadParameter(f"{setting!r} is not NAME=VALUE", param_hint="--set")
+        _check_known(line, name, key)
+        found[key] = _value(key, value.strip())
+    return found
+
+
+def _check_known(line: Law[...], name: str, key: str) -> None:
+    if key not in line.arguments:
+        others = f": it has {', '.join(line.arguments)}"
+        raise typer.BadParameter(f"the law {name} has no {key!r}{did_you_mean(key, line.arguments, otherwise=others)}")
+    kind = str(line.arguments[key].annotation)
+    if not any(word in kind for word in _SAID):
+        raise typer.BadParameter(f"the {key} of the law {name} is a {kind}, which is not said in a word: try this law "
+                                 "from Python")
+
+
+def _value(key: str, text: str) -> Any:  # noqa: ANN401 (whatever a law takes)
+    """A number, numbers, or words."""
+    words = text.replace(",", " ").split()
+    try:
+        found = [float(word.lower().removesuffix("deg")) for word in words]
+    except ValueError:
+        return words if "," in text else text
+    if key == "task":
+        return [bool(x) for x in found]
+    return _numbers(text, key)
+
+
+def _numbers(text: str, what: str) -> Any:  # noqa: ANN401 (one for all, or an array)
+    words = text.replace(",", " ").split()
+    found = numbers(text, len(words), what)
+    return float(found[0]) if len(found) == 1 else found
+
+
+def limits_given(arm: Mechanism, text: str) -> Array:
+    import numpy as np
+
+    from cayley.planning import MotionLimits
+    if not text:
+        said = np.array(np.broadcast_to(MotionLimits.of(arm).effort, (arm.nv,)), dtype=float)
+        return np.where(said > 0, said, np.inf)
+    words = text.replace(",", " ").split()
+    if len(words) not in (1, arm.nv):
+        raise typer.BadParameter(f"the limits are one number, or {arm.nv} of them; {len(words)} found",
+                                 param_hint="--limits")
+    found = [np.inf if word == "inf" else numbers(word, 1, "the limits")[0] for word in words]
+    return np.array(found * (arm.nv // len(found)))
+
+
+def words_of(chosen: dict[str, Any], payload: float, mismatch: float, rate: float | None, late: int) -> dict[str, str]:
+    import numpy as np
+    found = {key: value if isinstance(value, str) else np.array2string(np.asarray(value), precision=4)
+             for key, value in chosen.items()}
+    if payload:
+        found["payload, unknown to the law"] = f"{payload:g} kg"
+    if mismatch:
+        found["bodies heavier than the law knows"] = f"{mismatch:g} %"
+    if rate is not None:
+        found["looks"] = f"{rate:g} Hz, acting {late} {'period' if late == 1 else 'periods'} late"
+    return found
