@@ -79,7 +79,7 @@ def test_poses_are_relative_to_what_they_say():
     turned = arm.pose([np.pi / 2], "b")  # about the joint's frame, at (0.5, 0, 0) of a
     np.testing.assert_allclose(turned[:3, 3], [1, 0, 0] + R @ [0.5 - 2, 0, 0], atol=1e-15)
     assert arm.body_names == ("world", "a", "b/j", "b") and arm.joint_names == ("j",)
-    assert arm.bodies[-1].mass == 2.0 and arm.report().about("exact angles") == ("1.5708",)
+    assert arm.bodies[-1].mass == 2.0 and arm.summary().about("exact angles") == ("1.5708",)
 
 
 def test_quaternions_and_axes_in_other_frames():
@@ -181,8 +181,8 @@ def test_gravity_is_that_of_the_world_in_the_axes_of_the_root():
     held = load_sdf(world.format("<pose>0 0 2 0 0 0</pose>" + inside + joint("hold", "world", "a", "fixed", axis="")))
     np.testing.assert_array_equal(held.gravity, [0, 0, -1.62])
     assert held.joints[0].placement[2, 3] == 2.0
-    assert cy.Mechanism(held).report().about("held by nothing") == ()
-    assert cy.Mechanism(load_sdf(world.format(inside))).report().about("held by nothing") == ("a",)
+    assert cy.Mechanism(held).summary().about("held by nothing") == ()
+    assert cy.Mechanism(load_sdf(world.format(inside))).summary().about("held by nothing") == ("a",)
 
 
 def test_a_floating_base_and_the_options_of_load(tmp_path):
@@ -197,9 +197,9 @@ def test_a_floating_base_and_the_options_of_load(tmp_path):
 def test_the_mass_of_the_format_is_told():
     with pytest.warns(ModelWarning, match=r"<link name=\"a\">: there is no <inertial>; the default of SDF, 1 kg"):
         arm = read('<link name="a"/>' + link("b") + joint("j", "a", "b"))
-    assert arm.bodies[0].mass == 1.0 and arm.report().about("mass of the format") == ("a",)
+    assert arm.bodies[0].mass == 1.0 and arm.summary().about("mass of the format") == ("a",)
     sensed = read(link("a", more='<sensor name="imu" type="imu"/>') + link("b") + joint("j", "a", "b"))
-    assert sensed.report().about("sensors left out") == ("imu",)
+    assert sensed.summary().about("sensors left out") == ("imu",)
 
 
 @pytest.mark.parametrize(("inside", "said"), [
