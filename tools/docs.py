@@ -58,6 +58,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
     "Errata": ("errata.md", []),
     "Gallery": ("gallery", []),
 }
+SEARCHED = {"words.md": 4.0, "reference/cayley.md": 3.0, "reference/": 0.3, "": 1.0}  # what a search finds first
 FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "independent", "where", "Operations"
          )  # in the reference
 
@@ -140,7 +141,11 @@ def reference_pages() -> Iterator[ReferencePage]:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Examples with prompts are sessions, not programs."""
+    """Examples with prompts are sessions, not programs. Who searches finds pages and what users call before the inside
+    of packages, and nothing twice."""
+    place = page.file.src_uri
+    page.meta["search"] = {"exclude": True} if place == "reference/cayley_mechanism.md" else {
+        "boost": next(boost for folder, boost in SEARCHED.items() if place.startswith(folder))}
     return re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.MULTILINE)
 
 

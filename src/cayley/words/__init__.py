@@ -22,6 +22,7 @@ Kind = TypeVar("Kind", bound=type)
 _HERE = Path(__file__).parent
 _OURS = re.compile(r"`arm\.(\w+)")
 _THEIRS = re.compile(r"(?:^|[;(=\[] *)(?!np\.)(?:[A-Za-z]\w*\.)+(\w{3,})")  # pin.rnea, d.qfrc_bias, robot.qlim
+_LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}")
 
 
@@ -101,7 +102,7 @@ def what_it_is_here(name: str) -> str:
     wanted = _plain(name)
     for row in words():
         if any(_plain(word) == wanted for word in row.words):
-            return f": here it is {row.here}"
+            return ": here it is " + _LINK.sub(r"docs/\2", row.here)
     for library, spoken in LIBRARIES.items():
         for call in calls(library):
             if any(_plain(found) == wanted for found in _THEIRS.findall(call.theirs)):
