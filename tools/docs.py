@@ -58,6 +58,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
     "Errata": ("errata.md", []),
     "Gallery": ("gallery", []),
 }
+UNSEARCHED = ("reference/cayley_mechanism.md", "reference/cayley_words.md")
 SEARCHED = {"words.md": 4.0, "reference/cayley.md": 3.0, "reference/": 0.3, "": 1.0}  # what a search finds first
 FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "independent", "where", "Operations"
          )  # in the reference
@@ -144,7 +145,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Examples with prompts are sessions, not programs. Who searches finds pages and what users call before the inside
     of packages, and nothing twice."""
     place = page.file.src_uri
-    page.meta["search"] = {"exclude": True} if place == "reference/cayley_mechanism.md" else {
+    page.meta["search"] = {"exclude": True} if place in UNSEARCHED else {
         "boost": next(boost for folder, boost in SEARCHED.items() if place.startswith(folder))}
     return re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.MULTILINE)
 
@@ -221,14 +222,17 @@ class Sessions(griffe.Extension):
     functions of frames with the arrays that they are called with."""
 
     def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
-        """`@family("q") def pose(self, frame)` makes a kernel; what is called is pose(q, frame)."""
-        made = [decorator.value for decorator in func.decorators if str(decorator.value).startswith("family(")]
+        """`@family("q") def pose(self, frame)` makes a kernel; what is called is pose(q, frame). So does
+        `@one_kernel("q") def inertia_matrix(self)`; what is called is inertia_matrix(q)."""
+        made = [decorator.value for decorator in func.decorators
+                if str(decorator.value).startswith(("family(", "one_kernel("))]
         if made:
             arrays = [str(name).strip("'\"") for name in made[0].arguments if not isinstance(name, griffe.ExprKeyword)]
             own, *choices = func.parameters
             parameters = [griffe.Parameter(name, annotation="ArrayLike", kind=own.kind) for name in arrays]
             func.parameters = griffe.Parameters(own, *parameters, *choices)
-            func.returns = "np.ndarray"
+            result = re.search(r"\[(\w+)\]$|returns='(\w+)'", f"{made[0]} {func.returns}".replace('"', "'"))
+            func.returns = (result[1] or result[2]) if result else "np.ndarray"
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:

@@ -22,19 +22,22 @@ def written(page: str) -> str:
     for table in PAGES[page]:
         before, rest = text.split(BEGIN.format(table))
         _, after = rest.split(END, 1)
-        text = before + BEGIN.format(table) + "\n" + "\n".join(_table(table)) + "\n\n" + END + after
+        text = before + BEGIN.format(table) + "\n" + "\n".join(_table(table)) + "\n" + END + after
     return text
 
 
 def _table(name: str) -> Iterator[str]:
     if name == "field":
-        yield from ("| the field | here |", "| --- | --- |")
-        yield from (f"| {row.field} | {row.here} |" for row in words())
+        for title, found in groupby(words(), key=lambda word: word.section):
+            yield from (f"## {title}", "", "| the field | here |", "| --- | --- |")
+            yield from (f"| {word.field} | {word.here} |" for word in found)
+            yield ""
         return
-    for k, (section, rows) in enumerate(groupby(calls(name), key=lambda call: call.section)):
-        spoken = LIBRARIES[name].removeprefix("the ")
-        yield from ([""] if k else []) + [f"### {section}", "", f"| {spoken} | Cayley | |", "| --- | --- | --- |"]
+    spoken = LIBRARIES[name].removeprefix("the ")
+    for title, rows in groupby(calls(name), key=lambda call: call.section):
+        yield from (f"### {title}", "", f"| {spoken} | Cayley | |", "| --- | --- | --- |")
         yield from (f"| {_code(row.theirs)} | `{row.here}` | {row.remark} |" for row in rows)
+        yield ""
 
 
 def _code(statements: str) -> str:

@@ -9,13 +9,15 @@ choice:
     arm.jacobian.of("tool", axes="world")                is the kernel that does it; it is made once
     arm.jacobian.c_source(frame="tool", axes="world")    is that of the kernel, as all that kernels have
 
-The function is written from the method's signature, as dataclasses write theirs: keywords that it knows by name cost a
+`@one_kernel("q", "qd")` is the same for a method that makes one kernel alone, without a choice. The function of a
+family is written from the method's signature, as dataclasses write theirs: keywords that it knows by name cost a
 call nothing.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import update_wrapper
 from types import MethodType
@@ -24,7 +26,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.made_once import memo_of
+from cayley.compiler.made_once import Made, Owner, made_once, memo_of
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar
 from cayley.errors import SignatureError
 
@@ -145,10 +147,7 @@ class family:
         update_wrapper(cast(Callable[..., Any], self), make)
         arrays = [inspect.Parameter(name, _POSITIONAL) for name in self._arrays]
         self._called = inspect.Signature([*arrays, *parameters])
-        self.__signature__ = inspect.Signature(
-            [inspect.Parameter("self", _POSITIONAL), *[array.replace(annotation="ArrayLike") for array in arrays],
-             *typed],
-            return_annotation=np.ndarray)
+        self.__signature__ = _as_called(self._arrays, typed, _result(make))
         return cast("FamilyOfMethod[Choice, Result]", self)
 
     def _written(self, parameters: Iterable[inspect.Parameter]) -> Callable[..., Any]:
@@ -227,6 +226,50 @@ class family:
             elif isinstance(words[k], list) or hasattr(words[k], "tolist"):
                 words[k] = _plain(words[k])
         return words, arrays
+
+
+class KernelOfMethod(made_once[Owner, Made]):
+    """What `@one_kernel(...)` makes of a method: an attribute that is a kernel; called on the class, as methods are, it
+    takes the object first."""
+
+    def __init__(self, make: Callable[[Owner], Made], arrays: Iterable[str], result: type | str) -> None:
+        super().__init__(make)
+        self.__signature__ = _as_called(arrays, [], result)
+
+    def __call__(self, instance: Owner, *arrays: ArrayLike, **options: Any) -> Scalar:  # noqa: ANN401 (handed on)
+        return cast(Kernel, self.__get__(instance))(*arrays, **options)
+
+
+class one_kernel:
+    """Of a method that makes one kernel, the attribute that is that kernel; `arrays` are the names of what it is called
+    with, so that `help` and the reference show the call, and not how the kernel is made.
+
+    >>> class Arm:
+    ...     @one_kernel("q")
+    ...     def gravity_forces(self) -> Kernel:
+    ...         ...
+    >>> print(inspect.signature(Arm.gravity_forces))
+    (self, q: 'ArrayLike') -> numpy.ndarray
+    """
+
+    def __init__(self, *arrays: str, returns: str = "") -> None:
+        self._arrays = arrays
+        self._returns = returns
+
+    def __call__(self, make: Callable[[Owner], Made]) -> KernelOfMethod[Owner, Made]:
+        return KernelOfMethod(make, self._arrays, self._returns or _result(make))
+
+
+def _as_called(arrays: Iterable[str], choices: Iterable[inspect.Parameter], result: type | str) -> inspect.Signature:
+    """The signature of a call on the arrays, with choices after them."""
+    named = [inspect.Parameter(name, _POSITIONAL, annotation="ArrayLike") for name in arrays]
+    return inspect.Signature([inspect.Parameter("self", _POSITIONAL), *named, *choices], return_annotation=result)
+
+
+def _result(make: Callable[..., Any]) -> type | str:
+    """What a kernel gives, from the annotation of the method that makes it: of `Kernel[LinkMotion]` a `LinkMotion`."""
+    found = re.search(r"\[(\w+)\]$", str(make.__annotations__.get("return", "")))
+    return found[1] if found else np.ndarray
 
 
 def _plain(choice: Any) -> Scalar:  # noqa: ANN401 (a word, or an array)

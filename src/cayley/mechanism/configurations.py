@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.made_once import made_once
+from cayley.compiler.kernel_family import one_kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.mechanism.data import Data
 from cayley.model import configurations
@@ -70,13 +70,13 @@ class Configurations(Data):
         Whether its constraints are kept there, `constraint_residual` says."""
         configurations.check_configuration(self.tree, q, limits=limits)
 
-    @made_once
+    @one_kernel("q", "qd")
     def integrate(self) -> Kernel:
         """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
         from cayley.kinematics.configuration_kernels import integrate_kernel
         return integrate_kernel(self.tree)
 
-    @made_once
+    @one_kernel("start", "end")
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
         from cayley.kinematics.configuration_kernels import difference_kernel

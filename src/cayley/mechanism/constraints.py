@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.kernel_family import family
-from cayley.compiler.made_once import made_once
+from cayley.compiler.kernel_family import family, one_kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, FrameName, TaskRows
 from cayley.mechanism.data import Data
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class Constraints(Data):
     """Loops closed and followed, and what the actuated joints then move."""
 
-    @made_once
+    @property
     def mobility(self) -> int:
         """The degrees of freedom that loops and mimic joints leave, at configurations that have nothing special about
         them.
@@ -42,7 +42,7 @@ class Constraints(Data):
         (9, 8)
         """
         from cayley.kinematics.generic_mobility import mobility
-        return mobility(self.tree)
+        return kept(self, "mobility", lambda: mobility(self.tree))
 
     # Constraints: loops, rods, couplings and mimic joints
 
@@ -94,7 +94,7 @@ class Constraints(Data):
         from cayley.kinematics.assembly_modes import assemblies
         return assemblies(self.tree, inputs, frame=frame, starts=starts, limits=limits, seed=seed)
 
-    @made_once
+    @one_kernel("q")
     def constraint_residual(self) -> Kernel:
         """`constraint_residual(q)`: by how much the constraints are open (..., h) [m, rad]; `constraint_rows` names
         them. Where a constraint depends on time, the last argument of this and of all others is t [s].
@@ -105,7 +105,7 @@ class Constraints(Data):
         from cayley.kinematics.constraints import residual_kernel
         return residual_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def constraint_rates(self) -> Kernel:
         """`constraint_rates(q, qd)`: the rates (..., h) of `constraint_residual` [m/s, rad/s]: A qd, and what
         prescribed motions add to it.
@@ -116,7 +116,7 @@ class Constraints(Data):
         from cayley.kinematics.constraints import rates_kernel
         return rates_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def constraint_jacobian(self) -> Kernel:
         """`constraint_jacobian(q)`: A (..., h, nv), with A qd the rate of `constraint_residual`.
 
@@ -126,7 +126,7 @@ class Constraints(Data):
         from cayley.kinematics.constraints import jacobian_kernel
         return jacobian_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def constraint_drift(self) -> Kernel:
         """`constraint_drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd +
         drift = 0 keep the constraints.
@@ -198,7 +198,7 @@ class Constraints(Data):
         from cayley.kinematics.dead_centres import dead_centres
         return dead_centres(self.tree, q, held=held)
 
-    @made_once
+    @one_kernel("q", "qd", "tau")
     def constraint_forces(self) -> KernelWithMethods:
         """`constraint_forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is
         what they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN
@@ -207,7 +207,7 @@ class Constraints(Data):
         from cayley.dynamics.forward.constrained import constraint_forces_kernel
         return constraint_forces_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd", "tau")
     def needed_friction(self) -> Kernel:
         """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each wheel, disc and
         ball, in the order of `constraints`: the force along the ground by that across it. Where it is more than the
@@ -248,7 +248,7 @@ class Constraints(Data):
         from cayley.kinematics.actuated_motion import actuated_jacobian_kernel
         return actuated_jacobian_kernel(self.tree, frame, axes=axes, at=at)
 
-    @made_once
+    @one_kernel("q", "rates")
     def actuated_motion(self) -> Kernel:
         """`actuated_motion(q, rates)`: the velocities (..., nv) of all joints that follow from those (..., m) of the
         actuated ones.
@@ -259,7 +259,7 @@ class Constraints(Data):
         from cayley.kinematics.actuated_motion import actuated_motion_kernel
         return actuated_motion_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "rates", "accelerations")
     def actuated_acceleration(self) -> Kernel:
         """`actuated_acceleration(q, rates, accelerations)`: the accelerations (..., nv) of all joints that follow from
         the velocities and accelerations (..., m) of the actuated ones.

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.made_once import kept, made_once
+from cayley.compiler.kernel_family import one_kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.mechanism.data import Data
 
@@ -33,7 +34,7 @@ class Dynamics(Data):
 
     # Dynamics: functions of the state (q, qd). The drives' rotors and friction take part if `including` says so
 
-    @made_once
+    @one_kernel("q", "qd", "qdd")
     def inverse_dynamics(self) -> InverseDynamics:
         """`inverse_dynamics(q, qd, qdd)`: the joint torques and forces (..., nv) that give the accelerations `qdd`;
         RNEA, by default on base parameters. `.using(method)` is another method, `.with_inputs(...)` has external
@@ -52,7 +53,7 @@ class Dynamics(Data):
         from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
         return inverse_dynamics_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd", "qdd", "jerk", "snap")
     def motor_motion(self) -> Kernel[MotorMotion]:
         """`motor_motion(q, qd, qdd, jerk, snap)`: of an arm with elastic drives, `q`, `qd`, `qdd` with its motors, and
         the forces `tau` of its drives, along a motion (..., n) of its joints that is known up to its fourth derivative;
@@ -66,7 +67,7 @@ class Dynamics(Data):
         from cayley.dynamics.elastic_joints import motor_motion_kernel
         return motor_motion_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd", "tau")
     def forward_dynamics(self) -> ForwardDynamics:
         """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the joint torques and forces `tau` give; by
         way of the mass matrix or articulated bodies (ABA), whichever is cheaper. `.using(method)`, `.with_inputs(...)`.
@@ -81,7 +82,7 @@ class Dynamics(Data):
         from cayley.dynamics.forward.kernels import forward_dynamics_kernel
         return forward_dynamics_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def inertia_matrix(self) -> KernelWithMethods:
         """`inertia_matrix(q)`: the mass matrix M(q) (..., nv, nv); composite bodies (CRBA). `.using(method)`. Of a
         mechanism with constraints that of all coordinates of its tree, M qdd + bias = tau + A^T forces; so are the
@@ -94,7 +95,7 @@ class Dynamics(Data):
         from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
         return inertia_matrix_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def inverse_inertia_matrix(self) -> Kernel:
         """`inverse_inertia_matrix(q)`: the inverse of the mass matrix, M^-1 (..., nv, nv). Under constraints what takes
         its place: the accelerations that unit forces add, N (N^T M N)^-1 N^T, of the rank of the mobility.
@@ -131,7 +132,7 @@ class Dynamics(Data):
 
     # The parts of tau = M qdd + C qd + G
 
-    @made_once
+    @one_kernel("q", "qd")
     def bias_forces(self) -> BiasForces:
         """`bias_forces(q, qd)`: the nonlinear effects C(q, qd) qd + G(q) (..., nv), and friction if it is included:
         what is left of `inverse_dynamics` without acceleration. `.with_inputs(base_motion=True)` for a moving base.
@@ -142,7 +143,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import bias_forces_kernel
         return bias_forces_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def coriolis_matrix(self) -> Kernel:
         """`coriolis_matrix(q, qd)`: C (..., nv, nv) with Christoffel's coefficients: Mdot - 2 C is skew.
 
@@ -153,7 +154,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import coriolis_matrix_kernel
         return coriolis_matrix_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def gravity_forces(self) -> Kernel:
         """`gravity_forces(q)`: the gravity torques G(q) (..., nv), what holds the mechanism at rest: gravity
         compensation, without springs, which `bias_forces(q, 0)` has. By its actuated joints alone,
@@ -165,7 +166,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import gravity_forces_kernel
         return gravity_forces_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def bias_parts(self) -> Kernel[BiasParts]:
         """`bias_parts(q, qd)`: the forces `centrifugal` (of squares of velocities), `coriolis` (of products of two) and
         `gravity` (..., nv), each by itself. Together they are `bias_forces` without friction and springs, of a
@@ -178,7 +179,7 @@ class Dynamics(Data):
         from cayley.dynamics.force_parts import bias_parts_kernel
         return bias_parts_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def bias_coefficients(self) -> Kernel[BiasCoefficients]:
         """`bias_coefficients(q)`: the matrices of these parts: `centrifugal` (..., nv, nv) times qd^2, `coriolis` (...,
         nv, pairs) times the products qd_j qd_k, j < k, row by row, `gravity` (..., nv, 3) times the free fall.
@@ -190,7 +191,7 @@ class Dynamics(Data):
         from cayley.dynamics.force_parts import bias_coefficients_kernel
         return bias_coefficients_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qdd")
     def inertia_parts(self) -> Kernel[InertiaParts]:
         """`inertia_parts(q, qdd)`: the inertia forces (..., nv) of each joint by its `own` acceleration, and by
         those of the others, the acceleration `coupling` of the off-diagonal elements of the mass matrix.
@@ -201,7 +202,7 @@ class Dynamics(Data):
         from cayley.dynamics.force_parts import inertia_parts_kernel
         return inertia_parts_kernel(self.tree)
 
-    @made_once
+    @property
     def augmented_links(self) -> AugmentedChain:
         """The augmented links of an open chain of revolute and prismatic joints, what Algorithm 5.7 computes off-line:
         `constants`, and the same with a load `attached` or `detached` by increments; see
@@ -211,9 +212,9 @@ class Dynamics(Data):
         array([5.5, 3.5])
         """
         from cayley.dynamics.inverse.augmented_chain import augmented_chain
-        return augmented_chain(self.tree)
+        return kept(self, "augmented links", lambda: augmented_chain(self.tree))
 
-    @made_once
+    @one_kernel("q")
     def generalized_links(self) -> Kernel[GeneralizedLinks]:
         """`generalized_links(q)`: `mass`, `first` moment and `inertia` tensor of all that each moving joint carries,
         frozen together (composite bodies): (..., joints), (..., joints, 3), (..., joints, 3, 3), about the origins and
@@ -225,7 +226,7 @@ class Dynamics(Data):
         from cayley.dynamics.inertia_matrix.unit_accelerations import generalized_links_kernel
         return generalized_links_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def composite_bodies(self) -> Kernel[CompositeBodies]:
         """`composite_bodies(q)`: the same bodies about their centres of mass: `mass`, `center` from the origins of the
         children, and central `inertia`.
@@ -237,7 +238,7 @@ class Dynamics(Data):
         from cayley.dynamics.inertia_matrix.unit_accelerations import composite_bodies_kernel
         return composite_bodies_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qdd")
     def inverse_dynamics_without_velocities(self) -> Kernel:
         """`inverse_dynamics_without_velocities(q, qdd)`: M qdd + G (..., nv), the historical approximation for slow
         motion: its error falls with the square of the velocity.
@@ -261,7 +262,7 @@ class Dynamics(Data):
         from cayley.dynamics.approximate import table_of
         return table_of(self.tree, axes, configuration=configuration)
 
-    @made_once
+    @one_kernel("q")
     def unit_acceleration_wrenches(self) -> Kernel:
         """`unit_acceleration_wrenches(q)`: for each velocity the wrenches (..., nv, joints, 6), (f; m), in the joints
         that its unit acceleration asks for, from rest and without gravity; at the origins and in the axes of the
@@ -275,7 +276,7 @@ class Dynamics(Data):
         from cayley.dynamics.inertia_matrix.unit_accelerations import unit_acceleration_wrenches_kernel
         return unit_acceleration_wrenches_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def orthogonal_complement(self) -> Kernel[OrthogonalComplement]:
         """`orthogonal_complement(q)`: `K` (..., 6 N, 6 N), the kinematic constraints K t = 0 of the twists of all N
         links, and `T` (..., 6 N, nv), their natural orthogonal complement, t = T qd; `residual` of K T, and `rank` of
@@ -313,7 +314,7 @@ class Dynamics(Data):
         from cayley.dynamics.minimal_dynamics import minimal_dynamics
         return kept(self, ("minimal dynamics", independent), lambda: minimal_dynamics(self.tree, independent))
 
-    @made_once
+    @one_kernel("q", "qd", "qdd")
     def joint_reactions(self) -> Reactions:
         """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
         moving joints.
@@ -330,7 +331,7 @@ class Dynamics(Data):
         from cayley.dynamics.inverse.reactions import reactions_kernel
         return reactions_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd", "qdd", returns="Screws")
     def body_screws(self) -> BodyScrews:
         """`body_screws(q, qd, qdd)`: of every body of an open chain its `velocity` (v; w), its `momentum` (p; L) and
         the `force` (f; n) that its joint gives it, (..., joints, 6), at its origin, in its axes; and `tau` (..., nv).
@@ -345,7 +346,7 @@ class Dynamics(Data):
 
     # Energies and momentum: functions of the state, whatever ties the joints together
 
-    @made_once
+    @one_kernel("q", "qd")
     def kinetic_energy(self) -> Kernel:
         """`kinetic_energy(q, qd)` (...) [J], of the links, and of the rotors if they are included.
 
@@ -355,7 +356,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import kinetic_energy_kernel
         return kinetic_energy_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def potential_energy(self) -> Kernel:
         """`potential_energy(q)` (...) [J], zero where every centre of mass would be at the root's origin; with that of
         springs, if they are included.
@@ -366,7 +367,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import potential_energy_kernel
         return potential_energy_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def center_of_mass(self) -> Kernel:
         """`center_of_mass(q)`: of all that moves, (..., 3) in the root's frame [m].
 
@@ -376,7 +377,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import center_of_mass_kernel
         return center_of_mass_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def momentum(self) -> Kernel:
         """`momentum(q, qd)`: linear and angular momentum (..., 6) about the root's origin, in its axes;
         about the centre of mass it is `centroidal_momentum`.
@@ -387,7 +388,7 @@ class Dynamics(Data):
         from cayley.dynamics.state_kernels import momentum_kernel
         return momentum_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def centroidal_momentum(self) -> Kernel:
         """`centroidal_momentum(q, qd)`: linear and angular momentum (..., 6) about the centre of mass, in the root's
         axes.
@@ -398,7 +399,7 @@ class Dynamics(Data):
         from cayley.dynamics.centroidal import centroidal_momentum_kernel
         return centroidal_momentum_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def centroidal_momentum_matrix(self) -> Kernel:
         """`centroidal_momentum_matrix(q)`: A (..., 6, nv), the centroidal momentum by the velocities, rows (linear;
         angular); of a mechanism with constraints by those of all coordinates of its tree. See
@@ -412,7 +413,7 @@ class Dynamics(Data):
         from cayley.dynamics.centroidal import centroidal_momentum_matrix_kernel
         return centroidal_momentum_matrix_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd")
     def centroidal_bias(self) -> Kernel:
         """`centroidal_bias(q, qd)`: the rate of the centroidal momentum without accelerations, Adot qd (..., 6): the
         rate with them is A qdd + bias, and all that acts from outside, gravity among it, is equal to it.
@@ -423,7 +424,7 @@ class Dynamics(Data):
         from cayley.dynamics.centroidal import centroidal_bias_kernel
         return centroidal_bias_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q")
     def center_of_mass_jacobian(self) -> Kernel:
         """`center_of_mass_jacobian(q)`: the velocity of `center_of_mass` by the velocities, (..., 3, nv).
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.made_once import kept, made_once
+from cayley.compiler.kernel_family import one_kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.mechanism.dynamics import Dynamics
 
@@ -32,7 +33,7 @@ class Equations(Dynamics):
 
     # Derivatives
 
-    @made_once
+    @one_kernel("q", "qd", "qdd", returns="Sensitivities")
     def linearize(self) -> Linearize:
         """`linearize(q, qd, qdd)`: the derivatives of inverse dynamics D = dtau/dqdd, V = dtau/dqd, P = dtau/dq (...,
         nv, nv). `.using(method)`.
@@ -47,7 +48,7 @@ class Equations(Dynamics):
         from cayley.dynamics.linearised.kernels import linearize_kernel
         return linearize_kernel(self.tree)
 
-    @made_once
+    @one_kernel("q", "qd", "tau")
     def forward_derivatives(self) -> KernelWithMethods[ForwardDerivatives]:
         """`forward_derivatives(q, qd, tau)`: the accelerations `qdd`, and their derivatives `by_q`, `by_qd`, `by_tau`
         (..., nv, nv). Of a mechanism with constraints also those of its `forces`: `forces_by_q`, `forces_by_qd`,
@@ -109,7 +110,7 @@ class Equations(Dynamics):
         return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared,
                                    formulation=formulation, independent=independent)
 
-    @made_once
+    @one_kernel("q", "qd", "qdd")
     def euler_lagrange(self) -> Kernel[EulerLagrange]:
         """`euler_lagrange(q, qd, qdd)`: the operator of Euler and Lagrange on the Lagrangian of the mechanism, term by
         term (..., nv): `momentum_rate`, `kinetic_slope`, `potential_slope`, `dissipation`; `kinetic` is d/dt dK/dqd -
@@ -168,7 +169,7 @@ class Equations(Dynamics):
         from cayley.dynamics.identification import linear_model
         return linear_model(self.tree, joint_terms=joint_terms)
 
-    @made_once
+    @one_kernel("q", "qd")
     def kinetic_energy_regressor(self) -> Kernel:
         """`kinetic_energy_regressor(q, qd)`: the kinetic energy by each inertial parameter (..., p), in the order of
         `linear_model()`; if armature is included, of `linear_model(joint_terms=["rotor"])`.
@@ -180,7 +181,7 @@ class Equations(Dynamics):
         """
         return self._energy_model().kinetic_energy_regressor
 
-    @made_once
+    @one_kernel("q")
     def potential_energy_regressor(self) -> Kernel:
         """`potential_energy_regressor(q)`: the potential energy by each inertial parameter (..., p), in the same order.
 

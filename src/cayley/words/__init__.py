@@ -2,7 +2,7 @@
 calls have counterparts. The pages docs/words.md and docs/coming_from/ are written from them (`python tools/words.py`),
 the errors of names that do not exist and the "Also called" of docstrings are read from them.
 
-    field.tsv                words, separated by commas         what does it here
+    field.tsv                section, words separated by commas, what does it here
     pinocchio.tsv, ...       section, their call, our call, a remark; the rest is for the tests, which run both
 """
 
@@ -29,6 +29,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}")
 class Word(NamedTuple):
     """Words of the field, as they are written in the table, and what does it here, in Markdown."""
 
+    section: str
     field: str
     here: str
 
@@ -60,8 +61,9 @@ class Call(NamedTuple):
 def words() -> tuple[Word, ...]:
     """The words of the field.
 
-    >>> words()[1].words, words()[1].name
-    (('forward kinematics', 'direct kinematics', 'FK', 'fkine'), 'pose')
+    >>> pose = next(row for row in words() if row.name == "pose")
+    >>> pose.words
+    ('forward kinematics', 'direct kinematics', 'FK', 'fkine')
     """
     return tuple(Word(*row) for row in _rows("field"))
 
