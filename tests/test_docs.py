@@ -305,3 +305,38 @@ def test_the_search_works_from_the_disk(built, browser):
         field.focus(); field.value = "composite bodies"; field.dispatchEvent(new Event("input", {bubbles: true}));
         field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true})); })()""")
     browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")
+
+
+FOUND_BY = {
+    "forward kinematics": "words.html#forward-kinematics", "RNEA": "words.html#inverse-dynamics-rnea",
+    "ABA": "words.html#inverse-dynamics-rnea-forward-dynamics-aba", "end effector": "words.html#forward-kinematics-end",
+    "CRBA": "words.html#inverse-dynamics-rnea-forward-dynamics-aba-mass-matrix-crba", "TCP": "words.html#forward-kin",
+    "mass matrix": "words.html#inverse-dynamics-rnea-forward-dynamics-aba-mass-matrix", "armature": "words.html#robot",
+    "nonlinear effects": "words.html#inverse-dynamics-rnea", "floating base": "words.html#robot-models-floating-base",
+    "centroidal momentum matrix": "words.html#centroidal-momentum-matrix", "payload": "words.html#robot-models",
+    "manipulator Jacobian": "words.html#forward-kinematics", "mimic": "cayley.Mechanism.mimic_joints",
+    "gravity compensation": "cayley.Mechanism.gravity_forces", "animate": "cayley.Mechanism.animate",
+    "computeCoriolisMatrix": "coming_from/pinocchio.html#dynamics", "mj_fullM": "coming_from/mujoco.html#dynamics",
+    "nonLinearEffects": "coming_from/pinocchio.html#dynamics", "jacob0": "coming_from/robotics_toolbox.html#kinematics"}
+
+
+def test_what_people_search_leads_to_the_right_place_first(built, browser):
+    """In the site's own search, of the links of the first page that it finds, one of the first two."""
+    browser.open(built[0] / "index.html", width=1400)
+    for words, place in FOUND_BY.items():
+        browser.evaluate("""(() => { const field = document.querySelector("[data-md-component=search-query]");
+            field.focus(); field.value = %r; field.dispatchEvent(new Event("input", {bubbles: true}));
+            field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true})); })()""" % words)
+        links = ("[...(document.querySelector('.md-search-result__item')?.querySelectorAll('a') ?? [])].slice(0, 3)"
+                 ".map(link => decodeURI(link.href))")
+        asked = f"h={words.split()[0].lower()}"
+        browser.wait(f"{links}.some(link => link.toLowerCase().includes({asked!r}))")
+        found = [re.sub(r"\?h=[^#]*", "", link) for link in browser.evaluate(links)]
+        assert any(place in link for link in found), (words, found)
+
+
+def test_the_reference_shows_how_kernels_are_called(built):
+    text = (built[0] / "reference" / "cayley.html").read_text(encoding="utf-8")
+    shown = re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]+>", "", text)))
+    assert "inverse_dynamics(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> np.ndarray" in shown
+    assert "linearize(q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Sensitivities" in shown
