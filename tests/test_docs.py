@@ -299,11 +299,15 @@ def test_the_reference_shows_how_functions_of_frames_are_called(built):
     assert "pose(q: ArrayLike, frame: str, *, relative_to: str = 'world') -> np.ndarray" in shown.replace('"', "'")
 
 
+def search(browser, words):
+    browser.evaluate(f"""(() => {{ const field = document.querySelector("[data-md-component=search-query]");
+        field.focus(); field.value = {words!r}; field.dispatchEvent(new Event("input", {{bubbles: true}}));
+        field.dispatchEvent(new KeyboardEvent("keyup", {{bubbles: true}})); }})()""")
+
+
 def test_the_search_works_from_the_disk(built, browser):
     browser.open(built[0] / "index.html", width=1400)
-    browser.evaluate("""(() => { const field = document.querySelector("[data-md-component=search-query]");
-        field.focus(); field.value = "composite bodies"; field.dispatchEvent(new Event("input", {bubbles: true}));
-        field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true})); })()""")
+    search(browser, "composite bodies")
     browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")
 
 
@@ -324,9 +328,7 @@ def test_what_people_search_leads_to_the_right_place_first(built, browser):
     """In the site's own search, of the links of the first page that it finds, one of the first two."""
     browser.open(built[0] / "index.html", width=1400)
     for words, place in FOUND_BY.items():
-        browser.evaluate("""(() => { const field = document.querySelector("[data-md-component=search-query]");
-            field.focus(); field.value = %r; field.dispatchEvent(new Event("input", {bubbles: true}));
-            field.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true})); })()""" % words)
+        search(browser, words)
         links = ("[...(document.querySelector('.md-search-result__item')?.querySelectorAll('a') ?? [])].slice(0, 3)"
                  ".map(link => decodeURI(link.href))")
         asked = f"h={words.split()[0].lower()}"
