@@ -13,7 +13,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = {
     "words.md": ["field"], "coming_from/pinocchio.md": ["pinocchio"], "coming_from/mujoco.md": ["mujoco"],
     "coming_from/robotics_toolbox.md": ["robotics_toolbox"], "coming_from/jax_and_casadi.md": ["jax", "casadi"]}
-BEGIN, END = "<!-- table: {} -->\n", "<!-- end of table -->"
+BEGIN, END = "<!-- table: src/cayley/words/{}.tsv, written by tools/words.py -->\n", "<!-- end of table -->"
 
 
 def written(page: str) -> str:
