@@ -118,7 +118,7 @@ def crane():
 
 def two_walls():
     rng = np.random.default_rng(1)
-    return crane().rollout(changing=["f"], parameters=["k", "e"]), {
+    return crane().rollout(method="semi-implicit-euler", changing=["f"], parameters=["k", "e"]), {
         "x": np.array([0.0, 0.02]), "v": np.array([12.0, 5.0]), "R": np.array([1.0, 0.0, 0.0, 0.0]),
         "w": np.array([0.2, 1.0, 0.3]), "f": rng.normal(size=(2, 12)), "wall": np.array(0.05),
         "k": np.array(30.0), "e": np.array([0.9, 0.8])}
@@ -188,11 +188,46 @@ def test_what_is_said_where_there_is_no_derivative(bouncing):
     roll, _ = bouncing
     stormy = roll.jvp({"height": np.array([1e-4, 1.0]), "speed": 0.0}, {"height": 1.0}, step=0.1, steps=3)
     assert np.isnan(stormy["height"][0]).any() and np.isfinite(stormy["height"][1]).all()
-    twice = System("twice", state={"x": ""}, derivative=lambda t, x, u, p: -1.0,
-                   transitions=[Transition("a", lambda t, x, u, p: x.x, jump=lambda t, x, u, p: {"x": 2.0}),
-                                Transition("b", lambda t, x, u, p: 2 * x.x, jump=lambda t, x, u, p: {"x": 1.0 + x.x})])
-    with pytest.raises(UnsupportedError, match="two transitions of twice happen at one instant, in the step "):
-        twice.rollout().jvp(0.45, {"x": 1.0}, step=0.1, steps=10)
+    crowded = System("crowd", state={"x": 3}, derivative=lambda t, x, u, p: -np.ones(3), transitions=[
+        Transition(f"jump{k}", lambda t, x, u, p, k=k: x.x[k], jump=lambda t, x, u, p, k=k: {
+            "x": x.x + 0.01 * (np.arange(3) == k)}) for k in range(3)])
+    with pytest.raises(UnsupportedError, match="6 transitions of crowd happen in one step, and 5 are followed"):
+        crowded.rollout(events_in_a_step=2).jvp(np.full(3, 0.05), {"x": np.ones(3)}, step=0.065, steps=1)
+
+
+def test_several_at_one_instant():
+    """The first says when it is. Here each of two clocks is wound up, and a third thing falls by the product."""
+    both = System("clocks", state={"a": "", "b": "", "c": ""}, parameters={"period": 0.25},
+                  derivative=lambda t, x, u, p: {"a": 1.0, "b": 1.0, "c": x.c},
+                  transitions=[Transition("a", lambda t, x, u, p: x.a - p.period, "rising",
+                                          jump=lambda t, x, u, p: {"a": 0.0, "c": 2.0 * x.c}),
+                               Transition("b", lambda t, x, u, p: x.b - p.period, "rising",
+                                          jump=lambda t, x, u, p: {"b": 0.0, "c": x.c - p.period})])
+    roll = both.rollout(parameters=["period"])
+    run = {"step": 0.1, "steps": 4, "every": 4}
+    assert roll({"a": 0.0, "b": 0.0, "c": 1.0}, **run).log.numbers[:2].tolist() == [0, 1]
+    found = roll.sensitivities({"a": 0.0, "b": 0.0, "c": 1.0}, **run)
+    # c(t) = (2 c0 exp(period) - period) exp(t - period)
+    np.testing.assert_allclose(found["c"]["period"][-1], (0.25 - 1) * np.exp(0.15), rtol=1e-5)
+    np.testing.assert_allclose(found["c"]["c"][-1], 2 * np.exp(0.4), rtol=1e-5)
+    np.testing.assert_allclose([found[n]["period"][-1] for n in "ab"], -1.0, rtol=1e-12)
+
+
+def test_gains_of_a_digital_law():
+    """It looks where steps end: both are what they are, and the gains have the derivatives that differences find."""
+    from cayley.control import digital, pid
+    mass = System("mass", state={"q": Block((1,), "m", velocity="qd"), "qd": (1, "m/s")}, inputs={"tau": (1, "N")},
+                  derivative=lambda t, x, u, p: u.tau)
+    loop = cy.connect(mass, digital(pid(kp=[20.0], ki=5.0, kd=[6.0], bandwidth=200.0), period=0.02))
+    gains = {"kp": np.array([20.0]), "kd": np.array([6.0])}
+    roll = loop.rollout(parameters=[*gains])
+    x = {name: np.zeros(block.shape) for name, block in loop.blocks.items()}
+    run = {"step": 5e-3, "steps": 60, "every": 60, "inputs": {"target": np.array([1.0])}}
+    assert roll(x, **run, parameters=gains).log.count >= 14
+    found = roll.sensitivities(x, by=[*gains], **run, parameters=gains)
+    for name in gains:
+        ends = [roll(x, **run, parameters=gains | {name: gains[name] + s})["q"][-1] for s in (1e-4, -1e-4)]
+        np.testing.assert_allclose(found["q"][name][-1, :, 0], (ends[0] - ends[1]) / 2e-4, rtol=1e-6)
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")

@@ -7,7 +7,8 @@ is the end of a stretch of length l, and g the guard there,
     dl = -dg / (g_y y_l + g_t)      y moves by y_l dl besides, and what follows begins later by dl
 That is one step of Newton's method from the instant that was found: its value is nought, its derivative that of the
 instant. With the jump it is the saltation matrix (Hiskens & Pai 2000; Leine & Nijmeijer 2004, 7.3), for the steps that
-are made: y_l is the method's. A guard that only touches zero has no such derivative; it becomes infinite or NaN.
+are made: y_l is the method's. A guard that only touches zero has no such derivative; it becomes infinite or NaN. Of
+several transitions at one instant the first says when it is.
 """
 
 from __future__ import annotations
@@ -74,9 +75,14 @@ class KnownInstants:
 
     @cached_property
     def _recording(self) -> Rollout:
-        watching = replace(self._watching, remembered=self._watching.instants, of_step=True)
+        watching = replace(self._watching, remembered=self._slots, of_step=True)
         whole = self._rollout
         return whole.remade(whole.system, whole._method, whole.changing, watching)
+
+    @property
+    def _slots(self) -> int:
+        """How many transitions of a step are known: all, if at each instant but one only one happens."""
+        return self._watching.instants + len(self._watching.guards)
 
     def _instants(self, run: Run) -> tuple[Array, Array]:
         """(..., steps, most) each: the lengths of the stretches of each step that end at an instant, and the numbers of
@@ -86,7 +92,6 @@ class KnownInstants:
         points = recording.backend.empty(recorded.batch, (1, recording.size), recorded.precision)
         recording.begin(points[..., 0, :], run.x)
         watched = recording.watched_at_start(points, recorded.times, run.given, run.parameters, run.step)
-        count = np.zeros((*recorded.batch, 1))
         found = []
         piece = max(1, _AT_ONCE // max(1, prod(recorded.batch) * (self._watching.size + recording.size)))
         for first in range(0, run.steps, piece):
@@ -97,27 +102,20 @@ class KnownInstants:
             kept: Any = recording.advance(points, 0, last - first, 1, recorded.during(first, last), watched, run.step,
                                           recorded.times[..., first:last + 1], run.threads)
             watched = kept[..., -1, :]
-            here = recording.backend.here(kept)
-            found.append(self._of_piece(here, count, recorded.times[..., first:last]))
-            count = here[..., -1:, Search._fields.index("count")]
+            found.append(self._of_piece(recording.backend.here(kept)))
         most = max((a.shape[-1] for a, _ in found), default=0)
         whole = [np.concatenate([_padded(parts[k], most, -float(k)) for parts in found], axis=-2) if found
                  else np.zeros((*recorded.batch, 0, 0)) for k in range(2)]
         return whole[0].astype(recorded.precision), whole[1].astype(recorded.precision)
 
-    def _of_piece(self, watched: Array, count: Array, times: Array) -> tuple[Array, Array]:
-        counts = watched[..., Search._fields.index("count")]
-        fired = np.diff(np.concatenate([count, counts], axis=-1), axis=-1)
-        trouble = watched[..., Search._fields.index("trouble")]
-        slots = self._watching.instants
+    def _of_piece(self, watched: Array) -> tuple[Array, Array]:
+        fired, trouble = (watched[..., Search._fields.index(word)] for word in ("count", "trouble"))
+        slots = self._slots
+        if fired.max(initial=0) > slots:
+            raise UnsupportedError(f"{fired.max():.0f} transitions of {self._rollout.system.name} happen in one step, and "
+                                   f"{slots} are followed: make the step shorter, or allow more with `events_in_a_step`")
         instants, numbers = watched[..., -2 * slots:-slots], watched[..., -slots:]
         there = np.arange(slots) < fired[..., None]
-        together = (there & np.isnan(instants)).any(-1) & (trouble == 0)
-        if together.any():
-            place = tuple(np.argwhere(together)[0])
-            raise UnsupportedError(
-                f"two transitions of {self._rollout.system.name} happen at one instant, in the step at t = "
-                f"{np.broadcast_to(times, together.shape)[place]:.6g}: what follows has no one derivative")
         lengths = np.diff(np.concatenate([np.zeros((*fired.shape, 1)), instants], axis=-1), axis=-1)
         lengths = np.where(np.isin(trouble, (STORM, UNLOCATED))[..., None], np.nan, np.where(there, lengths, 0.0))
         most = int(fired.max(initial=0))
@@ -134,7 +132,8 @@ class KnownInstants:
             for k in range(most):
                 ends = u[HAPPENED][k] >= 0.0
                 length = where(ends, u[LENGTHS][k], stage.h - since)
-                vector, since = self._stretch(flow.later(since), u, vector, since, length, u[HAPPENED][k])
+                at_once = length == 0.0 if k else np.False_
+                vector, since = self._stretch(flow.later(since), u, vector, since, length, u[HAPPENED][k], at_once)
             step = self.smooth.step
             vector = step(*self._arguments(vector, stage.h - since, flow.t + since, u, flow.p))
             return Point.of(vector, flow.layout), carried
@@ -146,9 +145,9 @@ class KnownInstants:
                  **{f"p.{n}": p[n] for n in self._rollout.parameters}}
         return [given[name] for name in self.smooth.step.inputs]
 
-    def _stretch(self, flow: Flow, u: Record, vector: Array, since: Scalar, length: Scalar,
-                 happened: Scalar) -> tuple[Array, Scalar]:
-        """Where a stretch leads, with what happens at its end, and when that is."""
+    def _stretch(self, flow: Flow, u: Record, vector: Array, since: Scalar, length: Scalar, happened: Scalar,
+                 at_once: Scalar) -> tuple[Array, Scalar]:
+        """Where a stretch leads, with what happens at its end, and when that is: `at_once` with what was before."""
         system = self._rollout.system
         arguments = self._arguments(vector, length, flow.t, u, flow.p)
         end = self.smooth.step(*arguments)
@@ -158,7 +157,7 @@ class KnownInstants:
         misses = self._misses(later, own, Point.of(end, flow.layout).x, Point.of(along, flow.layout).x)
         late: Scalar = 0.0
         for k, miss in enumerate(misses):
-            late = where(happened == float(k), miss, late)
+            late = where(np.logical_and(happened == float(k), np.logical_not(at_once)), miss, late)
         end = end + late * along
         arrived = Point.of(end, flow.layout)
         now = replace(later.later(late), driven=lambda t, x: own)

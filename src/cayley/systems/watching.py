@@ -94,7 +94,7 @@ class Watching:
     parameters: tuple[str, ...]
     instants: int
     remembered: int
-    of_step: bool = False  # what is remembered: the instants of the present step, as times since it began
+    of_step: bool = False  # only what happened in the present step is counted and remembered, with times since it began
 
     def __post_init__(self) -> None:
         if self.instants < 1 or self.remembered < 0:
@@ -246,7 +246,7 @@ class Watching:
                state: State) -> tuple[State, list[Any], Scalar, Array, Array]:
         """The jumps of what has crossed at the instant, in their order: the state, which they were, and the log."""
         search = memory.search
-        count = search.count
+        count = where(search.instants == 0.0, 0.0, search.count) if self.of_step else search.count
         moment = search.since + search.length if self.of_step else flow.t
         times = memory.times
         numbers = memory.numbers
@@ -256,11 +256,9 @@ class Watching:
                                  self.guards.is_watched(transition, state))
             jumped = self.system.jumped(transition, flow.t, state, flow.inputs(state), flow.p)
             state = state.replaced({name: where(now, jumped[name], state[name]) for name in state})
-            place = search.instants if self.of_step else count
-            here = [np.logical_and(now, place == float(j)) for j in range(self.remembered)]
+            here = [np.logical_and(now, count == float(j)) for j in range(self.remembered)]
             if here:
-                before = where(np.logical_and(now, place == 0.0), np.nan, times) if self.of_step else times
-                times = np.stack([where(yes, moment, before[j]) for j, yes in enumerate(here)])
+                times = np.stack([where(yes, moment, times[j]) for j, yes in enumerate(here)])
                 numbers = np.stack([where(yes, float(k), numbers[j]) for j, yes in enumerate(here)])
             count = count + where(now, 1.0, 0.0)
             fired.append(now)
