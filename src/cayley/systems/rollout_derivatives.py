@@ -169,12 +169,12 @@ class RolloutDerivatives:
     @cached_property
     def step(self) -> Kernel:
         """All stages of one step, as a kernel: (x, h, t, inputs, parameters) -> x."""
-        return kernel(f"{','.join(spell(s) for s in self._arguments.values())}->({self.rollout.size})",
-                      name=f"{self.rollout.system.name} step", inputs=[*self._arguments], outputs=["after"],
+        return kernel(f"{','.join(spell(s) for s in self.arguments.values())}->({self.rollout.size})",
+                      name=f"{self.rollout.system.name} step", inputs=[*self.arguments], outputs=["after"],
                       shared=True)(self._step_text)
 
     @cached_property
-    def _arguments(self) -> dict[str, tuple[int, ...]]:
+    def arguments(self) -> dict[str, tuple[int, ...]]:
         rollout = self.rollout
         return {"x": (rollout.size,), "h": (), **({"t": ()} if rollout.timed else {}),
                 **{f"u.{n}": s for n, s in rollout.inputs.items()},
@@ -183,7 +183,7 @@ class RolloutDerivatives:
     def _step_text(self, *arguments: Scalar) -> Array:
         rollout = self.rollout
         stage = rollout._iterated.kernel
-        given = dict(zip(self._arguments, arguments, strict=True))
+        given = dict(zip(self.arguments, arguments, strict=True))
         given |= {"carried": rollout._method.carried(given["x"], self._layout), "held": np.zeros(rollout._held)}
         fed = [name for name in ("x", "carried", "held") if name in stage.inputs]
         for row in rollout._method.table.numbers:
@@ -205,11 +205,11 @@ class RolloutDerivatives:
         constants = [n for n in by if n not in rollout.changing]
         moving = [n for n in by if n in rollout.changing]
         size = (rollout.size,)
-        shapes = {"adjoint": size, "weight": size, **{f"sum.{n}": self.shapes[n] for n in constants}, **self._arguments}
+        shapes = {"adjoint": size, "weight": size, **{f"sum.{n}": self.shapes[n] for n in constants}, **self.arguments}
 
         def text(*arguments: Scalar) -> Scalar:
             given = dict(zip(shapes, arguments, strict=True))
-            after = self.step(*[given[n] for n in self._arguments])
+            after = self.step(*[given[n] for n in self.arguments])
             slopes = slopes_of_sum(after, [given["x"], *[given[self._variable(n)] for n in (*constants, *moving)]],
                                    given["adjoint"])
             totals = [given[f"sum.{n}"] + slope for n, slope in zip(constants, slopes[1:], strict=False)]
@@ -267,11 +267,11 @@ class RolloutDerivatives:
             variables = ("x", *[self._variable(n) for n in by])
             product = self.step.jvp(*variables)
             size = (rollout.size,)
-            shapes = {"along": size, **{f"along.{n}": self.shapes[n] for n in by}, **self._arguments}
+            shapes = {"along": size, **{f"along.{n}": self.shapes[n] for n in by}, **self.arguments}
 
             def text(*arguments: Scalar) -> Scalar:
                 given = dict(zip(shapes, arguments, strict=True))
-                own = [given[n] for n in self._arguments]
+                own = [given[n] for n in self.arguments]
                 return self.step(*own), product(*own, given["along"], *[given[f"along.{n}"] for n in by])
 
             made = kernel(_signature(shapes, [size, size]), name=f"{rollout.system.name} {rollout.method} forward",
