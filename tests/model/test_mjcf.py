@@ -287,3 +287,16 @@ def test_without_mujoco(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ModelError, match=r"which is not installed: pip install 'cayley\[mjcf\]'"):
         load_mjcf("<mujoco/>")
+
+
+def test_sensors_and_actuators_that_are_dropped_are_named():
+    text = """<mujoco model="arm"><worldbody><site name="s"/><body name="rod"><joint name="a" axis="0 1 0"/>
+<geom size="0.1" mass="1"/><site name="tip"/></body></worldbody>
+<actuator><position name="servo" joint="a" kp="20"/><general name="jet" site="tip"/></actuator>
+<sensor><jointpos name="angle" joint="a"/><gyro site="tip"/></sensor></mujoco>"""
+    with pytest.warns(ModelWarning, match="1 actuator drives no joint and is left out: 'jet'"):
+        tree = load_mjcf(text)
+    found = report(tree)
+    assert found.about("sensors left out") == ("angle", "sensor1")
+    assert found.about("actuators left out") == ("jet", "servo") and tree.actuated_joints == ("a",)
+    assert "gains, gears and ranges of 1 actuator are left out: 'servo'" in str(found)

@@ -13,6 +13,7 @@ named in a `ModelWarning`; an equality of a form that has none is refused.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.findings import Finding
 from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
 from cayley.model.formats.xml_elements import Element, source_of, source_words
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _VELOCITIES = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
+_MOST_NAMED = 8
+_MADE = re.compile(r"(actuator|sensor)\d+_*")  # names that `names_of` makes
 _AT_JOINTS = (0, 1)  # mjtTrn: joint, jointinparent
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
 
@@ -77,7 +81,7 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     if said:
         warnings.warn(f"{name}: MuJoCo warns: {' '.join(said)}", ModelWarning, stacklevel=2)
     if parts.notes:
-        warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(parts.notes)}",
+        warnings.warn(f"{name} is read without what has no place in a mechanism: {'; '.join(map(str, parts.notes))}",
                       ModelWarning, stacklevel=2)
     return made
 
@@ -129,7 +133,7 @@ class _Reading:
 
     def __init__(self, model: MjModel, root: Element | None = None) -> None:
         self.model = model
-        self.notes: list[str] = []
+        self.notes: list[str | Finding] = []
         self.body_names = names_of(model, "body", model.nbody)
         self.joint_names = names_of(model, "joint", model.njnt)
         self.taken = {"body": set(self.body_names), "joint": set(self.joint_names), "frame": set(self.body_names)}
@@ -239,14 +243,16 @@ class _Reading:
         """The joints whose velocities all have an actuator; None of a model without actuators at joints."""
         model = self.model
         at_joints = [k for k in range(model.nu) if model.actuator_trntype[k] in _AT_JOINTS]
-        elsewhere = model.nu - len(at_joints)
+        names = names_of(model, "actuator", model.nu)
+        elsewhere = [name for k, name in enumerate(names) if k not in at_joints]
         if elsewhere:
-            self.notes.append(f"{elsewhere} {'actuator drives' if elsewhere == 1 else 'actuators drive'} no joint and "
-                              f"{'is' if elsewhere == 1 else 'are'} left out")
-        changed = sum(not _is_plain_motor(model, k) for k in at_joints)
+            self.notes.append(_named("actuators left out", elsewhere, "actuator drives no joint and is left out",
+                                     "actuators drive no joint and are left out"))
+        changed = [names[k] for k in at_joints if not _is_plain_motor(model, k)]
         if changed:
-            self.notes.append(f"gains, gears and ranges of {changed} {'actuator' if changed == 1 else 'actuators'} are "
-                              "left out")
+            counted = f"{len(changed)} {'actuator' if len(changed) == 1 else 'actuators'}"
+            self.notes.append(Finding("actuators left out", tuple(changed), f"gains, gears and ranges of {counted} are "
+                                      f"left out{_listed(changed)}"))
         found: list[str] = []
         for joint in dict.fromkeys(int(model.actuator_trnid[k, 0]) for k in at_joints):
             gears = [model.actuator_gear[k] for k in at_joints if model.actuator_trnid[k, 0] == joint]
@@ -259,16 +265,29 @@ class _Reading:
         return found if at_joints else None
 
 
-def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str]:
+def _named(about: str, names: list[str], one: str, many: str) -> Finding:
+    return Finding(about, tuple(names), f"{len(names)} {one if len(names) == 1 else many}{_listed(names)}")
+
+
+def _listed(names: list[str]) -> str:
+    """The end of a sentence, with the names that the file gives."""
+    given = [name for name in names if not _MADE.fullmatch(name)]
+    more = f" and {len(given) - _MOST_NAMED} more" if len(given) > _MOST_NAMED else ""
+    return f": {', '.join(map(repr, given[:_MOST_NAMED]))}{more}" if given else ""
+
+
+def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str | Finding]:
     springs = [name for name, stiffness, kind in zip(joint_names, model.jnt_stiffness, model.jnt_type, strict=True)
                if stiffness and kind not in (SLIDE, HINGE)]
     if springs:
         names = ", ".join(map(repr, springs))
         yield f"the springs of joints {names} are left out" if springs[
             1:] else f"the spring of joint {names} is left out"
+    if model.nsensor:
+        yield _named("sensors left out", names_of(model, "sensor", model.nsensor), "sensor is left out",
+                     "sensors are left out")
     active = model.eq_active0.astype(bool)
     for count, one, many in (
-        (model.nsensor, "sensor", "sensors"),
         (model.ntendon - len(kept_tendons), "tendon", "tendons"),
         (np.count_nonzero(~active), "equality that is not active", "equalities that are not active"),
         (np.count_nonzero(model.eq_type[active] > TENDON), "equality of flexible bodies",

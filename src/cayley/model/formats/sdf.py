@@ -65,7 +65,7 @@ def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False
     """The mechanism of an SDF file, or of the text of one; angles are as they are written, or with `exact_angles` the
     fractions of pi that their digits stand for, see `written_angles`.
 
-    >>> load_sdf('''<sdf version="1.9"><model name="pendulum"><link name="rod"/>
+    >>> load_sdf('''<sdf version="1.9"><model name="pendulum"><link name="rod"><inertial/></link>
     ...   <joint name="pivot" type="revolute"><parent>world</parent><child>rod</child><axis/></joint>
     ... </model></sdf>''').joint_names
     ('pivot',)
