@@ -44,7 +44,7 @@ CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(theory/\w+)\.
 SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
     "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md", "loops.md", "cart.md",
                                 "motion.md", "servo.md", "learning.md", "optimising.md", "optax.md"]),
-    "Guides": ("", ["installing.md", "words.md", "packages.md", "toml.md",
+    "Guides": ("", ["installing.md", "words.md", "packages.md", "loading.md", "toml.md",
                     "compiler.md", "parameters.md", "equations.md", "generation.md",
                     "simulation.md", "gradients.md", "systems.md", "planning.md", "following.md", "synthesis.md",
                     "linearised.md", "shapes.md", "elastic.md", "control.md", "adaptive.md", "force.md", "stability.md",
