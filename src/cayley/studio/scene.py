@@ -192,7 +192,7 @@ def camera(figure: Skeleton, points: Array) -> dict[str, Any]:
         normal = view.normal
         elevation = float(np.clip(np.arcsin(np.clip(normal[2], -1, 1)), 0.0, 1.2)) or 0.15
         azimuth = float(np.arctan2(normal[1], normal[0])) + 0.25 if np.hypot(*normal[:2]) > 1e-6 else -np.pi / 2
-    return {"center": _rounded(0.5 * (low + high)), "box": _rounded(np.array([low, high])), "size": size,
+    return {"center": _rounded(0.5 * (low + high)), "size": size,
             "camera": {"azimuth": azimuth, "elevation": elevation}}
 
 

@@ -51,13 +51,14 @@
 
   // What is in view: the robot at rest, and the fall or the reach once they have been asked for
 
-  const shown = new Map([["rest", scene.box]]);
+  const shown = new Map([["rest", view.swept([Motion.poses(scene.q)])]]);
 
-  function reveal(name, box) { // its low and high ends
-    if (shown.has(name)) return;
-    shown.set(name, box);
-    const [low, high] = [Math.min, Math.max].map((extreme, side) => [0, 1, 2].map(k => extreme(...[...shown.values()].map(b => b[side][k]))));
-    view.look(low.map((x, k) => (x + high[k]) / 2), 1.08 * Math.hypot(...low.map((x, k) => high[k] - x)));
+  function reveal(name, points) {
+    if (shown.has(name) || !points.length) return;
+    shown.set(name, points);
+    const all = [...shown.values()].flat(), end = extreme => [0, 1, 2].map(k => all.reduce((m, p) => extreme(m, p[k]), all[0][k]));
+    const low = end(Math.min), center = end(Math.max).map((x, k) => (x + low[k]) / 2);
+    view.look(center, 2.3 * all.reduce((m, p) => Math.max(m, Math.hypot(p[0] - center[0], p[1] - center[1], p[2] - center[2])), 0));
   }
 
   if (scene.shapes.length) { // an arm in its shapes can be seen as sticks, too
@@ -74,10 +75,9 @@
     document.querySelector(".stage").after(note);
   }
 
-  const reach = [Math.min, Math.max].map(extreme => [0, 1, 2].map(k => scene.reach.reduce((m, p) => extreme(m, p[k]), scene.center[k])));
   for (const name of ["frames", "reach", "shapes"]) {
     const tick = find("show-" + name);
-    if (tick) tick.addEventListener("change", () => { view.show[name] = tick.checked; if (name === "reach") reveal(name, reach); view.redraw(); });
+    if (tick) tick.addEventListener("change", () => { view.show[name] = tick.checked; if (name === "reach") reveal(name, scene.reach); view.redraw(); });
   }
 
   find("home").addEventListener("click", () => {

@@ -16,18 +16,15 @@ const Robot = (() => {
     view.camera = () => ({ ...camera });
     view.poses = Motion.poses;
     view.place = (T, body, p) => moved(T, body, p);
-    view.swept = all => { // low and high ends of where the robot is in these poses
-      const ends = new Map(), found = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
+    view.swept = all => { // corners of boxes around all bodies, in these poses
+      const ends = new Map(), found = [];
       for (const { body, points } of [...sticks, ...skins]) {
         const own = ends.get(body) || [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
         points.forEach((value, k) => { own[0][k % 3] = Math.min(own[0][k % 3], value); own[1][k % 3] = Math.max(own[1][k % 3], value); });
         ends.set(body, own);
       }
       for (const T of all) for (const [body, own] of ends) for (let corner = 0; corner < 8; corner++) {
-        moved(T, body, [0, 1, 2].map(k => own[corner >> k & 1][k])).forEach((value, k) => {
-          found[0][k] = Math.min(found[0][k], value);
-          found[1][k] = Math.max(found[1][k], value);
-        });
+        found.push(moved(T, body, [0, 1, 2].map(k => own[corner >> k & 1][k])));
       }
       return found;
     };
