@@ -403,3 +403,22 @@ def test_on_the_gpu_as_here(cupy, pushed):
     tangents = {"q": np.ones((3, 1))}
     along = roll.on("cuda").jvp(**given, tangents=tangents, **RUN)
     np.testing.assert_allclose(along["qd"], roll.jvp(**given, tangents=tangents, **RUN)["qd"], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["wrenches and inertias", "dry friction", "elastic drives", "loop"])
+def test_on_a_gpu(kind):
+    cupy = pytest.importorskip("cupy")
+    made = {"wrenches and inertias": of_different_arms, "dry friction": rubbing.__wrapped__, "elastic drives": elastic,
+            "loop": closed.__wrapped__}[kind]
+    roll, given = made()
+    rng = np.random.default_rng(0)
+    weights = {n: rng.normal(size=getattr(roll(**given, **RUN, progress=False), n).shape) for n in ("q", "qd")}
+    right = roll.vjp(**given, weights=weights, by=["q", "tau"], **RUN)
+    there = {n: cupy.asarray(a) for n, a in given.items()}
+    found = roll.on("cuda").vjp(**there, weights=weights, by=["q", "tau"], **RUN)
+    along = roll.on("cuda").jvp(**there, tangents={"q": np.ones(roll.tree.nq)}, **RUN)["qd"]
+    expected = roll.jvp(**given, tangents={"q": np.ones(roll.tree.nq)}, **RUN)["qd"]
+    np.testing.assert_allclose(cupy.asnumpy(along), expected, rtol=0, atol=1e-10 * max(1.0, np.abs(expected).max()))
+    for n in ("q", "tau"):
+        size = max(1.0, np.abs(right[n]).max())
+        np.testing.assert_allclose(cupy.asnumpy(found[n]), right[n], rtol=0, atol=1e-10 * size)

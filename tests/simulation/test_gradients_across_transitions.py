@@ -254,3 +254,25 @@ def test_as_a_layer(bouncing, exact):
             by_height, by_e = slope(x["height"] + shift, 0.8)
     np.testing.assert_allclose(by_height, exact["height"][:, 0].sum(-1), rtol=0, atol=1e-10)
     np.testing.assert_allclose(by_e, exact["e"][:, 0].sum(), rtol=0, atol=1e-10)
+
+
+def test_on_a_gpu(exact):
+    cupy = pytest.importorskip("cupy")
+    x = {"height": cupy.asarray([1.0, 0.2, 9.0]), "speed": cupy.asarray([0.5, 0.0, -2.0])}
+    roll = ball().rollout(parameters=["e"]).on("cuda")
+    found = roll.sensitivities(x, **RUN)
+    back = roll.vjp(x, {"height": np.ones((3, 6))}, by=["height", "e"], **RUN)
+    for by, right in exact.items():
+        np.testing.assert_allclose(cupy.asnumpy(found["height"][by]), right[:, 0], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(cupy.asnumpy(back["height"]), exact["height"][:, 0].sum(-1), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(cupy.asnumpy(back["e"]), exact["e"][:, 0].sum(), rtol=0, atol=1e-9)
+
+
+def test_as_a_layer_of_torch(exact):
+    torch = pytest.importorskip("torch")
+    layer = ball().rollout(parameters=["e"]).for_torch(**RUN)
+    height = torch.tensor([1.0, 0.2, 9.0], dtype=torch.float64, requires_grad=True)
+    e = torch.tensor(0.8, dtype=torch.float64, requires_grad=True)
+    layer(height=height, speed=torch.tensor([0.5, 0.0, -2.0], dtype=torch.float64), e=e)[0].sum().backward()
+    np.testing.assert_allclose(height.grad, exact["height"][:, 0].sum(-1), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(e.grad, exact["e"][:, 0].sum(), rtol=0, atol=1e-10)
