@@ -4,6 +4,7 @@ equations are typeset.
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -37,8 +38,8 @@ def picture(browser):
     return browser.evaluate(f"(report.view.still(), {PICTURE})")
 
 
-@pytest.mark.parametrize("width", [1400, 390, 2560])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [2560, 1400, 390])
+@pytest.mark.parametrize("name", [*NAMES, "asked"])
 def test_the_page_fits_and_nothing_complains(browser, pages, name, width):
     browser.open(pages(name), width=width)
     browser.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -49,6 +50,19 @@ def test_the_page_fits_and_nothing_complains(browser, pages, name, width):
         && !e.closest('.scroll, .picture, .equations, #equations p, nav, svg')).map(e => e.outerHTML.slice(0, 120))""")
     assert beyond == [] and browser.problems == []
     assert browser.requests == [pages(name).resolve().as_uri()]
+
+
+def test_everything_has_a_name_for_those_who_do_not_see_it(browser, pages):
+    browser.open(pages("asked"), width=1400)
+    nameless = browser.evaluate(
+        """[...document.querySelectorAll('input, select, button, canvas, img, svg')].filter(e => !(e.alt
+        || e.getAttribute('aria-label') || e.closest('label') || e.textContent.trim())).map(e => e.outerHTML)""")
+    assert nameless == []
+    levels = browser.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map(h => +h.tagName[1])")
+    assert levels[0] == 1 and all(after - before <= 2 for before, after in pairwise(levels))
+    assert browser.evaluate("[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.hash))")
+    browser.click("#play")
+    browser.wait("report.time > 0.05")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -34,7 +34,7 @@ from cayley.studio.report import Page
 from cayley.studio.scene import embedded, main_frame, scene
 from cayley.studio.tables import html_table
 from model.random_trees import KINDS, random_configuration, random_parts
-from studio.conftest import NAMES
+from studio.conftest import NAMES, TOO_FAR, pendulum
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
 
@@ -180,34 +180,12 @@ def test_forces_of_a_loaded_arm_stand_beside_their_limits():
     np.testing.assert_allclose(page.played["q"], run.q, atol=1e-6)
 
 
-def pendulum():
-    return cy.Mechanism.of("<b>bob", [Body("base"), Body("rod", 2.0, (0.3, 0.0, 0.0), 0.02 * np.eye(3))],
-                           [Joint("pivot", "base", "rod", Revolute((0.0, 1.0, 0.0)),
-                                  limits=Limits((-1.0,), (2.0,), (1.5,), (25.0,)))],
-                           frames=[Frame("tip", "rod", pose(0.6))])
-
-
-def pose(x):
-    found = np.eye(4)
-    found[0, 3] = x
-    return found
-
-
-@pytest.fixture(scope="module")
-def asked():
-    """A page of a motion that is too far and too fast, with a load, weaker drives and a law, and what it is about."""
-    arm = pendulum()
-    t = np.linspace(0.0, 1.5, 16)
-    q = 1.1 - 1.2 * np.cos(2.0 * t)[:, None]
-    law = arm.control.computed_torque(400.0, 40.0)
-    return arm, t, q, arm.report(motion=(t, q), payload=1.0, frame="tip", effort=18.0, law=law)
-
-
-def test_a_report_takes_a_motion_a_load_limits_and_a_law(asked):
-    arm, t, q, made = asked
-    outline = Outline(made.page)
+def test_a_report_takes_a_motion_a_load_limits_and_a_law(pages):
+    page = pages("asked").read_text(encoding="utf-8")
+    arm, (t, q) = pendulum(), TOO_FAR
+    outline = Outline(page)
     text = "".join(outline.text)
-    assert outline.headings == ["Model", "Workspace and manipulability", "Payload", "Motion", "Step response",
+    assert outline.headings == ["Model", "Workspace", "Payload", "Motion", "Step response",
                                 "Tracking", "Joint forces", "Stability", "Equations of motion", "Operation counts",
                                 "Times"]
     for words in ("1 kg at tip", "computed", "Beyond the ranges of pivot.", "Faster than the limits of pivot.",
@@ -216,18 +194,20 @@ def test_a_report_takes_a_motion_a_load_limits_and_a_law(asked):
     move = cubic_spline(t, q, "not-a-knot")
     at = np.linspace(0.0, 1.5, 600)
     most = np.abs(arm.with_payload("tip", 1.0).inverse_dynamics(*move(at))).max()
-    assert f'<td>pivot [N m]</td><td class="number">{most:.4g}</td><td class="number">18</td>' in made.page
+    assert f'<td>pivot [N m]</td><td class="number">{most:.4g}</td><td class="number">18</td>' in page
     own = (18.0 - 2.0 * 9.81 * 0.3 - 9.81 * 0.6) / (9.81 * 0.6)  # besides the load
     assert f"The drives hold {own:.3g} kg at tip in every posture" in text
     played = np.array(json.loads(outline.scripts["fall"])["q"])
     assert len(played) == 76 and 0.001 < np.abs(played[:, 0] - np.interp(
         np.linspace(0, 1.5, 76), at, move.position(at)[:, 0])).max() < 0.5  # the law, which does not know of the load
-    assert "<b>bob" not in re.sub("<script.*?</script>", "", made.page, flags=re.DOTALL)
+    assert "<b>bob" not in re.sub("<script.*?</script>", "", page, flags=re.DOTALL)
 
 
-def test_the_report_of_a_mechanism_is_the_page_of_the_command(asked, tmp_path):
-    arm, _, _, made = asked
+def test_the_report_of_a_mechanism_is_the_page_of_the_command(tmp_path):
+    arm = pendulum(mass=None)
+    made = arm.report()
     assert repr(made).startswith("<report of <b>bob: a notebook shows it")
+    assert made.page == write_report(arm, tmp_path / "same.html").read_text(encoding="utf-8")
     assert made.save(tmp_path / "bob.html").read_text(encoding="utf-8") == made.page
     assert "sandbox" in made._repr_html_() and "&lt;b&gt;bob" in made._repr_html_()
     assert str(arm.report()) == str(arm.summary()) and "pivot" in str(arm.report())
@@ -357,6 +337,18 @@ def test_where_gravity_moves_nothing_a_push_starts_the_motion(robots):
     assert "push" in found.start and np.ptp(found.trajectory.q, axis=0).min() > 0.5
 
 
+def test_a_body_that_floats_alone_is_thrown_and_comes_down():
+    tree = cy.Mechanism.of("brick", [Body("base"), Body("brick", 2.0, (0, 0, 0), np.diag([0.1, 0.2, 0.4]))],
+                           [Joint("free", "base", "brick", Floating())]).tree
+    found = fall(tree)
+    t = found.trajectory.t
+    np.testing.assert_allclose(found.configurations[:, 2], 3.0 * t - 9.81 / 2 * t**2, atol=1e-6)
+    assert t[-1] == pytest.approx(6.0 / 9.81) and np.ptp(found.trajectory.qd[:, 3:], axis=0).max() > 0.1
+    assert np.abs(found.trajectory.energy_drift).max() < 1e-5
+    weightless = fall(replace(tree, gravity=np.zeros(3)))
+    assert "keeps it" in weightless.start and np.abs(weightless.configurations[:, :3]).max() < 1e-9
+
+
 def test_held_is_where_it_rests(robots):
     tree = cy.Mechanism.of("t", *random_parts(np.random.default_rng(5), ["floating", "revolute", "spherical"])[:2]).tree
     still = held(tree, floating(tree))
@@ -441,7 +433,7 @@ def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
     arm = cy.load("four_bar")
     found = Outline(write_report(arm, tmp_path).read_text(encoding="utf-8"))
     assert found.headings == [
-        "Model", "Workspace and manipulability", "Payload", "Equations of motion", "Operation counts and times"]
+        "Model", "Workspace", "Payload", "Equations of motion", "Operation counts and times"]
     text = "".join(found.text)
     for words in ("Of 3 velocities the constraints, 5 rows, leave 1", "Redundant rows, which others imply: pin: z",
                   "It is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _COLOURS = "viridis"
 _STEPS = 9
-_USUAL = 92.0  # percent of the places that the steps tell apart: few carry far more
+_USUAL = 80.0  # percent of the places that the steps tell apart: few carry far more
 
 
 def draw_payloads(found: PayloadMap, figure: Figure | None = None) -> Figure:

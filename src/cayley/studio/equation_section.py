@@ -24,6 +24,10 @@ _TYPESET = 2500  # lines
 _OPEN = 24  # lines of a group that are shown at once
 _FEW = 6  # lines that stand below each other, however short
 _SHORT = 8  # operations of lines that stand in columns
+_NAMES = ("Every value has the name of what it is, in the axes of its link, with x, y or z behind it, and stands in a "
+          "group with its own kind. R is the rotation of a link in the one before it, s where its origin is there, z "
+          "the axis of its joint, m, u and J its mass and moments, of which what the link before it feels alike has "
+          "been given to that one.")
 
 
 def equation_section(arm: Mechanism) -> str:
@@ -57,7 +61,7 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
         "F": "Friction F"}
     body = "".join(f"<h4>{words[name]}</h4>{_typeset(rows, found.order)}" for name, rows in entries.items() if rows)
     values = _values(found) if kind == "symbols" else ""
-    return f"<h3>{title}</h3>{head}{_shared(found.groups, lines, found.order)}{body}{values}"
+    return f"<h3>{title}</h3>{head}{_recursive(found)}{_shared(found.groups, lines, found.order)}{body}{values}"
 
 
 def _recursion(arm: Mechanism) -> str:
@@ -67,7 +71,19 @@ def _recursion(arm: Mechanism) -> str:
     lines = needed_lines([line for group in found.groups for line in group.lines], results)
     words = (f"<p>M, V and G of {arm.nv} velocities would be too long to read. Here is the recursion of Newton and "
              f"Euler, from link to link, for the joint forces of any motion.</p>")
-    return f"{words}{_shared(found.groups, lines, None)}<h4>Joint forces</h4>{_typeset(results, None)}"
+    return (f"{words}<p>{_NAMES}</p>{_shared(found.groups, lines, None)}<h4>Joint forces</h4>"
+            f"{_typeset(results, None)}")
+
+
+def _recursive(found: EquationsOfMotion) -> str:
+    """Why the equations are a recursion, if they are one, and how to read it."""
+    if not any(group.formulas for group in found.groups):
+        return ""
+    why = ("Written out they would fill many pages: here they are as a recursion from link to link."
+           if len(found.q) == len(found.qd) else
+           "Unit quaternions are among the coordinates, and velocities are twists in the axes of the links: here are "
+           "the equations as a recursion from link to link.")
+    return f"<p>{why} {_NAMES}</p>"
 
 
 def _shared(groups: Sequence[Group], lines: list[tuple[Any, Any]], order: str | None) -> str:
@@ -77,12 +93,6 @@ def _shared(groups: Sequence[Group], lines: list[tuple[Any, Any]], order: str | 
     if not groups:
         return f"<h4>Shared values</h4>{_typeset(lines, order)}"
     parts = []
-    if any(group.formulas for group in groups):
-        parts.append("<p>Written out they would fill many pages. Here they are as a recursion from link to link, in "
-                     "the axes of the links: every value has the name of what it is, with x, y or z behind it, and "
-                     "stands in a group with its own kind. R is the rotation of a link in the one before it, s where "
-                     "its origin is there, z the axis of its joint, m, u and J its mass and moments, of which what the "
-                     "link before it feels alike has been given to that one.</p>")
     for group in groups:
         own = {symbol for symbol, _ in group.lines}
         kept = [line for line in lines if line[0] in own]
@@ -93,7 +103,7 @@ def _shared(groups: Sequence[Group], lines: list[tuple[Any, Any]], order: str | 
 
 
 def _folded(lines: list[tuple[Any, Any]], order: str | None) -> str:
-    if len(lines) <= _OPEN:
+    if len(lines) <= _OPEN or (_flowing(lines) and len(lines) <= 3 * _OPEN):
         return _typeset(lines, order)
     return f"<details><summary>{len(lines)} values</summary>{_typeset(lines, order)}</details>"
 
@@ -119,10 +129,16 @@ def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:
         rows = (f"{left if isinstance(left, str) else left.name} = {sympy.sstr(right, full_prec=False)}"
                 for left, right in lines)
         return f'<pre class="scroll">{escape(chr(10).join(rows))}</pre>'
-    flowing = len(lines) > _FEW and all(isinstance(right, (sympy.cos, sympy.sin)) for _, right in lines)
+    flowing = _flowing(lines)
     short = len(lines) > _FEW and max(sympy.count_ops(right) for _, right in lines) < _SHORT
     look = " flow" if flowing else " short" if short else ""
     return f'<div class="equations{look}">{mathml.equations(lines, order=order)}</div>'
+
+
+def _flowing(lines: list[tuple[Any, Any]]) -> bool:
+    """Whether lines are short enough to stand beside each other: sines and cosines."""
+    return len(lines) > _FEW and all(sympy.count_ops(right) <= 3 and right.has(sympy.cos, sympy.sin)
+                                     for _, right in lines)
 
 
 def _values(found: EquationsOfMotion) -> str:

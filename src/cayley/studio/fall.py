@@ -24,6 +24,8 @@ from cayley.simulation import Trajectory, simulate
 
 _SECONDS = 8.0
 _FRAMES_A_SECOND = 50
+_SPEED = 3.0  # [m/s] of a throw
+_SPIN = (1.0, 4.0, 2.0)  # [rad/s]
 _LOADED = 0.3  # beside the largest torque of gravity that was found
 _STILL = 1e-9  # accelerations beside that of free fall
 _EVALUATIONS = 200_000
@@ -64,13 +66,31 @@ def fall(tree: Tree) -> Fall:
         return _closed_fall(tree)
     still = floating(tree)
     part = held(tree, still)
+    if any(still) and not part.nv:
+        return _throw(tree)
     q, qd, words = _start(Mechanism(part))
     found = _followed(part, q, qd)
     return Fall(part, found, whole_configurations(tree, still, found.q), words)
 
 
-def _followed(tree: Tree, q: Array, qd: Array) -> Trajectory:
-    times = np.linspace(0.0, _SECONDS, round(_SECONDS * _FRAMES_A_SECOND) + 1)
+def _throw(tree: Tree) -> Fall:
+    """What floats, and nothing else: thrown up, turning, until it is where it was."""
+    weight = float(np.linalg.norm(tree.gravity))
+    up = -np.asarray(tree.gravity) / weight if weight else np.zeros(3)
+    qd = np.zeros(tree.nv)
+    for joint, place in zip(tree.joints, tree.v_slices, strict=True):
+        if joint.motion.free:
+            qd[place] = [*_SPEED * up, *_SPIN]
+    q = resting(tree)
+    seconds = 2.0 * _SPEED / weight if weight else _SECONDS
+    words = ("It is thrown up, turning, and comes down to where it was." if weight else
+             "Nothing pulls at it: it starts with a turn and keeps it.")
+    found = _followed(tree, q, qd, seconds)
+    return Fall(tree, found, found.q, words)
+
+
+def _followed(tree: Tree, q: Array, qd: Array, seconds: float = _SECONDS) -> Trajectory:
+    times = np.linspace(0.0, seconds, round(seconds * _FRAMES_A_SECOND) + 1)
     return simulate(tree, q, qd, times=times, limits="elastic", rtol=1e-8, max_events=_EVENTS,
                     max_evaluations=_EVALUATIONS, progress=False)
 

@@ -63,6 +63,9 @@ def manipulability_picture(tree: Tree, frame: str) -> str:
     """How well the frame can be moved over a section of the workspace; a sentence that says why, where it cannot be
     told.
     """
+    if keeps_closed(tree):
+        return ('<p class="note">No map of manipulability: loops tie the joints together. '
+                "<code>arm.workspace_map(...)</code> has one over a box of a plane.</p>")
     try:
         found = manipulability_map(tree, frame, over="section", samples=_SAMPLES)
     except CayleyError as why:

@@ -198,15 +198,16 @@ class Page:
         self.space = space
         self.reach = space.points[:: max(1, len(space.points) // _REACH)]
         self.facts.append(("reach", f"{space.farthest:.3g} m"))
-        size = f"an area of {space.area:.3g} m²" if space.area is not None else f"a volume of {space.volume:.3g} m³"
-        words = (
-            f"<p>The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to "
-            f"{_length(space.farthest)} m from "
-            f"that of the root, over {size}, about. Manipulability is the product of the singular values of the "
-            "Jacobian; where it is "
-            "zero, in red, a direction is lost.</p>")
-        pictures = workspace_picture(space) + manipulability_picture(still, self.frame)
-        self._add("reach", "Workspace and manipulability", f'{words}<div class="pictures">{pictures}</div>')
+        nimble = manipulability_picture(still, self.frame)
+        mapped = "<img" in nimble
+        words = (f"The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to "
+                 f"{_length(space.farthest)} m from that of the root, {_extent(space)}.")
+        if mapped:
+            words += (" Manipulability is the product of the singular values of the Jacobian; where it is zero, in "
+                      "red, a direction is lost.")
+        pictures = f'<div class="pictures">{workspace_picture(space)}{nimble if mapped else ""}</div>'
+        self._add("reach", "Workspace and manipulability" if mapped else "Workspace",
+                  f"<p>{words}</p>{pictures}{'' if mapped else nimble}")
 
     def _payload(self) -> None:
         if self.space is not None:
@@ -329,6 +330,15 @@ def player(speed: float = 1.0) -> str:
 
 def facts_html(facts: Sequence[tuple[str, str]]) -> str:
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
+
+
+def _extent(space: Workspace) -> str:
+    """How much it reaches, in words."""
+    if space.dimension == 1:
+        return "along a curve"
+    if space.area is not None:
+        return f"over an area of {space.area:.3g} m², about"
+    return f"over a volume of {space.volume:.3g} m³, about" if space.dimension == 3 else "over a surface"
 
 
 def _length(value: float) -> str:
