@@ -68,7 +68,8 @@ def parts():
 
     return {
         "inverse dynamics": arm.inverse_dynamics, "pose": arm.pose.of("tool"), "mass": afloat.inertia_matrix,
-        "floating": afloat.inverse_dynamics, "closed": closed.forward_dynamics, "mimic": gripper.inverse_dynamics,
+        "floating": afloat.inverse_dynamics, "closed": closed.forward_dynamics,
+        "open forces": closed.constraint_forces, "mimic": gripper.inverse_dynamics,
         "tuned": arm.gravity_forces.with_parameters("mass"), "parted": parted, "pd": arm.control.pd(80.0, 9.0),
         "law": arm.control.computed_torque(100.0, 20.0, 50.0, wind_up=30.0), "turning": turning()}
 

@@ -67,7 +67,7 @@ def vectors_of_kernel(kernel: Kernel, rows: int, dtype: DTypeLike, *, tree: Tree
              else _drawn(v.name, v.shape, many, random, tree) for v in program.inputs]
     drawn = [_held(values, dtype) for values in drawn]
     exact, single = (_results(program, drawn, precision) for precision in ("float64", "float32"))
-    good = np.logical_and.reduce([np.isfinite(part).reshape(many, -1).all(axis=1) for part in (*exact, *single)])
+    good = np.logical_and.reduce([_answered(part.reshape(many, -1)) for part in (*exact, *single)])
     chosen = np.flatnonzero(good)[:many if given else rows]
     if len(chosen) < (many if given else 1):
         raise UnsupportedError(
@@ -141,6 +141,14 @@ def _given(states: Mapping[str, ArrayLike], inputs: Sequence[Variable]) -> dict[
     return found
 
 
+def _answered(values: Array) -> Array:
+    """Which rows are numbers, but for what is none at any state, as forces that redundant constraints leave open."""
+    open_ones = np.isnan(values).all(axis=0)
+    if open_ones.size and open_ones.all():
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray((np.isfinite(values) | open_ones).all(axis=1))
+
+
 def _held(values: Array, dtype: DTypeLike) -> Array:
     """What the precision can hold."""
     return values.astype(dtype_name(dtype)).astype(float)
@@ -154,7 +162,8 @@ def _columns(variables: Sequence[Variable], values: Sequence[Array]) -> tuple[Co
 def _allowed(right: Array, rounded: Array, dtype: DTypeLike, *, whole: bool = False) -> Array:
     """For each row what rounding may do to it; to a `whole` run, of which later rows remember earlier ones, alike."""
     rows = len(right)
-    largest: Callable[[Array], Array] = lambda part: np.abs(part).reshape(rows, -1).max(axis=1, initial=0.0)  # noqa: E731
+    largest: Callable[[Array], Array] = lambda part: np.nan_to_num(  # noqa: E731
+        np.abs(part).reshape(rows, -1)).max(axis=1, initial=0.0)
     digits = np.finfo(dtype_name(dtype)).eps / np.finfo(np.float32).eps
     off = _SAFETY * digits * (largest(rounded - right) + np.finfo(np.float32).eps * (largest(right) + 1e-6))
     return np.full(rows, off.max(initial=0.0)) if whole else off
