@@ -137,7 +137,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "input_output", "actuation_singularity", "manipulability",
         "task_jacobian", "indices", "joint_forces_that_exert", "joint_forces_that_resist",
         "system", "linearize", "forward_derivatives", "simulate", "rollout", "sweep", "consistent_velocity",
-        "equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error"}
+        "equations", "kinematic_equations", "inverse_inertia_matrix", "inertia_regularity", "reduction_error"}
     data = {name
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "attached", "locked", "freed", "reduced", "subtree", "bodies", "body_names", "body_number",

@@ -405,7 +405,7 @@ def test_the_printed_table_holds_all_of_the_pose(name):
     assert "1.5708" not in text and "3.1416" not in text
 
 
-@pytest.mark.parametrize("row", [(0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0, "prismatic"), 1.0])
+@pytest.mark.parametrize("row", [(0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.0, "prismatic", 1), 1.0])
 def test_rows_with_too_few_or_too_many_entries_are_refused(row):
     with pytest.raises(ModelError, match=r"row 2 of the table has \d entries"):
         rows_from_numbers([(0.0, 0.0, 1.0, 0.0), row])

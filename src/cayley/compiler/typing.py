@@ -8,7 +8,8 @@
     Text         an algorithm: a function of arrays
     Result       what a kernel gives: an array, unless its text gives a named tuple of several
     FrameName    the name of a body or of a frame on one
-    TaskRows     "pose", "position", "orientation", or which of (x, y, z; x, y, z), six truth values
+    TaskRows     "pose", "position", "orientation", letters of a position ("xy"), or which of (x, y, z; x, y, z), six
+                 truth values
     Axes         "world" (the root's), "body" (the frame's own), or the name of a frame
     Convention   of a Denavit-Hartenberg table: "standard" (distal) or "modified" (proximal)
 """

@@ -123,9 +123,10 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Mechanism:
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
-        Rows are `DHRow`, or numbers (theta, d, a, alpha) [rad, m, m, rad] of revolute joints. `base` and `tool` (4, 4)
-        are the poses of frame 0 in the root and of the tool in frame n; `masses` (n) [kg], `centers` (n, 3) [m] and
-        `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; see
+        Rows are `DHRow`, or (theta, d, a, alpha) [rad, m, m, rad]: numbers, or texts as a book has them, ("q1 + pi/2",
+        0.3, 0, "pi/2"), with the coordinate in theta of a revolute joint, in d of a prismatic one. `base` and `tool`
+        (4, 4) are the poses of frame 0 in the root and of the tool in frame n; `masses` (n) [kg], `centers` (n, 3) [m]
+        and `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; see
         `model.denavit_hartenberg.conversion.tree_from_dh`.
 
         >>> cy.Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")

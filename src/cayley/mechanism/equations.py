@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.elastic_drives import ReductionError
     from cayley.dynamics.equations import EquationsOfMotion
     from cayley.dynamics.equations.closed_mechanisms import Formulation
+    from cayley.dynamics.equations.kinematic_equations import KinematicEquations
     from cayley.dynamics.euler_lagrange import EulerLagrange
     from cayley.dynamics.generation.model import GeneratedModel
     from cayley.dynamics.identification import LinearModel
@@ -109,6 +110,18 @@ class Equations(Dynamics):
         from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
         return equations_of_motion(self.tree, parameters=parameters, simplify=simplify, shared=shared,
                                    formulation=formulation, independent=independent)
+
+    def kinematic_equations(self, frame: str, *,
+                            parameters: Literal["numbers", "symbols"] = "symbols") -> KinematicEquations:
+        """Forward kinematics written out as in a textbook: `position`, `rotation`, `pose` and `jacobian` of a frame as
+        SymPy matrices in q_i and lengths l_i (or the model's "numbers"); printed, with c12 for cos(q_1 + q_2).
+
+        >>> found = cy.load("planar2r").kinematic_equations("tool")
+        >>> print(found.position[0])
+        l_1*cos(q_1) + l_2*cos(q_1 + q_2)
+        """
+        from cayley.dynamics.equations.kinematic_equations import kinematic_equations
+        return kinematic_equations(self.tree, frame, parameters=parameters)
 
     @one_kernel("q", "qd", "qdd")
     def euler_lagrange(self) -> Kernel[EulerLagrange]:

@@ -316,12 +316,15 @@ class Kinematics(Data):
                            tolerance: float = 1e-10, limits: bool = True, task: TaskRows = "pose", axes: str = "world",
                            restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
         """Configurations (..., nq) that bring a frame to poses (..., 4, 4), by search from `start` (..., nq), then
-        from random ones; see `kinematics.inverse.inverse_kinematics`.
+        from random ones; see `kinematics.inverse.inverse_kinematics`. A task may be less: points (..., 3) are targets
+        of `task="position"`, (x, y) of `task="xy"`.
 
         >>> arm = cy.load("ur5")
         >>> found = arm.inverse_kinematics(arm.pose([0.1, -1.2, 1.0, 0.2, 0.7, 0.0], "tool"), "tool")
         >>> found.status, bool(found.residual < 1e-10)
         ('solved', True)
+        >>> cy.load("planar2r").inverse_kinematics([0.5, 0.3], "tool", task="xy").status
+        'solved'
         """
         from cayley.kinematics.inverse import inverse_kinematics
         return inverse_kinematics(self.tree, target, frame, start=start, tolerance=tolerance, limits=limits, task=task,

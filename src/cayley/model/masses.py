@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from cayley.errors import ModelError
 from cayley.model.tree import Tree
 
@@ -47,6 +49,21 @@ def check_has_masses(tree: Tree) -> None:
 def unknown_masses(tree: Tree) -> list[int]:
     """The first body of each moving group in which no mass is known."""
     return [group[0] for group in rigid_groups(tree)[1:] if all(tree.bodies[k].mass is None for k in group)]
+
+
+def with_masses_for_letters(tree: Tree, size: float = 1.0) -> Tree:
+    """The same mechanism with numbers that stand for masses which are unknown, where only what is zero counts: centres
+    on the line to the next joint or frame of the body, and principal axes along those of the body."""
+    unknown = unknown_masses(tree)
+    bodies = list(tree.bodies)
+    for number in unknown:
+        ahead = [joint.placement[:3, 3] for joint, parent in zip(tree.joints, tree.parents, strict=True)
+                 if parent == number]
+        ahead += [frame.pose[:3, 3] for frame in tree.frames if frame.body == bodies[number].name]
+        along = next((place for place in ahead if np.any(place)), np.zeros(3))
+        bodies[number] = replace(bodies[number], mass=size, center=0.5 * size * along,
+                                 inertia=size * np.diag([0.11, 0.13, 0.17]))
+    return tree.with_parts(bodies, tree.joints)
 
 
 def with_missing_masses(tree: Tree, mass: float) -> Tree:

@@ -17,6 +17,7 @@ from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.equations.constraint_sums import Rows, Ties
 from cayley.dynamics.equations.parameter_symbols import (
     PASSIVE,
+    angles_of,
     drive_parameters,
     parameter_symbols,
     parameter_values,
@@ -63,7 +64,7 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
     used = _used(exact, ring) | {name for name, p in parameters.items() if p.kind in PASSIVE} if with_letters else set()
     symbols = parameter_symbols(parameters[name] for name in parameters if name in used)
     writer = Writer(ring, symbols | dict(zip(map(coordinate_name, range(n)), q, strict=True)),
-                    _angles(q, symbols, parameters), decimals=not with_letters,
+                    angles_of(q, symbols, parameters), decimals=not with_letters,
                     short=length > _LONG if shared is None else shared)
     written = {
         "M": [writer.by_mass(entry) for row in exact.M for entry in row],
@@ -88,7 +89,7 @@ def constraint_form(tree: Tree, links: Links, ties: Ties) -> EquationsOfMotion:
     symbolic, q, scalars = exact_links(links, {}, with_letters=False, longest=_LONGEST_ENTRY, outside=ties.coordinates)
     letters, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
     writer = Writer(scalars.ring, dict(zip(map(coordinate_name, range(n)), letters, strict=True)),
-                    _angles(letters, {}, parameters_of(links)), decimals=True)
+                    angles_of(letters, {}, parameters_of(links)), decimals=True)
     written = _of_constraints(ties.sums(symbolic, q, scalars, scalars.ring), writer, qd)
     return EquationsOfMotion(tree.name, letters, qd, qdd, {}, written, (), "none")
 
@@ -149,17 +150,6 @@ def _used(exact: Exact, ring: Ring) -> set[str]:
                 for bundle, wave in zip(ring.bundles, waves, strict=True)
                 for name, k in zip(bundle, wave.k, strict=True) if k}
     return found | {name.replace("q_", "gamma_") for name in found}
-
-
-def _angles(q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str,
-                                                                                Parameter]) -> dict[str, list[Any]]:
-    """What each angle is the sum of: a coordinate with the shift of its joint, or an oblique turn."""
-    angles = {symbol.name: [symbol] for symbol in (*q, *symbols.values())}
-    for k, symbol in enumerate(q):
-        shift = f"gamma_{k + 1}"
-        if shift in parameters:
-            angles[symbol.name] = [symbol, symbols.get(shift, sympy.Float(parameters[shift].value))]
-    return angles
 
 
 class _Coefficients:

@@ -1,18 +1,17 @@
 """What constraints say as exact sums of sines and cosines: residuals of rows, their derivatives by the coordinates.
 
-The frames that constraints join are on links. Where link i has one, and carries no other link, it is at l_i, as the
-next link would be; of several the second, third, ... frame is at l_i_b, l_i_c. Directions of frames are numbers.
+The frames that constraints join are on links, at letters of `frame_sums`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.dynamics.equations.frame_sums import ends_of, frame_motion, way_to_root
 from cayley.dynamics.equations.readable_sums import leading_sign
 from cayley.dynamics.equations.symbolic_links import Parameter, Scalars
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum
@@ -27,14 +26,6 @@ from cayley.model.tree import Tree
 
 _ROUNDING = 1e-14
 _REST = np.zeros(3)
-
-
-class End(NamedTuple):
-    """A frame of a constraint: the link that carries it (or ROOT), where it is there, and its directions (3, 3)."""
-
-    link: int
-    origin: tuple[Parameter, ...]
-    rotation: Array
 
 
 class Cramer(NamedTuple):
@@ -70,7 +61,7 @@ class Ties:
                 raise UnsupportedError(
                     f"{each.sentence}: equations are written for constraints on positions that do not depend on time; "
                     "`constraint_jacobian.equations()` has its formulas")
-        self.ends = _ends(tree, links, [frame for each in self.constraints for frame in each.frames])
+        self.ends = ends_of(tree, links, [frame for each in self.constraints for frame in each.frames])
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -95,9 +86,9 @@ class Ties:
 
     def _rows(self, constraint: Constraint, links: Links, q: Array, scalars: Scalars) -> list[Row]:
         ends = [self.ends[frame] for frame in constraint.frames]
-        ways = [_way(links, end.link) for end in ends]
+        ways = [way_to_root(links, end.link) for end in ends]
         shared = next((k for k in (ways[0] if ways else []) if k in ways[1]), ROOT)
-        motions = [self._as_in_kernels(shared, _motion(links, end, shared, q, scalars)) for end in ends]
+        motions = [self._as_in_kernels(shared, frame_motion(links, end, shared, q, scalars)) for end in ends]
         try:
             return constraint.rows(motions, [Row(q[self._place(name)], 0.0, 0.0) for name in constraint.coordinates])
         except TypeError:  # a function that such sums do not have
@@ -142,44 +133,3 @@ def _determinant(A: list[list[Sum]], zero: Sum) -> Sum:
     if not A:
         return zero + 1
     return sum((A[0][j] * _minor(A, 0, j, zero) for j in range(len(A)) if A[0][j].terms), zero)
-
-
-def _ends(tree: Tree, links: Links, frames: Sequence[str]) -> dict[str, End]:
-    size = max([np.abs(link.placement[:3, 3]).max() for link in links.links], default=0.0)
-    found: dict[str, End] = {}
-    letters: dict[int, Any] = {}
-    for frame in dict.fromkeys(frames):
-        number, pose = links.place(tree, frame)
-        alone = not (links.children[number] if number != ROOT else links.links)
-        names = letters.setdefault(number, count(0 if alone else 1))
-        place = str(number + 1)
-        if np.abs(pose[:3, 3]).max() > _ROUNDING * size:
-            which = next(names)
-            place = f"{place}_{chr(ord('a') + which)}" if which else place
-        values = [value if abs(value) > _ROUNDING * size else 0.0 for value in pose[:3, 3]]
-        origin = tuple(Parameter("l", place, axis, float(value)) for axis, value in zip("xyz", values, strict=True))
-        found[frame] = End(number, origin, np.where(np.abs(pose[:3, :3]) < _ROUNDING, 0.0, pose[:3, :3]))
-    return found
-
-
-def _way(links: Links, number: int) -> list[int]:
-    """The links from one inwards to the root."""
-    found = [number]
-    while number != ROOT:
-        number = links.links[number].parent
-        found.append(number)
-    return found
-
-
-def _motion(links: Links, end: End, stop: int, q: Array, scalars: Scalars) -> FrameMotion:
-    """The pose of a frame, at rest, seen from a link inwards."""
-    x: Any = np.array([scalars.number(p) if p.value else 0.0 for p in end.origin])
-    R: Any = end.rotation
-    number = end.link
-    while number != stop:
-        link = links.links[number]
-        x = link.offset(q) + link.inwards(x, q)
-        R = np.stack([link.inwards(R[:, k], q) for k in range(3)], axis=1)
-        number = link.parent
-    return FrameMotion(R, x, _REST, _REST, _REST, _REST)
-

@@ -7,6 +7,7 @@ long to read is a recursion of named values instead (`named_recursion`). Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from cayley.dynamics.equations.closed_form import closed_form
 from cayley.dynamics.equations.named_recursion import named_recursion
 from cayley.dynamics.equations.result import EquationsOfMotion
+from cayley.dynamics.equations.symbolic_links import parameters_of
 from cayley.dynamics.equations.trigonometric_sums import TooLong
 from cayley.dynamics.rigid_links.links import Link, Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
+from cayley.model.masses import unknown_masses, with_masses_for_letters
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -32,9 +35,10 @@ def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"]
 
     `parameters`: the "numbers" of the model, or "symbols" for them: m_i mass of link i, r_i its centre, I_i inertia
     about it, l_i where link i carries the next (x, y, z after the number where there are several), g gravity; J_i, b_i,
-    f_i of rotors and friction that the mechanism includes. Zeros of the model are zeros. `shared`: intermediate
-    symbols, all (True), none (False), or as many as it takes to be readable. `simplify`: a function of SymPy to apply
-    to every entry. Of a mechanism with constraints they are `ClosedEquations`, in a `formulation` of
+    f_i of rotors and friction that the mechanism includes. Zeros of the model are zeros. Links whose masses are unknown
+    have letters too, without values: m_i, a centre r_i on the line to the next joint, principal inertias. `shared`:
+    intermediate symbols, all (True), none (False), or as many as it takes to be readable. `simplify`: a function of
+    SymPy to apply to every entry. Of a mechanism with constraints they are `ClosedEquations`, in a `formulation` of
     `closed_mechanisms`, "augmented", "projection" or "minimal", the last two in the coordinates of `independent`
     joints.
 
@@ -52,6 +56,10 @@ def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"]
     """
     if parameters not in ("numbers", "symbols"):
         raise ConventionError(f'parameters are "numbers" or "symbols", not {parameters!r}')
+    if parameters == "symbols" and unknown_masses(tree):
+        return _without_values(tree, equations_of_motion(
+            with_masses_for_letters(tree), parameters="symbols", simplify=simplify, shared=shared,
+            formulation=formulation, independent=independent))
     links = links_of(tree.spanning_tree())
     if tree.is_constrained or parameters == "symbols" or shared is False:
         _check_coordinates(tree, links)
@@ -65,6 +73,16 @@ def equations_of_motion(tree: Tree, *, parameters: Literal["numbers", "symbols"]
     found = _found(tree, links, parameters == "symbols", shared) if all(map(_has_axis, links.links)) else (
         named_recursion(tree, links, with_letters=False))
     return found if simplify is None else _simplified(found, simplify)
+
+
+def _without_values(tree: Tree, found: EquationsOfMotion) -> EquationsOfMotion:
+    """The same with NaN for the values of letters that stand for what is unknown: those that a choice would change."""
+    free = tree.spanning_tree()
+    chosen, other = (parameters_of(links_of(with_masses_for_letters(free, size))) for size in (1.0, 2.0))
+    places = "|".join({p.place for name, p in chosen.items() if p.value != other[name].value})
+    unknown = re.compile(rf"[mrI]_({places})[xyz]*")
+    return replace(found, parameters={symbol: float("nan") if unknown.fullmatch(symbol.name) else value
+                                      for symbol, value in found.parameters.items()})
 
 
 def _found(tree: Tree, links: Links, with_letters: bool, shared: bool | None) -> EquationsOfMotion:

@@ -38,6 +38,17 @@ def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parame
     return {symbols[name]: float(decimal(parameters[name].value)) for name in symbols}
 
 
+def angles_of(q: tuple[Any, ...], symbols: Mapping[str, Any],
+              parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
+    """What each angle is the sum of: a coordinate with the shift of its joint, or an oblique turn."""
+    angles = {symbol.name: [symbol] for symbol in (*q, *symbols.values())}
+    for k, symbol in enumerate(q):
+        shift = f"gamma_{k + 1}"
+        if shift in parameters:
+            angles[symbol.name] = [symbol, symbols.get(shift, sympy.Float(parameters[shift].value))]
+    return angles
+
+
 def drive_parameters(tree: Tree) -> dict[str, Parameter]:
     """The numbers of the drives that are included: J_i of rotors behind their gears, b_i and f_i of viscous and of dry
     friction, k_i, d_i and kappa_i, stiffness, damping and cubic stiffness of springs, and N_i, the gears before them.

@@ -27,7 +27,7 @@ from cayley.kinematics.inverse.kernels import allowed_jacobian, error_kernel, ja
 from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.search import Found, Search, quick_search, search
 from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call, search_step
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.task import Task, as_targets
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 
@@ -39,14 +39,15 @@ def inverse_kinematics(tree: Tree, target: ArrayLike, frame: str, *, start: Arra
     """A configuration that brings a frame to a pose; see `InverseKinematicsResult`. Joints that constraints tie to
     those on the way move with them: in it loops are closed, too.
 
-    target       poses (..., 4, 4) in the root's frame
+    target       poses (..., 4, 4) in the root's frame; of a task without orientation also points (..., 3), or (x, y)
+                 (..., 2) of the task "xy"
     start        configurations (..., nq) to begin at; what is beyond a limit is first brought to it. The joints that
                  the frame does not
                  depend on stay where they are in `start`
     tolerance    of the residual: the norm of the asked rows, metres and radians together
     limits       False ignores the limits of the joints
-    task         "pose", "position", "orientation", or which of the rows (x, y, z; x, y, z) of the error count, linear
-                 first
+    task         "pose", "position", "orientation", some letters of a position ("xy"), or which of the rows (x, y, z;
+                 x, y, z) of the error count, linear first
     axes         in which the rows of a partial task are: "world", "target", "body", or the name of a frame
     restarts     attempts after the first, `iterations` for each at most (in fives), `seed` of their starts
 
@@ -107,6 +108,7 @@ class Solver:
         self.nq = tree.nq
         self.neutral = tree.neutral
         self.bounds = bounds
+        self.task = task
         constraints = constraints_on(tree, tree.path(tree.body_number(tree.frame(frame).body)))
         self._calls = iterations_of_a_call(constraints)
         self._step = search_step(tree, frame, task, bounds, constraints).ufunc()
@@ -121,7 +123,7 @@ class Solver:
 
     def solve(self, target: ArrayLike, start: ArrayLike | None, tolerance: float, restarts: int, iterations: int,
               seed: int) -> InverseKinematicsResult:
-        targets = checked_targets(target)
+        targets = checked_targets(as_targets(target, self.task))
         if not (restarts >= 0 and iterations >= 1 and tolerance >= 0.0):
             raise SignatureError(
                 f"restarts are 0 or more, iterations 1 or more, a tolerance is not negative; not {restarts}, "

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
@@ -45,11 +45,11 @@ class Task:
     @classmethod
     def of(cls, tree: Tree, task: str | Sequence[bool], axes: str) -> Task:
         listed = tuple(bool(x) for x in task) if isinstance(task, Iterable) else None
-        rows = _NAMED.get(task) if isinstance(task, str) else listed
+        rows = _named_rows(task) if isinstance(task, str) else listed
         if rows is None or len(rows) != 6 or not any(rows):
             raise ConventionError(
-                'a task is "pose", "position", "orientation", or six truth values (x, y, z; x, y, z), linear first, '
-                f"not all of them false; not {task!r}")
+                'a task is "pose", "position", "orientation", letters of a position ("xy", "z"), or six truth values '
+                f"(x, y, z; x, y, z), linear first, not all of them false; not {task!r}")
         if axes not in _AXES:
             tree.frame(axes)
         partial = any(rows[:3]) != all(rows[:3]) or any(rows[3:]) != all(rows[3:])
@@ -62,6 +62,27 @@ class Task:
     @property
     def angular(self) -> list[int]:
         return [k for k in range(3) if self.rows[3 + k]]
+
+
+def _named_rows(task: str) -> tuple[bool, ...] | None:
+    """The rows of a task that has a name, or that is some of the letters x, y, z."""
+    letters = len(task) == len(set(task)) and set(task) <= set("xyz")
+    return _NAMED.get(task, tuple(axis in task for axis in "xyz") + (False,) * 3 if letters else None)
+
+
+def as_targets(target: ArrayLike, task: Task) -> Array:
+    """What is asked as poses (..., 4, 4): poses, or, of a task without orientation, points (..., 3), or as many numbers
+    as the task has rows: (x, y) of a task "xy"."""
+    given = np.asarray(target)
+    if given.shape[-2:] == (4, 4) or task.angular or given.ndim == 0 or given.shape[-1] not in (3, len(task.linear)):
+        return given
+    places = task.linear if given.shape[-1] == len(task.linear) else [0, 1, 2]
+    if len(places) < 3 and task.axes != "world":
+        raise ConventionError(f"{len(places)} numbers say where in the axes of the world; in those of {task.axes!r} a "
+                              "task needs points of three coordinates")
+    poses = np.broadcast_to(np.eye(4), (*given.shape[:-1], 4, 4)).copy()
+    poses[..., places, 3] = given
+    return poses
 
 
 def task_error(tree: Tree, q: Array, frame: str, target: Array, task: Task) -> tuple[Any, Any]:

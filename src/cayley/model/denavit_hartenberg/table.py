@@ -22,6 +22,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
+from cayley.model.denavit_hartenberg.row_texts import numbers_of_row
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
 from cayley.model.spring_kinds import Spring
@@ -221,8 +222,8 @@ def _pose_in_words(pose: Array) -> str:
 
 
 def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d a alpha") -> tuple[DHRow, ...]:
-    """Rows from bare numbers in the order of a printed table; `order` names the columns, `kind` among them if the table
-    has it.
+    """Rows from numbers, and texts as a book has them, in the order of a printed table: ("q1 + pi/2", 0.3, 0, "pi/2").
+    `order` names the columns, `kind` among them if the table has it; a row may also have its kind after them.
 
     >>> rows_from_numbers([(0.0, 0.0, 0.4), (0.5, 0.0, 0.0, "prismatic")], order="a alpha d kind")[1]
     DHRow(theta=0.0, d=0.0, a=0.5, alpha=0.0, kind='prismatic', ...)
@@ -235,12 +236,13 @@ def rows_from_numbers(numbers: Iterable[Iterable[Any]], *, order: str = "theta d
 
 
 def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:  # noqa: ANN401 (it is told what is wrong)
-    values = tuple(row) if np.ndim(row) else (row,)
-    if len(values) != len(columns) and not (columns[-1] == "kind" and len(values) == len(columns) - 1):
+    values = (row,) if isinstance(row, str) or not np.ndim(row) else tuple(row)
+    asked = [*columns, "kind"] if "kind" not in columns and len(values) == len(columns) + 1 else columns
+    if len(values) != len(asked) and not (asked[-1] == "kind" and len(values) == len(asked) - 1):
         raise ModelError(
-            f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}. Rows of "
-            "prismatic joints are DHRow(..., kind=\"prismatic\")")
-    return DHRow(**dict(zip(columns, values, strict=False)))
+            f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}, and may have "
+            "a kind after them: \"prismatic\"")
+    return DHRow(**numbers_of_row(dict(zip(asked, values, strict=False)), place))  # type: ignore[arg-type]  # by name
 
 
 # Positions

@@ -10,23 +10,16 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any, NoReturn
 
-import numpy as np
-
 from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, ModelError
+from cayley.model.angle_texts import ANGLES, angle_of
 from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.toml_places import Path, Places, line_nested_deeper, written
 from cayley.model.parts import LARGEST
 from cayley.wording import did_you_mean, shown
 
-_ANGLE = re.compile(r"""\s* (?P<sign>[+-]?) \s*
-    (?: (?P<degrees>[\d.eE+-]+) \s* deg
-      | (?: (?P<times>[\d.eE+-]+) \s* \*? \s* )? pi (?: \s* / \s* (?P<over>[\d.eE+-]+) )? ) \s*""", re.VERBOSE)
 MOST_BYTES = 4 * 2**20  # the parser is slow: twelve thousand joints are enough
 DEEPEST = 20  # tables and lists in each other
-LONGEST_ANGLE = 60
-
-_ANGLES = 'a text like "-pi/2", "2*pi/3" or "30 deg"'
 
 
 def document(path_or_text: str | PathLike[str]) -> Section:
@@ -169,7 +162,7 @@ class Section:
         if isinstance(value, str) and angle:
             value = self._angle(value, *key)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(f"must be a number{', or ' + _ANGLES if angle else ''}, not {shown(value)}", *key)
+            self.fail(f"must be a number{', or ' + ANGLES if angle else ''}, not {shown(value)}", *key)
         try:
             number = float(value)
         except OverflowError:
@@ -181,16 +174,10 @@ class Section:
         return number
 
     def _angle(self, text: str, *key: str | int) -> float:
-        match = _ANGLE.fullmatch(text) if len(text) <= LONGEST_ANGLE else None
         try:
-            if match is None:
-                raise ValueError
-            sign = -1.0 if match["sign"] == "-" else 1.0
-            if match["degrees"]:
-                return sign * float(np.deg2rad(float(match["degrees"])))
-            return sign * float(match["times"] or 1) * float(np.pi) / float(match["over"] or 1)
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"{shown(text)} is not an angle: write a number of radians, or {_ANGLES}", *key)
+            return angle_of(text)
+        except ValueError:
+            self.fail(f"{shown(text)} is not an angle: write a number of radians, or {ANGLES}", *key)
 
     # Tables
 
