@@ -127,8 +127,8 @@ def kernels(sweep: bool) -> None:
                 print(f"| {label} | {np.dtype(dtype).name} | {layout} | "
                       f"{rate / 28 / np.dtype(dtype).itemsize / 1e9:.1f} | {rate / 1e12:.2f} | "
                       f"{rate / copied:.1%} | {error:.0e} |", flush=True)
-                if sweep and layout == "rows":
-                    sweep_rows(cupy, on_gpu, states, copied)
+                if sweep:
+                    sweep_tiles(cupy, on_gpu, states, out, copied)
             few = [a[:100] for a in rows]
             on_gpu(*few)
             cupy.cuda.Device().synchronize()
@@ -141,21 +141,21 @@ def kernels(sweep: bool) -> None:
     print()
 
 
-def sweep_rows(cupy: Any, kernel: Any, rows: list[Any], copied: float) -> None:
-    """Each thread its own row, with more and fewer threads a block; and tiles, with more and fewer blocks at work."""
+def sweep_tiles(cupy: Any, kernel: Any, states: list[Any], out: Any, copied: float) -> None:
+    """Each thread its own state, with more and fewer threads a block; and tiles, with more and fewer blocks at work."""
     os.environ["CAYLEY_CACHE"] = "off"  # where code of other choices lies
     kept = dict(cuda_rows.BUSY), gpu_code.RESIDENT, kernel._code._threads
-    result = kernel(*rows)
-    moved = sum(a.nbytes for a in (*rows, *(result if isinstance(result, tuple) else (result,))))
-    for way, busy, choices in (("threads, each its row", 1 << 30, (32, 64, 128)),
+    moved = sum(a.nbytes for a in (*states, kernel(*states, out=out)))
+    for way, busy, choices in (("threads, each its state", 1 << 30, (32, 64, 128)),
                                ("blocks of tiles", 0, (2, 3, 4, 5, 6, 8, 12))):
         cuda_rows.BUSY.update(float=busy, double=busy)
+        forget(kernel._code)
         found = []
         for each in choices:
             kernel._code._threads = kept[2] if busy == 0 else each
             gpu_code.RESIDENT = each
-            forget(kernel._code)
-            found.append(f"{each}: {moved / seconds(cupy, partial(kernel, *rows), 5, each=10) / copied:.1%}")
+            kernel._code._launches.clear()
+            found.append(f"{each}: {moved / seconds(cupy, partial(kernel, *states, out=out), 5, each=10) / copied:.1%}")
         print(f"  {way} {', '.join(found)}", flush=True)
     cuda_rows.BUSY.update(kept[0])
     gpu_code.RESIDENT = kept[1]

@@ -67,7 +67,7 @@ _ENGINE = {  # the operations of the engine, each with its parameters
 def pays(program: Program, precision: str, strides: Sequence[Strides]) -> bool:
     """Whether all operands are rows or the same for all states, and moving them by tiles is faster."""
     variables = [*program.inputs, *program.outputs]
-    rows = [v for v, known in zip(variables, strides, strict=True) if _is_row(v, known)]
+    rows = [v for v, known in zip(variables, strides, strict=True) if _is_moved(v, known)]
     same = [v for v, known in zip(program.inputs, strides, strict=False) if known[0] == 0]
     if len(rows) + len(same) < len(variables):
         return False
@@ -81,7 +81,7 @@ def memory_of_tiles(program: Program, precision: str, strides: Sequence[Strides]
     """In bytes, of a block: two barriers, two buffers for inputs and one for outputs."""
     read = _read(program)
     inputs = sum(len(v.nodes) for v, known in zip(program.inputs, strides, strict=False)
-                 if v.name in read and _is_row(v, known))
+                 if v.name in read and _is_moved(v, known))
     return ALIGNED + TILE * (2 * inputs + sum(len(v.nodes) for v in program.outputs)) * _SIZE[precision]
 
 
@@ -111,8 +111,9 @@ def _read(program: Program) -> set[str]:
     return {v.name for v in program.inputs if any(uses[node.index] for node in v.nodes)}
 
 
-def _is_row(variable: Variable, known: Strides) -> bool:
-    return known == (len(variable.nodes), 1)
+def _is_moved(variable: Variable, known: Strides) -> bool:
+    """Rows, one after another, or columns."""
+    return known in ((len(variable.nodes), 1), (1, None))
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,28 @@ class _Row(Operand):
     own: str = ""
 
     def at(self, place: int) -> str:
-        return f"{self.own}[{place}]"
+        return f"{self.own}[{place * TILE if self.gap else place}]"
 
     @property
     def length(self) -> int:
         return len(self.variable.nodes)
+
+    @property
+    def gap(self) -> str:
+        """From column to column, if it has columns."""
+        return self.strides[-1] if self.known[-1] is None else ""
+
+    @property
+    def this(self) -> str:
+        """Where this thread's numbers begin among those of a tile."""
+        return "row" if self.gap else f"row*{self.length}"
+
+    def copies(self, target: str) -> list[tuple[str, str, int]]:
+        """What lies together: where it is in a buffer, where in the operand, and how many numbers for each state."""
+        if not self.gap:
+            return [(target, f"{self.pointer} + tile*{self.length * TILE}", self.length)]
+        return [(f"{target} + {k * TILE}", f"{self.pointer} + tile*{TILE} + {k}*{self.gap}", 1)
+                for k in range(self.length)]
 
 
 def _rows(operands: Sequence[Operand], taken: set[str], buffer: str) -> list[Operand]:
@@ -136,7 +154,7 @@ def _rows(operands: Sequence[Operand], taken: set[str], buffer: str) -> list[Ope
     found: list[Operand] = []
     place = 0
     for o in operands:
-        if _is_row(o.variable, o.known):
+        if _is_moved(o.variable, o.known):
             own = unique(f"{o.pointer}_row", taken)
             taken.add(own)
             found.append(_Row(o.variable, o.pointer, o.strides, o.known, o.turn, buffer, place, own))
@@ -158,9 +176,9 @@ class _Tiles:
     def around(self, does: Statements) -> list[str]:
         """What a thread does in all."""
         turn = [*_TURN, f"if (whole(tile)) {self.name}_wait(arrived + buffer, turn/2 % 2);", "else __syncthreads();",
-                *[f"const {self.real} *const {o.own} = rows + (buffer*{self._length} + {o.place})*{TILE} + "
-                  f"row*{o.length};" for o in self.fetched],
-                *[f"{self.real} *const {o.own} = made + {o.place * TILE} + row*{o.length};" for o in self.put],
+                *[f"const {self.real} *const {o.own} = rows + (buffer*{self._length} + {o.place})*{TILE} + {o.this};"
+                  for o in self.fetched],
+                *[f"{self.real} *const {o.own} = made + {o.place * TILE} + {o.this};" for o in self.put],
                 *does.loads, f"if (threadIdx.x == 0) {self.name}_taken();", "__syncthreads();",
                 "bring(tile + 2*(long long)gridDim.x, buffer);", *does.lines, *does.stores, *self._sent()]
         return [*self._opened(), *self._bringing(), _EACH_TILE, *[f"    {line}" for line in turn], "}",
@@ -171,7 +189,9 @@ class _Tiles:
         return sum(o.length for o in self.fetched)
 
     def _opened(self) -> list[str]:
-        begins = " |\n        ".join(f"(unsigned long long){o.pointer}" for o in (*self.fetched, *self.put))
+        moved = (*self.fetched, *self.put)
+        begins = " |\n        ".join([*[f"(unsigned long long){o.pointer}" for o in moved],
+                                      *[f"(unsigned long long)({o.gap}*{_SIZE[self.real]})" for o in moved if o.gap]])
         return [f"extern __shared__ __align__({ALIGNED}) unsigned char buffers[];",
                 "unsigned long long *const arrived = (unsigned long long *)buffers;",
                 f"{self.real} *const rows = ({self.real} *)(buffers + {ALIGNED});",
@@ -187,25 +207,23 @@ class _Tiles:
 
     def _bringing(self) -> list[str]:
         """The inputs of a tile come into a buffer."""
-        targets = [f"rows + (buffer*{self._length} + {o.place})*{TILE}" for o in self.fetched]
+        copies = [each for o in self.fetched for each in o.copies(f"rows + (buffer*{self._length} + {o.place})*{TILE}")]
         bulk = [f"{self.name}_fence();", f"{self.name}_expect(arrived + buffer, {self._bytes(self._length)});",
-                *[f"{self.name}_fetch({target}, {o.pointer} + tile*{o.length * TILE}, {self._bytes(o.length)}, "
-                  "arrived + buffer);" for o, target in zip(self.fetched, targets, strict=True)]]
+                *[f"{self.name}_fetch({target}, {source}, {self._bytes(length)}, arrived + buffer);"
+                  for target, source, length in copies]]
         return ["const auto bring = [&](long long tile, int buffer) {", "    if (tile >= tiles) return;",
                 "    if (whole(tile)) {", "        if (threadIdx.x == 0) {", *[f"            {line}" for line in bulk],
-                "        }", "        return;", "    }",
-                *[line for o, target in zip(self.fetched, targets, strict=True)
-                  for line in _by_words(f"({target})[word]", f"{o.pointer}[tile*{o.length * TILE} + word]", o.length)],
+                "        }", "        return;", "    }", *[line for each in copies for line in _by_words(*each)],
                 "};", "bring(blockIdx.x, 0);", "bring(blockIdx.x + (long long)gridDim.x, 1);"]
 
     def _sent(self) -> list[str]:
         """The outputs of a tile go where they belong, once all threads have made theirs."""
-        bulk = [f"{self.name}_put({o.pointer} + tile*{o.length * TILE}, made + {o.place * TILE}, "
-                f"{self._bytes(o.length)});" for o in self.put]
+        copies = [(target, source, length) for o in self.put
+                  for source, target, length in o.copies(f"made + {o.place * TILE}")]
         return [f"{self.name}_fence();", "__syncthreads();", "if (!whole(tile)) {",
-                *[line for o in self.put for line in _by_words(f"{o.pointer}[tile*{o.length * TILE} + word]",
-                                                               f"made[{o.place * TILE} + word]", o.length)],
-                "} else if (threadIdx.x == 0) {", *[f"    {line}" for line in bulk], f"    {self.name}_commit();", "}"]
+                *[line for each in copies for line in _by_words(*each)], "} else if (threadIdx.x == 0) {",
+                *[f"    {self.name}_put({target}, {source}, {self._bytes(length)});"
+                  for target, source, length in copies], f"    {self.name}_commit();", "}"]
 
     def _bytes(self, length: int) -> int:
         return length * TILE * _SIZE[self.real]
@@ -213,7 +231,7 @@ class _Tiles:
 
 def _by_words(target: str, source: str, length: int) -> list[str]:
     return [f"    for (int word = threadIdx.x; word < words(tile, {length}); word += {TILE})",
-            f"        {target} = {source};"]
+            f"        ({target})[word] = ({source})[word];"]
 
 
 def _engine(name: str) -> list[str]:
