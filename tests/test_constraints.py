@@ -127,7 +127,7 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
         "forward_dynamics", "constraint_forces", "constraint_structure", "configuration_singularity", "actuation",
         "inertia_matrix", "inertia_condition", "bias_forces", "coriolis_matrix", "gravity_forces", "minimal_dynamics",
         "inverse_dynamics", "joint_reactions", "compare_inverse_dynamics", "linear_model", "accessibility",
-        "needed_friction", "slip_check", "switched", "level_functions", "animate", "generalized_links",
+        "needed_friction", "slip_check", "switched", "level_functions", "animate", "view", "generalized_links",
         "composite_bodies", "unit_acceleration_wrenches", "link_motion", "point_motion", "formed_jacobian",
         "bias_parts", "bias_coefficients", "inertia_parts", "force_sensitivity", "track",
         "inverse_kinematics", "centroidal_momentum", "centroidal_momentum_matrix", "centroidal_bias",

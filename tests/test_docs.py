@@ -25,7 +25,7 @@ from studio.browser import Browser, NoBrowser, chromium
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-MEASURED = {"scale"}  # drawn by benchmarks
+MEASURED = {"scale", "studio", "studio_quadruped", "studio_closed"}  # drawn by benchmarks, and by a browser
 PICTURES = sorted({path.stem for path in (DOCS / "pictures").glob("*.png")} - MEASURED)
 
 

@@ -9,8 +9,8 @@ import pytest
 import cayley as cy
 
 HEAVY = {
-    "llvmlite", "scipy", "sympy", "matplotlib", "rich", "typer", "mujoco", "trimesh", "networkx", "xml", "html", "http",
-    "email", "asyncio", "unittest"}
+    "llvmlite", "scipy", "sympy", "matplotlib", "rich", "typer", "mujoco", "trimesh", "viser", "websockets", "networkx",
+    "xml", "html", "http", "email", "asyncio", "unittest"}
 LATER = ("dynamics", "simulation", "drawing", "control", "planning", "mechanisms", "systems", "studio", "cli")
 
 

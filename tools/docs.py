@@ -47,7 +47,7 @@ SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages f
     "Guides": ("", ["installing.md", "words.md", "packages.md", "loading.md", "toml.md",
                     "compiler.md", "parameters.md", "equations.md", "generation.md",
                     "simulation.md", "gradients.md", "systems.md", "planning.md", "following.md", "synthesis.md",
-                    "linearised.md", "shapes.md", "elastic.md", "control.md", "adaptive.md", "force.md", "stability.md",
+                    "linearised.md", "shapes.md", "studio.md", "elastic.md", "control.md", "adaptive.md", "force.md", "stability.md",
                     "feedback_linearisation.md", "identification.md", "optimal_control.md", "exports.md", "scale.md"]),
     "Coming from": ("coming_from", ["pinocchio.md", "mujoco.md", "robotics_toolbox.md", "jax_and_casadi.md"]),
     "Conventions": ("conventions.md", []),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ _MOST_NUMBERS = 9
 _MOST_PARTS = 6
 _LONGEST = 80
 _MAKERS = {"animate": "cayley.studio.animation", "animate_states": "cayley.studio.animation",
-           "report": "cayley.studio.report",
+           "report": "cayley.studio.report", "View": "cayley.studio.live",
            "draw_instants": "cayley.drawing.instants", "draw_states": "cayley.drawing.instants"}
 
 
@@ -135,6 +135,39 @@ def checked_place(path: str | os.PathLike[str], otherwise: str) -> Path:
     if not place.absolute().parent.is_dir():
         raise ModelError(f"there is no folder {place.parent}: make it first, or write the page elsewhere")
     return place
+
+
+class LiveView(Protocol):
+    """Robots in a browser, moved by hand and from Python; see `cayley.studio.live.View`."""
+
+    @property
+    def q(self) -> np.ndarray[Any, Any]:
+        """The configuration (nq) of the first robot; setting it moves the robot there."""
+
+    @q.setter
+    def q(self, q: Any) -> None: ...  # noqa: ANN401 (whatever NumPy takes for an array)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+
+    def show(self, motion: Any, *, speed: float = 1.0, play: bool = True) -> LiveView:  # noqa: ANN401 (see `animate`)
+        """Have the robot play a motion."""
+
+    def reach(self, pose: Any, frame: str | None = None) -> bool:  # noqa: ANN401 (whatever NumPy takes for an array)
+        """Bring a frame to a pose (4, 4); whether it got there."""
+
+    def add(self, arm: Any, *, at: Any = None) -> Any:  # noqa: ANN401 (a mechanism, which no lower layer knows)
+        """One more robot."""
+
+    def open(self) -> LiveView:
+        """Show the page in the browser of this machine."""
+
+    def wait(self) -> None:
+        """Go on until the view is closed, or Ctrl-C."""
+
+    def close(self) -> None:
+        """Stop the server."""
 
 
 def png(figure: Figure) -> bytes:

@@ -24,6 +24,7 @@ QUIETLY = {"DEBIAN_FRONTEND": "noninteractive"}
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--hide-scrollbars", "--mute-audio", "--disable-background-networking", "--disable-extensions",
          "--remote-debugging-pipe")
+WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")  # drawn by the processor
 BEGIN = ("import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], "
          "sys.argv[3:])")
 PATIENCE = 60.0  # seconds for an answer, on a busy machine
@@ -66,18 +67,18 @@ def _installed() -> str:
 class Browser:
     """One page of a browser at a time; `problems` are what its console complained about."""
 
-    def __init__(self) -> None:
+    def __init__(self, *more: str) -> None:
         self._profile = tempfile.TemporaryDirectory(prefix="cayley-chromium-", ignore_cleanup_errors=True)
         orders_out, orders_in = _pipe()
         answers_out, answers_in = _pipe()
-        command = [sys.executable, "-c", BEGIN, str(orders_out), str(answers_in), chromium(), *FLAGS,
+        command = [sys.executable, "-c", BEGIN, str(orders_out), str(answers_in), chromium(), *FLAGS, *more,
                    f"--user-data-dir={self._profile.name}"]
         self._process = subprocess.Popen(command, pass_fds=(orders_out, answers_in), stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
         os.close(orders_out)
         os.close(answers_in)
         self._orders, self._answers, self._unread = orders_in, answers_out, b""
-        self._number, self._session = 0, ""
+        self._number, self._session, self._target = 0, "", ""
         self.problems: list[str] = []
         self.requests: list[str] = []
 
@@ -94,18 +95,22 @@ class Browser:
         os.close(self._answers)
         self._profile.cleanup()
 
-    def open(self, page: Path, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Load a page into a new tab of the given size."""
+    def open(self, page: Path | str, *, width: int, height: int = 900, dark: bool = False, first: str = "") -> None:
+        """Load a file, or an address, into a new tab of the given size; `first` is done before its own scripts."""
         self.problems, self.requests, self._session = [], [], ""
-        target = self.order("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.order("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        if self._target:
+            self.order("Target.closeTarget", targetId=self._target)  # which would go on drawing
+        self._target = self.order("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.order("Target.attachToTarget", targetId=self._target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.order(f"{domain}.enable")
         self.order("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width
                    < 600)
         self.order("Emulation.setEmulatedMedia",
                    features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.order("Page.navigate", url=page.resolve().as_uri())
+        if first:
+            self.order("Page.addScriptToEvaluateOnNewDocument", source=first)
+        self.order("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         self.wait("document.readyState === 'complete'")
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 
@@ -151,6 +156,16 @@ class Browser:
         x, y, width, height = self.box(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self._mouse(kind, x + width / 2, y + height / 2, button="left", clickCount=1)
+
+    def press(self, key: str, times: int = 1) -> None:
+        """Press a key, as ArrowRight or Enter, where the focus is."""
+        code = {"Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35,
+                " ": 32}[key]
+        text = {"Enter": "\r", " ": " "}.get(key)
+        for _ in range(times):
+            more = {} if text is None else {"text": text}
+            self.order("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **more)
+            self.order("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
         """Left, top, width and height on the screen."""

@@ -26,6 +26,7 @@ from cayley.cli.inverse_kinematics import inverse_kinematics
 from cayley.cli.report import report
 from cayley.cli.robots import info, robots
 from cayley.cli.simulate import simulate
+from cayley.cli.studio import studio
 from cayley.cli.synthesise import synthesise
 from cayley.cli.terminal import errors, literal
 from cayley.cli.tour import tour
@@ -46,7 +47,7 @@ app = typer.Typer(name="cayley", no_args_is_help=True, rich_markup_mode="markdow
 COMMANDS: dict[str, Callable[..., None]] = {
     "tour": tour, "robots": robots, "info": info, "check": check, "equations": equations, "counts": counts,
     "export": export, "ik": inverse_kinematics, "simulate": simulate, "trajectory": trajectory,
-    "control": control, "synthesise": synthesise, "report": report}
+    "control": control, "synthesise": synthesise, "report": report, "studio": studio}
 for name, command in COMMANDS.items():
     settings = NUMBERS if name in ("ik", "synthesise", "trajectory", "control") else {}
     app.command(name, help=_help(command), context_settings=settings)(command)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 from cayley.compiler.typing import Array, ArrayLike, TaskRows
 from cayley.mechanism.data import Data
-from cayley.showing import Player, maker
+from cayley.showing import LiveView, Player, maker
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,6 +69,14 @@ class Pictures(Data):
         shown: Path | Player = maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
                                                 ground=ground, shapes=shapes, size=size)
         return shown
+
+    def view(self, *, host: str = "127.0.0.1", port: int | None = None) -> LiveView:
+        """The robot in a browser, live: sliders, a gizmo, ellipsoids, motions that are played, simulation, plots. `view
+        = arm.view(); view.show(motion)`; a notebook shows the page, `view.open()` opens it in a browser. Drawn by viser
+        (the extra `studio`), on this machine alone, without a network; see `cayley.studio.live.View`.
+        """
+        made: LiveView = maker("View")(self, host=host, port=port)
+        return made
 
     def workspace(self, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
                   relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0),

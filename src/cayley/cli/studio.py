@@ -1,0 +1,69 @@
+"""`cayley studio`: robots in the browser, live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cayley.cli.arguments import completions, load
+from cayley.cli.terminal import literal, output
+from cayley.errors import CayleyError, ModelError
+from cayley.model.formats import files_in_words
+
+if TYPE_CHECKING:
+    from cayley.mechanism import Mechanism
+
+
+def studio(
+    robots: Annotated[list[str], typer.Argument(metavar="ROBOT...", autocompletion=completions, show_default=False,
+                                                help=f"Names of the catalogue, or a {files_in_words()} each.")],
+    motion: Annotated[Path | None, typer.Option("--motion", metavar="FILE", show_default=False,
+                                                help="A motion to play, an .npz file of `cayley trajectory --save` or "
+                                                     "`trajectory.save`.")] = None,
+    port: Annotated[int | None, typer.Option("--port", show_default=False,
+                                             help="The first that is free from 8080 on, if not said.")] = None,
+    host: Annotated[str, typer.Option("--host", help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Show robots in the browser, live: sliders, a gizmo that drags the end effector, its branches, ellipsoids,
+    workspace, motions, simulation, plots, equations. It needs no network, and no graphics card. Ctrl-C ends it.
+
+    **Examples**
+
+    ```
+    cayley studio panda
+    cayley studio my_robot.urdf --no-browser --port 9000
+    cayley studio ur5 four_bar
+    cayley trajectory panda "0 0 0 -1 0 1 0" "1 0 0 -1 0 2 0" --acceleration 5 --save move.npz
+    cayley studio panda --motion move.npz
+    ```
+    """
+    from cayley.studio.live import View
+    arms = [load(name) for name in robots]
+    played = None if motion is None else _read(motion, arms[0])
+    with View(arms[0], host=host, port=port) as view:
+        for arm in arms[1:]:
+            view.add(arm)
+        if played is not None:
+            view.show(played)
+        output().print(literal(f"{', '.join(arm.name for arm in arms)}: {view.url} (Ctrl-C ends it)"), soft_wrap=True)
+        if browser:
+            view.open()
+        try:
+            view.wait()
+        except KeyboardInterrupt:
+            output().print("Closed.")
+
+
+def _read(path: Path, arm: Mechanism) -> Any:  # noqa: ANN401 (whatever is played)
+    """A planned motion, or the run of a simulation."""
+    from cayley.planning.motion_file import load_motion
+    from cayley.simulation.trajectory_file import load as load_run
+    if not path.is_file():
+        raise ModelError(f"{path} is no file: give an .npz file with a motion")
+    try:
+        return load_motion(path)
+    except CayleyError:
+        return load_run(path, arm.tree)

@@ -1,0 +1,69 @@
+"""What a panel is: some controls on the page, and what they do to a robot."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from cayley.compiler.typing import Array
+
+if TYPE_CHECKING:
+    from viser import GuiApi, GuiEvent, SceneApi
+
+    from cayley.studio.live.robot import Robot
+
+
+class Panel(ABC):
+    """Base class of the panels. Controls are made by `build`; `moved` is called whenever the robot has moved."""
+
+    folder: ClassVar[str]
+    expanded: ClassVar[bool] = False
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
+        self.build()
+
+    @classmethod
+    def refusal(cls, robot: Robot) -> str:
+        """Why there is no such panel for a robot; nothing, if there is one."""
+        return ""
+
+    @abstractmethod
+    def build(self) -> None:
+        """Make the controls."""
+
+    def moved(self) -> None:  # noqa: B027 (most have nothing to do)
+        """The robot is elsewhere."""
+
+    def takes(self, q: Array) -> bool:
+        """Whether this panel sees to it that the robot gets to q."""
+        return False
+
+    def halt(self) -> None:  # noqa: B027 (most move nothing)
+        """Stop moving the robot."""
+
+    # For those who write one
+
+    @property
+    def gui(self) -> GuiApi:
+        return self.robot.view.server.gui
+
+    @property
+    def scene(self) -> SceneApi:
+        return self.robot.view.server.scene
+
+    def on(self, control: Any, action: Callable[[], None]) -> None:  # noqa: ANN401 (of any control that has a value)
+        """Do something whenever somebody changes a control on the page, not when the studio does."""
+        def changed(event: GuiEvent[Any]) -> None:
+            if event.client_id is not None:
+                self.robot.view.post((self, id(control)), action)
+        control.on_update(changed)
+
+    def put(self, control: Any, value: object) -> None:  # noqa: ANN401 (of any control that has a value)
+        """Have a control show a value."""
+        control.value = value
+
+    def on_click(self, button: Any, action: Callable[[], None]) -> None:  # noqa: ANN401 (of any button)
+        """Do something whenever a button is pressed."""
+        button.on_click(lambda _: self.robot.view.post((self, id(button)), action))
