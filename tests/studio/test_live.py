@@ -179,11 +179,11 @@ def test_a_motion_is_played_scrubbed_and_plotted(view):
     motions = view.robot.panel(Motions)
     motions.seek(0.25)
     np.testing.assert_allclose(view.q, [0.5, -0.25], atol=0.02)
-    wait_for(lambda: len(plots.data[0]) > 10 and abs(plots.data[0][np.isfinite(plots.data[-1])][-1] - 0.25) < 0.02)
+    wait_for(lambda: len(plots.data[0]) > 10 and abs(plots.data[0][np.argmax(plots.data[-1])] - 0.25) < 0.02)
     t, first, second, line = plots.data
-    np.testing.assert_allclose(first, np.degrees(np.interp(t, [0.0, 0.5, 1.0], way[:, 0])), atol=1e-6)
-    np.testing.assert_allclose(second, np.degrees(np.interp(t, [0.0, 0.5, 1.0], way[:, 1])), atol=1e-6)
-    assert np.isfinite(line).sum() == 2
+    np.testing.assert_allclose(first, np.degrees(np.interp(t, [0.0, 0.5, 1.0], way[:, 0])), atol=1e-3)
+    np.testing.assert_allclose(second, np.degrees(np.interp(t, [0.0, 0.5, 1.0], way[:, 1])), atol=1e-3)
+    assert sorted(set(line)) == [0.0, 1.0] and line.sum() == 1 and (np.diff(t) > 0).all()
     motions.play()
     wait_for(lambda: motions.time > 0.4)
     view.q = [0.0, 0.1]  # whoever sets it, stops it

@@ -48,6 +48,7 @@ class View:
             self.server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="large",
                                             brand_color=(27, 108, 168))
             self.server.gui.set_panel_label("Cayley studio")
+            self.server.gui.main_panel.dock_right()
             self.server.scene.configure_default_lights(cast_shadow=False)
             self.server.scene.world_axes.visible = False
             self.server.gui.add_html(spoken_names())

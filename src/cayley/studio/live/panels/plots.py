@@ -106,7 +106,7 @@ class Plots(Panel):
 
     @property
     def data(self) -> tuple[Array, ...]:
-        """Times, and the curves; the last is the line where a motion is."""
+        """Times, and the curves; the last is one where a motion is, and zero elsewhere."""
         return () if self._plot is None else tuple(self._plot.data)
 
     def moved(self) -> None:
@@ -130,11 +130,12 @@ class Plots(Panel):
         from viser import uplot
         series = (uplot.Series(label="t [s]"), *[uplot.Series(label=_plain(name), stroke=color, width=1.5)
                                                  for name, color in zip(self._curves.names, _COLORS, strict=False)],
-                  uplot.Series(label="now", stroke="#333333", width=1.0))
+                  uplot.Series(label="now", stroke="#333333", width=1.0, scale="now"))
         axes = (uplot.Axis(label="t [s]", labelSize=18, size=34),
                 uplot.Axis(label=f"[{self._curves.unit}]", labelSize=18, size=48))
         with self._folder:
-            self._plot = self.gui.add_uplot(data, series, scales={"x": uplot.Scale(time=False)}, axes=axes, aspect=1.5,
+            scales = {"x": uplot.Scale(time=False), "now": uplot.Scale(range=(0.0, 1.0))}
+            self._plot = self.gui.add_uplot(data, series, scales=scales, axes=axes, aspect=1.5,
                                             title=_plain(f"{self.robot.name}: {self._which.value}"))
 
     def _along_motion(self) -> tuple[Array, ...] | None:
@@ -153,10 +154,11 @@ class Plots(Panel):
         now = np.clip(motions.time, t[0], t[-1])
         place = int(np.searchsorted(t, now))
         here = np.array([np.interp(now, t, column) for column in values.T])
-        times = np.insert(t, place, [now - 1e-9, now])
-        columns = [np.insert(column, place, [x, x]) for column, x in zip(values.T, here, strict=True)]
-        line = np.full(len(times), np.nan)
-        line[place:place + 2] = values.min(), values.max()
+        brief = 1e-6 * (t[-1] - t[0])
+        times = np.insert(t, place, now - brief * np.array([3.0, 2.0, 1.0]))
+        columns = [np.insert(column, place, [x, x, x]) for column, x in zip(values.T, here, strict=True)]
+        line = np.zeros(len(times))  # on a scale of its own, from the bottom to the top where the motion is
+        line[place + 1] = 1.0
         return times, *columns, line
 
     def _follows(self, motions: Motions) -> bool:
@@ -171,7 +173,7 @@ class Plots(Panel):
             now = monotonic() - self._begun
             past = [(now - 0.1, self.robot.q), (now, self.robot.q)]
         values = np.atleast_2d(self._curves.values(np.stack([q for _, q in past])))
-        return np.array([t for t, _ in past]), *values.T, np.full(len(past), np.nan)
+        return np.array([t for t, _ in past]), *values.T, np.zeros(len(past))
 
 
 def _plain(name: str) -> str:
