@@ -172,8 +172,8 @@ def test_the_readme_names_every_extra_that_users_install():
                    if path.suffix in (".py", ".md"))
     for extra in named:
         for package in extras[extra]:
-            module = re.match(r"[a-z]+", package)[0]
-            assert re.search(rf"\b(import|from) {module}\b|`{module}\.", used), package
+            module, name = re.match(r"[a-z]+", package)[0], re.match(r"[\w-]+", package)[0]
+            assert re.search(rf"\b(import|from) {module}\b|`{module}\.|[\"`]{name}[\"`]", used), package
 
 
 def test_the_words_lead_to_what_there_is():

@@ -19,6 +19,9 @@ def right(arm: cy.Mechanism, q: Array) -> None:
     pose: Array = arm.pose.of("tool")(q, dtype=np.float32)
     twist: Array = arm.twist(q, [1.0, 0.0], "tool", axes="body", at=(0.0, 0.0, 0.1))
     arm.pose(q, "tool", out=pose)
+    text: str = arm.pose.c_source("fk", frame="tool", dtype="float32").header + str(arm.pose.operations(frame="tool"))
+    arm.export("folder", "inverse-dynamics", arm.gravity_forces, layout="arduino").files[0].exists()
+    arm.gravity_forces.c_source(text, batch=True).write("folder")
     found: Array = arm.inverse_kinematics(pose, "tool", start=[0.0, 0.1]).q
     arm.simulate(found, [0.0, 0.0], until=1.0, tau=tau).q.mean()
     print(derivatives, jacobian, twist)

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 import numpy as np
 
@@ -29,6 +29,11 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import Made, Owner, made_once, memo_of
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar
 from cayley.errors import SignatureError
+
+if TYPE_CHECKING:
+    from cayley.compiler.c_source import CSource
+    from cayley.compiler.counts import Operations
+    from cayley.compiler.equations import Equations
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -120,6 +125,24 @@ class KernelFamily(Protocol[Choice, Result]):
     def __call__(self, *arguments: Any, dtype: DTypeLike, **named: Any) -> Result: ...  # noqa: ANN401 (as those before)
 
     def of(self, *choice: Choice.args, **named: Choice.kwargs) -> Kernel[Result]: ...
+
+    # What the kernel has, for the choice by name
+
+    def c_source(self, name: str | None = None, *, dtype: DTypeLike = ..., batch: bool = ...,
+                 **choice: Any) -> CSource: ...  # noqa: ANN401 (as the family takes it)
+
+    def operations(self, **choice: Any) -> Operations: ...  # noqa: ANN401 (as the family takes it)
+
+    def equations(self, *, shared: bool | None = ..., **choice: Any) -> Equations: ...  # noqa: ANN401 (as before)
+
+    def jacobian(self, variable: str, of: str | int | None = ...,
+                 **choice: Any) -> Kernel[Any]: ...  # noqa: ANN401 (as the family takes it)
+
+    def for_casadi(self, name: str | None = ..., **choice: Any) -> Any: ...  # noqa: ANN401 (a function of CasADi)
+
+    def for_jax(self, **choice: Any) -> Callable[..., Any]: ...  # noqa: ANN401 (as the family takes it)
+
+    def for_torch(self, **choice: Any) -> Callable[..., Any]: ...  # noqa: ANN401 (as the family takes it)
 
 
 class FamilyOfMethod(Protocol[Choice, Result]):
