@@ -141,6 +141,18 @@ def test_the_folder_stays_within_its_limit(here, monkeypatch):
     assert cache.load("key 0") is None and cache.load("key 4") == [bytes(900)]
 
 
+def test_a_folder_with_room_is_not_looked_through_for_every_entry(here, monkeypatch):
+    looked = []
+    prune = cache._prune
+    monkeypatch.setattr(cache, "_prune", lambda place: looked.append(place) or prune(place))
+    monkeypatch.setattr(cache, "_MOST_BYTES", 1_000_000)
+    for k in range(50):
+        cache.store(f"key {k}", [bytes(900)])
+    assert len(looked) == 1
+    cache.store("large", [bytes(100_000)])
+    assert len(looked) == 2
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links are for everybody on POSIX systems only")
 def test_what_a_link_points_to_does_not_count(here, tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_MOST_BYTES", 3000)

@@ -27,6 +27,7 @@ from pathlib import Path
 _MAGIC = b"cayley-code-1\n"
 _MOST_BYTES = 1 << 30
 _UNFINISHED = ".new"
+_UNSEEN = 16  # of the room in the folder, the part that one process fills before it looks again: others write, too
 _LONGEST_WRITE = 3600.0  # seconds; an unfinished file older than this was left behind by a process that died
 
 
@@ -92,15 +93,16 @@ def store(key: str, objects: list[bytes]) -> None:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=place, suffix=_UNFINISHED)
         try:
+            entry = _pack(key, objects)
             with os.fdopen(handle, "wb") as stream:
-                stream.write(_pack(key, objects))
+                stream.write(entry)
             os.replace(temporary, place / _file_name(key))
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
         with suppress(OSError):
-            _prune(place)
+            _make_room(place, len(entry))
     except OSError as error:
         warnings.warn(
             f"compiled code cannot be kept in {place} ({error.strerror or error}): set CAYLEY_CACHE to a folder that "
@@ -151,8 +153,19 @@ def _unpack(data: bytes, key: str) -> list[bytes] | None:
     return objects
 
 
-def _prune(place: Path) -> None:
-    """Drop what died unfinished, and the entries longest unused until the folder is within its limit.
+_room: dict[Path, float] = {}
+
+
+def _make_room(place: Path, written: int) -> None:
+    """Look at the folder, which may have many thousand entries, only when what was written since may matter."""
+    _room[place] = _room.get(place, 0.0) - written
+    if _room[place] < 0:
+        _room[place] = (_MOST_BYTES - _prune(place)) / _UNSEEN
+
+
+def _prune(place: Path) -> int:
+    """Drop what died unfinished, and the entries longest unused until the folder is within its limit; how many bytes
+    are left in it.
 
     Others may be doing the same.
     """
@@ -167,7 +180,8 @@ def _prune(place: Path) -> None:
     total = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):
         if total <= _MOST_BYTES:
-            return
+            break
         with suppress(OSError):
             os.unlink(path)
         total -= size
+    return total
