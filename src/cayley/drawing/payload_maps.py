@@ -53,7 +53,7 @@ class PayloadMap(Pictured):
 
     def __repr__(self) -> str:
         return (f"<payloads of {self.frame!r} of {self.tree.name}: {self.everywhere:.4g} kg everywhere, "
-                f"{np.nanmax(np.where(np.isinf(self.best), np.nan, self.best)):.4g} kg at best>")
+                f"{np.nanmax(self.best):.4g} kg at best>")
 
 
 def payload_map(tree: Tree, frame: str, *, effort: ArrayLike | None = None, samples: int | None = None, seed: int = 0,

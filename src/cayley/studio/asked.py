@@ -41,11 +41,16 @@ class Asked:
     settings: Mapping[str, str] | None = None
     aim: Aim | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.law, System | Trial | None):
+            raise ConventionError("the law of a report is one that was made, as arm.control.computed_torque(100, 20), "
+                                  f"or a trial of it, not {shown(self.law)}")
+
     def loaded(self, arm: Mechanism, frame: str) -> Mechanism:
         """The mechanism with the load and with the limits."""
-        mass = float(self.payload)
-        if not 0.0 <= mass < np.inf:
+        if not isinstance(self.payload, int | float | np.number) or not 0.0 <= self.payload < np.inf:
             raise ConventionError(f"a payload is a mass [kg], zero or more, not {shown(self.payload)}")
+        mass = float(self.payload)
         if self.effort is not None:
             limits = effort_limits(arm.tree, self.effort)
             arm = arm.with_joints(*[

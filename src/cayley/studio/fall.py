@@ -15,6 +15,7 @@ from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import UnsupportedError
 from cayley.kinematics.closing import close
+from cayley.kinematics.forward import body_poses
 from cayley.mechanism import Mechanism
 from cayley.model.constraints import constraints_of, tied_joints
 from cayley.model.joint_kinds import Motion
@@ -78,15 +79,27 @@ def _throw(tree: Tree) -> Fall:
     weight = float(np.linalg.norm(tree.gravity))
     up = -np.asarray(tree.gravity) / weight if weight else np.zeros(3)
     qd = np.zeros(tree.nv)
-    for joint, place in zip(tree.joints, tree.v_slices, strict=True):
-        if joint.motion.free:
-            qd[place] = [*_SPEED * up, *_SPIN]
     q = resting(tree)
+    for number, (joint, place) in enumerate(zip(tree.joints, tree.v_slices, strict=True)):
+        if joint.motion.free:
+            R, center = _carried(tree, number, q)
+            qd[place] = [*R.T @ (_SPEED * up) - np.cross(_SPIN, center), *_SPIN]
     seconds = 2.0 * _SPEED / weight if weight else _SECONDS
     words = ("It is thrown up, turning, and comes down to where it was." if weight else
              "Nothing pulls at it: it starts with a turn and keeps it.")
     found = _followed(tree, q, qd, seconds)
     return Fall(tree, found, found.q, words)
+
+
+def _carried(tree: Tree, number: int, q: Array) -> tuple[Array, Array]:
+    """The rotation of what a joint moves, and its centre of mass in its own axes."""
+    poses = body_poses(tree, q)
+    base = poses[number + 1].inverse
+    parts = [(body.mass or 0.0, base.then(pose).matrix @ [*body.center, 1.0])
+             for k, (body, pose) in enumerate(zip(tree.bodies, poses, strict=True)) if number in tree.path(k)]
+    mass = sum(part for part, _ in parts)
+    center = sum((part * place[:3] for part, place in parts), np.zeros(3))
+    return np.asarray(poses[number + 1].R, dtype=float), center / mass if mass else center
 
 
 def _followed(tree: Tree, q: Array, qd: Array, seconds: float = _SECONDS) -> Trajectory:

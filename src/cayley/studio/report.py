@@ -307,7 +307,9 @@ class Page:
         drift = float(np.abs(found.energy_drift).max())
         scale = max(float(np.ptp(found.kinetic)), 1e-12)
         ended = "" if found.finished else f" It ends early: {found.message}."
-        words = (f"{self.motion.start} Its motors are off and nothing rubs. Joints bounce from their limits.{ended} In "
+        limited = np.isfinite([*self.motion.tree.lower, *self.motion.tree.upper]).any()
+        bounced = " Joints bounce from their limits." if limited else ""
+        words = (f"{self.motion.start} Its motors are off and nothing rubs.{bounced}{ended} In "
                  f"{found.t[-1]:.3g} s the energy drifts by {drift:.1g} J, {drift / scale:.1g} of what is exchanged.")
         return Template(template("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
 
