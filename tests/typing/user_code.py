@@ -52,6 +52,16 @@ def wrong_frame(arm: cy.Mechanism, q: Array) -> None:
     arm.pose(q, "tool", relative_to=7)  # type: ignore[call-overload]
 
 
+def missing_axes(arm: cy.Mechanism, q: Array) -> None:
+    """Axes are always named."""
+    arm.jacobian(q, "tool")  # type: ignore[call-overload]
+    arm.twist(q, q, "tool")  # type: ignore[call-overload]
+    arm.frame_bias(q, q, "tool")  # type: ignore[call-overload]
+    arm.joint_forces_that_exert(q, np.zeros(6), "tool")  # type: ignore[call-overload]
+    arm.jacobian.of("tool")  # type: ignore[call-arg]
+    arm.indices(q, "tool", task="position")  # type: ignore[call-arg]
+
+
 def missing_argument(arm: cy.Mechanism, q: Array) -> None:
     """No frame, no velocity, no target."""
     arm.jacobian(q, axes="world")  # type: ignore[call-overload]
@@ -67,6 +77,8 @@ def swapped_order(arm: cy.Mechanism, q: Array) -> None:
     arm.pose("tool", q)  # type: ignore[call-overload]
     arm.inverse_kinematics("tool", np.eye(4))  # type: ignore[arg-type]
     arm.with_frame(np.eye(4), "tool", "link2")  # type: ignore[arg-type]
+    arm.with_payload(2.0, "tool")  # type: ignore[arg-type]
+    arm.jacobian("tool", q, axes="world")  # type: ignore[call-overload]
 
 
 def unknown_word(arm: cy.Mechanism, q: Array) -> None:
@@ -74,3 +86,22 @@ def unknown_word(arm: cy.Mechanism, q: Array) -> None:
     arm.pose(q, "tool", relativ_to="base")  # type: ignore[call-overload]
     arm.inverse_kinematics(np.eye(4), "tool", tolerence=1e-6)  # type: ignore[call-arg]
     cy.Mechanism.from_dh([(0, 0, 1, 0)], convention="distal")  # type: ignore[arg-type]
+    arm.simulate(q, q, untill=1.0)  # type: ignore[call-arg]
+    arm.rollout(methd="rk4")  # type: ignore[call-arg]
+    cy.load("panda", floatingbase=True)  # type: ignore[call-arg]
+
+
+def a_text(arm: cy.Mechanism, q: Array) -> None:
+    """Numbers are numbers."""
+    arm.with_payload("tool", "2 kg")  # type: ignore[arg-type]
+    arm.simulate(q, q, until="1 s")  # type: ignore[arg-type]
+    arm.with_gravity("down")  # type: ignore[arg-type]
+    arm.inverse_dynamics(q, q, "zero")  # type: ignore[arg-type]
+    arm.gravity_forces("home")  # type: ignore[arg-type]
+
+
+def a_list_where_one_is_meant(arm: cy.Mechanism, q: Array) -> None:
+    """One mass, one time, one frame."""
+    arm.with_payload("tool", [2.0])  # type: ignore[arg-type]
+    arm.simulate(q, q, until=[1.0])  # type: ignore[arg-type]
+    arm.pose(q, ["tool"])  # type: ignore[call-overload]

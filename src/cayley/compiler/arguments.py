@@ -48,7 +48,8 @@ def as_operand(value: Scalar, label: str, kernel: str) -> Scalar:
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise SignatureError(f"argument {label!r} of {kernel} is not an array: {error}") from error
+        raise SignatureError(
+            f"argument {label!r} of {kernel} is not an array, but rows of different lengths: {error}") from error
     except (TypeError, RuntimeError) as error:
         raise UnsupportedError(f"argument {label!r} of {kernel} is a {type(value).__name__}, which has no numbers: "
                                f"{instead_of(value, kernel) or error}") from error

@@ -34,7 +34,7 @@ def instead_of(value: object, owner: str, *, rollout: bool = False) -> str:
     return (_OF_ROLLOUTS if rollout else _INSTEAD).get(library, "").format(owner=owner)
 
 
-def rollout_numbers(value: ArrayLike, label: str, owner: str = "rollout") -> Array:
+def rollout_numbers(value: ArrayLike | str, label: str, owner: str = "rollout") -> Array:
     """An argument of a rollout as an array."""
     try:
         return np.asarray(value)

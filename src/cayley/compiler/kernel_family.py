@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cayley.compiler.equations import Equations
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
+_EXPLAINED = frozenset({"axes"})  # choices that must be made, of which the kernel itself says what there is
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _OF_KERNELS = ("signature", "inputs", "outputs", *[name for name in vars(Kernel) if not name.startswith("_")])
 _CALL = """
@@ -164,7 +165,8 @@ class family:
         self._make: Callable[..., Kernel[Any]] = make
         self._name = make.__name__
         typed = list(inspect.signature(make).parameters.values())[1:]
-        parameters = [p.replace(annotation=p.empty) for p in typed]
+        parameters = [p.replace(annotation=p.empty, default=None if p.name in _EXPLAINED and p.default is p.empty
+                                else p.default) for p in typed]
         self._signature = inspect.Signature(parameters)
         self._bind = self._written(parameters)
         update_wrapper(cast(Callable[..., Any], self), make)

@@ -31,7 +31,8 @@ def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayL
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             first = next(iter(getattr(array, "flat", ())), None) if array.dtype.kind == "O" else None
             instead = instead_of(first, function)
-            raise UnsupportedError(f"argument {label!r} of {function} is {array.dtype}: kernels take real numbers that "
+            given = "text" if array.dtype.kind in "US" else array.dtype
+            raise UnsupportedError(f"argument {label!r} of {function} is {given}: kernels take real numbers that "
                                    f"fit into float64{instead and f'; {instead}'}")
     if dtype is not None:
         return dtype_name(dtype)

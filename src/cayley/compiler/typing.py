@@ -21,7 +21,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
 # The type of an array's elements decides what a text does, and is not known when it is written.
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -37,11 +37,15 @@ Axes: TypeAlias = Literal["world", "body"] | FrameName
 Convention: TypeAlias = Literal["standard", "modified"]
 
 if TYPE_CHECKING:
+    # numbers alone: NumPy's public ArrayLike takes texts as well
+    from numpy._typing import _ArrayLikeNumber_co as ArrayLike
     from typing_extensions import TypeVar
 
     Result = TypeVar("Result", default=Array, covariant=True)
 else:
     from typing import TypeVar
+
+    from numpy.typing import ArrayLike
 
     Result = TypeVar("Result", covariant=True)  # defaults are of Python 3.13
 

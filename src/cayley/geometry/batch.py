@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import GeometryError
+from cayley.errors import GeometryError, SignatureError
+from cayley.wording import shown
 
 TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
 """How far numbers of these types may be from a unit length, from orthogonal, skew or symmetric; 1e-8 for all other
@@ -20,6 +21,22 @@ adds the defects of its factors.
 def tolerance_of(values: ArrayLike | None, tolerance: float | None = None) -> float:
     """The asked tolerance, or what the type of the numbers deserves."""
     return TOLERANCE.get(np.asarray(values).dtype, 1e-8) if tolerance is None else tolerance
+
+
+def numbers(value: ArrayLike, what: str) -> Array:
+    """A new array of real numbers.
+
+    >>> numbers(["one", 2], "the times")
+    Traceback (most recent call last):
+    cayley.errors.SignatureError: the times are real numbers, not ['one', 2]
+    """
+    try:
+        found = np.array(value)
+        if found.dtype.kind in "fiub" or value is None:
+            return found.astype(float, order="C", copy=False)
+    except ValueError:  # rows of different lengths
+        pass
+    raise SignatureError(f"{what} are real numbers, not {shown(value)}")
 
 
 def float_array(values: ArrayLike) -> Array:

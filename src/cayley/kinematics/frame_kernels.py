@@ -97,9 +97,10 @@ def pose_matrix(tree: Tree, q: Array, frame: str, *, relative_to: str) -> Array:
 def _check_frames(tree: Tree, frame: str, what: str, choices: dict[str, Any]) -> None:
     tree.frame(frame)
     if "axes" in choices and choices["axes"] is None:
+        asked = what.removeprefix("general_").replace("_", " ")
         raise ConventionError(
-            f'say in which axes the {what.replace("_", " ")} is to be: axes="world" (the root\'s), axes="body" (those '
-            "of the frame), or the name of a frame")
+            f'say in which axes the {asked} is to be: axes="world" (the root\'s), axes="body" (those of the frame), or '
+            "the name of a frame")
     if choices.get("axes") not in (None, "world", "body"):
         tree.frame(choices["axes"])
     for place in (choices.get("at"), choices.get("relative_to")):

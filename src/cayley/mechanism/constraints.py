@@ -237,7 +237,7 @@ class Constraints(Data):
     # From actuated joints to the motion of a frame, and back
 
     @family("q", given=["at"])
-    def actuated_jacobian(self, frame: str, *, axes: str | None = None,
+    def actuated_jacobian(self, frame: str, *, axes: str,
                           at: ArrayLike | FrameName | None = None) -> Kernel:
         """`actuated_jacobian(q, frame, axes=..., at=None)`: the twist of a frame by the velocities of the actuated
         joints, (..., 6, m), all constraints kept; see `cayley.kinematics.actuated_motion`.

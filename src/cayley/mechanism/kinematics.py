@@ -71,7 +71,7 @@ class Kinematics(Data):
     # Velocities and accelerations
 
     @family("q", "qd", given=["at"])
-    def twist(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None) -> Kernel:
+    def twist(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None) -> Kernel:
         """`twist(q, qd, frame, axes=..., at=None)`: velocity of a point of the frame's body and its angular velocity,
         (..., 6).
 
@@ -82,7 +82,7 @@ class Kinematics(Data):
         return frame_kernel(self.tree, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", "qdd", given=["at"])
-    def acceleration(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None) -> Kernel:
+    def acceleration(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None) -> Kernel:
         """`acceleration(q, qd, qdd, frame, axes=..., at=None)`: true acceleration of a point and angular acceleration,
         (..., 6), no gravity.
 
@@ -93,7 +93,7 @@ class Kinematics(Data):
         return frame_kernel(self.tree, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", given=["at"])
-    def frame_bias(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None) -> Kernel:
+    def frame_bias(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None) -> Kernel:
         """`frame_bias(q, qd, frame, axes=..., at=None)`: Jdot qd (..., 6), the part of `acceleration` that comes from
         the velocity alone: acceleration = jacobian @ qdd + frame_bias, in whatever axes. In those of the world it is
         jacobian_rate @ qd.
@@ -118,7 +118,7 @@ class Kinematics(Data):
         return link_motion_kernel(self.tree, axes, relative_to)
 
     @family("q", "qd", "qdd", given=["at"])
-    def point_motion(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+    def point_motion(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
                      relative_to: str = "world") -> Kernel[LinkMotion]:
         """`point_motion(q, qd, qdd, frame, axes=..., at=None, relative_to="world")`: the same of one frame's body and
         any point of it, (..., 3).
@@ -133,7 +133,7 @@ class Kinematics(Data):
     # Jacobians
 
     @family("q", given=["at"])
-    def jacobian(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+    def jacobian(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
                  relative_to: str = "world") -> Kernel:
         """`jacobian(q, frame, axes=..., at=None, relative_to="world")`: the geometric Jacobian, the twist by the
         velocities, (..., 6, nv).
@@ -161,7 +161,7 @@ class Kinematics(Data):
                             referred_to=referred_to, by=by)
 
     @family("q", "qd", given=["at"])
-    def jacobian_rate(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+    def jacobian_rate(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
                       relative_to: str = "world") -> Kernel:
         """`jacobian_rate(q, qd, frame, axes=..., at=None, relative_to="world")`: the time derivative of `jacobian`,
         (..., 6, nv).
@@ -174,7 +174,7 @@ class Kinematics(Data):
                             relative_to=relative_to)
 
     @family("q", given=["at"])
-    def hessian(self, frame: str, *, axes: str | None = None, at: ArrayLike | FrameName | None = None,
+    def hessian(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
                 relative_to: str = "world") -> Kernel:
         """`hessian(q, frame, axes=..., at=None, relative_to="world")`: changes of `jacobian` by unit velocities, (...,
         6, nv, nv).
@@ -207,7 +207,7 @@ class Kinematics(Data):
     # Statics
 
     @family("q", "wrench", given=["at"])
-    def joint_forces_that_exert(self, frame: str, *, axes: str | None = None,
+    def joint_forces_that_exert(self, frame: str, *, axes: str,
                                 at: ArrayLike | FrameName | None = None) -> Kernel:
         """`joint_forces_that_exert(q, wrench, frame, axes=..., at=None)`: the torques J^T wrench (..., nv), at rest and
         without gravity.
@@ -224,7 +224,7 @@ class Kinematics(Data):
                             at=at)
 
     @family("q", "wrench", given=["at"])
-    def joint_forces_that_resist(self, frame: str, *, axes: str | None = None,
+    def joint_forces_that_resist(self, frame: str, *, axes: str,
                                  at: ArrayLike | FrameName | None = None) -> Kernel:
         """`joint_forces_that_resist(q, wrench, frame, axes=..., at=None)`: -J^T wrench (..., nv), against a wrench ON
         the frame's body.
@@ -241,7 +241,7 @@ class Kinematics(Data):
     # along the axes
 
     @family("q")
-    def manipulability(self, frame: str, *, task: TaskRows, axes: str | None = None,
+    def manipulability(self, frame: str, *, task: TaskRows, axes: str,
                        characteristic_length: float | None = None) -> Kernel:
         """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see
         `kinematics.indices`.
@@ -256,7 +256,7 @@ class Kinematics(Data):
                             characteristic_length=characteristic_length)
 
     @family("q")
-    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str | None = None,
+    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str,
                       characteristic_length: float | None = None) -> Kernel:
         """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in
         one unit; by the actuated joints, if loops or mimic joints tie these together.

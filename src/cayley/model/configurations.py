@@ -9,7 +9,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, ModelError, SignatureError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, numbers, place
 from cayley.model.constraints import check_independent
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
@@ -65,12 +65,12 @@ def with_mimic_joints(tree: Tree, q: ArrayLike) -> Array:
     >>> with_mimic_joints(hand, [0.0] * 7 + [0.02, 0.0])[7:]
     array([0.02, 0.02])
     """
-    q = np.array(q, dtype=np.float64)
-    if q.shape[-1:] != (tree.nq,):
-        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
+    found: Array = np.array(q, dtype=np.float64)
+    if found.shape[-1:] != (tree.nq,):
+        raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {found.shape}")
     for number, (leader, multiplier, offset) in tree.mimic_joints.items():
-        q[..., tree.q_slices[number]] = multiplier * q[..., tree.q_slices[leader]] + offset
-    return q
+        found[..., tree.q_slices[number]] = multiplier * found[..., tree.q_slices[leader]] + offset
+    return found
 
 
 def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolerance: float = 1e-8) -> None:
@@ -82,7 +82,7 @@ def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolera
     Traceback (most recent call last):
     cayley.errors.ModelError: joint 'joint3' of puma560 is at 9 in the configuration: beyond its limits, from ... to ...
     """
-    q = np.asarray(q, dtype=np.float64)
+    q = numbers(q, f"the coordinates of {tree.name}")
     if q.shape[-1:] != (tree.nq,):
         raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")
     bad = first_failure(np.isfinite(q).all(axis=-1))
@@ -101,8 +101,15 @@ def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolera
             if bad is not None:
                 raise ModelError(
                     f"joint {joint.name!r} of {tree.name} is at {q[bad][k]:.6g} in the configuration{place(bad)}: "
-                    "beyond its "
-                    f"limits, from {low:.6g} to {high:.6g}")
+                    f"beyond its limits, from {low:.6g} to {high:.6g}{_if_degrees(joint, q[bad][k], low, high)}")
+
+
+def _if_degrees(joint: Joint, angle: float, low: float, high: float) -> str:
+    """What to do if an angle of more than a turn would be within the limits in degrees."""
+    meant = np.deg2rad(angle)
+    if joint.motion.word != "revolute" or abs(angle) <= 2 * np.pi or not low <= meant <= high:
+        return ""
+    return f"; angles are in radians: np.deg2rad({angle:.6g}) is {meant:.6g}"
 
 
 def normalized(tree: Tree, q: ArrayLike) -> Array:

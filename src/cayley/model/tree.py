@@ -307,6 +307,10 @@ class Tree(Immutable):
             return self._named_frames[name]
         if isinstance(name, str) and name in self._body_numbers:
             return Frame(name, name)
+        if not isinstance(name, str):
+            known = "tool" if "tool" in self.frame_names else self.frame_names[-1]
+            raise ModelError(f"{self.name} has no frame or body {shown(name)}: a frame is named by a text, such as "
+                             f"{known!r}, and arrays come before the frame, as in pose(q, frame)")
         raise ModelError(f"{self.name} has no frame or body {shown(name)}{_nearest(name, self.frame_names)}")
 
     def path(self, body: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from numpy.polynomial import chebyshev
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
-from cayley.planning.given import numbers
+from cayley.geometry.batch import numbers
 from cayley.planning.polynomials import Polynomials
 
 _ORDERS = ("q", "qd", "qdd", "qddd")

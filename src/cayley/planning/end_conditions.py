@@ -10,7 +10,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
-from cayley.planning.given import numbers, positive_seconds
+from cayley.geometry.batch import numbers
+from cayley.planning.given import positive_seconds
 from cayley.planning.limits import Machine, checked_configuration
 from cayley.planning.polynomials import Polynomials
 

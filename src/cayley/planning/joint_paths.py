@@ -13,9 +13,9 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
+from cayley.geometry.batch import numbers
 from cayley.planning.composed import Composed
 from cayley.planning.cubic_splines import cubic_spline
-from cayley.planning.given import numbers
 from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 

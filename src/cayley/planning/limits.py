@@ -11,9 +11,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import PlanningError, SignatureError, UnsupportedError
+from cayley.geometry.batch import numbers
 from cayley.model.constraints import check_independent
 from cayley.model.coordinate_labels import velocity_labels
-from cayley.planning.given import numbers
 from cayley.showing import brief
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
-from cayley.planning.given import numbers, positive_seconds
+from cayley.geometry.batch import numbers
+from cayley.planning.given import positive_seconds
 from cayley.showing import Pictured, brief
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from cayley.compiler.lookup import interval, lookup
 from cayley.compiler.signature import Signature
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
-from cayley.planning.given import numbers
+from cayley.geometry.batch import numbers
 from cayley.planning.motion import Derivatives, Motion
 from cayley.wording import shown
 

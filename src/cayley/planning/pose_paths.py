@@ -14,10 +14,10 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, PlanningError, SignatureError
+from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
-from cayley.planning.given import numbers
 from cayley.planning.motion import Motion
 from cayley.showing import brief
 

@@ -16,13 +16,13 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
+from cayley.geometry.batch import numbers
 from cayley.geometry.motions.dual_quaternion import dual_quaternion_from_pose
 from cayley.geometry.rotations.quaternion import (
     check_unit_quaternion,
     quaternion_from_matrix,
     quaternion_product,
 )
-from cayley.planning.given import numbers
 from cayley.planning.pieces import checked_breaks, checked_vector
 from cayley.planning.pose_curve import PoseCurve
 from cayley.planning.rotation_curve import RotationCurve

@@ -8,11 +8,11 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector
-from cayley.planning.given import numbers
 from cayley.planning.motion import Derivatives
 from cayley.planning.pieces import InPieces, checked_breaks
 from cayley.planning.rotation_splines import aligned, checked_poses

@@ -10,7 +10,7 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, PlanningError, SignatureError
-from cayley.planning.given import numbers
+from cayley.geometry.batch import numbers
 from cayley.planning.pieces import checked_points, checked_vector
 from cayley.planning.polynomials import Polynomials
 from cayley.planning.spline_system import check_closed

@@ -12,7 +12,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
-from cayley.planning.given import numbers, positive_seconds
+from cayley.geometry.batch import numbers
+from cayley.planning.given import positive_seconds
 from cayley.planning.limits import checked_configuration
 from cayley.planning.polynomials import Polynomials
 

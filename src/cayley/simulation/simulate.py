@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
+from cayley.geometry.batch import numbers
 from cayley.kinematics.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
@@ -122,8 +123,8 @@ def _stops(tree: Tree, limits: str | float) -> Stops:
 
 
 def _checked(system: System, tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bool, start: float) -> dict[str, Array]:
-    q = np.asarray(q, dtype=float)
-    qd = np.asarray(qd, dtype=float)
+    q = numbers(q, f"the coordinates of {tree.name}")
+    qd = numbers(qd, f"the velocities of {tree.name}")
     if q.ndim != 1 or qd.shape != (tree.nv,):
         raise SignatureError(
             f"a simulation of {tree.name} starts from one state, q ({tree.nq}) and qd ({tree.nv}), not {q.shape} and "

@@ -23,7 +23,7 @@ from cayley.systems.record import Record
 from cayley.wording import did_you_mean
 
 # Blocks and modes by name, a mode by its word or number; or just the one block
-StateLike: TypeAlias = Mapping[str, ArrayLike] | Record | ArrayLike
+StateLike: TypeAlias = Mapping[str, ArrayLike | str] | Record | ArrayLike  # modes are said by their words
 
 
 class State(Record):
@@ -162,7 +162,7 @@ class Layout:
         return found | {name: self._mode(name, x[name] if name in x else words[0])
                         for name, words in self.modes.items()}
 
-    def _block(self, name: str, given: ArrayLike) -> Array:
+    def _block(self, name: str, given: ArrayLike | str) -> Array:
         block = self.blocks[name]
         values: Array = given if is_on_gpu(given) else rollout_numbers(given, name)  # type: ignore[assignment]
         if values.dtype.kind not in "fiu" or values.shape[values.ndim - len(block.shape):] != block.shape:
@@ -172,7 +172,7 @@ class Layout:
             block.manifold.check(values, f"{name!r} of {self.whose}")
         return values if values.dtype.kind == "f" else values.astype(float)
 
-    def _mode(self, name: str, given: ArrayLike) -> Array:
+    def _mode(self, name: str, given: ArrayLike | str) -> Array:
         if is_on_gpu(given):  # where nothing is looked at
             return given  # type: ignore[return-value]
         words = np.asarray(given)

@@ -275,7 +275,7 @@ class Rollout:
         made = Rollout(system, method, self.method, changing, [*self.parameters], self._feed, watching)
         return made.on(self._iterated.backend)
 
-    def viewed(self, values: Mapping[str, ArrayLike] | Record) -> dict[str, Any]:
+    def viewed(self, values: Mapping[str, Scalar] | Record) -> dict[str, Any]:
         """What lies on the device of this rollout as arrays of its backend; the rest as it is."""
         return {n: self.backend.array(values[n], n) if is_on_gpu(values[n]) else values[n] for n in values}
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, SignatureError, SingularityError
+from cayley.geometry.batch import numbers
 from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
 from cayley.systems.driving import Driving, InputLike
@@ -60,7 +61,7 @@ def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[
     solver = _solver(method) if isinstance(method, str) else method
     instants = None if times is None else _instants(times)
     start = start if instants is None else float(instants[0])
-    end = float(until) if until is not None else float(instants[-1])  # type: ignore[index]
+    end = float(numbers(until, "seconds")) if until is not None else float(instants[-1])  # type: ignore[index]
     if not (np.isfinite(end) and end >= start):
         raise ConventionError(f"the simulation starts at t = {start:.6g} and cannot go until t = {end:.6g}")
     if not (0 < rtol < 1 and 0 < atol < np.inf and max_step > 0):

@@ -176,7 +176,7 @@ class System:
 
     def parameter_record(self, values: Mapping[str, Any]) -> Record:
         """The parameters, with those given in place of their own values."""
-        own = {name: value[()] for name, value in self.parameters.items()}  # type: ignore[call-overload, index]
+        own = {name: value[()] for name, value in self.parameters.items()}  # type: ignore[index]
         return Record(f"parameters of {self.name}", own | dict(values))
 
     # What follows from them

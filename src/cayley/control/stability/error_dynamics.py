@@ -142,7 +142,7 @@ def displaced(dynamics: Dynamics, at: StateLike | None, *, inputs: Mapping[str, 
     if isinstance(dynamics, Kernel) or not (isinstance(dynamics, System) or hasattr(dynamics, "system")):
         _check_none(inputs, parameters, "a function")
         return _of_function(dynamics, at, discrete)
-    system = dynamics if isinstance(dynamics, System) else dynamics.system()  # type: ignore[union-attr]
+    system = dynamics if isinstance(dynamics, System) else dynamics.system()
     if discrete:
         raise UnsupportedError(f"{system.name} moves in continuous time: what is discrete is a function of the state, "
                                "equations, or a linear model with a step")

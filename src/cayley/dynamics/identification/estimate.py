@@ -127,7 +127,7 @@ class EstimateReport:
         return str(self)
 
 
-def least_squares(base: BaseParameters, measured: Measured, *, noise: ArrayLike | None = None) -> Estimate:
+def least_squares(base: BaseParameters, measured: Measured, *, noise: ArrayLike | str | None = None) -> Estimate:
     """Base values by least squares: ordinary, or weighted by `noise`, the standard deviation of each force (nv), or
     "residuals". A log that is larger than memory is given as an iterator of measurements, which is gone through once,
     or summed beforehand (`summed_measurements`).
@@ -155,7 +155,7 @@ class System:
     measured: SummedMeasurements
     deviations: Array | None = None  # (nv,)
 
-    def weighted_by(self, noise: ArrayLike | None) -> System:
+    def weighted_by(self, noise: ArrayLike | str | None) -> System:
         """By given standard deviations of the forces, or by those of the "residuals" of an ordinary fit."""
         if isinstance(noise, str) and noise != "residuals":
             raise SignatureError(f"noise must be 'residuals' or one standard deviation for each force, not {noise!r}")

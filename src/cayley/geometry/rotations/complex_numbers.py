@@ -20,8 +20,8 @@ def as_complex(pairs: ArrayLike) -> Array:
     >>> as_complex([[1.0, 2.0], [0.0, -1.0]])
     array([1.+2.j, 0.-1.j])
     """
-    pairs = np.asarray(pairs, dtype=np.float64)
-    return pairs[..., 0] + 1j * pairs[..., 1]
+    real: Array = np.asarray(pairs, dtype=np.float64)
+    return real[..., 0] + 1j * real[..., 1]
 
 
 def as_real(numbers: ArrayLike) -> Array:

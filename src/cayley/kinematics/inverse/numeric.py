@@ -17,6 +17,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
+from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import check_pose, pose_defect
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
@@ -95,6 +96,7 @@ def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 2
 
 def solver_of(tree: Tree, frame: str, task: str | Sequence[bool], axes: str, limits: bool) -> Solver:
     """The solver of one task, made once for each mechanism."""
+    tree.frame(frame)
     key = ("solver", frame, task if isinstance(task, str) else tuple(task), axes, limits)
     return kept(tree, key,
                 lambda: Solver(tree, frame, Task.of(tree, task, axes), bounds_of(tree, frame, limits=limits)))
@@ -231,7 +233,7 @@ def _defect(T: Array) -> Scalar:
 
 def checked_targets(target: ArrayLike) -> Array:
     """Poses (..., 4, 4) as floats, or an error that says what is wrong with them."""
-    targets = np.ascontiguousarray(target, dtype=np.float64)
+    targets = numbers(target, "the poses")
     if targets.shape[-2:] != (4, 4) or not (_defect(targets) <= 1e-8).all():
         check_pose(targets)
     return targets
