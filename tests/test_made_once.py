@@ -20,6 +20,7 @@ from cayley.dynamics.identification import linear_model
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.kinematics.inverse.analytic import all_solutions
 from cayley.kinematics.singularities import singularity_at
+from cayley.model.changed_parts import with_friction
 from cayley.model.configurations import check_configuration, random_configuration
 from cayley.model.denavit_hartenberg.conversion import tree_from_dh
 from cayley.model.tree import Tree
@@ -119,7 +120,7 @@ FORWARDED = {
     "simulate": simulate, "rollout": rollout, "inverse_kinematics": inverse_kinematics, "singularity": singularity_at,
     "draw": stick_figure, "workspace": workspace, "equations": equations_of_motion, "linear_model": linear_model,
     "all_inverse_kinematics": all_solutions, "random_configuration": random_configuration, "from_dh": tree_from_dh,
-    "of": Tree.of, "with_payload": Tree.with_payload, "with_friction": Tree.with_friction,
+    "of": Tree.of, "with_payload": Tree.with_payload, "with_friction": with_friction,
     "with_frame": Tree.with_frame}
 
 

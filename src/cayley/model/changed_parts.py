@@ -60,10 +60,10 @@ def _each(value: ArrayLike) -> tuple[float, ...]:
         raise ModelError(f"a limit is a number, or one for each coordinate, not {shown(value)}") from error
 
 
-def with_friction(tree: Tree, joints: str | Sequence[str], *, viscous: ArrayLike = 0.0,
+def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike = 0.0,
                   coulomb: ArrayLike = 0.0) -> Tree:
     """The same mechanism with another friction in some joints, the same in all or one for each."""
-    names = joint_list(tree, joints)
+    names = joint_list(tree, joint)
     made = zip(names, per_joint(names, viscous, "viscous friction"), per_joint(names, coulomb, "dry friction"),
                strict=True)
     return tree.with_joints(*[replace(tree.joints[tree.joint_number(name)], friction=Friction(viscous=v, coulomb=c))
