@@ -74,7 +74,7 @@ def test_comparisons_and_reports(arm, tmp_path):
     assert float(rows[0]["multiplications"]) == compared.rows[0].operations.multiplications
     told = json.loads(json.dumps(compared.to_dict()))
     assert told["agrees"] is True and told["rows"][1]["distance"] < 1e-12
-    report = cy.load("puma560").report()
+    report = cy.load("puma560").summary()
     joints = report.joints.to_columns()
     np.testing.assert_allclose(joints["lower [rad]"], cy.load("puma560").lower, rtol=1e-3)
     assert joints["name"].tolist() == [f"joint{k}" for k in range(1, 7)] and joints["number"].dtype.kind == "i"

@@ -196,6 +196,15 @@ def test_tables_of_motions_are_read_by_their_names(tmp_path, text, wanted):
     np.testing.assert_allclose(q, wanted)
 
 
+def test_the_table_of_a_run_is_a_motion(tmp_path):
+    arm = cy.load("planar2r")
+    ran = arm.simulate([0.1, 0.2], [0.0, 0.0], times=np.linspace(0.0, 0.5, 6))
+    t, q = read_motion(Path(ran.to_csv(tmp_path / "run.csv")), arm)
+    np.testing.assert_allclose(q, ran.q, rtol=1e-12)
+    np.testing.assert_allclose(t, ran.t)
+    np.testing.assert_array_equal(read_motion(Path(ran.save(tmp_path / "run.npz")), arm).q, ran.q)
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("t,joint1\n0,1\n1,2\n", "no column 'joint2'"), ("t,joint1,joint3\n0,1,2\n", "no coordinate 'joint3'"),
     ("t,joint1,joint1\n0,1,2\n", "second column of 'joint1'"), ("t,joint1,joint2\n0,1,x\n1,2,3\n", "'x' in row 2"),

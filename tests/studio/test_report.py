@@ -417,6 +417,12 @@ def test_the_typeset_equations_are_those_of_the_kernels(name):
         np.testing.assert_allclose(found, true, atol=2e-5 * abs(true).max())
 
 
+def test_a_large_machine_with_loops_has_the_recursion_of_its_tree():
+    html = equation_section(cy.load("stewart"))
+    assert "Here is the recursion of Newton and Euler" in html and "arm.constraint_jacobian" in html
+    assert len(list(equations_of(html))) > 100 and "No equations" not in html
+
+
 def test_signs_powers_fractions_and_dots_are_typeset():
     x, rate, angle = sympy.symbols("x_12 qd_3 alpha")
     html = mathml.equations([("y", -x / 3 + 2.5e-7 * rate**2 - sympy.sin(angle + x))], order="none")

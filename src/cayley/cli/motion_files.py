@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
 
 _TIME = ("t", "time", "times", "seconds")
-_OTHERS = re.compile(r"(qdd?|tau|v|a|velocity|acceleration|effort|torque|force)s?[_ .:].*|(qdd?|tau)\d*", re.IGNORECASE)
+_OTHERS = re.compile(  # columns beside the coordinates that tables of runs have
+    r"(qdd?|tau|v|a|velocity|acceleration|effort|torque|force)s?[_ .:].*|(qdd?|tau)\d*|[a-z_]+[.:].*|"
+    r"work|energy|kinetic|potential", re.IGNORECASE)
 
 
 def read_motion(path: Path, arm: Mechanism) -> MotionLike:
     """The motion of a robot in a file.
 
     A table has a first row of names: `t` and those of the coordinates, as `cayley info` lists them, in any order, with
-    or without `q_` before or a unit behind, [deg] for degrees; velocities and forces (`qd_...`, `tau_...`) are not
-    read. Without names its columns are the time and the coordinates in their order.
+    or without `q_` or `q.` before or a unit behind, [deg] for degrees; velocities, forces and energies are not read:
+    what `Trajectory.to_csv` writes is such a table. Without names its columns are the time and the coordinates in
+    their order.
     """
     if not path.is_file():
         raise ModelError(f"{path}: there is no such file")

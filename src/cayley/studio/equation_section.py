@@ -32,12 +32,12 @@ _NAMES = ("Every value has the name of what it is, in the axes of its link, with
 
 def equation_section(arm: Mechanism) -> str:
     """M, V = C qd and G, or the recursion of inverse dynamics; of a mechanism with loops its constraints as well."""
-    if arm.nv > _CLOSED and not arm.tree.is_constrained:
+    if arm.nv > _CLOSED:
         return _recursion(arm)
     try:
         return "".join(_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm))
-    except UnsupportedError as why:
-        return f'<p class="note">No equations: {escape(str(why))}.</p>'
+    except UnsupportedError:  # letters, or what constraints say, would be too long, or are of other joints
+        return _recursion(arm)
 
 
 def _kinds(arm: Mechanism) -> tuple[Any, ...]:
@@ -65,12 +65,17 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
 
 
 def _recursion(arm: Mechanism) -> str:
-    """The forces of any motion, where M would be a page by itself."""
-    found = named_inverse_dynamics(arm.tree)
+    """The forces of any motion, where M would be a page by itself; of a mechanism with constraints, those of its
+    spanning tree."""
+    found = named_inverse_dynamics(arm.tree.spanning_tree())
     results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(found.tau)]
     lines = needed_lines([line for group in found.groups for line in group.lines], results)
     words = (f"<p>M, V and G of {arm.nv} velocities would be too long to read. Here is the recursion of Newton and "
              f"Euler, from link to link, for the joint forces of any motion.</p>")
+    if arm.tree.is_constrained:
+        words += (f"<p>{mathml.formula('M qdd + V + G + Aᵀ λ = tau')}: these are M q̈ + V + G, as if nothing tied the "
+                  "joints together; A is the Jacobian of the constraints, <code>arm.constraint_jacobian</code>, and λ "
+                  "their forces.</p>")
     return (f"{words}<p>{_NAMES}</p>{_shared(found.groups, lines, None)}<h4>Joint forces</h4>"
             f"{_typeset(results, None)}")
 

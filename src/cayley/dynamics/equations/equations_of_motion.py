@@ -105,7 +105,8 @@ def _check_coordinates(tree: Tree, links: Links) -> None:
             raise UnsupportedError(
                 f"joint {link.name!r} of {tree.name} is {link.motion.word}: equations with constraints, in letters or "
                 "without intermediate values are written for motions about and along axes; replace it by revolute and "
-                "prismatic joints, or leave `parameters` and `shared` to their defaults")
+                "prismatic joints, or ask for " + ("the equations of its spanning_tree()" if tree.is_constrained else
+                                                   "numbers and leave `shared` to its default"))
 
 
 def _simplified(found: EquationsOfMotion, simplify: Callable[[Any], Any]) -> EquationsOfMotion:
