@@ -137,3 +137,11 @@ def test_one_sided_limits_and_none_that_closes():
                             replace(bar.joints[2], limits=Limits((-1.1,), (-1.0,))))
     with pytest.raises(UnreachableError, match="no configuration within the limits of four_bar"):
         _ = stuck.neutral_within_limits
+
+
+def test_a_file_has_the_coordinates_of_the_joints_that_are_left(tmp_path):
+    held = cy.load("panda").locked({"panda_joint1": 0.0})
+    held.save(tmp_path / "held.toml")
+    np.testing.assert_array_equal(cy.load(tmp_path / "held.toml").configurations["ready"], READY[1:])
+    cy.load(PATHS["go2.urdf"]).save(tmp_path / "go2.toml")
+    assert set(cy.load(tmp_path / "go2.toml").configurations) == set(cy.load(PATHS["go2.urdf"]).configurations)

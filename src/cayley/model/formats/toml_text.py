@@ -42,14 +42,16 @@ def dump_toml(tree: Tree) -> str:
             ("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
              *[("loops", loop) for loop in loops], *[
                  ("constraints", _constraint_out(constraint)) for constraint in tree.constraints]]
-    named = [["[configurations]", *map(_named_out, tree.named), ""]] if tree.named else []
+    named = [["[configurations]", *[_named_out(tree, each) for each in tree.named], ""]] if tree.named else []
     return "\n".join([*[_table(kind, values) for kind, values in parts], *map("\n".join, named)])
 
 
-def _named_out(named: NamedConfiguration) -> str:
-    """By joint, with the names of joints and configurations as texts, since they may have blanks in them."""
+def _named_out(tree: Tree, named: NamedConfiguration) -> str:
+    """By the joints that there are, with the names of joints and configurations as texts, since they may have blanks in
+    them."""
+    sizes = {joint.name: joint.motion.nq for joint in tree.joints}
     values = ", ".join(f"{_value(joint)} = {_value(own[0] if len(own) == 1 else np.array(own))}"
-                       for joint, own in named.coordinates)
+                       for joint, own in named.coordinates if sizes.get(joint) == len(own))
     return f"{_value(named.name)} = {{ {values} }}"
 
 
