@@ -404,7 +404,7 @@ def equations_of(html):
 def test_the_typeset_equations_are_those_of_the_kernels(name):
     arm = cy.load(name)
     html = equation_section(arm)
-    html = html[html.index("In numbers"):]
+    html = html[html.index("In numbers"):].split("<summary>In letters")[0]
     random = np.random.default_rng(0)
     q, qd = random.normal(size=(2, arm.nv))
     known = {"cos": np.cos, "sin": np.sin}
@@ -415,6 +415,21 @@ def test_the_typeset_equations_are_those_of_the_kernels(name):
     V, G = ([known.get(f"{letter}_{i + 1}", 0.0) for i in range(arm.nv)] for letter in "VG")
     for found, true in ((M, arm.inertia_matrix(q)), (V, arm.coriolis_matrix(q, qd) @ qd), (G, arm.gravity_forces(q))):
         np.testing.assert_allclose(found, true, atol=2e-5 * abs(true).max())
+
+
+def test_groups_of_masses_and_lengths_have_names():
+    html = equation_section(cy.load("puma560"))
+    letters = html[html.index("<summary>In letters"):]
+    known = {"cos": np.cos, "sin": np.sin}
+    q = np.array([0.3, -0.4, 0.5, 0.7, -0.2, 0.1])
+    known |= {f"q_{k + 1}": x for k, x in enumerate(q)} | {f"qd_{k + 1}": 0.3 for k in range(6)}
+    head, values = letters.split("Values of the letters")
+    known |= {name: eval(text) for (name, *_), text in equations_of(values)}
+    for names, text in equations_of(head):
+        known |= dict.fromkeys(names, eval(text, {}, known))
+    M = cy.load("puma560").inertia_matrix(q)
+    assert known["a_1"] > 0 and "names a for groups" in head
+    np.testing.assert_allclose([known["M_11"], known["M_23"]], [M[0, 0], M[1, 2]], rtol=1e-5)
 
 
 def test_a_large_machine_with_loops_has_the_recursion_of_its_tree():

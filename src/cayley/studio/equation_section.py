@@ -19,9 +19,11 @@ from cayley.mechanism import Mechanism
 from cayley.studio import mathml
 
 _LETTERS = 3  # velocities up to which equations in letters are short
+_FOLDED_LETTERS = 6  # and up to which they are offered
 _CLOSED = 14  # velocities up to which M, V and G are asked for
 _TYPESET = 2500  # lines
 _OPEN = 24  # lines of a group that are shown at once
+_WAVE = 5  # operations of a sine or cosine
 _FEW = 6  # lines that stand below each other, however short
 _SHORT = 8  # operations of lines that stand in columns
 _NAMES = ("Every value has the name of what it is, in the axes of its link, with x, y or z behind it, and stands in a "
@@ -35,7 +37,7 @@ def equation_section(arm: Mechanism) -> str:
     if arm.nv > _CLOSED:
         return _recursion(arm)
     try:
-        return "".join(_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm))
+        return "".join(_motion(arm.equations(parameters=kind), kind) for kind in _kinds(arm)) + _folded_letters(arm)
     except UnsupportedError:  # letters, or what constraints say, would be too long, or are of other joints
         return _recursion(arm)
 
@@ -43,6 +45,22 @@ def equation_section(arm: Mechanism) -> str:
 def _kinds(arm: Mechanism) -> tuple[Any, ...]:
     axes = all(joint.motion.nq == joint.motion.nv for joint in arm.joints)
     return ("symbols", "numbers") if arm.nv <= _LETTERS and axes else ("numbers",)
+
+
+def _folded_letters(arm: Mechanism) -> str:
+    """The equations in letters of a mechanism of middle size, with names for groups of masses and lengths, if they can
+    be written out."""
+    if not _LETTERS < arm.nv <= _FOLDED_LETTERS:
+        return ""
+    try:
+        found = arm.equations(parameters="symbols")
+    except UnsupportedError:
+        return ""
+    if any(group.formulas for group in found.groups):
+        return ""
+    named = "" if not any(group.title == "Constants" for group in found.groups) else (
+        ", with names a for groups of masses and lengths")
+    return f'<details><summary>In letters{named}</summary>{_motion(found, "symbols")}</details>'
 
 
 def _motion(found: EquationsOfMotion, kind: str) -> str:
@@ -142,7 +160,7 @@ def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:
 
 def _flowing(lines: list[tuple[Any, Any]]) -> bool:
     """Whether lines are short enough to stand beside each other: sines and cosines."""
-    return len(lines) > _FEW and all(sympy.count_ops(right) <= 3 and right.has(sympy.cos, sympy.sin)
+    return len(lines) > _FEW and all(sympy.count_ops(right) <= _WAVE and right.has(sympy.cos, sympy.sin)
                                      for _, right in lines)
 
 
