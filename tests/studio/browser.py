@@ -206,6 +206,8 @@ class Browser:
 
     def _notice(self, event: dict) -> None:
         """Keep what the console complains about, and what the page asks for."""
+        if event.get("sessionId", self._session) != self._session:
+            return  # of a page that was left
         kind, given = event.get("method"), event.get("params", {})
         if kind == "Runtime.exceptionThrown":
             self.problems.append(json.dumps(given["exceptionDetails"])[:500])

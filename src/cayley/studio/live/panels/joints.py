@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _STEPS = 1000  # of a slider, about
 _DEGREES = 0.1
+_LATER = 0.5  # s
 
 
 class Joints(Panel):
@@ -37,11 +38,12 @@ class Joints(Panel):
 
     def moved(self) -> None:
         q = self.robot.q if self.robot.target is None else self.robot.target
+        left = False
         for slider, control in self._sliders:
             value = q[slider["place"]] if slider["attitude"] is None else self._turns(slider)[slider["attitude"]]
-            shown = _shown(slider, float(value))
-            if abs(shown - control.value) > 0.5 * control.step:
-                self.put(control, min(max(shown, control.min), control.max))
+            left |= not self.follow(control, _shown(slider, float(value)))
+        if left:
+            self.robot.view.post((self, "left"), self.moved, _LATER)
 
     def value_of(self, name: str) -> float:
         """What a slider shows, in degrees or metres."""

@@ -99,8 +99,7 @@ class Motions(Panel):
             self._time = float(np.clip(time, t[0], t[-1]))
             k = round(float((self._time - t[0]) / (t[1] - t[0])))
             self.robot.place(self.motion.q[k], self._seen[k])
-            if abs(self._scrub.value - self._time) >= 0.5 * self._scrub.step:
-                self.put(self._scrub, self._time)
+            self.follow(self._scrub, self._time)
 
     def takes(self, q: Array) -> bool:
         """A hand on the robot pauses it."""

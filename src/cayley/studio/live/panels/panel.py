@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cayley.compiler.typing import Array
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from viser import GuiApi, GuiEvent, SceneApi
 
     from cayley.studio.live.robot import Robot
+
+_IN_HAND = 0.4  # s after which a hand has left a control
 
 
 class Panel(ABC):
@@ -22,6 +25,7 @@ class Panel(ABC):
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
+        self._touched: dict[int, float] = {}  # when a hand was on a control
         self.build()
 
     @classmethod
@@ -57,12 +61,22 @@ class Panel(ABC):
         """Do something whenever somebody changes a control on the page, not when the studio does."""
         def changed(event: GuiEvent[Any]) -> None:
             if event.client_id is not None:
+                self._touched[id(control)] = monotonic()
                 self.robot.view.post((self, id(control)), action)
         control.on_update(changed)
 
     def put(self, control: Any, value: object) -> None:  # noqa: ANN401 (of any control that has a value)
         """Have a control show a value."""
         control.value = value
+
+    def follow(self, control: Any, value: float) -> bool:  # noqa: ANN401 (of any slider)
+        """Have a slider show about where something is, unless a hand is on it, which is ahead; whether it does."""
+        if abs(value - control.value) <= 0.5 * control.step:
+            return True
+        if monotonic() - self._touched.get(id(control), -_IN_HAND) < _IN_HAND:
+            return False
+        control.value = min(max(value, control.min), control.max)
+        return True
 
     def on_click(self, button: Any, action: Callable[[], None]) -> None:  # noqa: ANN401 (of any button)
         """Do something whenever a button is pressed."""
