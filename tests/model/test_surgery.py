@@ -436,3 +436,13 @@ def test_limits_of_a_joint_of_another_kind_are_not_kept():
     arm = cy.load("panda").with_joint("panda_joint4", lower=-2.0, upper=-1.0)
     ball = arm.with_joint("panda_joint4", motion=Spherical())
     assert ball.nq == 10 and ball.joints[3].limits.upper == (np.inf,) * 4
+
+
+@pytest.mark.parametrize("change", [
+    lambda arm: arm.locked(5), lambda arm: arm.freed(5), lambda arm: arm.attached("hand", at="tool"),
+    lambda arm: arm.attached(arm, at="tool", prefix=3), lambda arm: arm.with_joint("joint1", motion="prismatic"),
+    lambda arm: arm.with_body("link1", mass="heavy"), lambda arm: arm.subtree(3),
+    lambda arm: arm.with_friction("joint1", viscous=np.nan), lambda arm: arm.with_armature("elbow", 1.0)])
+def test_what_is_no_part_and_no_number_is_refused(change):
+    with pytest.raises(ModelError, match=r"\w"):
+        change(cy.load("planar2r"))

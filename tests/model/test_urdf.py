@@ -616,3 +616,11 @@ def test_what_urdf_cannot_hold():
     assert load_urdf(text).nv == 1
     with pytest.raises(UnsupportedError, match="frame 'b' of r becomes a link"):
         dump_urdf(Tree.of("r", bodies, [Joint("j", "a", "b", Revolute())], frames=[Frame("b", "a")]))
+
+
+def test_sensors_and_transmissions_that_are_not_read_are_named():
+    found = report(load_urdf('<robot name="r"><link name="a"/><gazebo reference="a"><sensor name="eye"/></gazebo>'
+                             '<transmission name="t1"/><transmission name="t2"/></robot>'))
+    assert found.about("sensors left out") == ("eye",) and found.about("transmissions left out") == ("t1", "t2")
+    assert [str(fact) for fact in found.facts] == ["1 sensor is left out: 'eye'",
+                                                   "2 transmissions are left out: 't1', 't2'"]

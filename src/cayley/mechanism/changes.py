@@ -89,7 +89,7 @@ class Changes(Data):
         ('joint1', 'joint2', 'second joint1', 'second joint2')
         """
         from cayley.model.attaching import attached
-        carried = other if isinstance(other, Body) else other.tree
+        carried = other.tree if isinstance(other, Data) else other
         return type(self)(attached(self.tree, carried, at, pose=pose, motion=motion, prefix=prefix))
 
     def locked(self, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None) -> Self:

@@ -13,6 +13,7 @@ from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
 from cayley.model.renaming import with_prefix
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 
 def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
@@ -28,6 +29,10 @@ def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None 
     >>> attached(load_robot("two_wheel_robot"), load_robot("planar2r"), "chassis").actuated_joints
     ('left', 'right', 'joint1', 'joint2')
     """
+    if not isinstance(other, Tree | Body) or not isinstance(prefix, str):
+        wrong = f"the prefix is a text, not {shown(prefix)}" if isinstance(other, Tree | Body) else (
+            f"a mechanism or a Body is attached, not {shown(other)}")
+        raise ModelError(f"{wrong}: arm.attached(hand, at={at!r})")
     carried = Tree.of(other.name, [other], []) if isinstance(other, Body) else other
     _check_drives(tree, carried)
     carried = with_prefix(carried, prefix) if prefix else carried.without_motors()

@@ -47,6 +47,9 @@ def with_joint(tree: Tree, joint: str, *, motion: Motion | None = None, placemen
     limits = {key: _each(value) for key, value in
               (("lower", lower), ("upper", upper), ("velocity", velocity), ("effort", effort)) if value is not None}
     old = tree.joints[tree.joint_number(joint)]
+    if motion is not None and not isinstance(motion, Motion):
+        raise ModelError(f"the kind of joint {joint!r} is one of cayley.model.joint_kinds, Prismatic() for one, not "
+                         f"{shown(motion)}")
     kept = old.limits if motion is None or (motion.nq, motion.nv) == (old.motion.nq, old.motion.nv) else Limits()
     return tree.with_joints(replace(old, motion=old.motion if motion is None else motion,
                                     placement=old.placement if placement is None else placement,

@@ -20,6 +20,7 @@ from cayley.model.joint_kinds import Motion
 from cayley.model.named_configurations import coordinates_by_joint
 from cayley.model.parts import Joint, Limits, Locked, Rotor
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 _SAME = 1e-9  # [rad, m]: so near must a mimic joint be to where the other takes it
 JointNames = str | Sequence[str]
@@ -85,6 +86,8 @@ def _values(tree: Tree, joints: JointNames | Mapping[str, ArrayLike], q: ArrayLi
 
 
 def _listed(tree: Tree, joints: JointNames) -> Iterator[str]:
+    if not isinstance(joints, str | Sequence):
+        raise ModelError(f"joints are named, one or a list of them, not {shown(joints)}")
     for name in [joints] if isinstance(joints, str) else joints:
         yield tree.joints[tree.joint_number(name)].name
 

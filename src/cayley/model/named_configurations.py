@@ -16,13 +16,16 @@ from cayley.errors import ModelError
 from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.model.parts import NamedConfiguration
 from cayley.model.tree import Tree
-from cayley.wording import did_you_mean, shown
+from cayley.wording import did_you_mean, printable, shown
 
 CoordinatesByJoint = tuple[tuple[str, tuple[float, ...]], ...]
 
 
 class UnknownConfigurationError(ModelError, KeyError):
     """A mechanism has no configuration of this name."""
+
+    def __str__(self) -> str:
+        return printable(str(self.args[0]))  # without the quotation marks of a KeyError
 
 
 class NamedConfigurations(Mapping[str, Array]):

@@ -37,6 +37,7 @@ from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.findings import Finding
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.formats.written_angles import WrittenAngles
@@ -88,7 +89,7 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     notes += _absurd_numbers([*joint_elements, *[inertial for link in links for inertial in link.all("inertial")]])
     joints = _with_sound_mimics(joint_elements, joints, notes)
     made = Tree.of(robot.word("name"), bodies, joints, source=source_words(path_or_text) if source is None else source,
-                   notes=[*notes, *angles.findings])
+                   notes=[*notes, *angles.findings, *_left_out(robot)])
     if arguments:
         made = replace(made, arguments=tuple(arguments.items()))
     if notes:
@@ -249,6 +250,16 @@ def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
             if mass.number("value") > _HEAVIEST:
                 yield str(
                     mass.error(f"the mass is {mass.number('value'):g}, which is absurdly large; masses are in kg"))
+
+
+def _left_out(robot: Element) -> Iterator[Finding]:
+    """Sensors and transmissions, for which a mechanism has no place."""
+    for tag in ("sensor", "transmission"):
+        names = [element.attributes.get("name", "") for element in robot.walk() if element.tag == tag]
+        if names:
+            words = ", ".join(repr(name) for name in names[:_MOST_ADVICE] if name)
+            yield Finding(f"{tag}s left out", tuple(names), f"{len(names)} {tag}{'s are' if names[1:] else ' is'} left "
+                          f"out{': ' if words else ''}{words}{', ...' if names[_MOST_ADVICE:] else ''}", doubtful=False)
 
 
 def _mimic(joint: Element) -> Mimic | None:
