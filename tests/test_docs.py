@@ -247,7 +247,7 @@ def test_pictures_are_drawn_again(tmp_path, pictures, name):
     assert drawn.shape == kept.shape and drawn.std() > 0.05
 
 
-@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("width", [1400, 390, 2560])
 def test_pages_in_a_browser(built, browser, width):
     folder, _ = built
     for name in ("index", "conventions", "errata", "tutorials/engineer", "theory/inverse_dynamics",
