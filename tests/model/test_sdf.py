@@ -240,3 +240,18 @@ def test_what_is_wrong_is_named_with_its_line(inside, said):
 def test_files_that_are_no_single_model_are_refused(text, said):
     with pytest.raises(ModelError, match=said):
         load_sdf(text)
+
+
+def test_shapes_are_seen(tmp_path):
+    looks = """<visual name="v"><pose>0 0 1 0 0 0</pose><geometry><box><size>1 2 3</size></box></geometry>
+<material><diffuse>1 0.5 0 1</diffuse></material></visual><visual name="m"><geometry><mesh><uri>none.stl</uri></mesh>
+</geometry></visual><visual name="p"><geometry><plane/></geometry></visual>
+<collision name="c"><geometry><cylinder><radius>0.1</radius><length>0.5</length></cylinder></geometry></collision>"""
+    path = tmp_path / "m.sdf"
+    path.write_text(f'<sdf version="1.9"><model name="m">{link("a", more=looks)}{link("b")}{joint("j", "a", "b")}'
+                    "</model></sdf>")
+    shapes = cy.load(path).shapes
+    box, = shapes.of("visual")
+    assert (box.body, box.kind.size, box.pose[2, 3], box.color) == ("a", (1.0, 2.0, 3.0), 1.0, (1.0, 0.5, 0.0))
+    assert len(shapes.of("collision")) == 1 and len(shapes.missing) == 2
+    assert "m.sdf, line 3" in shapes.missing[0] and "'none.stl' is not there" in shapes.missing[0]

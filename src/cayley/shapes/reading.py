@@ -57,9 +57,14 @@ def _xacro(path: Path, arguments: Arguments) -> Shapes:
     return urdf_shapes(path, expanded(path, dict(arguments)))
 
 
+def _sdf(path: Path, _: Arguments) -> Shapes:
+    from cayley.shapes.sdf_shapes import sdf_shapes
+    return sdf_shapes(path)
+
+
 def _mjcf(path: Path, _: Arguments) -> Shapes:
     from cayley.shapes.mjcf_shapes import mjcf_shapes
     return mjcf_shapes(path)
 
 
-READERS: dict[str, Callable[[Path, Arguments], Shapes]] = {"URDF": _urdf, "xacro": _xacro, "MJCF": _mjcf}
+READERS: dict[str, Callable[[Path, Arguments], Shapes]] = {"URDF": _urdf, "xacro": _xacro, "SDF": _sdf, "MJCF": _mjcf}

@@ -85,6 +85,14 @@ def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False
     return made
 
 
+def links_of_sdf(path: Path) -> dict[str, Element]:
+    """The elements of the links of a file, with those of nested and included models, by their names."""
+    element, _ = _one_model(read_xml(path))
+    model = _Model(Frames(WrittenAngles(exact=False)))
+    _gather(model, element, "", Search(path), 0)
+    return model.links
+
+
 def _version(root: Element) -> tuple[int, int]:
     if root.tag != "sdf":
         raise root.error("an SDF file has <sdf> as its root")
