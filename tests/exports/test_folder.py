@@ -192,6 +192,14 @@ def test_no_name_breaks_out_of_its_place(tmp_path):
     assert checked(tmp_path / "one").returncode == 0
 
 
+def test_a_mechanism_that_does_not_move(tmp_path):
+    """It has no coordinates, and C has no arrays of no elements."""
+    stone = cy.Mechanism.of("stone", [Body("stone", 1.0)], [])
+    stone.export(tmp_path / "one", "gravity-forces", batch=True)
+    stone.export(tmp_path / "three", "pose:stone", "gravity-forces", "inertia-matrix", batch=True)
+    assert checked(tmp_path / "one").returncode == 0 and checked(tmp_path / "three").returncode == 0
+
+
 def test_of_a_mechanism_by_names(tmp_path):
     arm = cy.load("planar2r")
     made = arm.export(tmp_path, "gravity-forces", "pose:tool", "jacobian:tool:body", arm.control.pd(80.0, 9.0),
