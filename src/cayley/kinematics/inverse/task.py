@@ -20,6 +20,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
+from cayley.geometry.batch import numbers
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
@@ -73,7 +74,7 @@ def _named_rows(task: str) -> tuple[bool, ...] | None:
 def as_targets(target: ArrayLike, task: Task) -> Array:
     """What is asked as poses (..., 4, 4): poses, or, of a task without orientation, points (..., 3), or as many numbers
     as the task has rows: (x, y) of a task "xy"."""
-    given = np.asarray(target)
+    given = numbers(target, "the poses")
     if given.shape[-2:] == (4, 4) or task.angular or given.ndim == 0 or given.shape[-1] not in (3, len(task.linear)):
         return given
     places = task.linear if given.shape[-1] == len(task.linear) else [0, 1, 2]
