@@ -447,7 +447,7 @@ def test_choices_that_are_missing_are_named():
         arm.coordinates(q)
     with pytest.raises(SignatureError, match=r"pose\.of: missing a required argument: 'frame'"):
         arm.pose.of()
-    with pytest.raises(ModelError, match="no frame or body 3; it has"):
+    with pytest.raises(ModelError, match="no frame or body 3: a frame is named by a text"):
         arm.pose(q, 3)
 
 
