@@ -2,7 +2,6 @@
 robot does reaches the page."""
 
 import json
-import threading
 import time
 
 import numpy as np
@@ -14,7 +13,7 @@ from cayley.kinematics.forward import body_poses
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
 from cayley.studio.live import View
-from cayley.studio.live.panels import EndEffector, Equations, Frames, Joints, Motions, Plots, Simulation
+from cayley.studio.live.panels import EndEffector, Equations, Frames, Motions, Plots, Simulation
 from studio.browser import WEBGL, Browser, NoBrowser, chromium
 
 # What viser's worker hands to the page: counted, and the last place of every node kept
@@ -48,7 +47,15 @@ def view():
         yield one
 
 
-def opened(browser, view, width=1100, height=700):
+@pytest.fixture(scope="module")
+def pair():
+    """A machine with loops, and an arm beside it."""
+    with View(cy.load("four_bar")) as one:
+        one.add(cy.load("scara"), at=(0.0, 1.5, 0.0))
+        yield one
+
+
+def opened(browser, view, width=1400, height=700):
     """The page of a view, when it has everything; as it is, if it is open."""
     if getattr(browser, "showing", None) == (view, width):
         browser.problems.clear()
@@ -190,20 +197,55 @@ def test_a_motion_plays_pauses_and_is_scrubbed(browser, view):
     assert stopped > 2.0 and problems(browser) == []
 
 
-def test_a_closed_machine_stays_closed_under_a_slider(browser):
-    with View(cy.load("four_bar")) as view:
-        opened(browser, view)
-        arm = view.robot.arm
-        focus(browser, "crank", " [role=slider]")
-        browser.press("ArrowRight", 30)
-        until(browser, lambda: abs(view.q[0] - np.radians(3.0)) < 1e-6)
-        assert np.abs(arm.constraint_residual(view.q)).max() < 1e-9
-        browser.press("Home")
-        until(browser, lambda: view.q[0] < -3.1)
-        assert np.abs(arm.constraint_residual(view.q)).max() < 1e-9
-        expected = np.stack([pose.matrix for pose in body_poses(arm.tree, view.q)])
-        until(browser, lambda: np.abs(poses_on_the_page(browser, view.robot) - expected).max() < 1e-4)
-        assert problems(browser) == []
+def test_a_closed_machine_stays_closed_under_a_slider(browser, pair):
+    opened(browser, pair)
+    arm = pair.robot.arm
+    focus(browser, "crank", " [role=slider]")
+    browser.press("ArrowRight", 30)
+    until(browser, lambda: abs(pair.q[0] - np.radians(3.0)) < 1e-6)
+    assert np.abs(arm.constraint_residual(pair.q)).max() < 1e-9
+    browser.press("Home")
+    until(browser, lambda: pair.q[0] < -3.1)
+    assert np.abs(arm.constraint_residual(pair.q)).max() < 1e-9
+    expected = np.stack([pose.matrix for pose in body_poses(arm.tree, pair.q)])
+    until(browser, lambda: np.abs(poses_on_the_page(browser, pair.robot) - expected).max() < 1e-4)
+    assert problems(browser) == []
+
+
+def test_a_second_robot_stands_in_the_same_scene(browser, pair):
+    opened(browser, pair)
+    other = pair.robots[1]
+    before = pair.q
+    browser.wait("document.querySelectorAll('[role=tab]').length === 2")
+    tabs = browser.evaluate("[...document.querySelectorAll('[role=tab]')].map(t => t.textContent)")
+    assert tabs == ["four_bar", "scara"]
+    browser.click("[role=tab]:nth-of-type(2)")
+    focus(browser, "joint3", " [role=slider]")
+    browser.press("ArrowRight", 5)
+    until(browser, lambda: abs(other.q[2] - other.rest[2]) > 1e-4)
+    until(browser, lambda: np.abs(poses_on_the_page(browser, other) - np.stack(
+        [pose.matrix for pose in body_poses(other.arm.tree, other.q)])).max() < 1e-4)
+    root = browser.evaluate(f"window.nodes[{json.dumps(other.node())}]")
+    np.testing.assert_allclose(root["position"], [0.0, 1.5, 0.0])
+    assert (pair.q == before).all() and problems(browser) == []
+
+
+def test_a_browser_that_leaves_and_a_server_that_stops_do_no_harm(browser, pair):
+    opened(browser, pair)
+    times = np.linspace(0.0, 1.0, 20)
+    way = pair.robot.arm.follow_inputs({"crank": times}, start=pair.robot.rest).configuration
+    pair.show((times, way))
+    browser.open("about:blank", width=400)
+    browser.showing = None
+    until(browser, lambda: not pair.server.get_clients())
+    before = pair.q
+    until(browser, lambda: np.abs(pair.q - before).max() > 0.01)  # it plays on for whoever comes next
+    opened(browser, pair, 390)
+    pair.close()
+    pair.close()
+    pair.q = pair.robot.rest
+    assert repr(pair) == "<view, closed>" and (pair.q == pair.robot.rest).all()
+    assert not pair._worker._thread.is_alive()
 
 
 def test_simulation_is_run_from_the_page(browser, view):
@@ -224,7 +266,7 @@ def test_simulation_is_run_from_the_page(browser, view):
 
 @pytest.mark.parametrize("width", [390, 1400, 2560])
 def test_nothing_overflows_and_nothing_is_asked_of_other_hosts(browser, view, width):
-    opened(browser, view, width, 800)
+    opened(browser, view, width)
     panel(view, Equations).work_out("counts")
     until(browser, lambda: "inverse dynamics" in panel(view, Equations).content)
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
@@ -269,38 +311,3 @@ def test_hostile_names_do_no_harm(browser):
         until(browser, lambda: np.abs(poses_on_the_page(browser, view.robot) - expected).max() < 1e-4)
         assert browser.evaluate("document.getElementById('bad') === null && window.bad === undefined")
         assert problems(browser) == []
-
-
-def test_a_browser_that_leaves_and_a_server_that_stops_do_no_harm(browser):
-    view = View(cy.load("planar2r"))
-    opened(browser, view)
-    view.show(([0.0, 1.0], [[0.0, 0.0], [1.0, 1.0]]))
-    browser.open("about:blank", width=400)
-    browser.showing = None
-    until(browser, lambda: not view.server.get_clients())
-    before = view.q
-    until(browser, lambda: np.abs(view.q - before).max() > 0.01)  # it plays on for whoever comes next
-    opened(browser, view)
-    view.close()
-    view.close()
-    view.q = [0.1, 0.2]
-    assert repr(view) == "<view, closed>" and view.q.tolist() == [0.1, 0.2]
-    assert not any(thread.name == "cayley studio" and thread.is_alive() for thread in threading.enumerate()
-                   if thread is view._worker._thread)
-
-
-def test_a_second_robot_stands_in_the_same_scene(browser):
-    with View(cy.load("planar2r")) as view:
-        other = view.add(cy.load("scara"), at=(0.0, 1.5, 0.0))
-        opened(browser, view)
-        other.q = [0.4, 0.5, -0.1, 0.2]
-        browser.wait("document.querySelectorAll('[role=tab]').length === 2")
-        tabs = browser.evaluate("[...document.querySelectorAll('[role=tab]')].map(t => t.textContent)")
-        assert tabs == ["planar2r", "scara"]
-        browser.click("[role=tab]:nth-of-type(2)")
-        browser.wait(f"!!{CONTROL}('joint3')")
-        expected = np.stack([pose.matrix for pose in body_poses(other.arm.tree, other.q)])
-        until(browser, lambda: np.abs(poses_on_the_page(browser, other) - expected).max() < 1e-4)
-        root = browser.evaluate(f"window.nodes[{json.dumps(other.node())}]")
-        np.testing.assert_allclose(root["position"], [0.0, 1.5, 0.0])
-        assert panel(view, Joints).value_of("joint1") == 0.0 and problems(browser) == []

@@ -1,9 +1,7 @@
 """A mechanism as a page: one self-contained HTML file with the robot in 3-D, its tables, pictures, equations, counts
-and a fall; or with a motion that it plays.
+and a fall; or with a motion that it plays. `cayley.studio.live` has robots in the browser that are moved.
 """
 
-from cayley.studio.animation import animate
-from cayley.studio.motion_page import write_motion
-from cayley.studio.report import write_report
+from cayley.lazy_names import lazy_names
 
-__all__ = ["animate", "write_motion", "write_report"]
+__getattr__, __dir__ = lazy_names(__name__, __file__)

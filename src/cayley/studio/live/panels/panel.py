@@ -26,6 +26,7 @@ class Panel(ABC):
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self._touched: dict[int, float] = {}  # when a hand was on a control
+        self._waiting: set[int] = set()  # controls whose change is still to be seen to
         self.build()
 
     @classmethod
@@ -59,10 +60,15 @@ class Panel(ABC):
 
     def on(self, control: Any, action: Callable[[], None]) -> None:  # noqa: ANN401 (of any control that has a value)
         """Do something whenever somebody changes a control on the page, not when the studio does."""
+        def run() -> None:
+            self._waiting.discard(id(control))
+            action()
+
         def changed(event: GuiEvent[Any]) -> None:
             if event.client_id is not None:
                 self._touched[id(control)] = monotonic()
-                self.robot.view.post((self, id(control)), action)
+                self._waiting.add(id(control))
+                self.robot.view.post((self, id(control)), run)
         control.on_update(changed)
 
     def put(self, control: Any, value: object) -> None:  # noqa: ANN401 (of any control that has a value)
@@ -73,7 +79,8 @@ class Panel(ABC):
         """Have a slider show about where something is, unless a hand is on it, which is ahead; whether it does."""
         if abs(value - control.value) <= 0.5 * control.step:
             return True
-        if monotonic() - self._touched.get(id(control), -_IN_HAND) < _IN_HAND:
+        lately = monotonic() - self._touched.get(id(control), -_IN_HAND) < _IN_HAND
+        if lately or id(control) in self._waiting:
             return False
         control.value = min(max(value, control.min), control.max)
         return True
