@@ -112,7 +112,7 @@ def test_a_robot_with_masses_has_every_section(outlines):
 
 def test_a_robot_without_masses_says_so(outlines):
     found = outlines("scara")
-    assert found.headings == ["Model", "Workspace and manipulability", "Dynamics"]
+    assert found.headings == ["Model", "Workspace", "Dynamics"]
     assert "Kinematics only: the dynamics of scara need the mass of 'link1'" in "".join(found.text)
     shown, arm = json.loads(found.scripts["fall"]), cy.load("scara")
     q = np.array(shown["q"])  # one joint after the other, within the limits
