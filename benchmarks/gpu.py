@@ -3,8 +3,8 @@
 Needs a CUDA GPU with CuPy; JAX and mujoco_warp are compared if they are there. ANYmal and Talos come from
 example-robot-data, or from the folder CAYLEY_ROBOTS, as `python benchmarks/robots.py FOLDER` writes them elsewhere.
 Run `python benchmarks/gpu.py`; `--only NAMES` takes some of the parts, `--sweep` tries other blocks of threads, rows by
-tiles and not, and fewer registers, `--only shares` one thread and several a robot (`--again`: limbs computed again),
-`--division cuda` CUDA's own quotients.
+tiles and not, and fewer registers, `--division cuda` CUDA's own quotients. Talos has 32 joints (`talos_reduced`), and
+44 with its hands (`talos`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import cayley as cy
 from arm import ARM, arm_torques, inverse_dynamics, random_states
-from cayley.compiler import cuda_functions, cuda_iteration, cuda_rows
+from cayley.compiler import cuda_functions, cuda_rows
 from cayley.compiler.backends import gpu_code
 from robots import PANDA_TARGET, panda_loop, panda_starts, robot
 from robots import random_states as robot_states
@@ -36,7 +36,8 @@ BOTH = (np.float32, np.float64)
 ROLLOUTS = (  # robot, method, trajectories, steps, and what is required in float32 and float64 [billion steps/s]
     ("panda", "semi-implicit-euler", 1 << 20, 1000, (27.0, 14.0)), ("panda", "rk4", 1 << 20, 200, (5.5, 3.0)),
     ("anymal", "semi-implicit-euler", 1 << 19, 200, (8.0, 2.0)), ("anymal", "rk4", 1 << 18, 50, None),
-    ("talos", "semi-implicit-euler", 1 << 18, 50, (0.6, 0.25)),
+    ("talos_reduced", "semi-implicit-euler", 1 << 18, 50, (0.6, 0.25)),
+    ("talos", "semi-implicit-euler", 1 << 18, 50, None),
     ("panda", "implicit-midpoint", 1 << 18, 20, None), ("panda", "lie-midpoint", 1 << 18, 20, None))
 REGISTERS = {"panda": (0, 64, 80, 96, 128, 168)}
 SWEPT = (32, 64, 128, 256)  # threads of a block
@@ -53,7 +54,6 @@ def main() -> None:
           f"{cupy.cuda.runtime.runtimeGetVersion()}\n", flush=True)
     parts = {"functions": functions, "kernels": partial(kernels, chosen.sweep),
              "rollouts": partial(rollouts, chosen.sweep, chosen.robots.split(","), chosen.methods),
-             **({"shares": partial(shares, chosen.robots.split(","), chosen.again)} if chosen.only else {}),
              "control": closed_loops, "arrays": arrays, "start": start_up, "peers": mujoco_warp_steps}
     for name in chosen.only.split(",") if chosen.only else parts:
         parts[name]()
@@ -61,11 +61,10 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="functions,kernels,rollouts,shares,control,arrays,start,peers")
-    parser.add_argument("--robots", default="panda,anymal,talos")
+    parser.add_argument("--only", default="", help="functions,kernels,rollouts,control,arrays,start,peers")
+    parser.add_argument("--robots", default="panda,anymal,talos_reduced,talos")
     parser.add_argument("--methods", default="", help="of rollouts; all if none are named")
     parser.add_argument("--division", choices=("own", "cuda"), default="own")
-    parser.add_argument("--again", action="store_true", help="of shares: only limbs that one thread computes again")
     parser.add_argument("--sweep", action="store_true")
     return parser.parse_args()
 
@@ -144,20 +143,20 @@ def kernels(sweep: bool) -> None:
 def sweep_tiles(cupy: Any, kernel: Any, states: list[Any], out: Any, copied: float) -> None:
     """Each thread its own state, with more and fewer threads a block; and tiles, with more and fewer blocks at work."""
     os.environ["CAYLEY_CACHE"] = "off"  # where code of other choices lies
-    kept = dict(cuda_rows.BUSY), gpu_code.RESIDENT, kernel._code._threads
+    kept = dict(cuda_rows.WORTH), gpu_code.RESIDENT, kernel._code._threads
     moved = sum(a.nbytes for a in (*states, kernel(*states, out=out)))
-    for way, busy, choices in (("threads, each its state", 1 << 30, (32, 64, 128)),
-                               ("blocks of tiles", 0, (2, 3, 4, 5, 6, 8, 12))):
-        cuda_rows.BUSY.update(float=busy, double=busy)
+    for way, most, choices in (("threads, each its state", 0, (32, 64, 128)),
+                               ("blocks of tiles", 1 << 30, (4, 6, 8, 10))):
+        cuda_rows.WORTH.update(float=(0, most), double=(0, most))
         forget(kernel._code)
         found = []
         for each in choices:
-            kernel._code._threads = kept[2] if busy == 0 else each
+            kernel._code._threads = kept[2] if most else {"float": each, "double": each}
             gpu_code.RESIDENT = each
             kernel._code._launches.clear()
             found.append(f"{each}: {moved / seconds(cupy, partial(kernel, *states, out=out), 5, each=10) / copied:.1%}")
         print(f"  {way} {', '.join(found)}", flush=True)
-    cuda_rows.BUSY.update(kept[0])
+    cuda_rows.WORTH.update(kept[0])
     gpu_code.RESIDENT = kept[1]
     kernel._code._threads = kept[2]
     forget(kernel._code)
@@ -210,71 +209,14 @@ def rollouts(sweep: bool, names: list[str], methods: str) -> None:
             error = np.abs(cupy.asnumpy(check.q[:, -1]) - by_numpy(arm, method, q[:2], 0.1 * qd[:2], 5)).max()
             rate = trajectories * steps / seconds(cupy, call, 5) / 1e9
             code = _code(there)
-            print(f"| {name}, {method} | {np.dtype(dtype).name} | {rate:.3g} | {least or ''} | {_sizes(code)} | "
-                  f"{error:.0e} |", flush=True)
+            print(f"| {name}, {arm.nv} velocities, {method} | {np.dtype(dtype).name} | {rate:.3g} | {least or ''} | "
+                  f"{_sizes(code)} | {error:.0e} |", flush=True)
             swept = [(threads, most) for most in REGISTERS.get(name, (0, 128, 168)) for threads in SWEPT]
             for threads, registers in swept if sweep and required else ():
                 with tried(code, threads, registers):
                     again = trajectories * steps / seconds(cupy, call, 3) / 1e9
                     print(f"  {threads} threads, at most {registers or 255} registers: {again:.3g} ({_sizes(code)})",
                           flush=True)
-    print()
-
-
-SHARED = ((1 << 30, 1, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0))  # crowded, blocks, blocks of limbs
-AGAIN = ((0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 0, 4))
-
-
-def shares(names: list[str], again: bool) -> None:
-    """One thread a robot beside several, with more and fewer blocks at once, and one that computes limbs again."""
-    import cupy
-
-    os.environ["CAYLEY_CACHE"] = "off"  # where code of other choices lies
-    processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    kept = cuda_iteration.CROWDED, cuda_iteration.RESIDENT, dict(cuda_iteration.RECOMPUTED)
-    print("| rollout | precision | threads a robot | blocks | billion steps/s | registers | local bytes | error |")
-    print("| --- " * 8 + "|")
-    for name, method, trajectories, steps, _ in ROLLOUTS:
-        if name not in names or method != "semi-implicit-euler":
-            continue
-        arm = robot(name)
-        here = arm.rollout(method=method)
-        q, qd, _ = robot_states(arm, 4096)
-        right = by_numpy(arm, method, q[:2], 0.1 * qd[:2], 5)
-        for dtype in BOTH:
-            given = [cupy.asarray(np.ascontiguousarray(np.tile(a, (trajectories // 4096, 1)).T.astype(dtype))).T
-                     for a in (q, 0.1 * qd)]
-            for crowded, resident, limbs in AGAIN if again else (*SHARED, *AGAIN):
-                cuda_iteration.CROWDED = crowded
-                cuda_iteration.RESIDENT = {"float": resident, "double": resident}
-                cuda_iteration.RECOMPUTED.update(float=limbs, double=limbs)
-                there = here.on("cuda")
-                for made in there._of_system._iterated._functions.values():
-                    forget(made._code)
-                call = partial(there, *given, step=STEP, steps=steps, every=steps)
-                try:
-                    check = there(*[a[:2] for a in given], step=STEP, steps=5, every=5)
-                except cy.UnsupportedError as refusal:
-                    print(f"  {resident or limbs} blocks: {refusal}", flush=True)
-                    continue
-                code = _code(there)
-                error = np.abs(cupy.asnumpy(check.q[:, -1]) - right).max()
-                rate = trajectories * steps / seconds(cupy, call, 3) / 1e9
-                threads = list(code._compiled.values())[-1].warps or 1
-                manner = "1, limbs again" if limbs else threads
-                print(f"| {name}, {method} | {np.dtype(dtype).name} | {manner} | {resident or limbs} | {rate:.3g} | "
-                      f"{_sizes(code)} | {error:.0e} |", flush=True)
-                usual = code._threads
-                for resident in (32, 64, 96, 128) if crowded else ():
-                    few = [a[:processors * resident] for a in given]
-                    code._threads = resident
-                    code._launches.clear()
-                    rate = processors * resident * steps / seconds(
-                        cupy, partial(there, *few, step=STEP, steps=steps, every=steps), 3) / 1e9
-                    print(f"  as many robots as {resident} threads a processor take at once: {rate:.3g}", flush=True)
-                code._threads = usual
-    cuda_iteration.CROWDED, cuda_iteration.RESIDENT = kept[:2]
-    cuda_iteration.RECOMPUTED.update(kept[2])
     print()
 
 
@@ -313,7 +255,7 @@ def tried(code: Any, threads: int, registers: int) -> Iterator[None]:
     """With other blocks, and no more registers than so many."""
     kept = code._threads, code._options
     forget(code)
-    code._threads = threads
+    code._threads = {"float": threads, "double": threads}
     code._options = (*kept[1], *([f"--maxrregcount={registers}"] if registers else []))
     yield
     code._threads, code._options = kept

@@ -17,6 +17,7 @@ from cayley.model.formats.urdf import load_urdf
 from cayley.model.joint_kinds import Floating, Motion
 
 FILES = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "talos": "talos_data/robots/talos_full_v2.urdf",
+         "talos_reduced": "talos_data/robots/talos_reduced.urdf",
          "solo12": "solo_description/robots/solo12.urdf"}
 PANDA_TARGET = np.array([0.2, -0.5, 0.1, -1.8, 0.2, 1.6, 0.4])
 
@@ -36,7 +37,7 @@ def robot(name: str) -> Any:
 def write(folder: str) -> None:
     """What a machine without example-robot-data and without a compiler takes as CAYLEY_ROBOTS."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for name in ("anymal", "talos"):
+    for name in ("anymal", "talos", "talos_reduced"):
         (Path(folder) / f"{name}.pickle").write_bytes(pickle.dumps(robot(name)))
 
 

@@ -118,10 +118,11 @@ def compiled(code, options=()):
     RawModule.options = options
     with tempfile.TemporaryDirectory() as folder:
         source, library = Path(folder) / "code.cpp", Path(folder) / "code.so"
-        shared = re.search(r"extern __shared__ ((?:__align__\(16\) )?(?:(?:volatile|unsigned) )?\w+) (\w+)\[\];", code)
+        shared = re.search(r"extern __shared__ ((?:__align__\(\d+\) )?(?:(?:volatile|unsigned) )?\w+) (\w+)\[\];", code)
         place = f"{shared[1]} {shared[2]}[{SHARED} / sizeof({shared[1].split()[-1]})];" if shared else ""
         source.write_text(STUBS + (ENGINE if "cp.async" in code else "") + place + in_c(code))
-        subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC",
+        subprocess.run(["g++", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-ffp-contract=off",
+                        "-shared", "-fPIC",
                         str(source), "-o", str(library)], check=True)
         return library.read_bytes(), None
 

@@ -67,10 +67,6 @@ class Loops:
         uses = self._uses[self.program.inputs[place].nodes[element].index]
         return bool(uses) or (self.plan.fed.get(place), element) in self._needed
 
-    def _is_own(self, place: int, element: int) -> bool:
-        """Whether an element of an output is to be kept by these loops."""
-        return True
-
     def _name(self, wanted: str) -> str:
         name = unique(wanted, self._taken)
         self._taken.add(name)
@@ -102,12 +98,14 @@ class Loops:
         states = {after for after, _ in self.plan.feeds}
         zero = self.dialect.number(0.0)
         return [self.dialect.variable(name, zero) for place, names in self._after.items() if place not in states
-                for k, name in enumerate(names) if self._is_own(place, k)]
+                for name in names]
 
     def _samples(self, outputs: Sequence[Place]) -> list[str]:
-        kept = [f"{output.at(k)} = {name};" for place, output in zip(self.plan.kept, outputs, strict=True)
-                for k, name in enumerate(self._after[place]) if self._is_own(place, k)]
-        return self._loop("sample", "samples", [*self._steps(), *kept])
+        return self._loop("sample", "samples", [*self._steps(), *self._kept(outputs)])
+
+    def _kept(self, outputs: Sequence[Place]) -> list[str]:
+        return [f"{output.at(k)} = {name};" for place, output in zip(self.plan.kept, outputs, strict=True)
+                for k, name in enumerate(self._after[place])]
 
     def _steps(self) -> list[str]:
         return self._loop("step", "every", [*self._read(CHANGING), *self._repeated()])

@@ -164,7 +164,7 @@ def _specials(real: str) -> tuple[str, str]:
     return "__int_as_float(0x7f800000)", "__int_as_float(0x7fc00000)"
 
 
-def cuda_dialect(precision: str) -> Dialect:
+def cuda_dialect(precision: str) -> CudaDialect:
     """How CUDA spells numbers of this precision."""
     if precision not in ("double", "float"):
         raise UnsupportedError(f"CUDA is written in 'double' or 'float', not {precision!r}")

@@ -14,9 +14,10 @@ from cayley.compiler.c_source import comment, parameter_names, spoken, table
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.counts import count
 from cayley.compiler.cuda_functions import cuda_dialect
-from cayley.compiler.cuda_limbs import THREADS, limb_memory, limb_statements
-from cayley.compiler.cuda_shares import LANES, NAMES, SharedProgram, shared_statements
+from cayley.compiler.cuda_limbs import NAMES, THREADS, limb_memory, limb_statements
+from cayley.compiler.cuda_numbers import tabled
 from cayley.compiler.cuda_source import THIS_THREAD, Operand, Strides, kernel_text
+from cayley.compiler.cuda_stretches import LimbedProgram
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.names import identifier
 from cayley.compiler.program import Program
@@ -25,10 +26,10 @@ from cayley.compiler.shares import COARSE, FINE
 from cayley.compiler.single_precision import in_precision
 
 CROWDED = 600  # words: more than twice what a thread has registers for
-RESIDENT = {"float": 2, "double": 1}  # blocks of a shared program, as measured on an H200
-RECOMPUTED = {"float": 1, "double": 0}
-"""Blocks of a program whose limbs one thread computes again instead of keeping them; 0 where threads share it, which is
-faster in double precision: of Talos 0.46 billion steps a second against 0.32, in double 0.11 against 0.14."""
+TOGETHER = {"float": 1, "double": 4}
+"""Trajectories that a thread takes limb by limb through a program that is crowded. On an H200, in billion steps a
+second, by one and by four: Talos of 32 joints 0.66 and 0.33, in double precision 0.19 and 0.27; of 44 joints 0.47 and
+0.19, in double precision 0.11 and 0.19."""
 
 _TURN = {CHANGING: STEP, CYCLING: "stage"}
 _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}
@@ -39,32 +40,31 @@ def iteration_name(program: Program) -> str:
     return identifier(f"{program.name}_rollout", FOR_FUNCTIONS)
 
 
-def shared_program(iteration: Iteration, precision: str) -> SharedProgram | None:
-    """The program as threads share it, or as one computes it limb by limb, if it would have too much at hand."""
+def limbed_program(iteration: Iteration, precision: str) -> LimbedProgram | None:
+    """The program as it is computed limb by limb, if it would have too much at hand."""
     program = in_precision(iteration.program, precision)
     words = 2 if precision == "double" else 1
-    grain = FINE if RECOMPUTED[precision] else COARSE
-    return SharedProgram.of(program, iteration.plan, grain) if words * most_alive(program) > CROWDED else None
+    grain = FINE if TOGETHER[precision] == 1 else COARSE
+    return LimbedProgram.of(program, iteration.plan, grain) if words * most_alive(program) > CROWDED else None
 
 
-def memory_of_block(share: SharedProgram, iteration: Iteration, precision: str) -> int:
+def memory_of_block(limbed: LimbedProgram, iteration: Iteration, precision: str) -> int:
     """In bytes, for what a block shares."""
-    return limb_memory(share, iteration.plan, precision) if RECOMPUTED[precision] else share.memory(precision)
+    return limb_memory(limbed, iteration.plan, precision) if TOGETHER[precision] == 1 else 0
 
 
 def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = "",
-                   strides: Sequence[Strides] | None = None, share: SharedProgram | None = None) -> str:
+                   strides: Sequence[Strides] | None = None, limbed: LimbedProgram | None = None) -> str:
     """The text of the kernel `(count, samples, every, cycle, pointer, strides, ...)`, inputs first, then what is kept.
 
     Inputs that change or cycle and what is kept have three strides, all others two; `strides` are those that are known.
-    Where the program of this precision is shared, a block takes `LANES` trajectories, with a warp for each part, or
-    `THREADS` if it is `RECOMPUTED`.
+    Where the program of this precision is computed limb by limb, a thread takes `TOGETHER` trajectories.
     """
     dialect = cuda_dialect(precision)
-    program = share.whole if share else in_precision(iteration.program, precision)
+    program = limbed.whole if limbed else in_precision(iteration.program, precision)
     plan = iteration.plan
     called = identifier(name, FOR_FUNCTIONS) if name else iteration_name(program)
-    taken = {*helper_names(called), *LOOP_NAMES, *NAMES, "count", "state"}
+    taken = {*helper_names(called), *LOOP_NAMES, *NAMES, "count", "state", f"{called}_numbers"}
     names = parameter_names(program, taken=sorted(taken))
     taken.update(names.inputs, names.outputs)
     known: Sequence[Strides | None] = strides or [None for _ in (*program.inputs, *plan.kept)]
@@ -74,14 +74,11 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
                for k, each in zip(plan.kept, known[len(program.inputs):], strict=True)]
     places = [Place(o.pointer, o.at, o.unknown) for o in (*inputs, *outputs)]
     bounds: tuple[int, ...] = ()
-    if share and RECOMPUTED[precision]:
-        bounds = THREADS, RECOMPUTED[precision]
-        statements = [*THIS_THREAD, *limb_statements(share, plan, dialect, places[:len(inputs)], places[len(inputs):],
-                                                     taken=taken, helper=called)]
-    elif share:
-        bounds = share.shares.parts * LANES, RESIDENT[precision]
-        statements = shared_statements(share, plan, dialect, places[:len(inputs)], places[len(inputs):],
-                                       taken=taken, helper=called)
+    numbers = tabled(dialect, f"{called}_numbers")
+    if limbed:
+        bounds = THREADS, 1
+        statements = limb_statements(limbed, plan, numbers, places[:len(inputs)], places[len(inputs):],
+                                     together=TOGETHER[precision], taken=taken, helper=called)
     else:
         statements = [*THIS_THREAD, *loop_statements(
             program, plan, dialect, places[:len(inputs)], places[len(inputs):], taken=taken, helper=called,
@@ -94,5 +91,5 @@ def cuda_iteration(iteration: Iteration, precision: str = "double", name: str = 
     parameters = [f"const long long {length}" for length in ("count", "samples", "every", "cycle")]
     parameters += [o.declared(f"const {dialect.real}") for o in inputs] + [o.declared(dialect.real) for o in outputs]
     idle = [] if plan.has_stages else ["(void)cycle;"]
-    helpers = dialect.definitions(program, called)
+    helpers = [*dialect.definitions(program, called), *numbers.declared]
     return kernel_text(called, note, helpers, parameters, [*idle, *statements], bounds)

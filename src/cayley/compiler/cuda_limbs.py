@@ -1,144 +1,124 @@
-"""The statements of an iteration as CUDA, limb by limb: one thread a trajectory, which computes again what it would
-have to keep.
+"""The statements of an iteration as CUDA, limb by limb: a thread computes again what it would have to keep.
 
-A stretch is what a part of a program (see `shares`) does in one phase. Between stretches only that is kept which one
-part hands to another; what a part needs of its own earlier phases it makes once more from its state. The state lies in
-shared memory, and each stretch reads it anew: a compiler that could see that nothing has changed would keep everything.
+Each stretch reads the state anew: a compiler that could see that nothing has changed would keep everything. A thread
+may take several trajectories through a stretch before the next one begins. The text of a large robot is longer than
+what the GPU keeps of it at hand, and is so fetched once for all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cayley.compiler.c_expressions import WHOLE, Dialect, Text
 from cayley.compiler.c_loops import Loops, Place
-from cayley.compiler.cuda_shares import SharedProgram, computed
+from cayley.compiler.cuda_source import THIS_THREAD
+from cayley.compiler.cuda_stretches import LimbedProgram, Stretch, computed, slots, stretches
 from cayley.compiler.graph import Node
 from cayley.compiler.iteration import Plan
 from cayley.compiler.names import free_prefix
 
+NAMES = ("handed", "held", "kept", "own", "owned")
 THREADS = 128  # of a block, at most
 
-
-@dataclass(frozen=True)
-class Stretch:
-    """What is computed together: values that are new, and with them those that were forgotten, operands first."""
-
-    nodes: tuple[Node, ...]
-    new: frozenset[int]
-
-    @property
-    def inputs(self) -> list[int]:
-        return sorted({a.index for n in self.nodes for a in n.args if not a.args and a.op != "constant"})
+_Result = tuple[tuple[int, int], Node]
 
 
-def stretches(stage: SharedProgram) -> list[Stretch]:
-    """In an order in which each comes as late as those allow that need it: little is kept for long."""
-    shares = stage.shares
-    nodes = [n for n in stage.program.nodes if n.args]
-    turn = {n.index: (shares.phase[n.index], shares.part[n.index]) for n in nodes}
-    needs: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    for n in nodes:
-        needs.setdefault(turn[n.index], set()).update(turn[a.index] for a in n.args if a.args)
-    order: dict[tuple[int, int], int] = {}
-
-    def visit(each: tuple[int, int]) -> None:
-        for other in sorted(needs[each] - {each}):
-            if other not in order:
-                visit(other)
-        order.setdefault(each, len(order))
-
-    for each in sorted(needs, reverse=True):
-        visit(each)
-    kept = handed_over(stage)
-    found = []
-    for each in order:
-        wanted = {n.index for n in nodes if turn[n.index] == each}
-        new = frozenset(wanted)
-        for n in reversed(nodes):
-            if n.index in wanted:
-                wanted.update(a.index for a in n.args
-                              if a.args and not (a.index in kept and order[turn[a.index]] < order[each]))
-        found.append(Stretch(tuple(n for n in nodes if n.index in wanted), new))
-    return found
-
-
-def handed_over(stage: SharedProgram) -> set[int]:
-    """The values that are not forgotten."""
-    return {value for _, value in stage.loads} | {n.index for n in stage.program.results}
-
-
-def limb_memory(stage: SharedProgram, plan: Plan, precision: str) -> int:
-    """In bytes, for the states of a block."""
+def limb_memory(stage: LimbedProgram, plan: Plan, precision: str) -> int:
+    """In bytes, for the states of a block of which each thread takes one."""
     held = sum(len(stage.whole.inputs[before].nodes) for _, before in plan.feeds)
     return held * THREADS * (8 if precision == "double" else 4)
 
 
-def limb_statements(stage: SharedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
-                    outputs: Sequence[Place], *, taken: set[str], helper: str) -> list[str]:
-    """All that a thread does once it knows its trajectory."""
-    return [f"extern __shared__ volatile {dialect.real} handed[];",
-            *_LimbByLimb(stage, plan, dialect, inputs, outputs, taken, helper).lines]
+def limb_statements(stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
+                    outputs: Sequence[Place], *, together: int, taken: set[str], helper: str) -> list[str]:
+    """All that a thread does, for as many trajectories together."""
+    made = _LimbByLimb if together == 1 else _Together
+    return made(stage, plan, dialect, inputs, outputs, taken, helper, together).statements
 
 
 class _LimbByLimb(Loops):
-    """The loops with states in shared memory."""
+    """The loops of one trajectory, with its state in shared memory."""
 
-    def __init__(self, stage: SharedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
-                 outputs: Sequence[Place], taken: set[str], helper: str) -> None:
-        self._shared = stage
+    def __init__(self, stage: LimbedProgram, plan: Plan, dialect: Dialect, inputs: Sequence[Place],
+                 outputs: Sequence[Place], taken: set[str], helper: str, together: int) -> None:
+        self._limbed = stage
+        self._together = together
+        self._length = 0  # of the states
+        self._slots: dict[int, int] = {}
         super().__init__(stage.whole, plan, dialect, inputs, outputs, taken, helper, "long long")
 
+    @property
+    def statements(self) -> list[str]:
+        return [*THIS_THREAD, f"extern __shared__ volatile {self.dialect.real} handed[];", self._room, *self.lines]
+
+    @property
+    def _room(self) -> str:
+        """For what goes from stretch to stretch."""
+        return f"{self.dialect.real} kept[{self._together * (1 + max(self._slots.values(), default=0))}];"
+
+    def _held_at(self, place: int) -> str:
+        return f"handed[{place * THREADS} + threadIdx.x]"
+
+    def _kept_at(self, value: int) -> str:
+        return f"kept[{self._slots[value]}]"
+
+    def _in_turn(self, lines: list[str]) -> list[str]:
+        """Something that is done for each trajectory of a thread."""
+        return lines
+
+    def _held(self, length: int) -> list[str]:
+        """Places for so many elements of a state."""
+        self._length += length
+        return [self._held_at(self._length - length + k) for k in range(length)]
+
     def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
-        first = 0
         for _, before in self.plan.feeds:
-            count = len(self.program.inputs[before].nodes)
-            self._locals[before] = [f"handed[{(first + k) * THREADS} + threadIdx.x]" for k in range(count)]
-            first += count
+            self._locals[before] = self._held(len(self.program.inputs[before].nodes))
         return super()._variables_of_outputs(outputs)
 
     def _read(self, moves: tuple[int, ...]) -> list[str]:
         """The states. All else is read where it is needed."""
-        return [f"{name} = {self.inputs[place].at(k)};" for place in self.plan.fed if self.plan.moves[place] == moves
-                for k, name in enumerate(self._locals[place]) if self._is_read(place, k)]
+        return self._in_turn([f"{name} = {self.inputs[place].at(k)};" for place in self.plan.fed
+                              if self.plan.moves[place] == moves for k, name in enumerate(self._locals[place])
+                              if self._is_read(place, k)])
+
+    def _kept(self, outputs: Sequence[Place]) -> list[str]:
+        return self._in_turn(super()._kept(outputs))
 
     def _stage(self) -> list[str]:
         """A state changes once it is not read again."""
-        kept = handed_over(self._shared)
-        parts = stretches(self._shared)
-        last = {value: number for number, part in enumerate(parts) for value in part.inputs}
+        parts = stretches(self._limbed)
+        results = list(zip(self._limbed.elements, self._limbed.program.results, strict=True))
+        late = self._late(parts, results)
+        self._slots = slots(parts, [node.index for _, node in late if node.op != "constant"])
         prefix = free_prefix(self._taken)
-        texts: dict[int, Text] = {}
-        results = list(zip(self._shared.elements, self._shared.program.results, strict=True))
-        lines, late = self._without_operations(results, prefix)
+        copied = sorted({node.index for _, node in late if not node.args and node.op != "constant"})
+        lines = self._in_turn([f"{self._kept_at(value)} = {self._anew(value)};" for value in copied])
         for number, part in enumerate(parts):
-            for value in part.inputs:
-                texts[value] = Text(f"{prefix}{number}_{value}", WHOLE)
-                lines.append(f"const {self.dialect.real} {texts[value].code} = {self._anew(value)};")
-            made, named = computed(part.nodes, [n for n in part.nodes if n.index in part.new & kept], texts,
-                                   self.dialect, f"{prefix}{number}_t", self._helper)
-            lines += made
-            texts.update(named)
-            for element, node in results:
-                if node.index in part.new:
-                    read_later = any(last.get(state, -1) > number for state in self._states_of(*element))
-                    (late if read_later else lines).extend(self._changes(*element, texts[node.index]))
-        return lines + late
+            soon = [each for each in results if each[1].index in part.new and each not in late]
+            lines += self._in_turn(self._stretch(part, soon, f"{prefix}{number}_"))
+        return lines + self._in_turn([
+            change for element, node in late for change in self._changes(*element, Text(
+                self.dialect.number(node.value) if node.op == "constant" else self._kept_at(node.index), WHOLE))])
 
-    def _without_operations(self, results: Sequence[tuple[tuple[int, int], Node]], prefix: str) -> tuple[
-            list[str], list[str]]:
-        """For results that are states or numbers, what is read before all else and what changes after all else."""
-        first = []
-        late = []
-        for element, node in results:
-            if node.op == "constant":
-                late += self._changes(*element, Text(self.dialect.number(node.value), WHOLE))
-            elif not node.args:
-                value = Text(f"{prefix}_{element[0]}_{element[1]}", WHOLE)
-                first.append(f"const {self.dialect.real} {value.code} = {self._anew(node.index)};")
-                late += self._changes(*element, value)
-        return first, late
+    def _late(self, parts: Sequence[Stretch], results: Sequence[_Result]) -> list[_Result]:
+        """The results that wait for the end of the stage: those of no operation, and those whose state is read later
+        than they are made."""
+        last = {value: number for number, part in enumerate(parts) for value in part.inputs}
+        made = {value: number for number, part in enumerate(parts) for value in part.new}
+        return [(element, node) for element, node in results if not node.args
+                or any(last.get(state, -1) > made[node.index] for state in self._states_of(*element))]
+
+    def _stretch(self, part: Stretch, soon: Sequence[_Result], prefix: str) -> list[str]:
+        texts = {value: Text(f"{prefix}{value}", WHOLE) for value in (*part.inputs, *part.taken)}
+        taken = [f"const {self.dialect.real} {texts[value].code} = {source(value)};" for values, source
+                 in ((part.inputs, self._anew), (part.taken, self._kept_at)) for value in values]
+        kept = part.new & self._slots.keys()
+        wanted = kept | {node.index for _, node in soon}
+        made, named = computed(part.nodes, [n for n in part.nodes if n.index in wanted], texts, self.dialect,
+                               f"{prefix}t", self._helper)
+        return [*taken, *made, *[f"{self._kept_at(value)} = {named[value].code};" for value in sorted(kept)],
+                *[change for element, node in soon for change in self._changes(*element, named[node.index])]]
 
     def _states_of(self, place: int, element: int) -> list[int]:
         return [self.program.inputs[before].nodes[element].index for after, before in self.plan.feeds if after == place]
@@ -150,3 +130,36 @@ class _LimbByLimb(Loops):
         if place in self.plan.fed:
             return self._locals[place][k]
         return f"*(const volatile {self.dialect.real} *)&{self.inputs[place].at(k)}"
+
+
+class _Together(_LimbByLimb):
+    """Several trajectories, with their states in memory of the thread."""
+
+    @property
+    def statements(self) -> list[str]:
+        return [f"volatile {self.dialect.real} held[{self._together * self._length}];", self._room, "int owned = 0;",
+                f"while (owned < {self._together} && {self._number('owned')} < count) owned++;", *self.lines]
+
+    def _number(self, own: str) -> str:
+        """Of a trajectory, among all."""
+        return f"((long long)blockIdx.x*{self._together} + {own})*blockDim.x + threadIdx.x"
+
+    def _held_at(self, place: int) -> str:
+        return f"held[{place * self._together} + own]"
+
+    def _kept_at(self, value: int) -> str:
+        return f"kept[{self._slots[value] * self._together} + own]"
+
+    def _in_turn(self, lines: list[str]) -> list[str]:
+        body = [f"const long long state = {self._number('own')};", "(void)state;", *lines]
+        return ["#pragma unroll 1", "for (int own = 0; own < owned; own++) {", *[f"    {line}" for line in body],
+                "}"] if lines else []
+
+    def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
+        """What is not a state is held as one is."""
+        fed = {after for after, _ in self.plan.feeds}
+        return {place: names if place in fed else self._held(len(names))
+                for place, names in super()._variables_of_outputs(outputs).items()}
+
+    def _declared(self) -> list[str]:
+        return []

@@ -1,21 +1,21 @@
 """A program as the text of one CUDA kernel for states in rows, which a copying engine of the GPU moves.
 
-A thread that reads its own row takes words that lie far from those of its neighbours: in single precision that keeps
-the first cache busier than the memory. Here the rows of a tile are copied as they lie into one of two buffers in shared
-memory, while the tile before is computed from the other; results go back the same way. Blocks stay, and take every
-so-and-so-manieth tile. A tile that is not full, and all of them where an operand does not begin at a multiple of
-`ALIGNED` bytes, are copied word by word.
+A thread that reads its own row takes words that lie far from those of its neighbours: that keeps the first cache busier
+than the memory. Here the rows of a tile are copied as they lie into one of two buffers in shared memory, while the tile
+before is computed from the other; results go back the same way. Blocks stay, and take every so-and-so-manieth tile. The
+states after the last full tile, and all of them where an operand does not begin at a multiple of `ALIGNED` bytes, are
+read and written by their threads in a loop of its own, so that the loop of tiles is short.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from struct import pack
+from dataclasses import dataclass
 
 from cayley.compiler.c_expressions import block, helper_names
 from cayley.compiler.counts import count
-from cayley.compiler.cuda_functions import CudaDialect, cuda_dialect
+from cayley.compiler.cuda_functions import cuda_dialect
+from cayley.compiler.cuda_numbers import tabled
 from cayley.compiler.cuda_source import (
     Operand,
     Statements,
@@ -31,19 +31,18 @@ from cayley.compiler.single_precision import in_precision
 
 TILE = 64  # states, one for each thread of a block
 ALIGNED = 16  # bytes
-BUSY = {"float": 0, "double": 22}
-"""Operations for each number that is moved, beyond which it pays: in double precision threads with fewer wait for no
-cache. Of the copy of the same bytes on an H200, each reading its row and by tiles: inverse dynamics of Panda (20)
-98.7 % and 95.8 %, of a general arm (25) 74.7 % and 94.6 %; in single precision 75.4 % and 99.7 %, 85.0 % and 93.3 %."""
+_LINE = 128  # bytes, of which those in shared memory come together
+LONG = 64  # bytes of a row
+WORTH = {"float": (0, 30), "double": (22, 30)}
+"""Operations for each number that is moved, between which it pays for rows that are not long. Of the copy of the same
+bytes on an H200, each thread reading its row and by tiles: in double precision inverse dynamics of Panda (20) 98.7 %
+and 95.8 %, of a general arm (25) 74.7 % and 94.6 %; in single precision 75.4 % and 99.7 %, 85.0 % and 93.3 %; forward
+dynamics of Panda (39) 67.5 % and 59.3 %. Of a long row a thread takes less at once than comes with it: the inertia
+matrix of Panda 6.8 % and 66.4 %."""
 MOST = 48 * 1024  # bytes of a block, so that four are at work at once
 
 _SIZE = {"float": 4, "double": 8}  # bytes
-_NUMBERS = 4096  # in constant memory, at most
-_NAMES = ("buffers", "arrived", "rows", "made", "tiles", "straight", "whole", "words", "word", "bring", "tile", "turn",
-          "buffer", "row", "last")
-_EACH_TILE = "for (long long tile = blockIdx.x, turn = 0; tile < tiles; tile += gridDim.x, turn++) {"
-_TURN = ("const int buffer = turn % 2;", "const int last = words(tile, 1) - 1;",
-         "const int row = (int)threadIdx.x < last ? (int)threadIdx.x : last;")
+_NAMES = ("buffers", "arrived", "rows", "made", "tiles", "bring", "tile", "buffer", "parity", "state")
 _SHARED = "(unsigned)__cvta_generic_to_shared"
 _ENGINE = {  # the operations of the engine, each with its parameters
     "open": ("unsigned long long *barrier", f'"mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"({_SHARED}(barrier))'),
@@ -67,21 +66,22 @@ _ENGINE = {  # the operations of the engine, each with its parameters
 def pays(program: Program, precision: str, strides: Sequence[Strides]) -> bool:
     """Whether all operands are rows or the same for all states, and moving them by tiles is faster."""
     variables = [*program.inputs, *program.outputs]
-    rows = [v for v, known in zip(variables, strides, strict=True) if _is_moved(v, known)]
+    rows = [v for v, known in zip(variables, strides, strict=True) if _is_row(v, known)]
     same = [v for v, known in zip(program.inputs, strides, strict=False) if known[0] == 0]
-    if len(rows) + len(same) < len(variables):
-        return False
     lengths = [len(v.nodes) for v in rows]
-    is_busy = count(program).total > BUSY[precision] * sum(lengths)
-    return (max(lengths, default=0) * _SIZE[precision] > ALIGNED and is_busy
-            and memory_of_tiles(program, precision, strides) <= MOST)
+    longest = max(lengths, default=0) * _SIZE[precision]
+    if len(rows) + len(same) < len(variables) or longest <= ALIGNED:
+        return False
+    least, most = WORTH[precision]
+    is_worth = least * sum(lengths) < count(program).total < most * sum(lengths)
+    return (longest > LONG or is_worth) and memory_of_tiles(program, precision, strides) <= MOST
 
 
 def memory_of_tiles(program: Program, precision: str, strides: Sequence[Strides]) -> int:
     """In bytes, of a block: two barriers, two buffers for inputs and one for outputs."""
     read = _read(program)
     inputs = sum(len(v.nodes) for v, known in zip(program.inputs, strides, strict=False)
-                 if v.name in read and _is_moved(v, known))
+                 if v.name in read and _is_row(v, known))
     return ALIGNED + TILE * (2 * inputs + sum(len(v.nodes) for v in program.outputs)) * _SIZE[precision]
 
 
@@ -96,12 +96,13 @@ def cuda_rows(program: Program, precision: str, strides: Sequence[Strides]) -> s
     read = _read(program)
     fetched = _rows([o for o in inputs if o.variable.name in read], taken, "rows")
     put = _rows(outputs, taken, "made")
-    numbers = _Tabled(dialect.real, dialect.infinity, dialect.nan, dialect.helper, f"{name}_numbers")
-    does = states_computed(program, numbers if precision == "double" else dialect, fetched, put, taken)
+    numbers = tabled(dialect, f"{name}_numbers")
+    by_tiles = states_computed(program, numbers, fetched, put, set(taken))
+    each_its_own = states_computed(program, numbers, inputs, outputs, set(taken))
     tiles = _Tiles(name, dialect.real, [o for o in fetched if isinstance(o, _Row)],
                    [o for o in put if isinstance(o, _Row)])
-    idle = [f"(void){name};" for o in inputs if o.variable.name not in read for name in (o.pointer, *o.unknown)]
-    return kernel_of(program, dialect, inputs, outputs, [*idle, *does.idle, *tiles.around(does)],
+    return kernel_of(program, dialect, inputs, outputs,
+                     [*each_its_own.idle, *tiles.around(by_tiles), *_rest(each_its_own)],
                      [*_engine(name), *numbers.declared], (TILE,))
 
 
@@ -111,9 +112,9 @@ def _read(program: Program) -> set[str]:
     return {v.name for v in program.inputs if any(uses[node.index] for node in v.nodes)}
 
 
-def _is_moved(variable: Variable, known: Strides) -> bool:
-    """Rows, one after another, or columns."""
-    return known in ((len(variable.nodes), 1), (1, None))
+def _is_row(variable: Variable, known: Strides) -> bool:
+    """Rows, one after another."""
+    return known == (len(variable.nodes), 1)
 
 
 @dataclass(frozen=True)
@@ -125,28 +126,16 @@ class _Row(Operand):
     own: str = ""
 
     def at(self, place: int) -> str:
-        return f"{self.own}[{place * TILE if self.gap else place}]"
+        return f"{self.own}[{place}]"
 
     @property
     def length(self) -> int:
         return len(self.variable.nodes)
 
     @property
-    def gap(self) -> str:
-        """From column to column, if it has columns."""
-        return self.strides[-1] if self.known[-1] is None else ""
-
-    @property
-    def this(self) -> str:
-        """Where this thread's numbers begin among those of a tile."""
-        return "row" if self.gap else f"row*{self.length}"
-
-    def copies(self, target: str) -> list[tuple[str, str, int]]:
-        """What lies together: where it is in a buffer, where in the operand, and how many numbers for each state."""
-        if not self.gap:
-            return [(target, f"{self.pointer} + tile*{self.length * TILE}", self.length)]
-        return [(f"{target} + {k * TILE}", f"{self.pointer} + tile*{TILE} + {k}*{self.gap}", 1)
-                for k in range(self.length)]
+    def in_tile(self) -> str:
+        """Where the rows of a tile begin in the operand."""
+        return f"{self.pointer} + tile*{self.length * TILE}"
 
 
 def _rows(operands: Sequence[Operand], taken: set[str], buffer: str) -> list[Operand]:
@@ -154,7 +143,7 @@ def _rows(operands: Sequence[Operand], taken: set[str], buffer: str) -> list[Ope
     found: list[Operand] = []
     place = 0
     for o in operands:
-        if _is_moved(o.variable, o.known):
+        if _is_row(o.variable, o.known):
             own = unique(f"{o.pointer}_row", taken)
             taken.add(own)
             found.append(_Row(o.variable, o.pointer, o.strides, o.known, o.turn, buffer, place, own))
@@ -174,87 +163,63 @@ class _Tiles:
     put: list[_Row]
 
     def around(self, does: Statements) -> list[str]:
-        """What a thread does in all."""
-        turn = [*_TURN, f"if (whole(tile)) {self.name}_wait(arrived + buffer, turn/2 % 2);", "else __syncthreads();",
-                *[f"const {self.real} *const {o.own} = rows + (buffer*{self._length} + {o.place})*{TILE} + {o.this};"
+        """What a thread does for all full tiles of its block."""
+        turn = [f"{self.name}_wait(arrived + buffer, parity);",
+                *[f"const {self.real} *const {o.own} = {self._fetched_at(o)} + threadIdx.x*{o.length};"
                   for o in self.fetched],
-                *[f"{self.real} *const {o.own} = made + {o.place * TILE} + {o.this};" for o in self.put],
+                *[f"{self.real} *const {o.own} = made + {o.place * TILE} + threadIdx.x*{o.length};" for o in self.put],
                 *does.loads, f"if (threadIdx.x == 0) {self.name}_taken();", "__syncthreads();",
-                "bring(tile + 2*(long long)gridDim.x, buffer);", *does.lines, *does.stores, *self._sent()]
-        return [*self._opened(), *self._bringing(), _EACH_TILE, *[f"    {line}" for line in turn], "}",
-                f"if (threadIdx.x == 0) {self.name}_written();"]
+                "if (threadIdx.x == 0) bring(tile + 2*(long long)gridDim.x, buffer);", *does.lines, *does.stores,
+                *self._sent(), "buffer ^= 1;", "parity ^= buffer == 0;"]
+        return [*self._opened(), *self._bringing(), "long long tile = blockIdx.x;", "int buffer = 0;",
+                "unsigned parity = 0;", "#pragma unroll 1", "for (; tile < tiles; tile += gridDim.x) {",
+                *[f"    {line}" for line in turn], "}", f"if (threadIdx.x == 0) {self.name}_written();"]
 
     @property
     def _length(self) -> int:
         return sum(o.length for o in self.fetched)
 
+    def _fetched_at(self, o: _Row) -> str:
+        return f"rows + (buffer*{self._length} + {o.place})*{TILE}"
+
     def _opened(self) -> list[str]:
-        moved = (*self.fetched, *self.put)
-        begins = " |\n        ".join([*[f"(unsigned long long){o.pointer}" for o in moved],
-                                      *[f"(unsigned long long)({o.gap}*{_SIZE[self.real]})" for o in moved if o.gap]])
-        return [f"extern __shared__ __align__({ALIGNED}) unsigned char buffers[];",
-                "unsigned long long *const arrived = (unsigned long long *)buffers;",
-                f"{self.real} *const rows = ({self.real} *)(buffers + {ALIGNED});",
+        begins = " |\n        ".join(f"(unsigned long long){o.pointer}" for o in (*self.fetched, *self.put))
+        made = sum(o.length for o in self.put)
+        return [f"extern __shared__ __align__({_LINE}) unsigned char buffers[];",
+                f"{self.real} *const rows = ({self.real} *)buffers;",
                 f"{self.real} *const made = rows + {2 * self._length * TILE};",
-                f"const long long tiles = (count + {TILE - 1})/{TILE};",
-                f"const bool straight = ({begins}) % {ALIGNED} == 0;",
-                f"const auto whole = [&](long long tile) {{ return straight && count - tile*{TILE} >= {TILE}; }};",
-                "const auto words = [&](long long tile, int length) {",
-                f"    return (int)(count - tile*{TILE} < {TILE} ? count - tile*{TILE} : {TILE})*length;", "};",
-                "if (threadIdx.x == 0) {",
-                *[f"    {self.name}_{each};" for each in ("open(arrived)", "open(arrived + 1)", "fence()")], "}",
-                "__syncthreads();"]
+                f"unsigned long long *const arrived = (unsigned long long *)(made + {made * TILE});",
+                f"const long long tiles = ({begins}) % {ALIGNED} == 0 ? count/{TILE} : 0;"]
 
     def _bringing(self) -> list[str]:
-        """The inputs of a tile come into a buffer."""
-        copies = [each for o in self.fetched for each in o.copies(f"rows + (buffer*{self._length} + {o.place})*{TILE}")]
+        """The inputs of a tile come into a buffer, those of the first two at once."""
         bulk = [f"{self.name}_fence();", f"{self.name}_expect(arrived + buffer, {self._bytes(self._length)});",
-                *[f"{self.name}_fetch({target}, {source}, {self._bytes(length)}, arrived + buffer);"
-                  for target, source, length in copies]]
+                *[f"{self.name}_fetch({self._fetched_at(o)}, {o.in_tile}, {self._bytes(o.length)}, arrived + buffer);"
+                  for o in self.fetched]]
         return ["const auto bring = [&](long long tile, int buffer) {", "    if (tile >= tiles) return;",
-                "    if (whole(tile)) {", "        if (threadIdx.x == 0) {", *[f"            {line}" for line in bulk],
-                "        }", "        return;", "    }", *[line for each in copies for line in _by_words(*each)],
-                "};", "bring(blockIdx.x, 0);", "bring(blockIdx.x + (long long)gridDim.x, 1);"]
+                *[f"    {line}" for line in bulk], "};", "if (threadIdx.x == 0) {",
+                *[f"    {line}" for line in (f"{self.name}_open(arrived);", f"{self.name}_open(arrived + 1);",
+                                             "bring(blockIdx.x, 0);", "bring(blockIdx.x + (long long)gridDim.x, 1);")],
+                "}", "__syncthreads();"]
 
     def _sent(self) -> list[str]:
         """The outputs of a tile go where they belong, once all threads have made theirs."""
-        copies = [(target, source, length) for o in self.put
-                  for source, target, length in o.copies(f"made + {o.place * TILE}")]
-        return [f"{self.name}_fence();", "__syncthreads();", "if (!whole(tile)) {",
-                *[line for each in copies for line in _by_words(*each)], "} else if (threadIdx.x == 0) {",
-                *[f"    {self.name}_put({target}, {source}, {self._bytes(length)});"
-                  for target, source, length in copies], f"    {self.name}_commit();", "}"]
+        return [f"{self.name}_fence();", "__syncthreads();", "if (threadIdx.x == 0) {",
+                *[f"    {self.name}_put({o.in_tile}, made + {o.place * TILE}, {self._bytes(o.length)});"
+                  for o in self.put], f"    {self.name}_commit();", "}"]
 
     def _bytes(self, length: int) -> int:
         return length * TILE * _SIZE[self.real]
 
 
-def _by_words(target: str, source: str, length: int) -> list[str]:
-    return [f"    for (int word = threadIdx.x; word < words(tile, {length}); word += {TILE})",
-            f"        ({target})[word] = ({source})[word];"]
+def _rest(does: Statements) -> list[str]:
+    """What a thread does for states that are in no full tile."""
+    first = f"tile*{TILE} + threadIdx.x"
+    return ["#pragma unroll 1",
+            f"for (long long state = {first}; state < count; state += (long long)gridDim.x*{TILE}) {{",
+            *[f"    {line}" for line in (*does.loads, *does.lines, *does.stores)], "}"]
 
 
 def _engine(name: str) -> list[str]:
     return [block(f"static __device__ __forceinline__ void {name}_{each}({parameters})",
                   [f'asm volatile({assembly} : "memory");']) for each, (parameters, assembly) in _ENGINE.items()]
-
-
-@dataclass(frozen=True)
-class _Tabled(CudaDialect):
-    """Numbers for which an instruction has no room are in constant memory: to build one takes two more."""
-
-    table: str = ""
-    values: dict[float, int] = field(default_factory=dict)
-
-    def number(self, value: float) -> str:
-        size = abs(value)
-        is_short = pack("<d", size)[:4] == bytes(4)  # its lower half is zero, as of infinity and of NaN
-        if is_short or (size not in self.values and len(self.values) == _NUMBERS):
-            return super().number(value)
-        place = self.values.setdefault(size, len(self.values))
-        return f"{'-' if value < 0 else ''}{self.table}[{place}]"
-
-    @property
-    def declared(self) -> list[str]:
-        entries = ", ".join(super(_Tabled, self).number(value) for value in self.values)
-        return [f"static __constant__ double {self.table}[] = {{{entries}}};"] if self.values else []

@@ -34,8 +34,8 @@ class Grain(NamedTuple):
     twig: float
 
 
-COARSE = Grain(8, 0.05, 0.03)  # for a thread each
-FINE = Grain(16, 0.02, 0.01)  # for one thread in turn
+COARSE = Grain(5, 0.05, 0.03)  # where what is handed over goes through memory
+FINE = Grain(16, 0.02, 0.01)  # where it stays in registers
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Shares:
 
 
 def shared(nodes: Sequence[Node], results: Sequence[Node], states: Mapping[int, int],
-           grain: Grain = COARSE) -> Shares:
+           grain: Grain = FINE) -> Shares:
     """Shares of a program of these nodes, operands first. `states` gives the result that feeds an input, by index."""
     reached = _reached(nodes, results)
     given = _given(nodes, states)

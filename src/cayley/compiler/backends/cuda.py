@@ -13,7 +13,7 @@ import numpy as np
 from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on_gpu, loaded_cupy, on_gpu
 from cayley.compiler.backends.gpu_code import Code, Written, moves_tiles
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.cuda_iteration import RECOMPUTED, cuda_iteration, iteration_name, memory_of_block, shared_program
+from cayley.compiler.cuda_iteration import TOGETHER, cuda_iteration, iteration_name, limbed_program, memory_of_block
 from cayley.compiler.cuda_limbs import THREADS
 from cayley.compiler.cuda_rows import TILE, cuda_rows, memory_of_tiles, pays
 from cayley.compiler.cuda_source import Strides, cuda_source, kernel_name
@@ -23,7 +23,9 @@ from cayley.compiler.program import Program
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
 
-_THREADS = 64  # of a block that computes states, which reads and writes more than it computes
+_THREADS = {"float": 64, "double": 32}
+"""Of a block that computes states, which reads and writes more than it computes. On an H200, in double precision,
+inverse dynamics of Panda runs at 98.0 % of a copy of the same bytes with 32, and at 93.9 % with 64."""
 
 
 class Cuda(Backend):
@@ -114,23 +116,21 @@ class IteratedOnCuda:
 
     def __init__(self, iteration: Iteration) -> None:
         self.iteration = iteration
-        self._code = Code(iteration_name(iteration.traced), self._identity, self._written, threads=THREADS,
-                          strict=iteration.traced.is_strict)
+        self._code = Code(iteration_name(iteration.traced), self._identity, self._written,
+                          threads={"float": THREADS, "double": THREADS}, strict=iteration.traced.is_strict)
 
     def _identity(self) -> list[Any]:
         plan = self.iteration.plan
         return ["iterated", self.iteration.traced.key, plan.moves, plan.feeds, plan.kept, plan.repeats]
 
     def _written(self, precision: str, strides: Sequence[Strides]) -> Written:
-        """By several threads where one would have more values at hand than it has registers for."""
-        share = shared_program(self.iteration, precision)
+        """Limb by limb where a thread would have more values at hand than it has registers for."""
+        limbed = limbed_program(self.iteration, precision)
         room = loaded_cupy().cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
-        shared = memory_of_block(share, self.iteration, precision) if share else 0
-        share = share if shared <= room else None
-        text = cuda_iteration(self.iteration, precision, strides=strides, share=share)
-        if share is None:
-            return Written(text)
-        return Written(text, 0 if RECOMPUTED[precision] else share.shares.parts, shared)
+        shared = memory_of_block(limbed, self.iteration, precision) if limbed else 0
+        limbed = limbed if shared <= room else None
+        text = cuda_iteration(self.iteration, precision, strides=strides, limbed=limbed)
+        return Written(text, shared=shared, together=TOGETHER[precision]) if limbed else Written(text)
 
     def __call__(self, arrays: Sequence[Array], turns: Turns, dtype: str, *, out: Sequence[Array] | None,
                  threads: int) -> tuple[Array, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ _RESERVED = 1024  # bytes of what a block shares, for the device itself
 _WITH_ENGINE = 90  # compute capability, Hopper's
 _KNOWS_ENGINE = 12000  # version of CUDA
 _LAYOUTS = 256  # of operands, for which it is known how a kernel starts
-RESIDENT = 8  # blocks that stay on a multiprocessor, at most: with more, memory is not read faster
+RESIDENT = 6  # blocks that stay on a multiprocessor, at most: with more, memory is not read faster
 
 
 @dataclass(frozen=True)
@@ -49,24 +49,24 @@ class Size:
 
 @dataclass(frozen=True)
 class Written:
-    """The text of a kernel. Where several warps share the states of a block, how many; the bytes that threads share;
-    and the states of a tile, where blocks stay and take one tile after another."""
+    """The text of a kernel. The bytes that threads of a block share; the states of a tile, where blocks stay and take
+    one tile after another; and how many states a thread takes."""
 
     text: str
-    warps: int = 0
     shared: int = 0
     tile: int = 0
+    together: int = 1
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A kernel on a device, with the warps that share the states of a block, if any do, the bytes that threads share,
-    and the states of a tile, if blocks stay."""
+    """A kernel on a device, with the bytes that threads share, the states of a tile, if blocks stay, and how many
+    states a thread takes."""
 
     function: Any
-    warps: int
     shared: int
     tile: int
+    together: int
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,13 @@ _largest: dict[int, Size] = {}
 
 class Code:
     """A kernel with its code for each device, precision and layout. Operands have axes of the batch, of a loop, and of
-    the core. `threads` make a block, unless so many do not fit. Code is kept on disk under its `identity`.
+    the core. `threads` of a precision make a block, unless so many do not fit. Code is kept on disk under its
+    `identity`.
     """
 
     def __init__(self, name: str, identity: Callable[[], list[Any]],
-                 text: Callable[[str, Sequence[Strides]], Written], *, threads: int, strict: bool) -> None:
+                 text: Callable[[str, Sequence[Strides]], Written], *, threads: Mapping[str, int],
+                 strict: bool) -> None:
         self._name = name
         self._identity = identity
         self._text = text
@@ -163,9 +165,9 @@ class Code:
         gaps = tuple(tuple(np.int64(stride) for stride, number in zip(own, fixed, strict=True) if number is None)
                      for own, fixed in zip(strides, known, strict=True))
         loaded = self._function(cupy, dtype, known)
-        threads = loaded.tile or loaded.warps * _WARP or min(
-            self._threads, loaded.function.max_threads_per_block // _WARP * _WARP)
-        blocks = -(-lengths[0] // (_WARP if loaded.warps else threads))
+        fit = loaded.function.max_threads_per_block // _WARP * _WARP
+        threads = loaded.tile or min(self._threads[PRECISION[dtype]], fit)
+        blocks = -(-lengths[0] // (threads * loaded.together))
         blocks = min(blocks, _staying(cupy, loaded)) if loaded.tile else blocks
         return Launch(loaded, blocks, threads, tuple(np.int64(each) for each in lengths), gaps)
 
@@ -173,7 +175,7 @@ class Code:
         key = cupy.cuda.Device().id, dtype, known
         if key not in self._compiled:
             try:
-                code, warps, shared, tile = self._code(cupy, PRECISION[dtype], known)
+                code, shared, tile, together = self._code(cupy, PRECISION[dtype], known)
                 function, size = _loaded(cupy, code, self._name)
                 if shared:
                     function.max_dynamic_shared_size_bytes = shared
@@ -181,19 +183,19 @@ class Code:
                 raise UnsupportedError(f"{self._name} does not fit on the GPU: {_first_line(error)}"
                                        f"{_advice(cupy)}") from error
             _check(cupy, size)
-            self._compiled[key] = Loaded(function, warps, shared, tile)
+            self._compiled[key] = Loaded(function, shared, tile, together)
         return self._compiled[key]
 
     def _code(self, cupy: ModuleType, precision: str, known: tuple[Strides, ...]) -> tuple[bytes, int, int, int]:
-        """The code for the present device, the warps that share states, the bytes that threads share, and the states of
-        a tile: from the cache, or compiled now. CuPy's own way would take the smallest numbers for zero."""
+        """The code for the present device, the bytes that threads share, the states of a tile, and how many a thread
+        takes: from the cache, or compiled now. CuPy's own way would take the smallest numbers for zero."""
         key = json.dumps(["cuda", self._identity(), precision, known, str(cupy.cuda.Device().compute_capability),
                           cupy.cuda.runtime.runtimeGetVersion(), self._options, cache.compiler_text()])
         found = cache.load(key)
         if found is None:
             written = self._text(precision, known)
             found = [cupy.cuda.compiler.compile_using_nvrtc(written.text, self._options)[0],
-                     struct.pack("<QQQ", written.warps, written.shared, written.tile)]
+                     struct.pack("<QQQ", written.shared, written.tile, written.together)]
             cache.store(key, found)
         return found[0], *struct.unpack("<QQQ", found[1])
 
@@ -205,12 +207,14 @@ def moves_tiles(cupy: ModuleType) -> bool:
 
 
 def _staying(cupy: ModuleType, loaded: Loaded) -> int:
-    """The blocks that stay: as many as are at work at once, of a thread for each state of a tile."""
+    """The blocks that stay: as many as are at work at once, of a thread for each state of a tile. An even number of two
+    warps each gives the four schedulers of a multiprocessor as much to do."""
     about = cupy.cuda.Device().attributes
     registers = -(-loaded.function.num_regs // 8) * 8 * loaded.tile
     fit = min(about["MaxRegistersPerMultiprocessor"] // registers, about["MaxThreadsPerMultiProcessor"] // loaded.tile,
               about["MaxSharedMemoryPerMultiprocessor"] // (loaded.shared + _RESERVED))
-    return about["MultiProcessorCount"] * max(1, min(fit, RESIDENT))
+    most = min(fit, RESIDENT)
+    return about["MultiProcessorCount"] * (most - most % 2 or 1)
 
 
 def _begins(array: Scalar) -> int:

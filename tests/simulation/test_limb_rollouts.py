@@ -1,4 +1,4 @@
-"""Rollouts that threads share, or of which one computes limbs again, beside the same on this processor."""
+"""Rollouts that a thread computes limb by limb, beside the same on this processor."""
 
 import shutil
 
@@ -7,9 +7,8 @@ import pytest
 
 import cayley as cy
 from cayley.compiler import cuda_iteration
-from cayley.compiler.cuda_limbs import handed_over, stretches
-from cayley.compiler.cuda_shares import SharedProgram
-from cayley.compiler.shares import FINE
+from cayley.compiler.cuda_stretches import LimbedProgram, handed_over, slots, stretches
+from cayley.compiler.shares import COARSE, FINE
 from cayley.model.formats.urdf import load_urdf
 
 needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
@@ -58,79 +57,76 @@ def starts(arm, batch, dtype=float):
             "qd": rng.uniform(-0.5, 0.5, (batch, arm.nv)).astype(dtype)}
 
 
+def limbed(roll, grain=FINE):
+    return LimbedProgram.of(stage(roll).program, stage(roll).plan, grain)
+
+
 def test_each_leg_is_a_part(roll):
-    shares = SharedProgram.of(stage(roll).program, stage(roll).plan).shares
+    shares = limbed(roll).shares
     sizes = np.bincount([part for node, part in shares.part.items()])
     assert shares.parts >= 5 and sizes.max() < 0.4 * sizes.sum()
-    chain = cy.load("panda").rollout(method="semi-implicit-euler")
-    assert SharedProgram.of(stage(chain).program, stage(chain).plan) is None
+    assert limbed(cy.load("panda").rollout(method="semi-implicit-euler")) is None
 
 
-def test_nothing_is_taken_over_before_it_is_handed(roll):
-    found = SharedProgram.of(stage(roll).program, stage(roll).plan)
-    part = found.shares.part
-    phase = found.shares.phase
-    for node in found.program.nodes:
-        for operand in node.args if node.index in part else ():
-            if operand.index in part:
-                assert phase[node.index] >= phase[operand.index] + (part[node.index] != part[operand.index])
-    for (_, value), when in found.loads.items():
-        assert phase[value] < when < found.shares.phases
-    together = {}
-    for value, slot in found.slots.items():
-        last = max(when for (_, v), when in found.loads.items() if v == value)
-        for made, taken in together.setdefault(slot, []):
-            assert phase[value] > taken or last < made
-        together[slot].append((phase[value], last))
-
-
-@needs_cpp
-@pytest.mark.parametrize(("dtype", "batch"), [(np.float64, 34), (np.float32, 2)])
-def test_as_on_this_processor(cupy, monkeypatch, roll, dtype, batch):
-    """More trajectories than a warp has lanes and fewer: the last block is not full."""
-    monkeypatch.setattr(cuda_iteration, "CROWDED", 0)
-    monkeypatch.setitem(cuda_iteration.RECOMPUTED, "float", 0)
-    given = starts(walker(fingers=True), batch)
-    right = roll(**given, **RUN)
-    there = roll.on("cuda")
-    found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
-    compiled = next(iter(there._of_system._iterated._functions.values()))._code._compiled.values()
-    assert all(loaded.warps >= 5 and loaded.shared > 0 for loaded in compiled)
-    for name in ("q", "qd", "work"):
-        value = getattr(right, name)
-        np.testing.assert_allclose(getattr(found, name), value, rtol=0,
-                                   atol=(1e-12 if dtype is np.float64 else 2e-5) * max(1.0, np.abs(value).max()))
-
-
-def test_what_a_limb_forgets_is_made_again_from_what_is_kept(roll):
-    found = SharedProgram.of(stage(roll).program, stage(roll).plan, FINE)
+@pytest.mark.parametrize("grain", [COARSE, FINE])
+def test_what_a_limb_forgets_is_made_again_from_what_is_kept(roll, grain):
+    found = limbed(roll, grain)
     kept = handed_over(found)
     known = set()
-    for stretch in stretches(found):
+    parts = stretches(found)
+    for stretch in parts:
         here = set()
         for node in stretch.nodes:
             assert all(a.index in here or a.index in known for a in node.args if a.args)
             here.add(node.index)
         known |= stretch.new & kept
     operations = [n.index for n in found.program.nodes if n.args]
-    assert sorted(index for stretch in stretches(found) for index in stretch.new) == sorted(operations)
-    assert len(operations) < sum(len(stretch.nodes) for stretch in stretches(found)) < 2 * len(operations)
+    assert sorted(index for stretch in parts for index in stretch.new) == sorted(operations)
+    assert len(operations) < sum(len(stretch.nodes) for stretch in parts) < 2 * len(operations)
+
+
+def test_no_place_is_used_again_too_early(roll):
+    parts = stretches(limbed(roll))
+    late = sorted(parts[0].new)[:1]
+    places = slots(parts, late)
+    inside = {}
+    for part in parts:
+        assert all(inside[places[value]] == value for value in part.taken)
+        inside.update((places[value], value) for value in part.new if value in places)
+    assert inside[places[late[0]]] == late[0] and len(set(places.values())) < len(places)
 
 
 @needs_cpp
-@pytest.mark.parametrize(("dtype", "batch"), [(np.float64, 130), (np.float32, 2)])
-def test_limbs_computed_again_as_on_this_processor(cupy, monkeypatch, roll, dtype, batch):
+@pytest.mark.parametrize(("dtype", "together", "batch"), [(np.float64, 4, 2 * 128 + 3), (np.float32, 1, 2)])
+def test_as_on_this_processor(cupy, monkeypatch, roll, dtype, together, batch):
+    """Threads that take two trajectories and three, and threads that take one or none."""
     monkeypatch.setattr(cuda_iteration, "CROWDED", 0)
-    monkeypatch.setitem(cuda_iteration.RECOMPUTED, "double", 2)
-    monkeypatch.setitem(cuda_iteration.RECOMPUTED, "float", 2)
+    monkeypatch.setitem(cuda_iteration.TOGETHER, "float", together)
+    monkeypatch.setitem(cuda_iteration.TOGETHER, "double", together)
     given = starts(walker(fingers=True), batch)
     right = roll(**given, **RUN)
     there = roll.on("cuda")
     monkeypatch.setattr(there._of_system._iterated, "_functions", {})
     found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
     compiled = next(iter(there._of_system._iterated._functions.values()))._code._compiled.values()
-    assert all(loaded.warps == 0 and loaded.shared > 0 for loaded in compiled)
+    assert all(loaded.together == together and (loaded.shared > 0) == (together == 1) for loaded in compiled)
     for name in ("q", "qd", "work"):
         value = getattr(right, name)
         np.testing.assert_allclose(getattr(found, name), value, rtol=0,
                                    atol=(1e-12 if dtype is np.float64 else 2e-5) * max(1.0, np.abs(value).max()))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_on_a_gpu(monkeypatch, dtype):
+    cupy = pytest.importorskip("cupy")
+    monkeypatch.setattr(cuda_iteration, "CROWDED", 0)
+    monkeypatch.setenv("CAYLEY_CACHE", "off")  # where code that keeps everything may lie
+    arm = walker(fingers=True)
+    roll = arm.rollout(method="semi-implicit-euler")
+    given = starts(arm, 3 * 128 + 5)
+    right = roll(**given, **RUN)
+    found = roll.on("cuda")(**{name: cupy.asarray(a.astype(dtype)) for name, a in given.items()}, **RUN).here()
+    for name in ("q", "qd"):
+        value = getattr(right, name)
+        np.testing.assert_allclose(getattr(found, name), value, rtol=0,
+                                   atol=(1e-11 if dtype is np.float64 else 2e-5) * max(1.0, np.abs(value).max()))
