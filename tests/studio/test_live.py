@@ -1,8 +1,12 @@
 """The studio without a browser: what its panels compute, beside NumPy, SciPy's integrators and closed forms."""
 
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -373,3 +377,26 @@ def test_of_what_is_asked_for_again_and_again_only_the_last_is_done():
     wait_for(lambda: done[-1] == "late")
     worker.stop()
     assert 0.02 < np.mean(ticks) < 0.25 and not worker._thread.is_alive()
+
+
+# The command
+
+
+def test_the_command_shows_robots_until_it_is_interrupted(tmp_path):
+    start = tmp_path / "move.npz"
+    from cayley.planning import point_to_point
+    point_to_point([0.0, 0.0], [1.0, 0.5], duration=1.0).save(start)
+    command = [sys.executable, "-m", "cayley", "studio", "planar2r", "scara", "--no-browser", "--motion", str(start)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline()
+        assert line.startswith("planar2r, scara: http://127.0.0.1:")
+        with urlopen(line.split()[2], timeout=60) as page:
+            assert page.status == 200 and b"<html" in page.read(2000).lower()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+def test_the_command_names_what_is_wrong(tmp_path):
+    missing = subprocess.run([sys.executable, "-m", "cayley", "studio", "planar2r", "--motion", "gone.npz"],
+                             capture_output=True, text=True, timeout=120, check=False)
+    assert missing.returncode == 1 and "gone.npz is no file" in missing.stderr
