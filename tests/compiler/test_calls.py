@@ -293,10 +293,10 @@ def test_results_are_shown_with_their_names():
 
 def test_a_family_says_which_kernel_has_what_is_asked_of_it():
     arm = cy.load("planar2r")
-    for family, kernel in ((arm.pose, 'pose.of("frame")'), (arm.jacobian, 'jacobian.of("frame", axes=...)')):
-        with pytest.raises(AttributeError, match=re.escape(f"the choice says of which: {kernel}.c_source")):
+    for family, name, choice in ((arm.pose, "pose", "frame=..."), (arm.jacobian, "jacobian", "frame=..., axes=...")):
+        with pytest.raises(AttributeError, match=re.escape(f"the choice says of which: {name}.c_source({choice})")):
             family.c_source("f")
-        assert f"{kernel}.operations" in repr(family.operations)
+        assert f"{name}.operations({choice})" in repr(family.operations)
     assert arm.pose.of("tool").operations() == arm.pose.of(frame="tool").operations()
 
 

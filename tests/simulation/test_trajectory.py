@@ -7,6 +7,7 @@ import matplotlib
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.catalogue import load_robot
 from cayley.simulation import Event, Trajectory, rollout, simulate
@@ -237,7 +238,8 @@ def test_a_digital_controller_leaves_regular_samples_and_the_forces_it_held():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_rollouts_travel_between_processes(method):
-    tree = load_robot("planar2r").with_friction("joint1", coulomb=1.0).including("friction", "armature")
+    rubbing = cy.load("planar2r").with_friction("joint1", coulomb=1.0)
+    tree = rubbing.including("friction", "armature").tree
     for made in (rollout(tree, method=method), rollout(slider(), method=method, wrenches=["mass"], changing=["tau"])):
         copy = pickle.loads(pickle.dumps(made))
         inputs = {

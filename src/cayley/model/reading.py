@@ -26,7 +26,8 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     Traceback (most recent call last):
     cayley.errors.UnsupportedError: planar2r: arguments are those of xacro files
     """
-    name_or_path = packaged_file(os.fspath(name_or_path)) or name_or_path
+    if isinstance(name_or_path, str):
+        name_or_path = packaged_file(name_or_path) or name_or_path
     file = format_of(name_or_path)
     if floating_base and file is not None and file.floats_by:
         raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")

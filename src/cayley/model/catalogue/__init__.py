@@ -19,8 +19,8 @@ _FOLDERS = {False: files(__name__), True: files(__name__) / "fixtures"}
 def catalogue_names(*, fixtures: bool = False) -> tuple[str, ...]:
     """The names of the robots, in order; or, of the fixtures of the specification: s1_f4 is F4 of seed 1.
 
-    >>> catalogue_names()
-    ('biped', 'delta', 'excavator', 'five_bar', 'four_bar', 'gripper', 'iiwa14', 'panda', 'panda_hand', ...)
+    >>> catalogue_names()[:6]
+    ('abb_irb120', 'biped', 'delta', 'excavator', 'five_bar', 'four_bar')
     """
     return tuple(sorted(entry.name[:-5] for entry in _FOLDERS[fixtures].iterdir() if entry.name.endswith(".toml")))
 
