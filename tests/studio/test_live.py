@@ -382,18 +382,26 @@ def test_of_what_is_asked_for_again_and_again_only_the_last_is_done():
 # The command
 
 
+def as_in_a_terminal():
+    """Where the tests run in the background, Ctrl-C is ignored by all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_the_command_shows_robots_until_it_is_interrupted(tmp_path):
     start = tmp_path / "move.npz"
     from cayley.planning import point_to_point
     point_to_point([0.0, 0.0], [1.0, 0.5], duration=1.0).save(start)
     command = [sys.executable, "-m", "cayley", "studio", "planar2r", "scara", "--no-browser", "--motion", str(start)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        line = process.stdout.readline()
-        assert line.startswith("planar2r, scara: http://127.0.0.1:")
-        with urlopen(line.split()[2], timeout=60) as page:
-            assert page.status == 200 and b"<html" in page.read(2000).lower()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=as_in_a_terminal) as process:
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("planar2r, scara: http://127.0.0.1:")
+            with urlopen(line.split()[2], timeout=60) as page:
+                assert page.status == 200 and b"<html" in page.read(2000).lower()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
 
 
 def test_the_command_names_what_is_wrong(tmp_path):
