@@ -24,11 +24,14 @@ CACHE = pytest.StashKey[str]()
 def pytest_configure(config):
     """Give the whole run its own cache of compiled code, before anything can compile; xdist's workers inherit it.
 
-    Each worker has one core: threads of OpenBLAS would only wait for each other.
+    The variable CAYLEY_TEST_CACHE names a folder that is kept from run to run. Each worker has one core: threads of
+    OpenBLAS would only wait for each other.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if not hasattr(config, "workerinput"):
-        os.environ["CAYLEY_CACHE"] = config.stash[CACHE] = tempfile.mkdtemp(prefix="cayley-test-cache-")
+    if hasattr(config, "workerinput"):
+        return
+    kept = os.environ.get("CAYLEY_TEST_CACHE")
+    os.environ["CAYLEY_CACHE"] = kept or config.stash.setdefault(CACHE, tempfile.mkdtemp(prefix="cayley-test-cache-"))
 
 
 def pytest_unconfigure(config):

@@ -20,7 +20,6 @@ import matplotlib.image
 import pytest
 
 import cayley
-from studio.browser import Browser, NoBrowser, chromium
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -73,16 +72,6 @@ def built(tmp_path_factory, worker_id):
                                    str(folder)], capture_output=True, text=True)
             said.write_text(f"{done.stdout}{done.stderr}exit status {done.returncode}")
     return folder, said.read_text()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        chromium()
-    except NoBrowser as why:
-        pytest.skip(str(why))
-    with Browser() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

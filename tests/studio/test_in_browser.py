@@ -14,22 +14,11 @@ from cayley.kinematics.forward import body_poses
 from cayley.studio import write_motion
 from cayley.studio.report import Page
 from model.random_trees import random_configuration
-from studio.browser import Browser, NoBrowser, chromium
 from studio.conftest import NAMES
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.model.report.ModelWarning")
 PICTURE = "document.getElementById('view').toDataURL()"
 FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        chromium()
-    except NoBrowser as why:
-        pytest.skip(str(why))
-    with Browser() as one:
-        yield one
 
 
 def picture(browser):

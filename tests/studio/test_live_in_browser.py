@@ -14,7 +14,7 @@ from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
 from cayley.studio.live import View
 from cayley.studio.live.panels import EndEffector, Equations, Frames, Motions, Plots, Simulation
-from studio.browser import WEBGL, Browser, NoBrowser, chromium
+from studio.browser import WEBGL
 
 # What viser's worker hands to the page: counted, and the last place of every node kept
 LISTEN = """window.arrived = []; window.nodes = {};
@@ -26,18 +26,9 @@ window.Worker = class extends Worker { constructor(...given) { super(...given);
 CONTROL = """(name => { const labels = [...document.querySelectorAll('label[for]')];
   const label = labels.find(l => l.textContent.startsWith(name));
   return label && document.getElementById(label.htmlFor); })"""
+CHROMIUM = WEBGL
 FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
 IGNORED = ("THREE.Clock", "GPU stall due to ReadPixels")  # of three.js and of swiftshader
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        chromium()
-    except NoBrowser as why:
-        pytest.skip(str(why))
-    with Browser(*WEBGL) as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

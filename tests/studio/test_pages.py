@@ -7,7 +7,6 @@ import pytest
 import cayley as cy
 from cayley.studio import write_motion
 from cli.processes import call
-from studio.browser import Browser, NoBrowser, chromium
 
 WIDTHS = (390, 1400, 2560)
 KINDS = ("player", "machine", "control", "report")
@@ -18,16 +17,6 @@ URDF = f"""<robot name="arm"><link name="base"><visual><geometry><cylinder radiu
 <link name="rod"><visual><origin xyz="0.25 0 0"/><geometry><box size="0.5 0.1 0.1"/></geometry></visual></link>
 <joint name="{LONG}" type="revolute"><origin xyz="0 0 0.3"/><parent link="base"/><child link="rod"/><axis xyz="0 0 1"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        chromium()
-    except NoBrowser as why:
-        pytest.skip(str(why))
-    with Browser() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import typer
 from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
 from cayley.cli.terminal import literal, output, working, write_json
 from cayley.compiler.backends import BACKENDS, backend_named
+from cayley.exports.layouts import LAYOUTS
 from cayley.exports.named_kernels import FUNCTIONS, OF_A_FRAME, OF_CONSTRAINTS
 from cayley.wording import did_you_mean
 
@@ -22,13 +23,9 @@ if TYPE_CHECKING:
 Language = StrEnum("Language", [(name, name) for name in BACKENDS])  # type: ignore[misc]
 """What is written."""
 _C = Language("c")
-
-
-class Layout(StrEnum):
-    """How the folder of a library is laid out."""
-
-    cmake = "cmake"
-    arduino = "arduino"
+Layout = StrEnum("Layout", [(name, name) for name in LAYOUTS])  # type: ignore[misc]
+"""How the folder of a library is laid out."""
+_CMAKE = Layout("cmake")
 
 
 class Precision(StrEnum):
@@ -70,7 +67,7 @@ def export(robot: Robot,
                               typer.Option("--kernel", metavar="NAME", show_default=False,
                                            help="A function of the library: inverse-dynamics, pose:tool, "
                                            "jacobian:tool:body; may be given several times.")] = None,
-           layout: Annotated[Layout, typer.Option("--layout", help="Of the library.")] = Layout.cmake,
+           layout: Annotated[Layout, typer.Option("--layout", help="Of the library.")] = _CMAKE,
            batch: Annotated[bool,
                             typer.Option("--batch", help="C for many states as a struct of arrays, too.")] = False,
            frame: Frame = "", axes: Annotated[

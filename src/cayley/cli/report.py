@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +25,9 @@ from cayley.cli.motion_files import read_motion
 from cayley.cli.terminal import literal, output, working, write_json
 
 if TYPE_CHECKING:
+    from cayley.control.trial import Trial
     from cayley.mechanism import Mechanism
+    from cayley.studio.asked import Asked
 
 
 def report(robot: Robot,
@@ -53,43 +55,40 @@ def report(robot: Robot,
     cayley report my_arm.urdf --limits "80 80 40 10 10 10" --output arm.html
     ```
     """
+    from cayley.studio.asked import Asked
+    from cayley.studio.report import write_report
     arm = load(robot)
-    options: dict[str, Any] = {"payload": payload, "frame": frame or None}
-    if trajectory is not None:
-        options["motion"] = read_motion(trajectory, arm)
-    if limits:
-        options["effort"] = limits_given(arm, limits)
-    if law:
-        gains = {"kp": kp, "kd": kd, "ki": ki}
-        options |= _tried(arm, law, gains, settings or [], frequency, damping, options)
-    path = written_report(arm, destination, **options)
+    asked = Asked(None if trajectory is None else read_motion(trajectory, arm), payload, frame or None,
+                  limits_given(arm, limits) if limits else None)
+    tried, words = _tried(arm, law, {"kp": kp, "kd": kd, "ki": ki}, settings or [], frequency, damping, asked
+                          ) if law else (None, None)
+    path = write_report(arm, place_of_report(arm, destination), motion=asked.motion, payload=payload, frame=asked.frame,
+                        effort=asked.effort, law=tried, settings=words, progress=output().is_terminal)
     if json:
         return write_json({"robot": arm.name, "report": str(path), "bytes": path.stat().st_size})
     output().print(literal(f"Report of {arm.name}: {path}"), soft_wrap=True)
 
 
 def _tried(arm: Mechanism, law: str, gains: dict[str, str], settings: list[str], frequency: float, damping: float,
-           options: dict[str, Any]) -> dict[str, Any]:
+           asked: Asked) -> tuple[Trial | None, dict[str, str]]:
     """The law on the robot with its load, along the motion or on a step, and how it was set."""
     from dataclasses import replace
 
-    from cayley.studio.asked import Asked
     from cayley.studio.scene import main_frame
-    frame = options["frame"] or main_frame(arm.tree)
-    asked = Asked(options.get("motion"), options["payload"], frame, options.get("effort"))
+    frame = asked.frame or main_frame(arm.tree)
+    asked = replace(asked, frame=frame)
     planned = asked.planned(arm)
     with working("the law, its step, the motion and the verdict"):
         made, aim, chosen = made_law(arm, law, gains, settings, frame if law_line(arm, law).is_of_frame else "",
                                      asked.goal(arm, planned), frequency, damping)
         trial = replace(asked, law=made, aim=aim).tried(asked.loaded(arm, frame), planned)
-    return {"law": trial, "settings": words_of(chosen, options["payload"], 0.0, None, 0)}
+    return trial, words_of(chosen, asked.payload, 0.0, None, 0)
 
 
-def written_report(arm: Mechanism, destination: Path | None, **options: Any) -> Path:  # noqa: ANN401 (of `write_report`)
-    """Write the report, with a bar of progress on a terminal, and say where it is."""
+def place_of_report(arm: Mechanism, destination: Path | None) -> Path:
+    """Where the report goes, in a folder that is there, and pictures without a window."""
     import matplotlib
     matplotlib.use("Agg")
-    from cayley.studio.report import write_report
     path = destination or Path(f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in arm.name)}_report.html")
     path.parent.mkdir(parents=True, exist_ok=True)
-    return write_report(arm, path, progress=output().is_terminal, **options)
+    return path

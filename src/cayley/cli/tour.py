@@ -199,8 +199,9 @@ def _speed(arm: Mechanism) -> Speed:
 
 
 def _report(arm: Mechanism, destination: Path | None) -> Path:
-    from cayley.cli.report import written_report
-    path = written_report(arm, destination)
+    from cayley.cli.report import place_of_report
+    from cayley.studio.report import write_report
+    path = write_report(arm, place_of_report(arm, destination), progress=output().is_terminal)
     _heading(6, "The report")
     output().print(f"[bold green]✓[/] {literal(path.resolve())}", soft_wrap=True)
     output().print("Open it in a browser. Next: cayley --help", style="dim")
