@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz import argument_forms, random_mechanisms
+from fuzz import abrupt_clients, argument_forms, random_mechanisms
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -13,3 +13,8 @@ def test_random_mechanisms(seed):
 def test_argument_forms():
     for seed in range(1500):
         argument_forms.check(seed)
+
+
+def test_abrupt_clients():
+    for seed in range(10):
+        abrupt_clients.check(seed)

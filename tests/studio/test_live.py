@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from urllib.request import urlopen
 
 import numpy as np
@@ -32,7 +33,9 @@ from cayley.studio.live.panels import (
     Simulation,
 )
 from cayley.studio.live.running import STEP, Running, Settings, laws_for
+from cayley.studio.live.server import refusal
 from cayley.studio.live.worker import Worker
+from fuzz.abrupt_clients import handshake
 
 
 @pytest.fixture(scope="module")
@@ -377,6 +380,42 @@ def test_of_what_is_asked_for_again_and_again_only_the_last_is_done():
     wait_for(lambda: done[-1] == "late")
     worker.stop()
     assert 0.02 < np.mean(ticks) < 0.25 and not worker._thread.is_alive()
+
+
+# Whom it answers
+
+
+def answer(url, **headers):
+    """The status that a request gets."""
+    with closing(handshake(url, **headers)) as client:
+        return int(client.recv(400).split()[1])
+
+
+@pytest.mark.parametrize("upgrade", [True, False])
+def test_the_page_of_the_studio_is_answered_and_that_of_others_is_not(view, upgrade):
+    port = view.server.get_port()
+    answered = 101 if upgrade else 200
+    for name in ("127.0.0.1", "localhost", "LOCALHOST", "[::1]"):
+        for own in (f"{name}:{port}", f"{name}:9", name):  # another port, where it is forwarded
+            assert answer(view.url, host=own, upgrade=upgrade) == answered
+            assert answer(view.url, host=own, origin=f"http://{own}", upgrade=upgrade) == answered
+    for foreign in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "192.168.0.7", "127.0.0.1.evil",
+                    "[", "%", "evil.example\r\nHost: 127.0.0.1", f"127.0.0.1:{port}\r\nHost: 127.0.0.1:{port}"):
+        assert answer(view.url, host=foreign, upgrade=upgrade) == 403
+        assert answer(view.url, host=foreign, origin="http://" + foreign.partition("\r")[0], upgrade=upgrade) == 403
+    own = f"127.0.0.1:{port}"
+    for foreign in ("http://evil.example", f"http://localhost:{port}", "http://127.0.0.1", f"http://127.0.0.1:{port}0",
+                    "null", "", "http://[", f"http://{own}\r\nOrigin: http://evil.example"):
+        assert answer(view.url, host=own, origin=foreign, upgrade=upgrade) == 403
+
+
+def test_a_studio_for_other_machines_is_called_by_numbers_and_its_own_names():
+    for name in ("0.0.0.0", "192.168.0.7", "robot.lan"):
+        for host in (name, "localhost:80", "192.168.0.7:8080", "[fe80::1]:8080", socket.gethostname().upper()):
+            assert refusal(name, [host], [f"http://{host}"]) == ""
+            assert "pages of others" in refusal(name, [host], ["http://evil.example"])
+        assert "not called so" in refusal(name, ["evil.example"], ["http://evil.example"])
+        assert "not called so" in refusal(name, [], [])
 
 
 # The command

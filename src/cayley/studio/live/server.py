@@ -1,24 +1,40 @@
 """The server of a view: viser's, whose page and all that it needs come out of its own package.
 
-It listens on this machine alone unless another host is named, and never hands its page on to a machine elsewhere.
+It listens on this machine alone unless another host is named, and never hands its page on to a machine elsewhere. Nor
+does it answer to pages of others: a browser says in Host by which name it was sent here, and in Origin which page sent
+it. A foreign name (DNS rebinding) and a foreign page are refused; viser looks at neither.
 """
 
 from __future__ import annotations
 
 import io
+import signal
 import socket
-from contextlib import closing, redirect_stdout
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager, redirect_stdout
+from functools import cache
+from ipaddress import ip_address
+from threading import Lock, current_thread, main_thread
+from typing import TypeAlias
+from urllib.parse import urlsplit
 
 from cayley.errors import CayleyError, ConventionError, UnsupportedError
 
 try:
+    import websockets.asyncio.server as websockets_server
     from viser import ViserServer
+    from websockets.http11 import Request, Response
 except ImportError as error:
     raise UnsupportedError("the studio draws with the package viser, which is not installed: pip install "
                            "'cayley[studio]'") from error
 
 HOST = "127.0.0.1"
 PORT = 8080  # or the next that is free
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_STARTING = Lock()
+
+_Answer: TypeAlias = Response | Awaitable[Response | None] | None
+_Gate: TypeAlias = Callable[[websockets_server.ServerConnection, Request], _Answer]
 
 
 class StudioServer(ViserServer):
@@ -32,8 +48,15 @@ def started(host: str, port: int | None) -> StudioServer:
     """A server on a port, or on the first that is free from 8080 on."""
     if port is not None:
         _check_free(host, port)
-    with redirect_stdout(io.StringIO()):  # it says where it listens, and so do we
-        return StudioServer(host=host, port=PORT if port is None else port, verbose=False)
+    if hasattr(signal, "SIGPIPE") and current_thread() is main_thread():
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a client that goes away ends a write, not the program
+    with _gated(host) as gates, redirect_stdout(io.StringIO()):  # it says where it listens, and so do we
+        server = StudioServer(host=host, port=PORT if port is None else port, verbose=False)
+    if not gates:
+        stopped(server)
+        raise UnsupportedError("this version of viser listens in a way that cannot be guarded against pages of others: "
+                               "install one that the studio was tried with, 1.1")
+    return server
 
 
 def stopped(server: StudioServer) -> None:
@@ -52,3 +75,66 @@ def _check_free(host: str, port: int) -> None:
         except OSError as error:
             raise CayleyError(f"port {port} of {host} cannot be used ({error.strerror or error}): name another, or "
                               "none for the first that is free") from error
+
+
+@contextmanager
+def _gated(host: str) -> Iterator[list[_Gate]]:
+    """Have the server that viser starts meanwhile ask `refusal` first; the gates that it has. Viser has no place for
+    one, so that what it calls to listen is exchanged for that while."""
+    gates: list[_Gate] = []
+
+    class Gated(websockets_server.serve):
+        def __init__(self, *arguments: object, process_request: _Gate | None = None, **more: object) -> None:
+            def gate(connection: websockets_server.ServerConnection, request: Request) -> _Answer:
+                why = refusal(host, request.headers.get_all("Host"), request.headers.get_all("Origin"))
+                if why:
+                    return connection.respond(403, f"{why}\n")
+                return None if process_request is None else process_request(connection, request)
+            gates.append(gate)
+            super().__init__(*arguments, process_request=gate, **more)  # type: ignore[arg-type]
+
+    with _STARTING:
+        plain = websockets_server.serve
+        websockets_server.serve = Gated  # type: ignore[misc]
+        try:
+            yield gates
+        finally:
+            websockets_server.serve = plain  # type: ignore[misc]
+
+
+def refusal(bound: str, hosts: list[str], origins: list[str]) -> str:
+    """Why a request is refused, from its Host and Origin headers; nothing, where it may go on. Programs that are no
+    browsers send no Origin."""
+    if len(hosts) != 1 or not _is_own(_name(hosts[0]), bound.lower()):
+        return "This studio is not called so: open it by the address that it printed, or start it with --host NAME."
+    if len(origins) > 1 or any(origin.partition("://")[2].lower() != hosts[0].lower() for origin in origins):
+        return "This studio does not answer to pages of others."
+    return ""
+
+
+def _name(host: str) -> str:
+    """The name or number of a Host header, without its port; nothing, where it has none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_own(name: str, bound: str) -> bool:
+    """Whether a browser that asks for a name can mean this server: a number cannot be bent to another machine by DNS,
+    a foreign name can."""
+    if name in _LOCAL or name == bound:
+        return True
+    if bound in _LOCAL:
+        return False
+    try:
+        ip_address(name)
+    except ValueError:
+        return name in _names_of_this_machine()
+    return True
+
+
+@cache
+def _names_of_this_machine() -> tuple[str, ...]:
+    name = socket.gethostname().lower()
+    return name, f"{name}.local", socket.getfqdn().lower()
