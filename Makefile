@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 
-.PHONY: help tour test lint lowest browser cortex spec fuzz docs bench clean
+.PHONY: help tour test lint lowest programs spec fuzz docs bench clean
 
 help:
 	@echo "make tour    load PUMA 560, check every method against every other, and write a report"
 	@echo "make test    linters, types, layers, and all tests"
 	@echo "make lint    linters, types and layers alone"
+	@echo "make programs  the Debian packages that tests need (make test does this itself)"
 	@echo "make lowest  some of the tests, with the oldest packages that pyproject.toml allows"
 	@echo "make spec    which capabilities are proved by a passing test"
 	@echo "make fuzz    random functions, calls, files and mechanisms from a fresh seed; make fuzz MINUTES=60 SEED=7"
@@ -22,24 +23,13 @@ help:
 tour: $(VENV)/.package
 	@$(BIN)/cayley tour --output build/puma560.html
 
-test: lint browser cortex
+test: lint programs
 	@echo "pytest"
 	@$(BIN)/python -m pytest -n 2 -q
 
-# Reports are looked at in a real browser. Where there is none, and none can be installed, those tests say so and are left out.
-browser:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
-	  || { echo "Installing Chromium for the tests of the report."; \
-	       apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends chromium >/dev/null; } \
-	  || echo "No Chromium could be installed: the tests in the browser will be left out." >&2
-
-# Exported laws run on an emulated Cortex-M4F. The same holds for its compiler and emulator.
-cortex:
-	@{ command -v arm-none-eabi-gcc && command -v qemu-system-arm && [ -e "$$(arm-none-eabi-gcc -print-file-name=libm.a)" ]; } >/dev/null \
-	  || { echo "Installing a compiler and an emulator of the Cortex-M4F for the tests of exported laws."; \
-	       apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends \
-	         gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm >/dev/null; } \
-	  || echo "No compiler or emulator of the Cortex-M4F could be installed: the tests on it will be left out." >&2
+# Compilers, a browser and an emulator that tests run. Without root or network the tests that need them are left out by name.
+programs:
+	@$(PYTHON) tools/programs.py
 
 lint: $(VENV)/.development
 	@echo "ruff"
@@ -49,19 +39,19 @@ lint: $(VENV)/.development
 	@echo "import-linter"
 	@$(BIN)/lint-imports --no-logo
 
-lowest:
+lowest: programs
 	@$(PYTHON) tools/lowest.py
 
-spec: $(VENV)/.development
+spec: programs $(VENV)/.development
 	@$(BIN)/python tools/spec.py
 
-fuzz: $(VENV)/.development
+fuzz: programs $(VENV)/.development
 	@$(BIN)/python tools/fuzz.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 docs: $(VENV)/.development
 	@$(BIN)/python tools/docs.py && echo "The documentation is in build/site/index.html"
 
-bench: $(VENV)/.peers
+bench: programs $(VENV)/.peers
 	@$(BIN)/python benchmarks/inverse_dynamics.py
 	@$(BIN)/python benchmarks/rotations.py
 	@$(BIN)/python benchmarks/inverse_kinematics.py

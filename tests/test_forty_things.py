@@ -12,6 +12,7 @@ import pytest
 import cayley as cy
 from cayley.errors import CayleyError, ModelError, UnsupportedError
 from cayley.planning import point_to_point
+from programs import needs
 
 DOCS = Path(__file__).parents[1] / "docs"
 URDF = """<robot name="swing"><link name="ground"/>
@@ -70,6 +71,7 @@ def test_a_pose_without_its_frame_says_how_it_is_called(arm):
         arm.pose(Q)
 
 
+@needs("cc")
 def test_c_of_gravity_and_of_forward_kinematics_names_joints_units_and_frame(arm, tmp_path):
     source = arm.gravity_forces.c_source("gravity", dtype="float32")
     assert "joint1" in str(source) and "N m" in str(source) and "1.0f*" not in str(source)

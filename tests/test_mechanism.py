@@ -21,7 +21,8 @@ from cayley.model.floating_base import on_floating_base
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic, Rotor
 from cayley.model.tree import Tree
-from compiler.parity import COMPILER, compiled_c
+from compiler.parity import compiled_c
+from programs import needs
 
 PANDA = next(str(f.locate()) for f in files("example-robot-data") if f.name == "panda.urdf")
 AXES = {"world": pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, "body": pin.ReferenceFrame.LOCAL}
@@ -357,7 +358,7 @@ def test_exported_c_names_the_file_and_the_coordinates_of_a_floating_base():
     assert "q[7] qd[6] panda_joint1 revolute [rad]" in comment
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@needs("cc")
 @pytest.mark.parametrize(
     "word", ["*/ int x; /*", "a // b", "C:\\arm\\", "???/", '"quoted" \'twice\'', "θ 関節 é", "*" * 120 + "/"])
 def test_exported_c_holds_any_name(word):

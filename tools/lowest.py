@@ -41,17 +41,25 @@ def lower_bounds(project: dict) -> dict[str, str]:
     return found
 
 
-def main() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def install(python: Path, versions: str) -> None:
+    """Make the virtual environment, with these versions and no others."""
+    print(f"Installing the oldest packages allowed into {HOME.relative_to(ROOT)}", flush=True)
     venv.create(HOME, with_pip=True)
     constraints = HOME / "constraints.txt"
-    constraints.write_text("".join(f"{name}=={version}\n" for name, version in sorted(lower_bounds(project).items())),
-                           encoding="utf-8")
-    python = HOME / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    print(f"Installing the oldest packages allowed into {HOME.relative_to(ROOT)}", flush=True)
+    constraints.write_text(versions, encoding="utf-8")
     subprocess.run([
         python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--constraint", constraints,
         "--editable", f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
+
+
+def main() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    python = HOME / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    versions = "".join(f"{name}=={version}\n" for name, version in sorted(lower_bounds(project).items()))
+    installed = HOME / "installed.txt"  # so that a second run needs no network
+    if not installed.exists() or installed.read_text(encoding="utf-8") != versions:
+        install(python, versions)
+        installed.write_text(versions, encoding="utf-8")
     sys.exit(
         subprocess.run([python, "-m", "pytest", "-q", "-n", "2", "--deselect", NOT_TRIED, *TRIED], cwd=ROOT).returncode)
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import importlib.util
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from cayley.errors import ModelError
 from cayley.model.parts import Body, Frame
 from cayley.simulation import Trajectory
 from cli.processes import call, data, run, widest
+from programs import needs
 
 STATE = np.random.default_rng(5).normal(size=(3, 6))
 
@@ -84,7 +84,7 @@ def test_published_tables_fit_a_narrow_terminal():
     assert "Table 5.1" in shown and "Table 2 of Mladenova" in shown and widest(shown) <= 80
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler here")
+@needs("cc")
 def test_exported_c_computes_the_forces(tmp_path):
     run("export", "puma560", "--function", "inverse_dynamics", "--language", "c", "--output", tmp_path)
     source = tmp_path / "puma560_inverse_dynamics.c"

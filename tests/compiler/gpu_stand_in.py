@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from cayley.compiler.backends import gpu_code
+from programs import missing
 
 STUBS = """
 #include <math.h>
@@ -113,7 +114,9 @@ class Function:
 
 
 def compiled(code, options=()):
-    """A text as a library for the processor."""
+    """A text as a library for the processor; a test that asks for it needs a C++ compiler."""
+    if why := missing("g++"):
+        pytest.skip(why)
     RawModule.made += 1
     RawModule.options = options
     with tempfile.TemporaryDirectory() as folder:

@@ -9,8 +9,6 @@ run why it cannot: a library that is not installed, no compiler, no GPU.
 
 import ctypes
 import functools
-import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
@@ -19,6 +17,7 @@ from pathlib import Path
 
 import mpmath
 import numpy as np
+import pytest
 import sympy
 
 from cayley.compiler.backends import backend_named
@@ -27,11 +26,11 @@ from cayley.compiler.derivative import jacobian_program
 from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, interpret
 from cayley.compiler.program import Program
 from compiler import javascript
+from programs import C_COMPILER as COMPILER
+from programs import missing
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wfloat-conversion", "-Wdouble-promotion",
           "-Wstrict-prototypes")
-COMPILER = next(
-    (found for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name and (found := shutil.which(name))), None)
 
 
 def check_parity(kernel, *arguments, tolerance=1e-13, single=1e-5, jacobians=True, without=()) -> None:
@@ -107,7 +106,9 @@ def in_c(program: Program, arguments, precision: str = "double") -> list:
 
 @functools.lru_cache(maxsize=64)
 def compiled_c(source, flags: tuple[str, ...] = STRICT, compiler: str | None = None) -> ctypes._CFuncPtr:
-    """The function of a `CSource`, compiled with warnings as errors."""
+    """The function of a `CSource`, compiled with warnings as errors; a test that asks for it needs a C compiler."""
+    if why := missing("cc"):
+        pytest.skip(why)
     with tempfile.TemporaryDirectory() as folder:
         code, _ = source.write(folder)
         library = Path(folder) / "library.so"
@@ -227,6 +228,6 @@ EVERY_BACK_END = {"NumPy": in_numpy, "SymPy": in_sympy, "CasADi": in_casadi, "JA
 IN_SINGLE = {"C": in_c, "CUDA": in_cuda}
 ABSENT = {name: why for name, why in {
     **{name: "" if find_spec(name.lower()) else f"{name} is not installed" for name in ("CasADi", "JAX")},
-    "C": "" if COMPILER else "no C compiler", "CUDA": why_no_gpu(),
+    "C": missing("cc"), "CUDA": why_no_gpu(),
     "JavaScript": "" if javascript.is_there() else "no Chromium"}.items() if why}
 BACK_ENDS = {name: evaluate for name, evaluate in EVERY_BACK_END.items() if name not in ABSENT}

@@ -19,8 +19,9 @@ from cayley.errors import UnsupportedError
 from compiler.mechanisms import program_of
 from compiler.parity import COMPILER, STRICT, call_c, compiled_c
 from fuzz.random_functions import ELEMENTARY, SPECIAL, check, same_bits
+from programs import needs
 
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+needs_compiler = needs("cc")
 PAIRS = [np.array(side) for side in zip(*itertools.product(
     (*SPECIAL, 0.3, 2.5, -2.5, 98 * np.pi, 2 * np.pi, 1e17, -1e300, 7.0, 4.9e-323), repeat=2), strict=True)]
 

@@ -29,8 +29,9 @@ from compiler.mechanisms import (
     program_of,
 )
 from compiler.parity import COMPILER, STRICT, call_c, compiled_c, in_c
+from programs import needs
 
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+needs_compiler = needs("cc")
 
 
 def test_it_reads_well():

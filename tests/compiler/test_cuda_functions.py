@@ -2,7 +2,6 @@
 stand-in for a GPU, and on the GPU itself where there is one.
 """
 
-import shutil
 
 import numpy as np
 import pytest
@@ -13,8 +12,9 @@ from cayley.compiler.cuda_functions import CudaDialect, _is_own
 from cayley.compiler.operations import OPERATIONS
 from compiler.mechanisms import program_of
 from compiler.test_elementary import LIMIT, NUMBER, PERIODIC, PRECISIONS, TWO_ARGUMENTS, errors, exact, samples
+from programs import needs
 
-needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+needs_cpp = needs("g++")
 OWN = [name for name in OPERATIONS if _is_own(name)]
 REACH = {"double": 2.0**40, "float": 2.0**20}
 

@@ -2,7 +2,6 @@
 as early and takes away as late as it may. Where CuPy and a GPU are present, the last tests run on them.
 """
 
-import shutil
 import subprocess
 
 import numpy as np
@@ -12,9 +11,10 @@ from cayley.compiler import cuda_rows
 from cayley.compiler.backends import backend_named, gpu_code
 from cayley.compiler.cuda_rows import TILE, pays
 from compiler.mechanisms import inverse_dynamics, moved_points, pendulum_torque, program_of
+from programs import needs
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+needs_compiler = needs("g++")
+needs_nvcc = needs("nvcc")
 ARM = program_of(inverse_dynamics, "(n),(n),(n)->(n)", n=5)
 ROWS = ((5, 1),) * 4
 BATCHES = (0, 1, 31, TILE, TILE + 1, 4 * TILE + 33)

@@ -5,7 +5,6 @@ Where CuPy and a GPU are present, the last test runs on them.
 """
 
 import re
-import shutil
 import sys
 
 import numpy as np
@@ -17,8 +16,9 @@ from cayley.compiler.cuda_source import cuda_source
 from cayley.errors import SignatureError, UnsupportedError
 from compiler import mechanisms
 from compiler.mechanisms import inverse_dynamics, moved_points, pendulum_torque, program_of
+from programs import needs
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+needs_compiler = needs("g++")
 PENDULUM = program_of(pendulum_torque, "(n),(n)->(n)", n=2)
 POINTS = program_of(moved_points, "(3,3),(3),(k,3)->(k,3),(3,3),()", k=2)
 

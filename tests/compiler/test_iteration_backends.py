@@ -1,7 +1,6 @@
 """One plan of loops, many backends: what LLVM, C and CUDA make of it beside Python loops over the plan itself."""
 
 import ctypes
-import shutil
 
 import numpy as np
 import pytest
@@ -14,10 +13,11 @@ from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING
 from cayley.compiler.kernel import kernel
 from cayley.errors import SignatureError, UnsupportedError
 from compiler.mechanisms import inverse_dynamics
-from compiler.parity import COMPILER, compiled_c
+from compiler.parity import compiled_c
+from programs import needs
 
-needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
-needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+needs_c = needs("cc")
+needs_cpp = needs("g++")
 STEPS, EVERY = 6, 2
 
 

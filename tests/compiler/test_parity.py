@@ -1,6 +1,5 @@
 """Every way to evaluate the shared mechanisms gives the same values, and the harness that says so can say otherwise."""
 
-import shutil
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from compiler.mechanisms import program_of
 from compiler.parity import (
     ABSENT,
     BACK_ENDS,
-    COMPILER,
     EVERY_BACK_END,
     IN_SINGLE,
     agree,
@@ -23,6 +21,7 @@ from compiler.parity import (
     numeric_jacobians,
     states_of,
 )
+from programs import needs
 
 CASES = {
     "pendulum_torque": ("(n),(n)->(n)", {"n": 2}),
@@ -69,7 +68,7 @@ def test_a_wrong_program_is_caught(back_end):
             check_program_parity(program, lambda q: 2.0 * q + 1e-3, np.ones((2, 2)), without=others, tolerance=1)
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@needs("g++")
 @pytest.mark.parametrize("precision, tolerance", [("double", 1e-13), ("float", 2e-5)])
 def test_the_text_for_gpus_in_the_harness(cupy, precision, tolerance):
     """Where there is no GPU, through the stand-in for one; more states than are in a block."""
@@ -92,7 +91,7 @@ def test_nan_must_meet_nan():
         agree("different", [np.array([0.0, 1.0])], [np.array([np.nan, 1.0])], 1e-13)
 
 
-@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@needs("cc")
 def test_edge_values_in_c_are_those_of_numpy():
     """NaN, infinities and zeros through every operation, without simplification."""
     from cayley.compiler.signature import Signature

@@ -1,7 +1,6 @@
 """A program that is used often is compiled once: calls give what the written-out program gives, in every language."""
 
 import pickle
-import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from cayley.compiler.compile import _batch_jobs
 from cayley.compiler.cuda_source import cuda_source
 from cayley.compiler.linear import ldl_solve
 from compiler.parity import check_parity
+from programs import needs
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_batches_of_any_length(always_called, dtype, tolerance):
         assert all((one == many[5]).all() for one, many in zip(both(a[5], b[5]), both(a, b), strict=True))
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@needs("g++")
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 1e-5)])
 def test_a_thread_of_a_gpu_calls(always_called, cupy, dtype, tolerance):
     _, both = pair(True)

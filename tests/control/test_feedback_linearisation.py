@@ -31,6 +31,7 @@ from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpr
 from cayley.planning import FunctionOfTime
 from compiler.parity import COMPILER
 from dynamics.elastic_arms import planar_arm, spatial_arm
+from programs import needs
 
 POLES = [-4.0] * 4
 TIGHT = {"rtol": 1e-12, "atol": 1e-13}
@@ -367,7 +368,7 @@ def test_numbers_of_the_arm_as_inputs():
         assert np.allclose(found.tau, other.motor_motion(*motion).tau, rtol=1e-12, atol=1e-10), word
 
 
-@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler here")
+@needs("cc")
 def test_the_law_in_c(tmp_path):
     soft = worked_example()
     law = FeedbackLinearisation(soft, POLES)

@@ -10,7 +10,8 @@ import cayley as cy
 from cayley.control import adaptive, joint_control, pd_with_gravity
 from cayley.systems import UNIT_QUATERNION, Block, System
 from compiler.parity import COMPILER, STRICT
-from systems.cortex import NoToolchain, run, toolchain
+from programs import missing, needs
+from systems.cortex import PROGRAMS, run
 from systems.plants import rods
 
 PERIODS = 25
@@ -19,10 +20,8 @@ SINGLE = np.finfo(np.float32).eps
 
 @pytest.fixture(scope="module")
 def cortex():
-    try:
-        toolchain()
-    except NoToolchain as why:
-        pytest.skip(str(why))
+    if why := missing(*PROGRAMS):
+        pytest.skip(why)
 
 
 def looks(law, seed=0):
@@ -75,6 +74,7 @@ def test_laws_on_a_cortex_m4(cortex, tmp_path, which, record_property):
     assert 0 < ran.stack < 1024 and own <= ran.stack + 64 and 0 < ran.code < 4096
 
 
+@needs("cc")
 def test_what_is_kept_in_c_is_what_python_hands_on(tmp_path):
     """On this machine, in double precision: names that C has taken, blocks of any shape, values to begin with."""
     law = System(
@@ -84,7 +84,6 @@ def test_what_is_kept_in_c_is_what_python_hands_on(tmp_path):
         derivative=lambda t, x, u, p: {"state": -x.state * t, "i": u.u, "int": 2 * x["int"], "R": x["int"]},
         output=lambda t, x, u, p: {"out": x.state[0] + u.x_in * t, "double": x.i + x.R[0]})
     source, header = law.c_source("odd").write(tmp_path)
-    assert COMPILER is not None
     subprocess.run([COMPILER, *STRICT, "-shared", "-fPIC", "-o", tmp_path / "odd.so", source, "-lm"], check=True)
     library = ctypes.CDLL(str(tmp_path / "odd.so"))
 

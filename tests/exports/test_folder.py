@@ -1,7 +1,6 @@
 """Folders of C: they build without a warning, their test programs find nothing wrong, and find what is."""
 
 import re
-import shutil
 import subprocess
 
 import numpy as np
@@ -14,9 +13,10 @@ from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint
 from cayley.systems import UNIT_QUATERNION, Block, System
 from compiler.parity import COMPILER
+from programs import missing, needs
 from systems.cortex import PROCESSOR
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+pytestmark = needs("cc")
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Wshadow", "-Werror")
 ARDUINO = """\
@@ -94,7 +94,7 @@ def test_every_kind_of_function_is_right_in_c_and_in_cpp(functions, dtype, tmp_p
         assert "double" not in re.sub(r"/\*.*?\*/", "", (made.folder / "src" / "law.c").read_text(), flags=re.S)
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
+@needs("cmake")
 def test_cmake_builds_tests_and_installs(functions, tmp_path):
     made = export_folder(tmp_path / "made", {"law": functions["law"], "fk": functions["pose"]}, name="arm")
     run = lambda *command: subprocess.run(command, capture_output=True, text=True, cwd=made.folder)  # noqa: E731
@@ -141,8 +141,8 @@ def test_arduino_sketches_compile(functions, processor, tmp_path):
             "architectures"} <= properties.keys() and properties["name"] == "two_links"
     assert (tmp_path / "examples" / "Check" / "Check.ino").is_file() and (tmp_path / "src" / "two_links.h").is_file()
     compiler, flags = ("g++", ()) if processor == "this" else ("arm-none-eabi-g++", PROCESSOR)
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler}")
+    if why := missing(compiler):
+        pytest.skip(why)
     (tmp_path / "Arduino.h").write_text(ARDUINO)
     sketch = [compiler, *flags, *STRICT, "-Wno-unused-function", "-std=c++14", f"-I{tmp_path}", f"-I{tmp_path / 'src'}",
               "-include", "Arduino.h", "-x", "c++", str(tmp_path / "examples" / "Check" / "Check.ino")]

@@ -2,7 +2,6 @@
 C++, and, where there is one, on the GPU itself. Where NVIDIA's compiler is installed, it takes the same texts.
 """
 
-import shutil
 import subprocess
 from functools import cache
 
@@ -15,12 +14,13 @@ from cayley.compiler.cuda_iteration import cuda_iteration
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.systems import System, Transition
 from compiler.gpu_stand_in import Array, Function
+from programs import needs
 from simulation.mechanisms import floating_arm
 from systems.plants import ball, free_body, motor, pendulum, rods
 from systems.test_transitions import belt, thermostat
 
-needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+needs_cpp = needs("g++")
+needs_nvcc = needs("nvcc")
 RUN = {"step": 4e-3, "steps": 12, "every": 4, "progress": False}
 
 

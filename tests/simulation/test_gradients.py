@@ -2,7 +2,6 @@
 adjoint identity, which ties both modes together."""
 
 import pickle
-import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from cayley.model.joint_kinds import Floating, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.systems import System, recorded_run
 from compiler.gpu_stand_in import Array
+from programs import needs
 from simulation.test_gpu_rollouts import closed, elastic, of_different_arms, rubbing, rubbing_loop
 from systems.plants import free_body, rods
 
@@ -389,7 +389,7 @@ def test_refusals(pushed, rod):
                                   roll.gradient(**given, terminal=arrival, **RUN)["q"])
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@needs("g++")
 def test_on_the_gpu_as_here(cupy, pushed):
     """The same text, there and back; arrays that lie there stay there."""
     roll, given = pushed

@@ -1,6 +1,5 @@
 """Derivatives across impacts and modes: beside closed forms of a ball and a room, and differences of rollouts."""
 
-import shutil
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ import cayley as cy
 from cayley.errors import UnsupportedError
 from cayley.systems import Block, System, Transition
 from compiler.gpu_stand_in import Array
+from programs import needs
 from systems.plants import G, ball
 from systems.test_transitions import belt, thermostat
 
@@ -230,7 +230,7 @@ def test_gains_of_a_digital_law():
         np.testing.assert_allclose(found["q"][name][-1, :, 0], (ends[0] - ends[1]) / 2e-4, rtol=1e-6)
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+@needs("g++")
 def test_on_the_gpu_as_here(cupy, bouncing):
     _, x = bouncing
     roll = ball().rollout(parameters=["e"], events_in_a_step=2, remembered=0)

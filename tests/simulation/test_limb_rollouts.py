@@ -1,6 +1,5 @@
 """Rollouts that a thread computes limb by limb, beside the same on this processor."""
 
-import shutil
 
 import numpy as np
 import pytest
@@ -10,8 +9,9 @@ from cayley.compiler import cuda_iteration
 from cayley.compiler.cuda_stretches import LimbedProgram, handed_over, slots, stretches
 from cayley.compiler.shares import COARSE, FINE
 from cayley.model.formats.urdf import load_urdf
+from programs import needs
 
-needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+needs_cpp = needs("g++")
 RUN = {"step": 4e-3, "steps": 2, "every": 1, "progress": False}
 
 

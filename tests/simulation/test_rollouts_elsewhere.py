@@ -2,18 +2,18 @@
 
 import ctypes
 import pickle
-import shutil
 
 import numpy as np
 import pytest
 
 import cayley as cy
-from compiler.parity import COMPILER, compiled_c
+from compiler.parity import compiled_c
+from programs import needs
 from simulation.test_closed_motions import four_bar
 from systems.plants import ball
 
-needs_cpp = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+needs_cpp = needs("g++")
+needs_c = needs("cc")
 
 
 def states(arm, batch, seed=3):

@@ -1,7 +1,4 @@
-"""A page in a real, headless Chromium, driven over its own pipe (the DevTools protocol): no other package is needed.
-
-`chromium()` finds the browser, and installs Debian's where it is missing and may be installed.
-"""
+"""A page in a real, headless Chromium, driven over its own pipe (the DevTools protocol): no other package is needed."""
 
 from __future__ import annotations
 
@@ -19,8 +16,6 @@ from pathlib import Path
 from time import monotonic
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-INSTALL = ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]
-QUIETLY = {"DEBIAN_FRONTEND": "noninteractive"}
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--hide-scrollbars", "--mute-audio", "--disable-background-networking", "--disable-extensions",
          "--remote-debugging-pipe")
@@ -31,7 +26,7 @@ PATIENCE = 60.0  # seconds for an answer, on a busy machine
 
 
 class NoBrowser(RuntimeError):
-    """There is no Chromium, and none could be installed."""
+    """There is no Chromium."""
 
 
 @cache
@@ -39,28 +34,7 @@ def chromium() -> str:
     """The browser's path."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        found = _installed()
-    return found
-
-
-def _installed() -> str:
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
-        raise NoBrowser(
-            "there is no Chromium here, and only root on Debian or Ubuntu can have it installed: apt-get install "
-            "chromium"
-        )
-    lock = Path(tempfile.gettempdir()) / "cayley-chromium.lock"
-    with lock.open("w") as file:  # of several workers, one installs
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if shutil.which("chromium") is None:
-            for command in (["apt-get", "update"], INSTALL):
-                done = subprocess.run(command, capture_output=True, text=True, timeout=500,
-                                      env={**os.environ, **QUIETLY})
-            if done.returncode:
-                raise NoBrowser(f"there is no Chromium here, and installing it failed: {done.stderr.strip()[-300:]}")
-    found = shutil.which("chromium")
-    if found is None:
-        raise NoBrowser("Chromium was installed, but is not found")
+        raise NoBrowser("no Chromium here: `make programs` installs what the tests run")
     return found
 
 

@@ -1,23 +1,14 @@
-"""A Cortex-M4F in an emulator: exported laws are compiled for it, linked with nothing but the C library, and run.
-
-`toolchain()` finds Debian's cross compiler and emulator, and installs them where they are missing and may be installed.
-"""
+"""A Cortex-M4F in an emulator: exported laws are compiled for it, linked with nothing but the C library, and run."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 PROGRAMS = ("arm-none-eabi-gcc", "arm-none-eabi-nm", "arm-none-eabi-size", "qemu-system-arm")
-PACKAGES = ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi", "qemu-system-arm")
 PROCESSOR = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wfloat-conversion", "-Wdouble-promotion",
           "-Wstrict-prototypes", "-ffunction-sections", "-fdata-sections", "-fstack-usage")
@@ -108,43 +99,6 @@ static void fault(void)
 __attribute__((section(".vectors"), used)) static void (*const vectors[])(void) = {
     (void (*)(void))0x20080000u, reset, fault, fault, fault, fault, fault};
 """
-
-
-class NoToolchain(RuntimeError):
-    """There is no cross compiler or emulator, and none could be installed."""
-
-
-@cache
-def toolchain() -> None:
-    """See that the programs are there."""
-    if _missing():
-        _install()
-
-
-def _missing() -> list[str]:
-    missing = [program for program in PROGRAMS if shutil.which(program) is None]
-    if not missing:
-        script = "#include <math.h>\nfloat f(float x); float f(float x) { return sinf(x); }\n"
-        made = subprocess.run([PROGRAMS[0], *PROCESSOR, "-fsyntax-only", "-x", "c", "-"], input=script, text=True,
-                              capture_output=True)
-        missing = ["libnewlib-arm-none-eabi"] if made.returncode else []
-    return missing
-
-
-def _install() -> None:
-    wanted = f"apt-get install {' '.join(PACKAGES)}"
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
-        raise NoToolchain(f"{_missing()[0]} is not here, and only root on Debian or Ubuntu can have it installed: "
-                          f"{wanted}")
-    lock = Path(tempfile.gettempdir()) / "cayley-cortex.lock"
-    with lock.open("w") as file:  # of several workers, one installs
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if _missing():
-            for command in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
-                done = subprocess.run(["apt-get", *command], capture_output=True, text=True, timeout=500,
-                                      env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
-    if _missing():
-        raise NoToolchain(f"{_missing()[0]} is not here, and installing it failed: {done.stderr.strip()[-300:]}")
 
 
 @dataclass(frozen=True)
