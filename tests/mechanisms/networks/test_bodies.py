@@ -1,13 +1,17 @@
 """One rigid body as a component with ports: its forms, its ideal and its active part."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from cayley.errors import ModelError
 from cayley.geometry.spatial import spatial_inertia
 from cayley.mechanisms.networks import RigidBody
+from cayley.mechanisms.networks.operators import Operator
 from cayley.mechanisms.networks.power_audit import PowerBalance, body_balance, is_passive
-from cayley.mechanisms.networks.rigid_body import port_matrix
+from cayley.mechanisms.networks.rigid_body import ActivePart, port_matrix
 
 W = np.array([0.5, -0.4, 0.8])
 BODY = RigidBody("body", 2.0, np.diag([0.1, 0.2, 0.25]), {"B": [-0.3, 0.1, 0], "A": [0.2, -0.1, 0.05]})
@@ -107,6 +111,54 @@ def test_a_body_of_any_number_of_ports_is_newton_and_euler(ports, rng=7):
         assert abs(body_balance(moved, x, xd, others).residual) < 1e-10
 
 
+@pytest.mark.spec("S4-02", "S4-32")
+@pytest.mark.parametrize("form", ["G", "P0", "P1"])
+def test_equations_refuse_a_motion_of_another_angular_velocity(form):
+    random = np.random.default_rng(11)
+    body, w = random_body(random, 2), random.normal(size=3)
+    equations = body.terminal_equations(turned(random), w, form)
+    for other in (0 * w, -w, w * (1 + 1e-6), w[[1, 2, 0]]):
+        x = np.concatenate([random.normal(size=3), other])
+        for call in (equations.through, lambda *motion: body_balance(equations, *motion)):
+            with pytest.raises(ModelError, match=r"x turns with .*terminal_equations\(w=x\[3:\]\)"):
+                call(x, np.zeros(6), {})
+    x = np.concatenate([random.normal(size=3), w * (1 + 1e-15)])
+    assert abs(body_balance(equations, x, random.normal(size=6), {}).residual) < 1e-9
+    assert body.ideal().terminal_equations(form=form).through(x, np.ones(6), {}).shape == (6,)  # nothing that turns
+
+
+@pytest.mark.spec("S4-32")
+@pytest.mark.parametrize("form", ["G", "P0"])
+@pytest.mark.parametrize("part", ["P", "Q", "u"])
+def test_the_balance_notices_an_operator_that_is_wrong(form, part):
+    """What is stored is the difference of energies along the motion: no matrix of the equations is asked for it."""
+    random = np.random.default_rng(13)
+    body, R, w = random_body(random, 1), turned(random), random.normal(size=3)
+    equations = body.terminal_equations(R, w, form)
+    x, xd = np.concatenate([random.normal(size=3), w]), random.normal(size=6)
+    right = body_balance(equations, x, xd, {})
+    step = 1e-5
+    before, after = (_energy(body, form, R, x, xd, t) for t in (-step, step))
+    assert abs(right.stored - (after - before) / (2 * step)) < 1e-6 * max(abs(right.stored), 1.0)
+    assert abs(right.residual) < 1e-11
+    P, Q = equations.W
+    error = np.abs(random.normal(size=(6, 6)))
+    false = ActivePart(Operator(P + error if part == "P" else P, Q + error if part == "Q" else Q),
+                       equations.u + error[0] if part == "u" else equations.u)
+    wrong = body_balance(replace(equations, active=false), x, xd, {})
+    assert wrong.stored == right.stored and abs(wrong.residual) > 1e-2
+
+
+def _energy(body, form, R, x, xd, t):
+    """Kinetic and potential energy a moment later, to the second order in t."""
+    w = x[3:] + xd[3:] * t
+    mean = Rotation.from_rotvec((x[3:] + xd[3:] * t / 2) * t).as_matrix() @ R
+    p, v = x[:3] * t + xd[:3] * t * t / 2, x[:3] + xd[:3] * t
+    to_centre = -(mean @ body.point(form))
+    v_G = v + np.cross(w, to_centre)
+    return (body.mass * (v_G @ v_G / 2 + 9.81 * (p + to_centre)[2]) + w @ (mean @ body.inertia @ mean.T) @ w / 2)
+
+
 @pytest.mark.spec("S4-04")
 def test_an_ideal_body_takes_no_power_and_has_a_skew_hybrid_matrix():
     random = np.random.default_rng(3)
@@ -166,7 +218,7 @@ def test_passivity_of_an_operator():
     (lambda: RigidBody("b", 1.0, np.eye(3), {"A": [0, 0]}), "port 'A' of body 'b', a point"),
     (lambda: BODY.terminal_equations(form="C"), "no port 'C'"),
     (lambda: BODY.point("a"), "body 'body' has no port 'a': did you mean 'A'"),
-    (lambda: BODY.terminal_equations().through(np.ones(6), np.ones(6), {"G": np.ones(6)}),
+    (lambda: BODY.terminal_equations(w=np.ones(3)).through(np.ones(6), np.ones(6), {"G": np.ones(6)}),
      "port 'G' is no independent one in form 'G'"),
     (lambda: RigidBody("b", 1.0, [[1, 2, 0], [0, 1, 0], [0, 0, 1]]), "not symmetric")])
 def test_wrong_bodies_are_named(wrong, words):

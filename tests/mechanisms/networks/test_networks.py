@@ -119,6 +119,61 @@ def test_connections_may_be_named_from_either_end():
     assert np.abs(found.accelerations["pin1"] - one.accelerations["pin1"]).max() < 1e-7
 
 
+def imbalance(network, q, qd, forces):
+    """By how much Newton's and Euler's equations of the bodies miss, with each wrench on its second terminal, about it,
+    and the opposite one on its first."""
+    found = network_motion(network, q, qd, forces)
+    at = network.spanning_tree.instant(np.asarray(q), np.asarray(qd))
+    centres = at.centres()
+    left = {}
+    for j, name in enumerate(network.order):
+        force = at.masses[j] * (found.centres[name][:3] - at.gravity)
+        left[name] = np.concatenate([force, at.J(j) @ found.centres[name][3:] + np.cross(
+            at.turning[j], at.J(j) @ at.turning[j])])
+    for each in network.connections:
+        ends = [network.terminal(end, each.name) for end in (each.first, each.second)]
+        body = network.number(ends[1].body)
+        point = network.arm(ends[1]) if body < 0 else centres[body] + at.axes[body] @ network.arm(ends[1])
+        for sign, end in zip((1, -1), ends, strict=True):
+            if end.body != "O":
+                f, m = np.split(found.wrenches[each.name], 2)
+                left[end.body] += sign * np.concatenate([f, m + np.cross(point - centres[network.number(end.body)], f)])
+    return max(np.abs(each).max() for each in left.values())
+
+
+@pytest.mark.spec("S4-31")
+@pytest.mark.parametrize("turned", range(8))
+def test_wrenches_act_on_the_second_terminal_whichever_way_the_tree_takes_a_connection(turned):
+    """A branched chain with a slide that is out and axes of its own, and the four-bar: each connection written from
+    either end; a coordinate means the motion of the second terminal, and changes its sign."""
+    random = np.random.default_rng(3)
+    signs = np.array([1 - 2 * (turned >> k & 1) for k in range(3)])
+
+    def ends(k, first, second):
+        return (first, second) if signs[k] > 0 else (second, first)
+
+    bodies = [RigidBody(name, 1.0 + k, np.diag([0.1, 0.2, 0.25]), {"A": [0.3, k, 0], "B": [-0.2, 0.1, 0.4]})
+              for k, name in enumerate("abc")]
+    motions = [Revolute(), Prismatic((0.0, 0.6, 0.8)), Revolute((1.0, 0.0, 0.0))]
+    pairs = [("O.o", "a.A"), ("a.B", "b.B"), ("a.A", "c.B")]
+    chain = Network("chain", bodies, [Connection(f"j{k}", *ends(k, *two), motion) for k, (two, motion)
+                                      in enumerate(zip(pairs, motions, strict=True))], reference={"o": [0.1, 0, 0.2]})
+    q, qd, tau = signs * random.normal(size=(3, 3))
+    forces = {f"j{k}": [tau[k]] for k in range(3)}
+    assert imbalance(chain, q, qd, forces) < 1e-12
+    plain = network_motion(four_bar(), *closed(four_bar())[1:], {"pin1": [1.2]})
+    rods = [rod(*each) for each in zip(("crank", "coupler", "rocker"), MASSES, LENGTHS, strict=True)]
+    loop = [("O.left", "crank.B"), ("crank.A", "coupler.B"), ("coupler.A", "rocker.B"), ("O.right", "rocker.A")]
+    pins = [Connection(f"pin{k + 1}", *(ends(k, *two) if k < 3 else two), Revolute()) for k, two in enumerate(loop)]
+    bar = Network("bar", rods, pins, reference={"left": [0, 0, 0], "right": [0.7, 0, 0]}, gravity=[0, -9.81, 0])
+    place, rate = (signs * part for part in closed(four_bar())[1:])
+    assert imbalance(bar, place, rate, {"pin1": [signs[0] * 1.2]}) < 1e-11
+    found = network_motion(bar, place, rate, {"pin1": [signs[0] * 1.2]})
+    for k, sign in enumerate([*signs, 1]):
+        assert np.abs(found.wrenches[f"pin{k + 1}"] - sign * plain.wrenches[f"pin{k + 1}"]).max() < 1e-9
+        assert (found.determined[f"pin{k + 1}"] == plain.determined[f"pin{k + 1}"]).all()
+
+
 @pytest.mark.spec("S4-31", "S4-32")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_networks_with_branches_and_axes_of_their_own(seed):

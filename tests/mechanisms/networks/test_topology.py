@@ -8,6 +8,7 @@ import pytest
 from cayley.errors import ModelError
 from cayley.mechanisms.networks import Connection, LineSpring, Network, RigidBody
 from cayley.mechanisms.networks.formulation_tree import chain_graph, formulation
+from cayley.mechanisms.networks.rigid_body import port_matrix
 from cayley.mechanisms.networks.system_graph import Edge, EdgeKind, SystemGraph
 from cayley.model.joint_kinds import Revolute
 
@@ -175,6 +176,85 @@ def test_the_graph_of_a_ring():
     assert across["spring s"] == pytest.approx(x["p2"] + x["r1.A"] - x["r0.A"])
     with pytest.raises(ModelError, match="there is no driver 'p9'"):
         ring.graph(["p9"])
+
+
+def tableau_rank(graph, seed):
+    """Whether the equations of all edges, six each, have one solution, and how many rates the inertias must give:
+    bodies are rigid, with their terminals anywhere. Unknown are x of the nodes and y of all edges but the through
+    drivers; Kirchhoff's law at the nodes, x given by drivers, x_p = K_p^T x_f, sum K_p y_p = 0, y = P x'."""
+    random = np.random.default_rng(seed)
+    own = [edge for edge in graph.edges if edge.kind is not EdgeKind.THROUGH]
+    place = {name: 6 * k for k, name in enumerate([*graph.nodes, *[("y", edge.name) for edge in own]])}
+    rows = []
+
+    def row(*entries):
+        block = np.zeros((6, 6 * len(place)))
+        for name, matrix in entries:
+            if name != "O":
+                block[:, place[name]:place[name] + 6] += matrix
+        rows.append(block)
+
+    E = np.eye(6)
+    for node in graph.nodes:
+        row(*[(("y", edge.name), E if edge.tail == node else -E) for edge in own if node in (edge.tail, edge.head)])
+    for edge in graph.of_kind(EdgeKind.ACROSS):
+        row((edge.tail, E), (edge.head, -E))
+    for body in {edge.body for edge in graph.of_kind(EdgeKind.TERMINAL)}:
+        first, *rest = [edge for edge in graph.of_kind(EdgeKind.TERMINAL) if edge.body == body]
+        K = {edge.name: port_matrix(random.normal(size=3)) for edge in rest}
+        for edge in rest:
+            row((edge.tail, E), (first.tail, -K[edge.name].T))
+        row((("y", first.name), E), *[(("y", edge.name), K[edge.name]) for edge in rest])
+    given = len(rows)
+    for edge in graph.of_kind(EdgeKind.ACTIVE):
+        half = random.normal(size=(6, 6))
+        row((("y", edge.name), E), (edge.tail, -(half @ half.T + E)))
+    x = slice(0, 6 * len(graph.nodes))
+    free = x.stop - np.linalg.matrix_rank(np.concatenate(rows[:given])[:, x], tol=1e-9)
+    whole = np.concatenate(rows)
+    assert whole.shape[0] == whole.shape[1]
+    return np.linalg.matrix_rank(whole, tol=1e-9) == len(whole), free
+
+
+@pytest.mark.spec("S4-10", "S4-31", "S4-35")
+@pytest.mark.parametrize("seed", range(60))
+def test_rigid_bodies_in_any_graph_are_solvable_as_their_tableau_is(seed):
+    """Bodies joined at random, also among themselves and more than once, with and without inertia of their own."""
+    random = np.random.default_rng(seed)
+    bodies = [RigidBody(f"r{k}", 1.0, np.eye(3), {"A": [1, 0, 0], "B": [0, 0, 0]})
+              for k in range(random.integers(1, 5))]
+    ends = ["O.o", *[f"{body.name}.{port}" for body in bodies for port in "AB"]]
+    ways = [("O.o", "r0.A"), *[(f"r{random.integers(k)}.A", f"r{k}.B") for k in range(1, len(bodies))]]
+    ways += [tuple(random.choice(ends, 2, replace=False)) for _ in range(random.integers(1, 6))]
+    pins = [Connection(f"p{k}", str(a), str(b), Revolute()) for k, (a, b) in enumerate(ways)
+            if a.split(".")[0] != b.split(".")[0]]
+    network = Network("any", bodies, pins, reference={"o": [0, 0, 0]})
+    names = [*[pin.name for pin in pins], *[f"at {body.name}.G" for body in bodies]]
+    for _ in range(6):
+        among = names if random.random() < 0.5 else names[1:len(pins)]  # or no motion against the reference
+        graph = network.graph(list(random.permutation(among)[:random.integers(len(bodies) + 2)]))
+        if random.random() < 0.5:
+            graph = SystemGraph(tuple(edge for edge in graph.edges if edge.kind is not EdgeKind.ACTIVE))
+        found = formulation(graph)
+        solvable, free = tableau_rank(graph, seed)
+        assert found.solvable == solvable, found.why
+        assert not solvable or 6 * len(found.states) == free
+
+
+@pytest.mark.spec("S4-10", "S4-31")
+def test_motions_that_go_round_rigid_bodies_are_named():
+    """Two bodies pinned twice, and rings of three and four: what is given round them says one motion twice."""
+    for m in (2, 3, 4):
+        bodies = [RigidBody(f"r{k}", 1.0, np.eye(3), {"A": [0.2, 0, 0], "B": [-0.2, 0, 0]}) for k in range(m)]
+        ring = [Connection(f"p{k}", f"r{k}.A", f"r{(k + 1) % m}.B", Revolute()) for k in range(m)]
+        network = Network("ring", bodies, [Connection("base", "O.o", "r0.G", Revolute()), *ring],
+                          reference={"o": [0, 0, 0]})
+        round_it = [f"p{k}" for k in range(m)]
+        found = formulation(network.graph(round_it))
+        assert not found.solvable and "close a circuit through bodies, which are rigid" in found.why
+        assert all(repr(name) in found.why for name in round_it) and "base" not in found.why
+        assert formulation(network.graph([*round_it[1:], "base"])).verdict == "algebraic"
+        assert len(formulation(network.graph(round_it[1:])).states) == 1
 
 
 def test_thirty_bodies():

@@ -16,7 +16,7 @@ from cayley.errors import ModelError
 from cayley.mechanisms.networks.instant import Arm, Instant
 from cayley.mechanisms.networks.open_equations import OpenEquations
 from cayley.mechanisms.networks.operators import Operator
-from cayley.mechanisms.networks.rigid_body import ActivePart, TerminalEquations, port_matrix, port_matrix_rate
+from cayley.mechanisms.networks.rigid_body import TerminalEquations, port_matrix, port_matrix_rate
 
 _ZERO = np.zeros((6, 6))
 
@@ -44,7 +44,7 @@ def _in_form(network: Instant, j: int, form: str) -> TerminalEquations:
     arms = {"B": network.inner[j], "G": Arm(np.zeros(3), np.zeros(3)), **dict(outer)}
     about_centre = TerminalEquations("G", {port: arm.r for port, arm in arms.items()},
                                      {port: arm.rate for port, arm in arms.items()},
-                                     ActivePart(network.W(j), network.u(j)))
+                                     network.mass(j).active, network.mass(j))
     if form == "A" and not outer:
         raise ModelError(f"body {j + 1} has no outer terminal: it can be written in the forms G and B")
     if form not in ("A", "B", "G"):

@@ -3,6 +3,8 @@
 A spanning tree that has every across driver, no through driver, and of every body of k + 1 terminals exactly k: the
 terminal that is left out is the form in which its equations are written. Such a tree is a set that is independent in
 two matroids, that of the graph and that of the bodies: it is found by augmenting paths (matroid intersection).
+This is the rank of bodies that are any transformers. Those of rigid bodies all have E in them: whatever its terminals,
+a body turns as one, so that across drivers which close a circuit through bodies give one motion more than once.
 
 With the active part of every body as an edge of its own, in parallel with its mass centre, those in the tree are solved
 for the rates of their across variables: six states each (differential); with none the motion is prescribed (algebraic).
@@ -12,7 +14,7 @@ Source: Tokad 2, cases (i) to (iii), corrected as in spec E4-08, E4-26.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import networkx as nx
@@ -62,6 +64,9 @@ def formulation(graph: SystemGraph) -> Formulation:
         return Formulation("unsolvable", (
             f"the motion of {missing} more {'terminal' if missing == 1 else 'terminals'} must be given: there are "
             f"{len(given)} across drivers" + ("" if active else ", and no body has an active part of its own")))
+    closed = _circuit_through_bodies(terminals, given)
+    if closed:
+        return Formulation("unsolvable", closed)
     forms = {body: next(edge.name for edge in own if edge not in chosen) for body, own in _by_body(terminals).items()}
     states = tuple(edge.body for edge in active if edge in chosen)
     tree = tuple(edge.name for edge in graph.edges if edge in chosen or edge in given)
@@ -85,6 +90,17 @@ def _obstacle(graph: SystemGraph) -> str:
         return (f"only the through drivers {_listed(ends)} reach {_listed(lost)}: one is given by the others, or by "
                 "nothing that could balance it")
     return ""
+
+
+def _circuit_through_bodies(terminals: Sequence[Edge], given: Sequence[Edge]) -> str:
+    """Which across drivers close a circuit where every body is one node, to which its terminals lead: a rigid body.
+    With none, bodies and drivers are a forest, and each of its trees can be solved from its root, or its inertia."""
+    rigid = [replace(edge, head=f"{edge.body} as a whole") for edge in terminals]
+    closed = [edge.name for edge in circuit([*rigid, *given]) if edge in given]
+    if not closed:
+        return ""
+    return (f"the across drivers {_listed(closed)} close a circuit through bodies, which are rigid: one of them is "
+            "given by the others; make one a through driver")
 
 
 def _too_much_motion(body: str, terminals: Sequence[Edge], chosen: Sequence[Edge], given: Sequence[Edge]) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.mechanisms.networks.operators import Operator
-from cayley.mechanisms.networks.rigid_body import RigidBody, mass_operator
+from cayley.mechanisms.networks.rigid_body import RigidBody, TurningMass
 
 Convention = Literal["relative", "inertial"]
 
@@ -63,13 +63,17 @@ class Instant(NamedTuple):
         """The inertia (3, 3) of body j about its mass centre, in inertial axes."""
         return self.axes[j] @ self.inertias[j] @ self.axes[j].T
 
+    def mass(self, j: int) -> TurningMass:
+        """What the active part of body j is made of."""
+        return TurningMass(self.masses[j], self.J(j), self.turning[j], self.gravity)
+
     def W(self, j: int) -> Operator:
         """The operator of the active part of body j, at its mass centre."""
-        return mass_operator(self.masses[j], self.J(j), self.turning[j])
+        return self.mass(j).active.W
 
     def u(self, j: int) -> Array:
         """The driver (6) of its weight."""
-        return np.concatenate([-self.masses[j] * self.gravity, np.zeros(3)])
+        return self.mass(j).active.u
 
     def path(self, j: int) -> list[int]:
         """The bodies from the reference to body j, itself the last."""

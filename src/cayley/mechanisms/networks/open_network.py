@@ -34,7 +34,7 @@ from cayley.mechanisms.networks.least_motion import least_motion
 from cayley.mechanisms.networks.open_equations import OpenEquations, open_equations
 from cayley.mechanisms.networks.power_audit import PowerBalance, power_received, power_stored
 from cayley.mechanisms.networks.recursion import inward, outward
-from cayley.mechanisms.networks.rigid_body import ActivePart, RigidBody
+from cayley.mechanisms.networks.rigid_body import RigidBody
 from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -259,8 +259,8 @@ class OpenNetwork:
         motion = outward(network, x, xd)
         tips = [motion.at(terminal.body, terminal.arm)[0] for terminal in network.open]
         received = power_received([*x, *tips], [*inward(network, motion, list(loads)), *list(loads)])
-        active = [ActivePart(network.W(j), network.u(j)) for j in range(network.size)]
-        return PowerBalance(received, sum(map(power_stored, active, motion.x, motion.xd)))
+        masses = [network.mass(j) for j in range(network.size)]
+        return PowerBalance(received, sum(map(power_stored, masses, motion.x, motion.xd)))
 
     def system(self) -> System:
         """The network as a system: state `q`, `qd`; inputs `tau`, and the `loads` (e, 6) at its open terminals."""

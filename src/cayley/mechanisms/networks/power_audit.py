@@ -1,7 +1,7 @@
 """Whether what is put into a network at its ports is what it stores: the balance of power.
 
-    sum y.x over the ports = d/dt (T + V),   T' = x_G.(P_G x_G' + Q_G x_G),   V' = u_G.x_G
-The identity P_G' = Q_G + Q_G^T makes T' what it is: the operator itself tells how much an active part takes.
+    sum y.x over the ports = d/dt (T + V),   T' = m v.v' + w.J w',   V' = -m g.v        at the mass centre
+What is stored comes from the masses and the motion alone, not from the operators that the audit is to try.
 Source: Tokad (1), (3), (20).
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.mechanisms.networks.rigid_body import ActivePart, TerminalEquations
+from cayley.mechanisms.networks.rigid_body import TerminalEquations, TurningMass
 from cayley.showing import brief
 
 
@@ -41,16 +41,21 @@ def power_received(across: Iterable[Array], through: Iterable[Array]) -> Scalar:
     return sum((x @ y for x, y in zip(across, through, strict=True)), 0.0)
 
 
-def power_stored(active: ActivePart, x: Array, xd: Array) -> Scalar:
-    """The rate of the energy of an active part, kinetic and potential."""
-    return x @ (active.W(x, xd) + active.u)
+def power_stored(body: TurningMass, x: Array, xd: Array) -> Scalar:
+    """The rate of the energy of a body, kinetic and potential, from the motion of its mass centre."""
+    return body.mass * (x[:3] @ (xd[:3] - body.gravity)) + x[3:] @ (body.J @ xd[3:])
 
 
 def body_balance(body: TerminalEquations, x: Array, xd: Array, y: dict[str, Array]) -> PowerBalance:
     """Of one body, from the across variable of its form's port and the wrenches at the others."""
+    x, xd = np.asarray(x), np.asarray(xd)
     own = body.through(x, xd, y)
     received = power_received([x, *[body.across(port, x) for port in y]], [own, *y.values()])
-    return PowerBalance(received, power_stored(body.active, x, xd))
+    w, r = x[3:], body.arms["G"]
+    v = x[:3] + np.cross(w, r)
+    a = xd[:3] + np.cross(xd[3:], r) + np.cross(w, np.cross(w, r))
+    stored = power_stored(body.mass, np.concatenate([v, w]), np.concatenate([a, xd[3:]]))
+    return PowerBalance(received, stored)
 
 
 def is_passive(P: Array, Q: Array, P_rate: Array, *, tolerance: float = 1e-12) -> bool:

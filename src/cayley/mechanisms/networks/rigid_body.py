@@ -26,7 +26,7 @@ from cayley.mechanisms.networks.given_arrays import given_array, given_rotation
 from cayley.mechanisms.networks.operators import Operator
 from cayley.model.parts import Body
 from cayley.showing import brief
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 GRAVITY = (0.0, 0.0, -9.81)
 _ONES = np.eye(3)
@@ -89,15 +89,15 @@ class RigidBody:
     def terminal_equations(self, R: ArrayLike | None = None, w: ArrayLike = (0.0, 0.0, 0.0), form: str = "G",
                            gravity: ArrayLike = GRAVITY) -> TerminalEquations:
         """The equations of the body whose axes are the columns of R (3, 3) and which turns with w (3) [rad/s], with the
-        across variable of the port `form` as the independent one."""
+        across variable of the port `form` as the independent one. They are those of a body that turns with this w: they
+        take no x of another one."""
         axes = _ONES if R is None else given_rotation(R, f"the axes of body {self.name!r}")
         turning = given_array(w, (3,), f"the angular velocity of body {self.name!r}")
         arms = {port: axes @ self.point(port) for port in self.terminals}
         rates = {port: np.cross(turning, arm) for port, arm in arms.items()}
         J = axes @ self.inertia @ axes.T
-        g = given_array(gravity, (3,), "gravity")
-        active = ActivePart(mass_operator(self.mass, J, turning), np.concatenate([-self.mass * g, np.zeros(3)]))
-        about_centre = TerminalEquations("G", arms, rates, active)
+        mass = TurningMass(self.mass, J, turning, given_array(gravity, (3,), "gravity"))
+        about_centre = TerminalEquations("G", arms, rates, mass.active, mass)
         return about_centre if form == "G" else about_centre.in_form(form)
 
 
@@ -108,17 +108,35 @@ class ActivePart(NamedTuple):
     u: Array
 
 
+class TurningMass(NamedTuple):
+    """What the active part of a body at an instant is made of: its mass, its inertia J (3, 3) about the mass centre and
+    its angular velocity w (3), in inertial axes, and gravity (3)."""
+
+    mass: Scalar
+    J: Array
+    w: Array
+    gravity: Array
+
+    @property
+    def active(self) -> ActivePart:
+        """The active part at the mass centre. (4)."""
+        weight = np.concatenate([-self.mass * self.gravity, np.zeros(3)])
+        return ActivePart(mass_operator(self.mass, self.J, self.w), weight)
+
+
 @dataclass(frozen=True)
 class TerminalEquations:
     """x_p = K_p^T x_f and y_f = - sum K_p y_p + W x_f + u, for the port f that is the `form` and all others p.
 
-    `arms` and `rates` are the vectors (3) from the form's port to each port and their rates, in inertial axes.
+    `arms` and `rates` are the vectors (3) from the form's port to each port and their rates, in inertial axes; `mass`
+    is what W and u are made of, for a body that turns with its w.
     """
 
     form: str
     arms: Mapping[str, Array]
     rates: Mapping[str, Array]
     active: ActivePart
+    mass: TurningMass
 
     @property
     def W(self) -> Operator:
@@ -145,19 +163,31 @@ class TerminalEquations:
         T = port_matrix(back).T  # x of the old form from x of the new one
         moved = ActivePart(self.W.through(T, port_matrix_rate(-self.rates[port]).T), T.T @ self.u)
         return TerminalEquations(port, {p: arm + back for p, arm in self.arms.items()},
-                                 {p: rate - self.rates[port] for p, rate in self.rates.items()}, moved)
+                                 {p: rate - self.rates[port] for p, rate in self.rates.items()}, moved, self.mass)
 
     def _check_port(self, port: str) -> None:
         if port not in self.arms:
             raise ModelError(f"there is no port {port!r}{did_you_mean(port, self.arms)}")
+
+    def _check_turning(self, w: Array) -> None:
+        """That x is one of the body's motions; without inertia all are, and symbols are as they are."""
+        both = np.concatenate([w, self.mass.w])
+        if both.dtype == object or not np.any(self.W.P):
+            return
+        if np.abs(w - self.mass.w).max() > 1e-12 + 1e-9 * np.abs(both).max():
+            raise ModelError(f"these equations are those of a body that turns with w = {shown(self.mass.w.tolist())}, "
+                             f"and x turns with {shown(w.tolist())}: make them by terminal_equations(w=x[3:])")
 
     def across(self, port: str, x: Array) -> Array:
         """The across variable (6) of a port, from that of the form's port."""
         return self.K(port).T @ x
 
     def through(self, x: Array, xd: Array, y: Mapping[str, ArrayLike]) -> Array:
-        """The through variable (6) of the form's port, from its across variable, its rate, and what acts at others."""
-        found = self.W(given_array(x, (6,), "the across variable"), given_array(xd, (6,), "its rate")) + self.u
+        """The through variable (6) of the form's port, from its across variable, its rate, and what acts at others. An
+        x that turns otherwise than the body of these equations is refused: their Q is that of one angular velocity."""
+        x = given_array(x, (6,), "the across variable")
+        self._check_turning(x[3:])
+        found = self.W(x, given_array(xd, (6,), "its rate")) + self.u
         for port, wrench in y.items():
             if port not in self.others:
                 raise ModelError(f"the through variable of port {port!r} is no independent one in form {self.form!r}; "

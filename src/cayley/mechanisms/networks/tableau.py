@@ -49,8 +49,9 @@ class ConnectionRow(NamedTuple):
 
 
 class NetworkMotion(NamedTuple):
-    """Rates x_G' (6) by body, wrenches (6) on the second terminals by connection and which of their components follow,
-    accelerations by connection of the tree; the `size` of the tableau and its `rank`."""
+    """Rates x_G' (6) by body, wrenches (6) on the second terminals by connection, about these and in inertial axes, and
+    which of their components follow, accelerations by connection of the tree; the `size` of the tableau and its
+    `rank`."""
 
     centres: dict[str, Array]
     wrenches: dict[str, Array]
@@ -78,7 +79,7 @@ def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mappin
     matrix, right = _assembled(network, instant, rows, x_G, forces, loads)
     if network.ties:
         matrix, right = _with_ties(network, rows, matrix, right, q, qd)
-    return _solved(network, rows, matrix, right)
+    return _solved(network, rows, matrix, right, _upon_second_terminals(network, instant))
 
 
 def connection_rows(network: Network, instant: Instant, q: Array, qd: Array) -> tuple[list[ConnectionRow], Array]:
@@ -127,6 +128,21 @@ def _loop_row(network: Network, instant: Instant, tree: Tree, loop: Connection, 
     _check_velocity(network, loop, N, x)
     bias = np.concatenate([skew(turning) @ x[:3], skew(turning) @ x[3:]])
     return ConnectionRow(loop.name, B, drift, N, bias)
+
+
+def _upon_second_terminals(network: Network, instant: Instant) -> dict[str, Array]:
+    """From the wrench of each joint of the tree, on the body that it moves, that on the second terminal of the
+    connection (6, 6): the other way round, and about another point, where the tree takes a connection from its second
+    terminal to the first."""
+    def place(end: str, of: str) -> Array:
+        terminal = network.terminal(end, of)
+        arm, body = network.arm(terminal), network.number(terminal.body)
+        return arm if body < 0 else centres[body] + instant.axes[body] @ arm
+
+    centres = instant.centres()
+    seconds = {connection.name: connection.second for connection in network.connections}
+    return {joint.name: -port_matrix(place(joint.second, joint.name) - place(joint.first, joint.name))
+            for joint in network.layout.joints if joint.second != seconds[joint.name]}
 
 
 def _check_position(network: Network, q: Array) -> None:
@@ -209,12 +225,17 @@ def _with_ties(network: Network, rows: list[ConnectionRow], matrix: Array, right
     return whole, np.concatenate([right, acceleration])
 
 
-def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array) -> NetworkMotion:
+def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: Array, turned: Mapping[str, Array]
+            ) -> NetworkMotion:
     U, s, Vt = np.linalg.svd(matrix)
     rank = int((s > _RANK * s[0]).sum())
     found = Vt[:rank].T @ ((U[:, :rank].T @ right) / s[:rank])
-    free = np.abs(Vt[rank:]).max(axis=0, initial=0.0) > 1e-8  # unknowns that no equation fixes
     m = 6 * len(network.order)
+    places = {row.name: slice(m + 6 * k, m + 6 * k + 6) for k, row in enumerate(rows)}
+    wrenches = {name: turned.get(name, np.eye(6)) @ found[own] for name, own in places.items()}
+    for name, to_second in turned.items():
+        Vt[rank:, places[name]] = Vt[rank:, places[name]] @ to_second.T
+    free = np.abs(Vt[rank:]).max(axis=0, initial=0.0) > 1e-8  # unknowns that no equation fixes
     loose = [network.order[k // 6] for k in np.flatnonzero(free[:m])]
     if loose:
         raise SingularityError(f"the acceleration of body {loose[0]!r} of {network.name} does not follow: it has no "
@@ -222,11 +243,10 @@ def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: A
     if np.abs(matrix @ found - right).max() > 1e-6 * max(np.abs(right).max(), 1.0):
         raise SingularityError(f"the connections of {network.name} contradict each other at this state")
     centres = {name: found[6 * j:6 * j + 6] for j, name in enumerate(network.order)}
-    places = {row.name: slice(m + 6 * k, m + 6 * k + 6) for k, row in enumerate(rows)}
     accelerations = {row.name: np.linalg.lstsq(row.N, row.B @ found[:m] + row.drift - row.bias)[0]
                      for row in rows[:len(network.order)]}
-    return NetworkMotion(centres, {name: found[own] for name, own in places.items()},
-                         {name: ~free[own] for name, own in places.items()}, accelerations, len(matrix), rank)
+    return NetworkMotion(centres, wrenches, {name: ~free[own] for name, own in places.items()}, accelerations,
+                         len(matrix), rank)
 
 
 def _complement(N: Array) -> Array:
