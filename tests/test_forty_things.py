@@ -166,7 +166,7 @@ def test_a_table_from_the_book_with_masses(arm):
 
 def test_a_printed_table_has_fractions_of_pi_and_multiplies_out_to_the_pose():
     robot = cy.load("panda")
-    table = robot.dh_table(convention="standard")
+    table = robot.dh_table(convention="standard", canonical=True)
     assert "pi/2" in str(table) and "base:" in str(table) and "1.5708" not in str(table)
     q = robot.configurations["ready"]
     pose = np.array(table.base)

@@ -90,6 +90,22 @@ def test_letters_of_a_table_become_the_arm_when_numbers_are_given():
     np.testing.assert_allclose(np.array(found.G.subs(state), dtype=float)[:, 0], arm.gravity_forces(q), atol=1e-12)
 
 
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+@pytest.mark.parametrize("seed", range(6))
+def test_letters_have_the_signs_of_the_table(convention, seed):
+    """Every length of a table of right angles is the value of a letter, with the sign that was written."""
+    random = np.random.default_rng(seed)
+    d, a = np.round(random.uniform(-1, 1, (2, 4)) * random.integers(0, 2, (2, 4)), 3)
+    alpha = np.pi / 2 * random.integers(-1, 3, 4)
+    arm = cy.Mechanism.from_dh(np.stack([random.integers(-1, 3, 4) * np.pi / 2, d, a, alpha], axis=1),
+                               convention=convention)
+    found = arm.kinematic_equations("frame4")
+    assert sorted(found.parameters.values()) == pytest.approx(sorted(x for x in (*d, *a) if x), abs=1e-12)
+    q = random.uniform(-3, 3, 4)
+    values = {**found.parameters, **dict(zip(found.q, q, strict=True))}
+    np.testing.assert_allclose(np.array(found.pose.subs(values), dtype=float), arm.pose(q, "frame4"), atol=1e-12)
+
+
 @pytest.mark.parametrize("row, kind, numbers", [
     (("q1", 0.3, 0, "pi/2"), "revolute", (0, 0.3, 0, np.pi / 2)),
     (("q1 + pi/2", 0.3, 0, "-90 deg"), "revolute", (np.pi / 2, 0.3, 0, -np.pi / 2)),

@@ -3,6 +3,8 @@ catalogue.
 """
 
 import re
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import cayley as cy
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
+from cayley.model.angle_texts import angle_of
 from cayley.model.denavit_hartenberg.conversion import dh_from_tree, tree_from_dh
 from cayley.model.denavit_hartenberg.table import (
     DHRow,
@@ -30,6 +33,7 @@ from cayley.model.tree import Tree
 from compiler.parity import check_parity
 from model.elementary import rot, row_pose, table_poses, tran, tree_poses
 
+CATALOGUE = Path(cy.__file__).parent / "model/catalogue"
 POSES = {"standard": standard_dh_pose, "modified": modified_dh_pose}
 RIGHT = np.pi / 2
 lengths = st.one_of(st.sampled_from([0.0, 1e-9, -0.3]), st.floats(-2, 2))
@@ -153,6 +157,10 @@ def test_conversion_keeps_the_tool(table):
     np.testing.assert_allclose(table_poses(converted, q)[1], table_poses(table, q)[1], rtol=0, atol=1e-13)
     again = convert_dh(converted, convention=table.convention)
     np.testing.assert_allclose(table_poses(again, q)[1], table_poses(table, q)[1], rtol=0, atol=1e-13)
+    bare = DHTable(table.rows, "standard")
+    back = convert_dh(convert_dh(bare, convention="modified"), convention="standard")
+    np.testing.assert_allclose(back.tool, np.eye(4), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(back.base, np.eye(4), rtol=0, atol=0)
 
 
 # Trees
@@ -280,6 +288,48 @@ def test_a_tree_made_from_a_table_gives_a_table_with_the_same_poses(table, conve
     q = coordinates(table, 5)
     np.testing.assert_allclose(table_poses(found.table, q)[1], table_poses(table, q)[1], rtol=0, atol=1e-12)
     assert [row.kind for row in found.table.rows] == [row.kind for row in table.rows]
+
+
+@settings(max_examples=60)
+@given(tables)
+def test_rows_come_back_as_they_were_given(table):
+    arm = cy.Mechanism(tree_from_dh(table.rows, convention=table.convention, base=table.base, tool=table.tool))
+    found = arm.dh_table(convention=table.convention)
+    turn = np.array([2 * np.pi, 0, 0, 2 * np.pi])
+    numbers = np.array([row.numbers for row in found.rows])
+    apart = numbers - [row.numbers for row in table.rows]
+    assert np.abs(apart - turn * np.round(apart / (2 * np.pi))).max() < 1e-12
+    assert (numbers[:, [0, 3]] >= -np.pi).all() and (numbers[:, [0, 3]] <= np.pi).all()
+    assert [row.kind for row in found.rows] == [row.kind for row in table.rows]
+    np.testing.assert_allclose(found.base, table.base, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.tool, table.tool, rtol=0, atol=1e-11)
+    q = coordinates(table)
+    same = arm.dh_table(convention=other(table.convention))
+    np.testing.assert_allclose(table_poses(same, q)[1], table_poses(table, q)[1], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford", "panda", "scara", "planar3r"])
+def test_the_rows_of_a_file_come_back_to_the_last_digit_that_is_printed(name, tmp_path):
+    file = tomllib.loads((CATALOGUE / f"{name}.toml").read_text(encoding="utf-8"))["dh"]
+    given = [[angle_of(x) if isinstance(x := row.get(key, 0.0), str) else x for key in ("theta", "d", "a", "alpha")]
+             for row in file["rows"]]
+    arm = cy.load(name)
+    arm.save(tmp_path / "arm.toml")
+    for read in (arm, cy.load(tmp_path / "arm.toml"), arm.with_payload("tool", 1.0)):
+        rows = read.dh_table(convention=file["convention"], frame="tool").rows
+        np.testing.assert_allclose([row.numbers for row in rows], given, rtol=1e-14, atol=1e-15)
+    canonical = arm.dh_table(convention=file["convention"], canonical=True)
+    assert all(row.a >= 0 for row in canonical.rows)
+
+
+def test_a_table_that_no_longer_holds_gives_way_to_the_axes():
+    arm = cy.Mechanism.from_dh([(0, 0.3, -0.2, RIGHT), (0, 0, 0.4, 0.0), (0.5, 0, 0.1, 0)], convention="standard")
+    moved = arm.with_joint("joint2", placement=np.asarray(arm.joints[1].placement) @ tran(y=0.1))
+    q = np.random.default_rng(0).uniform(-1, 1, (5, 3))
+    for changed in (moved, arm.locked({"joint2": 0.3})):
+        table = changed.dh_table(convention="standard")
+        np.testing.assert_allclose(dh_tool_pose(table, q[:, :changed.nq]), changed.pose(q[:, :changed.nq], "tool"),
+                                   atol=1e-13)
 
 
 def test_a_published_table_comes_back_number_by_number():

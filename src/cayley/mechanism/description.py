@@ -28,17 +28,19 @@ class Description(Constraints):
 
     # Tables, files, what is known of it
 
-    def dh_table(self, *, convention: Convention, frame: str | None = None) -> DHTable:
-        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end); see
-        `model.denavit_hartenberg.dh_from_tree`.
+    def dh_table(self, *, convention: Convention, frame: str | None = None, canonical: bool = False) -> DHTable:
+        """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end). The rows of a mechanism that
+        was made of a table are those that were given; of others, or if `canonical`, they follow from the joint axes by
+        the rules of `model.denavit_hartenberg.dh_from_tree`, with lengths a that are not negative.
 
         >>> print(cy.load("planar2r").dh_table(convention="standard"))
           i joint         theta [rad]        d [m]        a [m]    alpha [rad]   standard
           1 revolute               q1            0          0.5              0
           2 revolute               q2            0          0.4              0
         """
-        from cayley.model.denavit_hartenberg.conversion import dh_from_tree
-        return dh_from_tree(self.tree, convention=convention, frame=frame).table
+        from cayley.model.denavit_hartenberg.conversion import dh_from_tree, given_table
+        given = None if canonical else given_table(self.tree, convention=convention, frame=frame)
+        return dh_from_tree(self.tree, convention=convention, frame=frame).table if given is None else given
 
     def save(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
         """Write a .toml, .urdf or .xml (MJCF) file. What URDF or MJCF cannot hold is an error, or, with `leave_out`, a

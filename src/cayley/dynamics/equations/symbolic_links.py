@@ -7,7 +7,7 @@ Link i has
     m_i                       mass
     r_i                       centre of mass
     I_i                       inertia about it
-    l_i                       where the next link is
+    l_i                       where the next link is; along that one's axis, as d of a Denavit-Hartenberg row
     beta_i, alpha_i, gamma_i  oblique turns
 with x, y, z after the number; l_i_j, if link i carries several links. Equal moments of inertia of a link are one.
 Gravity is g. An oblique turn about the joint's own axis, gamma_i, is not a turn of its own: q_i stands for q_i +
@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, Place
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, Turn, zxz
@@ -95,7 +95,7 @@ def _symbolic(links: Links, number: int, scalars: Scalars, size: float) -> Link:
         gamma, shift = NO_TURN, scalars.shift(Parameter("gamma", place, "", float(np.arctan2(gamma.s, gamma.c))))
     turns = (_turn(scalars, "beta", place, beta), _turn(scalars, "alpha", place,
                                                         alpha), _turn(scalars, "gamma", place, gamma))
-    origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size)
+    origin = _vector(scalars, "l", _carrier(links, number), link.placement[:3, 3], size, _senses(link.placement))
     return replace(link, moments=_moments(scalars, place, link.moments), place=Place(turns, origin, shift))
 
 
@@ -135,10 +135,18 @@ def _gravity(scalars: Scalars, values: Array) -> Array:
     return np.where(np.abs(values) == size, np.sign(values), 0.0) * scalars.number(Parameter("g", "", "", size))
 
 
-def _vector(scalars: Scalars, kind: str, place: str, values: Array, size: float) -> Array:
+def _senses(placement: Array) -> Array:
+    """The signs (3) with which offsets have letters: along the axis of the joint they count in its direction, as d of a
+    Denavit-Hartenberg row does; others along the parent's axes."""
+    axis = placement[:3, 2]
+    return np.where(np.abs(axis) > 1 - _ROUNDING, np.sign(axis), 1.0)
+
+
+def _vector(scalars: Scalars, kind: str, place: str, values: Array, size: float,
+            senses: ArrayLike = (1.0, 1.0, 1.0)) -> Array:
     return np.array([
-        _scalar(scalars, Parameter(kind, place, axis, float(value)), size)
-        for axis, value in zip("xyz", values, strict=True)])
+        sense * _scalar(scalars, Parameter(kind, place, axis, float(sense * value)), size)
+        for axis, value, sense in zip("xyz", values, np.asarray(senses), strict=True)])
 
 
 def _scalar(scalars: Scalars, parameter: Parameter, size: float) -> Scalar:

@@ -334,8 +334,8 @@ def _assignment(lines: Sequence[AxisLine], z: Sequence[Array], normals: Sequence
     """Rows from the string of normals 0 to n and the axes z_0 to z_(n+1)."""
     n = len(lines)
     theta = [_angle(normals[i - 1].x, normals[i].x, z[i]) for i in range(1, n + 1)]
-    d = [_tidy(float((normals[i].start - normals[i - 1].end) @ z[i])) for i in range(1, n + 1)]
-    a = [_tidy(float((normal.end - normal.start) @ normal.x)) for normal in normals]
+    d = [tidy(float((normals[i].start - normals[i - 1].end) @ z[i])) for i in range(1, n + 1)]
+    a = [tidy(float((normal.end - normal.start) @ normal.x)) for normal in normals]
     alpha = [_angle(z[i], z[i + 1], normals[i].x) for i in range(n + 1)]
     shift = 1 if convention == "standard" else 0
     if convention == "standard":
@@ -350,15 +350,20 @@ def _assignment(lines: Sequence[AxisLine], z: Sequence[Array], normals: Sequence
 
 
 def _angle(one: Array, other: Array, about: Array) -> float:
-    angle = float(np.arctan2(about @ np.cross(one, other), one @ other))
-    if abs(angle) > np.pi - ROUNDING:
-        return float(np.pi)
+    angle = turn_angle(float(about @ np.cross(one, other)), float(one @ other))
+    return float(np.pi) if angle == -np.pi else angle
+
+
+def turn_angle(sine: float, cosine: float, rounding: float = ROUNDING) -> float:
+    """The angle from -pi to pi; right angles, to `rounding`, exactly."""
+    angle = float(np.arctan2(sine, cosine))
     quarter = round(angle / (np.pi / 2)) * (np.pi / 2)
-    return quarter if abs(angle - quarter) < ROUNDING else angle
+    return quarter if abs(angle - quarter) < rounding else angle
 
 
-def _tidy(length: float) -> float:
-    return 0.0 if abs(length) < ROUNDING else length
+def tidy(length: float, rounding: float = ROUNDING) -> float:
+    """A length, zero if it is rounding."""
+    return 0.0 if abs(length) < rounding else length
 
 
 def _frame(x: Array, z: Array, origin: Array) -> Array:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
+from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.denavit_hartenberg.axis_lines import (
     ROUNDING,
@@ -25,6 +27,8 @@ from cayley.model.denavit_hartenberg.axis_lines import (
     Sense,
     assign_frames,
     lines_from_tree,
+    tidy,
+    turn_angle,
 )
 from cayley.model.denavit_hartenberg.table import (
     Convention,
@@ -42,6 +46,8 @@ from cayley.model.tree import GRAVITY, Tree
 from cayley.showing import brief
 
 About = Literal["center", "origin"]
+
+_OF_PRODUCTS = 1e-14  # the rounding of poses along a chain, beside its reach
 
 
 def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: ArrayLike | None = None,
@@ -167,6 +173,56 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
             f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to {tolerance:.2g}: the "
             f"best is {residual:.2g} off. {_advice(found.pairs)}")
     return DHResult(found.table, chain.tip_name, residual, found.pairs)
+
+
+def given_table(tree: Tree, *, convention: Convention, frame: str | None = None,
+                tolerance: float = 1e-12) -> DHTable | None:
+    """The rows that a chain was made of, signs and offsets as they were written, in the named convention; None of a
+    mechanism that was not made of a table, or is no longer what its table says.
+
+    They are read from the frames "frame0", "frame1", ... that such a mechanism has; angles are from -pi to pi.
+
+    >>> arm = tree_from_dh([DHRow(d=0.4, alpha=-np.pi / 2), DHRow(theta=np.pi, a=-0.3)], convention="standard")
+    >>> print(given_table(arm, convention="standard"))
+      i joint         theta [rad]        d [m]        a [m]    alpha [rad]   standard
+      1 revolute               q1          0.4            0          -pi/2
+      2 revolute          q2 + pi            0         -0.3              0
+    """
+    check_convention(convention)
+    chain = chain_to(tree, frame)
+    joints = lines_from_tree(tree, frame)
+    names = [f"frame{i}" for i in range(len(joints) + 1)]
+    if not {each.name for each in tree.frames}.issuperset(names):
+        return None
+    frames = [chain_pose(tree, name, tree.neutral) for name in names]
+    ends = {"base": frames[0], "tool": relative_pose.unchecked(frames[-1], chain.tip)}
+    steps = [relative_pose.unchecked(one, other) for one, other in pairwise(frames)]
+    for written in sorted(get_args(Convention), key=lambda each: each != convention):
+        rows = [_row_of(step, line, written, _OF_PRODUCTS * chain.reach)
+                for step, line in zip(steps, joints, strict=True)]
+        table = DHTable(tuple(rows), written, **ends)
+        if _difference(tree, table, chain.tip_name,
+                       [joint.name for joint in chain.joints]) <= tolerance * max(1.0, chain.reach):
+            return convert_dh(table, convention=convention)
+    return None
+
+
+def _row_of(step: Array, line: AxisLine, convention: str, rounding: float) -> DHRow:
+    """The row whose pose (4, 4) at zero is `step`, if there is one, and what is known of its joint."""
+    R = step[:3, :3]
+    p = step[:3, 3]
+    if convention == "standard":
+        theta = turn_angle(R[1, 0], R[0, 0], _OF_PRODUCTS)
+        alpha = turn_angle(R[2, 1], R[2, 2], _OF_PRODUCTS)
+        d = p[2]
+        a = p[0] * np.cos(theta) + p[1] * np.sin(theta)
+    else:
+        theta = turn_angle(-R[0, 1], R[0, 0], _OF_PRODUCTS)
+        alpha = turn_angle(-R[1, 2], R[2, 2], _OF_PRODUCTS)
+        d = p[2] * np.cos(alpha) - p[1] * np.sin(alpha)
+        a = p[0]
+    return DHRow(theta, tidy(float(d), rounding), tidy(float(a), rounding), alpha, line.kind, line.joint,
+                 line.body, line.limits, line.friction, line.rotor, line.spring)
 
 
 def _advice(pairs: Iterable[AxisPair]) -> str:

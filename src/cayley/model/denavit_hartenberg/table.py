@@ -303,7 +303,8 @@ def convert_dh(table: DHTable, *, convention: Convention) -> DHTable:
 
     Both strings of transforms are Z_1 X_1 Z_2 X_2 ... with Z = Rot(z) Tran(z), X = Tran(x) Rot(x). Standard rows are
     Z_i X_i, modified ones X_(i-1) Z_i; what is left over at an end goes into the tool (to modified) or into the base
-    (to standard), where a constant is free.
+    (to standard), where a constant is free. A tool that is such an X is the end of the last standard row: there and
+    back again is the same table.
 
     >>> arm = DHTable(rows_from_numbers([(0, 0.1, 0.5, 1.0), (0, 0, 0.4, 0)]), "standard")
     >>> print(convert_dh(arm, convention="modified"))
@@ -318,11 +319,12 @@ def convert_dh(table: DHTable, *, convention: Convention) -> DHTable:
     links = [(row.a, row.alpha) for row in table.rows]
     if convention == "modified":
         shifted = [(0.0, 0.0), *links[:-1]]
-        left = links[-1]
-        ends = {"base": table.base, "tool": along_x(*left) @ table.tool}
+        ends = {"base": table.base, "tool": along_x(*links[-1]) @ table.tool}
     else:
-        shifted = [*links[1:], (0.0, 0.0)]
-        left = links[0]
-        ends = {"base": table.base @ along_x(*left), "tool": table.tool}
+        a = float(table.tool[0, 3])
+        alpha = float(np.arctan2(table.tool[2, 1], table.tool[2, 2]))
+        last = (a, alpha) if np.allclose(along_x(a, alpha), table.tool, rtol=0, atol=1e-15) else (0.0, 0.0)
+        shifted = [*links[1:], last]
+        ends = {"base": table.base @ along_x(*links[0]), "tool": None if any(last) else table.tool}
     rows = tuple(replace(row, a=a, alpha=alpha) for row, (a, alpha) in zip(table.rows, shifted, strict=True))
     return DHTable(rows, convention, **ends)
