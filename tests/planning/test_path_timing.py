@@ -18,6 +18,7 @@ from cayley.planning.limits import MotionLimits
 from cayley.planning.path_timing import time_optimal
 from cayley.planning.polynomials import line
 from cayley.planning.splines import quintic_spline
+from cayley.planning.together import Together
 from cayley.planning.two_points import point_to_point
 
 
@@ -183,11 +184,85 @@ def test_waves_between_the_points_of_the_grid_are_seen(wave):
         assert move.duration < 1.04 * fine.duration
 
 
-@pytest.mark.parametrize("limits", [MotionLimits(1.0, 3.0), MotionLimits(1.0, 3.0, 20.0)])
-def test_corner_within_a_function_is_named(limits):
-    path = FunctionOfTime(lambda t: np.stack([t, abs(t - 2.3)]), 0.0, 6.0)
-    with pytest.raises(PlanningError, match=r"sharply near s = 2\.29.*round it"):
-        time_optimal(path, limits)
+def with_corner(rng, order):
+    """A function whose derivative of this order jumps at a random time, smooth if that is -1."""
+    at, size, a, b = rng.uniform([-0.9, 0.3, 0.5, 0.5], [1.9, 2.0, 3.0, 3.0])
+
+    def kinked(t):
+        piece = np.where(t > at, size * (t - at) ** order, 0.0) if order >= 0 else 0.0
+        return np.stack([np.sin(a * t) + 3.0 * t, np.cos(b * t) + piece])
+
+    return at, size, kinked
+
+
+def inside_others(curve):
+    """The curve itself, together with another, later and slower, and backwards."""
+    yield curve, lambda at: at
+    yield Together((line(-1.0, 2.0, [0.0], [4.0]), curve)), lambda at: at
+    yield Composed(curve, line(5.0, 11.0, -1.0, 2.0)), lambda at: 5.0 + 2.0 * (at + 1.0)
+    yield curve.reversed(), lambda at: 1.0 - at
+
+
+@pytest.mark.parametrize("order", [-1, 0, 1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_corners_and_steps_of_functions_are_found_anywhere(order, seed):
+    at, _, function = with_corner(np.random.default_rng([seed, order + 1]), order)
+    for curve, moved in inside_others(FunctionOfTime(function, -1.0, 2.0)):
+        assert curve.continuity == (order - 1 if order >= 0 else 3)
+        assert np.abs(curve.breaks[1:-1] - moved(at)).max(initial=0.0) < 1e-14 * 11
+        assert len(curve.breaks) == (2 if order < 0 else 3)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.0131, 0.3, -0.5, 2.0 / 3.0])
+@pytest.mark.parametrize("grid", [100, 201])
+def test_a_corner_of_a_function_is_a_stop(place, grid):
+    """Least time by hand: from rest to rest on both sides, v = 1, a = 2."""
+    limits = MotionLimits(1.0, 2.0)
+    path = FunctionOfTime(lambda t: np.stack([t, abs(t - place)]), -1.0, 1.0)
+    lengths = 1.0 + place, 1.0 - place
+    least = sum(x + 0.5 if x > 0.5 else 2.0 * np.sqrt(x / 2.0) for x in lengths)
+    move = time_optimal(path, limits, grid=grid)
+    assert move.duration == pytest.approx(least, rel=2e-3)
+    assert excess(move, limits) < 1e-9
+    t = np.linspace(0.0, move.end, 200_001)
+    assert np.abs(np.diff(move(t).qd, axis=0)).max() < 2.0 * t[1] * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("order", [-1, 1, 2])
+def test_random_functions_with_corners_keep_their_limits(order):
+    rng = np.random.default_rng(order + 30)
+    limits = MotionLimits(1.0, 2.0)
+    for curve, _ in inside_others(FunctionOfTime(with_corner(rng, order)[2], -1.0, 2.0)):
+        move = time_optimal(curve, limits)
+        t = np.linspace(0.0, move.end, 100_001)
+        assert np.abs(np.diff(move(t).qd, axis=0)).max() < 2.0 * t[1] * (1.0 + 1e-6)
+        assert excess(move, limits) < 1e-9
+
+
+def test_corners_under_limits_of_jerk_and_steps():
+    limits = MotionLimits(1.0, 3.0, 20.0)
+    move = time_optimal(FunctionOfTime(lambda t: np.stack([t, abs(t - 2.3)]), 0.0, 6.0), limits, grid=60)
+    t = np.linspace(0.0, move.end, 100_001)
+    assert np.abs(np.diff(move(t).qd, axis=0)).max() < 3.0 * t[1] * (1.0 + 1e-6)
+    assert np.abs(np.diff(move(t).qdd, axis=0)).max() < 20.0 * t[1] * (1.0 + 1e-6)
+    step = FunctionOfTime(lambda t: np.stack([t, np.where(t > 0.7, 1.0, 0.0)]))
+    with pytest.raises(PlanningError, match=r"the path jumps by 1 at s = 0\.7"):
+        time_optimal(step, limits)
+
+
+@pytest.mark.parametrize("function", [
+    lambda t: np.sin(150.0 * t), lambda t: np.tanh(1000.0 * (t - 0.5)), lambda t: 1.0 / (1e-4 + (t - 0.5) ** 2),
+    lambda t: np.exp(-3.0 * t) * np.cos(40.0 * t * t), lambda t: t**3 - 1e6, lambda t: np.sqrt(t), lambda t: 0.0 * t,
+    lambda t: np.sqrt((t - 0.31) ** 2 + 1e-8)])
+def test_smooth_functions_have_no_corners(function):
+    curve = FunctionOfTime(lambda t: np.stack([function(t)]))
+    assert (len(curve.breaks), curve.continuity) == (2, 3)
+
+
+def test_close_corners_are_told_apart():
+    curve = FunctionOfTime(lambda t: np.stack([abs(t - 0.1) + abs(t - 0.1001), np.maximum(0.0, t - 0.77)]))
+    assert curve.breaks == pytest.approx([0.0, 0.1, 0.1001, 0.77, 1.0], abs=1e-15)
+    assert curve.continuity == 0
 
 
 def test_dry_friction_takes_no_more_time_than_its_force_does():

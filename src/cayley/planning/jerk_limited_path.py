@@ -37,6 +37,7 @@ def jerk_limited_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
             ends = way.curve.derivatives(np.array([first, last]))[0]
             sections.append(point_to_point(*ends, law="s-curve", limits=limits))
             continue
+        last -= 0.0 if last == way.rests[-1] else way.curve.aside  # on this side of a corner
         curve = way.curve if len(way.rests) == 2 else way.curve.during(first, last)
         timing = _section(curve, first, last, limits, max(24, round(count * (last - first) / total))).timing()
         motion = along(curve, timing)

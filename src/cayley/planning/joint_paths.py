@@ -20,6 +20,7 @@ from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 
 _CORNER = 1e-9
+_GAP = 1e-7
 _HALVINGS = 8
 _PARABOLA = 1e-3
 _EXPANDED = 5  # degree of a path up to which its timing is multiplied out
@@ -81,7 +82,11 @@ def _corners(curve: Motion) -> Array:
     inner = np.asarray(curve.breaks)[1:-1]
     if not len(inner):
         return inner
-    before, after = curve._values(np.stack([np.nextafter(inner, curve.start), inner]))[1]
+    (here, before, *_), (there, after, *_) = curve.beside(inner)
+    gap = np.abs(there - here).max(axis=1)
+    if gap.max() > _GAP * (1.0 + np.abs(here).max()):
+        raise PlanningError(f"the path jumps by {gap.max():g} at s = {inner[int(gap.argmax())]:g}: no motion follows "
+                            "it; put a motion between")
     jump = np.abs(after - before).max(axis=1)
     return inner[jump > _CORNER * (np.abs(before).max() + 1e-300)]
 

@@ -210,15 +210,26 @@ class Motion(Pictured, ABC):
 
     @property
     def continuity(self) -> int:
-        """How many derivatives are continuous, at most 3: 0, positions; 1, velocities; 2, accelerations."""
+        """How many derivatives are continuous, at most 3: 0, positions; 1, velocities; 2, accelerations; -1 if the
+        positions jump.
+        """
         inner = self.breaks[1:-1]
         if not len(inner):
             return 3
-        left = self._values(np.nextafter(inner, self.start))
-        right = self._values(inner)
-        ends = zip(left[1:], right[1:], strict=True)
-        jumps = [np.abs(a - b).max() <= 1e-7 * (1.0 + np.abs(b).max()) for a, b in ends]
-        return [*jumps, False].index(False)
+        left, right = self.beside(inner)
+        goes_on = [np.abs(a - b).max() <= 1e-7 * (1.0 + np.abs(b).max()) for a, b in zip(left, right, strict=True)]
+        goes_on[0] |= bool(self.attitudes)  # a quaternion and its negative are one rotation
+        return [*goes_on, False].index(False) - 1
+
+    def beside(self, times: Array) -> tuple[Derivatives, Derivatives]:
+        """The derivatives just before and just after times (k) of the interval."""
+        before, after = np.clip([times - self.aside, times + self.aside], self.start, self.end)
+        return self._values(before), self._values(after)
+
+    @property
+    def aside(self) -> float:
+        """How far from a break it is surely on one side of it [s]: a little more than rounding."""
+        return 8.0 * float(np.finfo(float).eps) * max(abs(self.start), abs(self.end))
 
     # Other motions
 

@@ -51,7 +51,7 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
     limits = limits.resized(way.curve.nv)
     if np.isfinite(limits.jerk).any():
         check_limits(way.curve, limits)
-        _grid(way, grid)  # raises at a corner, where there is no such motion
+        _grid(way, grid)  # raises where it turns too sharply
         return jerk_limited_timing(way, limits, grid)
     return fastest_timing(way, limits, grid)
 
@@ -62,6 +62,8 @@ def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
     steps = np.diff(s)
     samples = s[:-1, None] + steps[:, None] * np.array([0.0, 0.5, 1.0])
     samples[:, 2] = np.nextafter(s[1:], s[0])
+    if not _is_cubic(way.curve):
+        samples[:, ::2] += [way.curve.aside, -way.curve.aside]  # at a corner itself the slope may be of neither side
     at = way.curve._values(samples)
     _check_goes_on(s, at[1])
     _check_moves(at[1], limits)
