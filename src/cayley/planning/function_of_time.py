@@ -121,4 +121,5 @@ def _unexplained(at: list[Derivatives], steps: Array, scales: list[float]) -> Ar
     seen = np.maximum(gaps[:, 2] * size[2], middle) / (steps * size[3] + 1e-300)
     is_lost = steps * size[3] * _JUMP < 1e4 * np.finfo(float).eps * size[2]
     gaps[:, 3] = np.where(is_lost, np.where(growth > _COARSE, growth, 0.0), np.minimum(growth, seen))
-    return np.where(np.isfinite(at[1][0]).all(axis=1)[:, None], gaps, 0.0)
+    gaps[~np.isfinite(at[1][0]).all(axis=1)] = 0.0
+    return gaps
