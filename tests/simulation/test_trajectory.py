@@ -55,7 +55,7 @@ def test_files_that_are_none_are_refused(tmp_path):
     np.savez(bad, about=np.array([{}], dtype=object))
     with pytest.raises(ModelError, match="no trajectory file"):
         Trajectory.load(bad)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ModelError, match=r"missing.npz' cannot be read: No such file"):
         Trajectory.load(tmp_path / "missing.npz")
     with pytest.raises(ModelError, match="puma560 has nq = 6"):
         Trajectory.load(some().save(tmp_path / "good.npz"), load_robot("puma560"))

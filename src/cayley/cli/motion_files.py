@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cayley.compiler.typing import Array
 from cayley.errors import CayleyError, ModelError
+from cayley.model.formats.files import decoded, read_bytes
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -35,9 +37,12 @@ def read_motion(path: Path, arm: Mechanism) -> MotionLike:
         return _saved(path, arm)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         raise ModelError(f"{path}: a motion is a table (.csv, .tsv) or what `save` wrote (.npz)")
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        rows = [row for row in csv.reader(stream, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    lines = io.StringIO(decoded(str(path), read_bytes(path)).removeprefix("\ufeff"), newline="")
+    try:
+        rows = [row for row in csv.reader(lines, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
                 if row and not row[0].lstrip().startswith("#")]
+    except csv.Error as error:
+        raise ModelError(f"{path} is no table: {error}") from error
     return _table(path, rows, arm)
 
 

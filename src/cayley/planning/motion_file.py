@@ -1,11 +1,10 @@
-"""Motions on disk: one .npz with the arrays, and a JSON text that says what they are. No pickles: a file is data only.
+"""Motions on disk: an .npz file with arrays, and a text that says what they are.
 
 A kind is written by its fields: numbers, arrays, other motions, tuples of motions.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.typing import Array
 from cayley.errors import CayleyError, PlanningError, UnsupportedError
+from cayley.model.formats.array_file import read_arrays, write_arrays
 from cayley.planning.motion import Motion
 
 FORMAT = "cayley motion 1"
@@ -26,29 +27,19 @@ _KINDS = {
 
 def save(motion: Motion, path: str | Path) -> Path:
     """Write the file, whole or not at all; the suffix .npz is added if it is missing."""
-    target = Path(path)
-    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Array] = {}
     described = {"format": FORMAT, "motion": _described(motion, arrays)}
-    temporary = target.with_name(target.name + ".part")
-    try:
-        with temporary.open("wb") as stream:
-            np.savez_compressed(stream, about=np.array(json.dumps(described)), **arrays)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return target
+    return write_arrays(path, described, arrays)
 
 
 def load_motion(path: str | Path) -> Motion:
     """The motion that `Motion.save` has written."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            if about["format"] != FORMAT:
-                raise PlanningError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
-            made = _made(about["motion"], {name: found[name] for name in found.files})
-    except (FileNotFoundError, CayleyError):
+        about, arrays = read_arrays(path)
+        if about["format"] != FORMAT:
+            raise PlanningError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
+        made = _made(about["motion"], arrays)
+    except CayleyError:
         raise
     except Exception as error:  # whatever NumPy, zipfile and its decompressors raise for a damaged file
         said = f"{type(error).__name__}, {error}" if str(error) else type(error).__name__
@@ -58,7 +49,7 @@ def load_motion(path: str | Path) -> Motion:
     return made
 
 
-def _described(value: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN401 (a field of a motion, as JSON)
+def _described(value: Any, arrays: dict[str, Array]) -> Any:  # noqa: ANN401 (a field of a motion, as JSON)
     if isinstance(value, Motion):
         kind = type(value).__name__
         if kind not in _KINDS:
@@ -73,7 +64,7 @@ def _described(value: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN401 (a fi
     return value
 
 
-def _made(value: Any, arrays: dict[str, Any]) -> Any:  # noqa: ANN401 (of JSON, the field of a motion)
+def _made(value: Any, arrays: dict[str, Array]) -> Any:  # noqa: ANN401 (of JSON, the field of a motion)
     if isinstance(value, list):
         return tuple(_made(part, arrays) for part in value)
     if isinstance(value, dict) and "array" in value:

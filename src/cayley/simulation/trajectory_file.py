@@ -1,18 +1,13 @@
-"""Trajectories on disk: one .npz with the arrays, and a JSON text that says what they are.
-
-No pickles: a file is data only.
-"""
+"""Trajectories on disk: an .npz file with arrays, and a text that says what they are."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
-
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array
 from cayley.errors import CayleyError, ModelError
+from cayley.model.formats.array_file import read_arrays, write_arrays
 from cayley.model.tree import Tree
 from cayley.simulation.balance import Balance
 from cayley.simulation.trajectory import Trajectory
@@ -28,8 +23,6 @@ _SHAPES = {
 
 def save(trajectory: Trajectory, path: str | Path) -> Path:
     """Write the file, whole or not at all; the suffix .npz is added if it is missing."""
-    target = Path(path)
-    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     arrays = {
         "t": trajectory.t, "q": trajectory.q, "qd": trajectory.qd, "work": trajectory.work,
         **trajectory.balance._asdict()}
@@ -41,21 +34,14 @@ def save(trajectory: Trajectory, path: str | Path) -> Path:
         "happened": [o._asdict() for o in trajectory.happened], "facts": dict(trajectory.facts),
         "arrays": {name: _SHAPES[name]
                    for name in arrays}}
-    temporary = target.with_name(target.name + ".part")
-    try:
-        with temporary.open("wb") as stream:
-            np.savez_compressed(stream, about=np.array(json.dumps(described, default=_plain)), **arrays)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return target
+    return write_arrays(path, described, arrays)
 
 
 def load(path: str | Path, tree: Tree | None = None) -> Trajectory:
     """Read a file; an error says what is wrong with it, or that the mechanism is another."""
     try:
         loaded = _read(path, tree)
-    except (FileNotFoundError, CayleyError):
+    except CayleyError:
         raise
     except Exception as error:  # whatever NumPy, zipfile and its decompressors raise for a damaged file
         said = f"{type(error).__name__}, {error}" if str(error) else type(error).__name__
@@ -67,9 +53,7 @@ def load(path: str | Path, tree: Tree | None = None) -> Trajectory:
 
 
 def _read(path: str | Path, tree: Tree | None) -> Trajectory:
-    with np.load(path, allow_pickle=False) as found:
-        about = json.loads(str(found["about"]))
-        arrays = {name: found[name] for name in found.files if name != "about"}
+    about, arrays = read_arrays(path)
     if about["format"] != FORMAT:
         raise ModelError(f"{path} is of the format {about['format']!r}; this reads {FORMAT!r}")
     coordinates = _labels(about["coordinates"])
@@ -96,8 +80,3 @@ def _check_shapes(path: str | Path, said: Iterable[str], arrays: Mapping[str, Ar
 
 def _labels(pairs: list[list[str]]) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), str(unit)) for name, unit in pairs)
-
-
-def _plain(value: ArrayLike) -> Array:
-    """NumPy's numbers and arrays as JSON's."""
-    return np.asarray(value).tolist()

@@ -25,9 +25,12 @@ def read_bytes(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> bytes
     try:
         descriptor = os.open(path, _AT_ONCE)
         try:
-            _check_is_plain(path, os.fstat(descriptor), most)
+            found = os.fstat(descriptor)
+            _check_is_plain(path, found, most)
             with open(descriptor, "rb", closefd=False) as file:
-                data = file.read(most + 1)
+                data = file.read(found.st_size + 1)
+                if len(data) > found.st_size:  # it has grown
+                    data += file.read(most - found.st_size)
         finally:
             os.close(descriptor)
     except (OSError, ValueError) as error:  # a ValueError of paths that cannot be, with a null character in them
@@ -57,7 +60,7 @@ def _check_is_plain(path: str | os.PathLike[str], found: os.stat_result, most: i
 
 
 def _too_large(path: str | os.PathLike[str], most: int) -> ModelError:
-    return ModelError(f"{os.fspath(path)!r} is larger than {most // 2**20} MiB: that is not the description of a robot")
+    return ModelError(f"{os.fspath(path)!r} is larger than {most // 2**20} MiB, which is more than is read")
 
 
 def decoded(file: str, data: bytes) -> str:
