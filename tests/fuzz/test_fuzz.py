@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz import abrupt_clients, argument_forms, random_mechanisms
+from fuzz import abrupt_clients, argument_forms, random_mechanisms, special_arms
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -18,3 +18,9 @@ def test_argument_forms():
 def test_abrupt_clients():
     for seed in range(10):
         abrupt_clients.check(seed)
+
+
+@pytest.mark.spec("S2-32", "S2-33")
+def test_special_arms():
+    for seed in (*range(60), 232, 634, 748, 853, 4544):  # the last: aligned wrists where the arm is free, double roots
+        special_arms.check(seed)

@@ -21,6 +21,7 @@ from cayley.kinematics.inverse.analytic import (
     stanford_arm,
 )
 from cayley.kinematics.inverse.newton import newton_iteration
+from cayley.mechanism import Mechanism
 from cayley.model.catalogue import load_robot
 from cayley.model.denavit_hartenberg.conversion import dh_from_tree
 from cayley.model.denavit_hartenberg.table import DHTable, convert_dh, dh_frames, dh_tool_pose, rows_from_numbers
@@ -347,6 +348,61 @@ def test_wrist_centre_on_the_second_axis():
         assert gap(arm, check(decoupled_6r, arm, beside, reference=beside).solutions, beside) < 1e-5
 
 
+SPHERICAL = [(0, 0.4, 0, -RIGHT), (0, 0, 0, RIGHT), (0, 0.1, 0, 0)]  # theta, d, a, alpha
+
+
+def arm_of_rows(*rows, slide=False):
+    kinds = ["revolute", "revolute", "prismatic" if slide else "revolute", *["revolute"] * 3]
+    return DHTable(rows_from_numbers([(*row, kind) for row, kind in zip(rows, kinds, strict=True)],
+                                     order="theta d a alpha kind"), "standard")
+
+
+@pytest.mark.spec("S2-32")
+@pytest.mark.parametrize("twists", [(-RIGHT, RIGHT), (0.7, 0.7)])
+@pytest.mark.parametrize("theta1", [0.5, -2.0])
+def test_axes_1_and_3_on_one_line(twists, theta1):
+    """The quartic vanishes: joints 1 and 3 turn against each other. Elsewhere there are solutions as ever."""
+    arm = arm_of_rows((0, 0, 0.3, twists[0]), (0, 0, 0.3, twists[1]), (0, 0, 0.25, RIGHT), *SPHERICAL)
+    q = np.array([theta1, np.pi, 0.7, 0.3, 0.8, -0.4])
+    found = check_continuum(decoupled_6r, arm, q, 2)
+    assert any(c.straight and c.weights[0] and c.weights[2] for c in found.degenerate)
+    for off in (1.0, 1e-3, 1e-5):  # the last singular value is of its square: rounding is felt by its reciprocal
+        q[1] = np.pi - off
+        found = check(decoupled_6r, arm, q, reference=q)
+        assert gap(arm, found.solutions, q) < 1e-14 / off**2 + 1e-9 and not found.degenerate
+
+
+@pytest.mark.spec("S2-32")
+@pytest.mark.parametrize(("al1", "al2", "theta1", "d4"), [(0.6, 1.3, 0.9, 0.0), (0.6, 1.3, -2.0, 0.3),
+                                                          (1.9, 0.5, 0.4, 0.2)])
+def test_a_wrist_centre_on_the_fourth_axis_of_a_bennett_linkage(al1, al2, theta1, d4):
+    """Links of the lengths a and the twists al with one a / sin(al) for both close by tan(t1/2) tan(t2/2) = const."""
+    a1, a2 = 0.4 * np.sin([al1, al2])
+    theta2 = 2 * np.arctan2(np.sin((al2 + al1) / 2) / np.sin((al2 - al1) / 2), np.tan(theta1 / 2))
+    arm = arm_of_rows((0, 0, a1, al1), (0, 0, a2, al2), (0, 0, a1, al1), (0, d4, 0, -RIGHT), *SPHERICAL[1:])
+    found = check_continuum(decoupled_6r, arm, np.array([theta1, theta2, -theta1, 0.3, 0.8, -0.4]), 2)
+    assert any(c.free == 2 and not c.straight for c in found.degenerate)
+
+
+@pytest.mark.spec("S2-32")
+@pytest.mark.parametrize("d2", [0.0, 0.16])
+def test_a_slide_between_axes_that_meet(d2):
+    """Regular poses, the wrist centre on axis 1, and the slide at zero, also as a mechanism: no division by zero."""
+    arm = arm_of_rows((0, 0.4, 0, -RIGHT), (0, d2, 0, RIGHT), (-RIGHT, 0, 0, 0), (0, 0, 0, -RIGHT), (0, 0, 0, RIGHT),
+                      (0, 0.25, 0, 0), slide=True)
+    mechanism = Mechanism.from_dh(arm.rows, convention="standard")
+    for q, free in (((0.3, 0.5, 0.6, 0.2, 0.7, -0.9), set()), ((0.3, 0.0, 0.6, 0.2, 0.7, -0.9), set() if d2 else {0}),
+                    ((0.3, 0.4, 0.0, 0.2, 0.7, -0.9), {1} if d2 else {0, 1})):
+        target = dh_tool_pose(arm, q)
+        with np.errstate(all="raise"):
+            found = mechanism.all_inverse_kinematics(target, "tool", reference=q)
+            alone = check(stanford_arm, arm, q, reference=q)
+        assert gap(arm, alone.solutions, q) < 1e-7 and gap(arm, found.q[found.found], q) < 1e-7
+        continua = found.continua.get((), ())
+        assert {c.free for c in continua} == {c.free for c in alone.degenerate} == free
+        assert len(alone.solutions) == 8 or q != (0.3, 0.5, 0.6, 0.2, 0.7, -0.9)
+
+
 def test_axis_6_parallel_to_the_elbow_of_the_ur():
     for name in ("ur3", "ur5", "ur10"):
         for theta5 in (0.0, np.pi):
@@ -484,6 +540,25 @@ def test_a_wrist_with_parallel_axes(joint):
     arm = table_from_degrees((0, 0.4318, -0.0203, 0, 0, 0), alpha, (0, 0.1491, 0, 0.4331, 0, 0.0563))
     with pytest.raises(ModelError, match=f"axes {joint + 1} and {joint + 2} are parallel"):
         decoupled_6r(arm, np.eye(4))
+
+
+@pytest.mark.spec("S2-32")
+@pytest.mark.parametrize(("reason", "first", "slide"), [
+    ("axes 1 and 2 coincide", [(0, 0.3, 0, 0), (0, 0.1, 0.4, RIGHT), (0, 0, 0.2, RIGHT)], False),
+    ("axes 2 and 3 coincide", [(0, 0.3, 0.2, RIGHT), (0, 0, 0, 0), (0, 0, 0.2, RIGHT)], False),
+    ("the wrist centre lies on axis 3", [(0, 0.3, 0.2, RIGHT), (0, 0, 0.4, 0.3), (0, 0, 0, 0)], False),
+    ("axes 1, 2 and 3 are parallel", [(0, 0.3, 0.4, 0), (0, 0, 0.3, np.pi), (0, 0, 0.2, RIGHT)], False),
+    ("axes 1, 2 and 3 meet in one point", [(0, 0.3, 0, 0.5), (0, 0, 0, -RIGHT), (0, 0.1, 0.2, RIGHT)], False),
+    ("axes 1 and 2 coincide", [(0, 0.3, 0, np.pi), (0, 0.1, 0.4, RIGHT), (0, 0, 0.2, RIGHT)], True),
+    ("the wrist centre slides along axis 2", [(0, 0.3, 0.2, RIGHT), (0, 0.1, 0, 0), (RIGHT, 0, 0, 0)], True),
+    ("axes 1 and 2 are parallel and at right angles to the slide",
+     [(0, 0.3, 0.2, 0), (0, 0.1, 0.4, -RIGHT), (0, 0, 0.2, RIGHT)], True)])
+def test_arms_that_do_not_place_their_wrist_centre_in_space(reason, first, slide):
+    arm = arm_of_rows(*first, *SPHERICAL, slide=slide)
+    with pytest.raises(ModelError, match=reason):
+        (stanford_arm if slide else decoupled_6r)(arm, np.eye(4))
+    with pytest.raises(UnsupportedError, match=rf"{reason}.*Use the numeric inverse_kinematics"):
+        Mechanism.from_dh(arm.rows, convention="standard").all_inverse_kinematics(np.eye(4), "tool")
 
 
 def test_an_arm_of_no_family():

@@ -37,7 +37,8 @@ class Arm:
         table = replace(table, rows=(*table.rows[:-1], replace(last, d=0.0, a=0.0, alpha=0.0)), tool=fixed @ table.tool)
         turns = np.array([row.kind == "revolute" for row in table.rows])
         offsets = np.array([row.theta if row.kind == "revolute" else row.d for row in table.rows])
-        return Arm(table, offsets, turns, sum(abs(row.a) + abs(row.d) for row in table.rows))
+        lengths = sum(abs(row.a) + abs(row.d) for row in table.rows)
+        return Arm(table, offsets, turns, lengths or 1.0)  # a slide between axes that meet has no length: metres, then
 
     def column(self, name: str) -> Array:
         return np.array([getattr(row, name) for row in self.table.rows])

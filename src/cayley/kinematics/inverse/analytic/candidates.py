@@ -38,11 +38,13 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True)
 class Free:
-    """A joint that a candidate leaves free; `weights` of the combination that stays fixed, if there is one."""
+    """A joint that a candidate leaves free; `weights` of the combination that stays fixed, if there is one, and the
+    joints that follow, all others if none is named."""
 
     joint: int
     reason: str
     weights: tuple[tuple[int, float], ...] = ()
+    followers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +102,11 @@ class Noting:
 def angles_of(a: Scalar, b: Scalar, c: Scalar) -> tuple[Any, Any]:
     """The angles x with a cos x + b sin x = c, the one ahead of atan2(b, a) first.
 
-    Beyond reach the nearest angle is given twice: whether it will do is seen when it is closed.
+    Beyond reach the nearest angle is given twice: whether it will do is seen when it is closed. So is a double root,
+    which rounding would take apart.
     """
     middle = np.arctan2(b, a)
-    away = np.arctan2(np.sqrt(np.maximum(a * a + b * b - c * c, 0.0)), c)
+    square = a * a + b * b
+    rest = square - c * c
+    away = np.arctan2(np.where(rest > SAME * SAME * square, np.sqrt(np.maximum(rest, 0.0)), 0.0), c)
     return middle + away, middle - away

@@ -7,6 +7,10 @@ are free of theta2. Both are linear in cos and sin of theta1, and in those of th
 quadratics where axes 1 and 2 meet or are parallel. A prismatic third joint fits in: d3 takes the place of the tangent.
 Source: Ruggiu 2.2.2, (2.42)-(2.45), with the wrist centre and the special cases of spec S2-32, S2-33.
 
+The quartic vanishes at every theta3 where the three joints can move with the centre at rest. Then (cos, sin)(theta1) is
+on the unit circle for every theta3 and linear in its cosine and sine: theta1 turns with or against theta3, and any
+theta3 will do. Axes 1 and 3 on one line are such a case, a Bennett linkage whose fourth axis holds the centre another.
+
 Branches. Shoulder: "front" if the centre has x > 0 in frame 1 before its shift, "back" otherwise. Elbow: the sign with
 which the distance from axis 1's point to the centre grows with joint 3, "up" if it grows. Wrist: "no flip" for
 sin(theta5) > 0, "flip" for < 0.
@@ -24,6 +28,7 @@ from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import (
     LAST,
+    SAME,
     Candidate,
     Careful,
     Choice,
@@ -39,10 +44,13 @@ from cayley.model.denavit_hartenberg.table import DHTable
 SHOULDER = ("shoulder front", "shoulder back", "shoulder at its limit")
 ELBOW = ("elbow up", "elbow down", "elbow at its limit")
 WRIST = ("wrist no flip", "wrist flip", "wrist at its limit")
-_NEARLY_REAL = 1e-4
+_NEARLY_REAL = 1e-3
 _ON_AXIS = 1e-9
 _NEARLY_ALIGNED = 1e-7
 _ROUNDING = 1e-15  # of the arm's size: a wrist this near to the first axis is on it
+
+
+_STILL = Free(2, "joints 1, 2 and 3 move with the wrist centre at rest; the wrist follows")
 
 
 class Posture(NamedTuple):
@@ -78,8 +86,36 @@ def check_wrist(arm: Arm) -> None:
         if abs(np.sin(rows[i].alpha)) <= FLAT:
             raise ModelError(
                 f"axes {i + 1} and {i + 2} are parallel: this wrist does not turn the end effector in all directions")
-    if abs(np.sin(rows[0].alpha)) <= FLAT and abs(rows[0].a) <= FLAT * arm.size:
-        raise ModelError("axes 1 and 2 coincide: this arm does not place its wrist centre in space")
+    reason = _lost_freedom(arm)
+    if reason:
+        raise ModelError(f"{reason}: this arm does not place its wrist centre in space")
+
+
+def _lost_freedom(arm: Arm) -> str:
+    """Why the first three joints move the wrist centre on a surface only, or on less; empty if they do not.
+
+    Joints 2 and 3 take it over a surface of revolution about axis 2, unless that is a line. Joint 1 adds nothing where
+    it is one about axis 1, too: a plane across both axes, a sphere about their point, anything if the axes coincide.
+    """
+    (a1, a2, a3), (d2, d4) = arm.column("a")[:3], arm.column("d")[[1, 3]]
+    sines, (_, across, _) = np.sin(arm.column("alpha")[:3]), np.cos(arm.column("alpha")[:3])
+    parallel, second_parallel = abs(sines[0]) <= FLAT, abs(sines[1]) <= FLAT
+    c3, s3 = np.cos(arm.table.rows[2].theta), np.sin(arm.table.rows[2].theta)
+    slide = np.hypot(a2 + a3 * c3 + sines[2] * d4 * s3, a3 * s3 - sines[2] * d4 * c3)
+
+    def vanish(*lengths: Scalar) -> bool:
+        return bool(np.abs(lengths).max() <= FLAT * arm.size)
+
+    reasons = {"axes 1 and 2 coincide": parallel and vanish(a1)}
+    if arm.turns[2]:
+        reasons |= {"axes 2 and 3 coincide": second_parallel and vanish(a2),
+                    "the wrist centre lies on axis 3": vanish(a3, sines[2] * d4),
+                    "axes 1, 2 and 3 are parallel": parallel and second_parallel,
+                    "axes 1, 2 and 3 meet in one point": vanish(a1, a2, d2)}
+    else:
+        reasons |= {"the wrist centre slides along axis 2": second_parallel and vanish(slide),
+                    "axes 1 and 2 are parallel and at right angles to the slide": parallel and abs(across) <= FLAT}
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
@@ -141,6 +177,9 @@ class _Equations(NamedTuple):
     N: Array  # (2, 3), of the arm alone
 
 
+_Pair = tuple[Any, Any, tuple[Free, ...], int]  # theta1, joint 3, what is free, and the number of its value
+
+
 def postures(arm: Arm, c: Array, special: Special) -> list[Posture]:
     """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not
     close.
@@ -148,15 +187,17 @@ def postures(arm: Arm, c: Array, special: Special) -> list[Posture]:
     equations = _equations(arm, c)
     row = arm.table.rows[0]
     flat = (abs(row.a) <= FLAT * arm.size, abs(np.sin(row.alpha)) <= FLAT)
-    pairs: list[tuple[Any, Any, tuple[Free, ...], int]] = []
+    pairs: list[_Pair] = []
     off_axis = np.hypot(c[0], c[1]) / arm.size
     if special.near(off_axis, _ON_AXIS):
-        on_axis = Free(0, "the wrist centre lies on axis 1; the wrist follows")
+        on_axis = Free(0, "the wrist centre lies on axis 1; the wrist follows", followers=(3, 4, 5))
         thirds = [x for i in (0, 1) for x in _third(arm, equations, i)]
         pairs = [(theta1, x, (on_axis,), number) for number, theta1 in special.values(0) for x in thirds]
     if not special.near(off_axis, _ROUNDING):  # near the axis, but not on it, theta1 is determined
-        found = _two_quadratics(arm, equations, flat) if any(flat) else _quartic(arm, equations, special)
-        pairs += [(theta1, x, (), LAST) for theta1, x in found]
+        if any(flat):
+            pairs += [(theta1, x, (), LAST) for theta1, x in _two_quadratics(arm, equations, flat)]
+        else:
+            pairs += _quartic(arm, equations, special)
     return [
         posture for theta1, x, free, number in pairs
         for posture in _postures(arm, equations, c, theta1, x, special, free, number)]
@@ -198,13 +239,15 @@ def _third(arm: Arm, equations: _Equations, i: int) -> tuple[Any, ...]:
     k0 = equations.N[i, 0] - equations.L[i]
     k1 = float(equations.N[i, 1])
     k2 = float(equations.N[i, 2])
-    if not max(abs(k1), abs(k2)) > FLAT * max(arm.size, arm.size ** 2):
+    unit = 1.0 if arm.turns[2] else arm.size
+    if not max(abs(k1) * unit, abs(k2) * unit ** 2) > FLAT * arm.size ** (2 - i):
         return ()
     if arm.turns[2]:
         return angles_of(k1, k2, -k0)
     if k2 == 0:
         return (-k0 / k1,)
-    root = np.sqrt(np.maximum(k1 * k1 - 4 * k0 * k2, 0.0))
+    square = k1 * k1 - 4 * k0 * k2
+    root = np.where(square > (2 * k2 * SAME) ** 2, np.sqrt(np.maximum(square, 0.0)), 0.0)
     return (-k1 + root) / (2 * k2), (-k1 - root) / (2 * k2)
 
 
@@ -220,27 +263,42 @@ def _two_quadratics(arm: Arm, equations: _Equations, flat: tuple[bool, bool]) ->
     return [(theta1, x) for x in _third(arm, equations, first) for theta1 in _first(arm, equations, second, x)]
 
 
-def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[tuple[float, float]]:
-    """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic."""
+def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[_Pair]:
+    """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic. Where it vanishes,
+    any joint 3 will do.
+    """
     if not isinstance(special, Careful):
         raise UnsupportedError("the roots of a quartic are found for one pose at a time")
     L, M, N = equations
     basis = np.array([[1.0, 0, 1], [-1, 0, 1], [0, 2, 0]] if arm.turns[2] else [[0.0, 0, 1], [0, 1, 0], [1, 0, 0]])
-    M, scale = M / np.linalg.norm(M, axis=1, keepdims=True), np.linalg.norm(M, axis=1)
-    known = (N - np.stack([L, [0.0, 0.0], [0.0, 0.0]], axis=1)) / scale[:, None]
-    n, h = known @ basis
-    det = M[0, 0] * M[1, 1] - M[0, 1] * M[1, 0]
-    cosine = M[1, 1] * n - M[0, 1] * h
-    sine = M[0, 0] * h - M[1, 0] * n
-    quartic = np.convolve(cosine, cosine) + np.convolve(sine, sine) - det * det * np.convolve(basis[0], basis[0])
+    scale = np.linalg.norm(M, axis=1)
+    solve = (M / scale[:, None]).T  # the rows of M are at right angles
+    known = solve @ ((N - np.stack([L, [0.0, 0.0], [0.0, 0.0]], axis=1)) / scale[:, None])
+    squares = [np.convolve(row, row) for row in (*known @ basis, basis[0])]
+    quartic = squares[0] + squares[1] - squares[2]
+    size = float(np.abs(squares).max())
+
+    def first(x: float) -> float:
+        cosine, sine = known @ _basis(arm, x)
+        return float(np.arctan2(sine, cosine))
+
+    if float(np.abs(quartic).max()) <= SAME * SAME * size:
+        return [(first(x), x, (_STILL,), number) for number, x in special.values(2)]
+    return [(first(x), x, (), LAST) for x in _real_roots(quartic, bool(arm.turns[2]))]
+
+
+def _real_roots(quartic: Array, tangents: bool) -> list[float]:
+    """The real roots, and the means of those that are near to each other: rounding takes multiple roots apart. Those
+    that are tangents of half an angle are given as the angle.
+    """
     roots = np.roots(quartic)
-    thirds = [float(t) for t in roots.real[np.abs(roots.imag) <= _NEARLY_REAL * (1 + np.abs(roots.real))]]
-    if arm.turns[2]:
-        at_infinity = abs(quartic[0]) <= 1e-6 * np.abs(quartic).max()
-        thirds = [2 * float(np.arctan(t)) for t in thirds] + ([np.pi] if at_infinity else [])
-    angles = [known @ _basis(arm, x) for x in thirds]
-    return [(float(np.arctan2(det * (M[0, 0] * k[1] - M[1, 0] * k[0]), det * (M[1, 1] * k[0] - M[0, 1] * k[1]))), x)
-            for k, x in zip(angles, thirds, strict=True)]
+    roots = roots[np.abs(roots.imag) <= _NEARLY_REAL * (1 + np.abs(roots.real))]
+    near = np.abs(roots[:, None] - roots) <= _NEARLY_REAL * (1 + np.abs(roots))
+    roots = np.unique([*roots.real, *(roots[row].mean().real for row in near)])
+    if not tangents:
+        return roots.tolist()
+    at_infinity = abs(quartic[0]) <= 1e-6 * np.abs(quartic).max()
+    return [*(2 * np.arctan(roots)).tolist(), *([np.pi] if at_infinity else [])]
 
 
 def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scalar, special: Special,
@@ -252,12 +310,20 @@ def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scal
     slope = equations.N[0] @ np.array([0.0, -np.sin(x), np.cos(x)] if arm.turns[2] else [0.0, 1.0, 2 * x])
     forward = c[0] * np.cos(theta1) + c[1] * np.sin(theta1)
     branch = (Sign(forward / arm.size, SHOULDER), Sign(slope / float(np.abs(equations.N[0]).max()), ELBOW))
-    angles = [(LAST, np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0]), free)]
+    turn = np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0])
+    angles = [(LAST, turn, _on_one_line(arm, first.then(arm.row(1, turn))) if _STILL in free else free)]
     if special.near(np.maximum(np.hypot(*here[:2]), np.hypot(*there[:2])), _NEARLY_ALIGNED * arm.size):
-        on_axis = Free(1, "the wrist centre lies on axis 2; the wrist follows")
+        on_axis = Free(1, "the wrist centre lies on axis 2; the wrist follows", followers=(3, 4, 5))
         angles += [(k, theta2, (*free, on_axis)) for k, theta2 in special.values(1)]
     return [Posture((theta1, theta2, x), branch, all_free, (("theta1", number), (("theta2", theta1, x), k)))
             for k, theta2, all_free in angles]
+
+
+def _on_one_line(arm: Arm, third: Pose) -> tuple[Free, ...]:
+    """What is free where the first three joints move with the wrist centre at rest, and axis 3 is z of `third`."""
+    if max(np.abs(third.R[:2, 2]).max(), np.abs(third.p[:2]).max() / arm.size) > _NEARLY_ALIGNED:
+        return (_STILL,)
+    return (Free(2, "axes 1 and 3 lie on one line", ((2, 1.0), (0, float(np.sign(third.R[2, 2]))))),)
 
 
 DECOUPLED_6R = Family("RRRRRR", check_wrist, decoupled_candidates)

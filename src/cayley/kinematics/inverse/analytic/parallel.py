@@ -88,7 +88,7 @@ def _hands(arm: Arm, inner: Pose, special: Special, shoulder: Hand) -> list[Hand
     cosine = -m[2] * sa4 * sa5
     found = []
     if special.near(sine, _NEARLY_ALIGNED):
-        aligned = Free(5, "axis 6 is parallel to axes 2, 3 and 4, which follow")
+        aligned = Free(5, "axis 6 is parallel to axes 2, 3 and 4, which follow", followers=(1, 2, 3))
         theta5 = 0.0 if cosine > 0 else np.pi
         found = [
             Hand((theta1, theta5, theta6), (*branch, Sign(0.0, WRIST)), (*free, aligned), (*choices, (theta1, number)))

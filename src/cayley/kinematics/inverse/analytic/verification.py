@@ -7,14 +7,14 @@ so no test of reach in a family decides alone. Double roots are found to the roo
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.kinematics.inverse.analytic.arms import Arm, check_target, rotation_defect, wrap
-from cayley.kinematics.inverse.analytic.candidates import SAME, Candidate, Careful, Free, Special
+from cayley.kinematics.inverse.analytic.candidates import LAST, SAME, Candidate, Careful, Free, Special
 from cayley.kinematics.inverse.analytic.result import AnalyticResult, Branch, Continuum
 from cayley.model.denavit_hartenberg.table import DHTable, dh_frames
 
@@ -59,7 +59,9 @@ def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -
     q = _polished(arm, target, q, rows)
     q = np.where(arm.turns, wrap(q), q)
     residuals = _residual(_error(arm, target, q, rows)[1])
-    closed = _chosen(candidates, np.flatnonzero(residuals <= closing_bound(arm, target)).tolist())
+    closed = np.flatnonzero(residuals <= closing_bound(arm, target)).tolist()
+    candidates, closed = _told_apart(arm, candidates, closed, q, rows)
+    closed = _chosen(candidates, closed)
     kept: list[int] = []
     # a continuum first: a candidate that lies on it, found by chance, is not a solution of its own
     for i in sorted(closed, key=lambda i: (-len(candidates[i].free), i)):
@@ -69,6 +71,25 @@ def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -
     branches = distinct([tuple(sign.name for sign in candidates[i].branch) for i in kept])
     free = [_continuum(arm, number, q[i], f, rows) for number, i in enumerate(kept) for f in candidates[i].free]
     return AnalyticResult(q[kept], branches, residuals[kept], tuple(free))
+
+
+def _told_apart(arm: Arm, candidates: Sequence[Candidate], closed: list[int], q: Array,
+                rows: int) -> tuple[list[Candidate], list[int]]:
+    """Where a straight continuum crosses another, as an aligned wrist does where the arm is free, its members are on
+    the other at the crossing only: they are of the straight one alone, and the other is shown at other values.
+    """
+    told = list(candidates)
+    crossed: list[int] = []
+    for i in closed:
+        free = candidates[i].free
+        moving = tuple(f for f in free if f.weights or _tangent(arm, q[i], f, rows)[1])
+        if any(f.weights for f in free) and len(moving) < len(free):
+            alone = tuple((("crossing", i), 0) for _ in candidates[i].choices)
+            told[i] = replace(candidates[i], free=moving, choices=alone)
+            crossed.append(i)
+    wanted = [i for i in crossed if all(number in (0, LAST) for _, number in candidates[i].choices)]
+    return told, [i for i in closed if i in wanted
+                  or not any(_same(arm, q[i], q[k], told[k].free) for k in crossed)]
 
 
 def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
@@ -88,17 +109,17 @@ def _polished(arm: Arm, target: Array, q: Array, rows: int) -> Array:
     """
     for _ in range(_NEWTON_STEPS):
         J, error = _error(arm, target, q, rows)
-        before = _residual(error)
+        before = least = _residual(error)
         if not np.any((before > _ROUNDED) & (before < 0.1 * max(1.0, arm.size))):
             break
         step = _task_error(error, target, rows)
+        start = q
         for cut in (1e-10, 1e-5):
-            trial = q + (np.linalg.pinv(J, rcond=cut) @ step[..., None])[..., 0]
-            better = _residual(_error(arm, target, trial, rows)[1]) < before
-            q = np.where(better[:, None], trial, q)
-            if better.all():
-                break
-        if not better.any():
+            trial = start + (np.linalg.pinv(J, rcond=cut) @ step[..., None])[..., 0]
+            off = _residual(_error(arm, target, trial, rows)[1])
+            q = np.where((off < least)[:, None], trial, q)
+            least = np.minimum(off, least)
+        if not np.any(least < before):
             break
     return q
 
@@ -155,14 +176,22 @@ def _continuum(arm: Arm, number: int, q: Array, free: Free, rows: int) -> Contin
     weights = np.zeros(n)
     for joint, weight in free.weights:
         weights[joint] = weight
+    tangent, _ = _tangent(arm, q, free, rows)
+    straight = bool(free.weights) or not np.delete(tangent, free.joint).any()
+    value = float(weights @ q) if free.weights else float("nan")
+    return Continuum(number, free.joint, straight, weights, value, tangent, free.reason)
+
+
+def _tangent(arm: Arm, q: Array, free: Free, rows: int) -> tuple[Array, bool]:
+    """The rates (n) of all joints for a rate of one of the free joint, and whether the others can follow it."""
+    n = len(q)
+    tangent = np.zeros(n)
+    tangent[free.joint] = 1.0
     if free.weights:
-        tangent = np.zeros(n)
         (_, _), (k, w) = free.weights
-        tangent[free.joint] = 1.0
         tangent[k] = -w
-        return Continuum(number, free.joint, True, weights, float(weights @ q), tangent, free.reason)
+        return tangent, True
     J = _error(arm, np.eye(4), q[None], rows)[0][0]
-    others = np.arange(n) != free.joint
-    tangent = np.ones(n)
-    tangent[others] = -np.linalg.lstsq(J[:, others], J[:, free.joint], rcond=1e-9)[0]
-    return Continuum(number, free.joint, not tangent[others].any(), weights, float("nan"), tangent, free.reason)
+    others = list(free.followers) or np.arange(n) != free.joint
+    tangent[others] = -np.linalg.lstsq(J[:, others], J[:, free.joint], rcond=1e-6)[0]
+    return tangent, bool(np.linalg.norm(J @ tangent) <= 1e-6 * np.linalg.norm(J[:, free.joint]))
