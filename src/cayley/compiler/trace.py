@@ -34,7 +34,8 @@ def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str
     try:
         with without_collection(), np.errstate(all="ignore"):  # of constants too, NaN says it all
             returned = function(*own)
-    except _TELLING as error:
+    except (*_TELLING, SystemError) as raised:
+        error = _refusal(raised)
         if isinstance(error, CayleyError) and not _from_libraries(error):  # said by the text itself about its choices
             raise
         raise _explained(error, name) from error
@@ -90,6 +91,13 @@ def _check_outputs(outputs: Sequence[Variable], signature: Signature, bound: dic
             raise SignatureError(
                 f"{name} returned {made.name!r} with shape {made.shape}; its signature says {spell(core)}"
                 + (f" with {known}" if known else ""))
+
+
+def _refusal(error: Exception) -> Exception:
+    """The error itself, or the refusal before it: NumPy's argmax goes on after one, a SystemError for Python."""
+    while isinstance(error, SystemError) and isinstance(error.__context__, Exception):
+        error = error.__context__
+    return error
 
 
 def _from_libraries(error: Exception) -> bool:

@@ -47,8 +47,8 @@ class StateSpace:
 
     @property
     def poles(self) -> Array:
-        """The eigenvalues (..., 2 nv) of A [1/s; of a discrete model, factors for each step]."""
-        return np.linalg.eigvals(self.A)
+        """The complex eigenvalues (..., 2 nv) of A [1/s; of a discrete model, factors for each step]."""
+        return np.linalg.eigvals(self.A).astype(complex)
 
     @property
     def stable(self) -> Scalar:

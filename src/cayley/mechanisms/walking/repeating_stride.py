@@ -29,8 +29,8 @@ _STEP = 1e-5  # rad and rad/s, of differences
 class RepeatingStride:
     """`status` "repeats", "not found", or "not held" of one that would repeat if no foot were unloaded or slid, which
     `message` names; `theta` [rad] and `rate` [rad/s] of the trunk at the start; `residual`
-    by how much they differ after the stride; `multipliers` (2), stable if all are within the unit circle; `start`, the
-    whole state."""
+    by how much they differ after the stride; `multipliers` (2, complex), stable if all are within the unit circle;
+    `start`, the whole state."""
 
     status: str
     message: str
@@ -94,6 +94,7 @@ def _after(stride: Stride, start: Array) -> Array:
 
 
 def _result(stride: Stride, status: str, message: str, guess: Array, left: Array, iterations: int) -> RepeatingStride:
-    multipliers = np.full(2, np.nan) if status == "not found" else np.linalg.eigvals(_map(stride, guess))
+    found = np.full(2, np.nan) if status == "not found" else np.linalg.eigvals(_map(stride, guess))
+    multipliers = found.astype(complex)  # which NumPy before 2.5 gives only where one is not real
     return RepeatingStride(status, message, float(guess[0]), float(guess[1]), float(np.abs(left).max()), multipliers,
                            iterations, stride.start(*guess))
