@@ -351,6 +351,65 @@ def test_action_on_vectors(c, x):
     close(rot.rotate_by_vector_parameter(-c, rot.rotate_by_vector_parameter(c, x)), x, 1e-13)
 
 
+COMPOSITIONS = {
+    "pair": compose,
+    "many": lambda a, b: rot.compose_all_vector_parameters(np.stack(np.broadcast_arrays(a, b), axis=-2)),
+    "dual": lambda a, b: motions.compose_dual_vector_parameters(np.stack([a, b], -2), np.stack([b, a], -2)),
+    "moving": lambda a, b: rates.compose_moving_vector_parameters(a, b, b, a),
+    "changing": lambda a, b: rates.compose_changing_vector_parameters(a, b, b, a),
+}
+
+
+def inverse_pairs(dtype, count=300):
+    """Vector-parameters with a.b = 1 to rounding: random ones of all lengths, p and 1/p, and turns of d and 180 - d."""
+    rng = np.random.default_rng(12)
+    b = rng.normal(size=(count, 3)) * 10.0**rng.uniform(-4, 4, (count, 1))
+    a = rng.normal(size=(count, 3))
+    a = a / np.sum(a * b, axis=1, keepdims=True)
+    p = np.arange(1.0, 60.0)[:, None] * [1.0, 0.0, 0.0]
+    d = np.tan(np.radians(np.arange(2.0, 90.0)) / 2)[:, None] * [0.0, 0.0, 1.0]
+    inverse = [np.divide(1.0, c, out=np.zeros_like(c), where=c != 0) for c in (p, d)]
+    a, b = np.concatenate([a, p, d]).astype(dtype), np.concatenate([b, *inverse]).astype(dtype)
+    return (a / np.sum(a * b, axis=1, keepdims=True, dtype=np.float64)).astype(dtype), b
+
+
+@pytest.mark.spec("S0-12", "S0-21", "S0-34")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_compositions_that_are_half_turns_to_rounding_are_refused(name, dtype):
+    """What is returned is finite; what is refused is a half-turn to a few roundings of the terms of 1 - a.b."""
+    law, (a, b) = COMPOSITIONS[name], inverse_pairs(dtype)
+    eps = np.finfo(dtype).eps
+    refused = 0
+    for left, right in zip(a, b, strict=True):
+        exact = sum(MP.mpf(float(x)) * MP.mpf(float(y)) for x, y in zip(left, right, strict=True))
+        sizes = 1 + float(np.abs(left.astype(float) * right.astype(float)).sum())
+        try:
+            found = law(left, right)
+        except SingularityError:
+            refused += 1
+            assert abs(1 - exact) <= 4 * eps * sizes
+        else:
+            assert abs(1 - exact) > eps / 4 * sizes
+            assert all(np.isfinite(part).all() for part in (found if isinstance(found, tuple) else [found]))
+    assert refused > 0.9 * len(a)
+    apart = np.concatenate([0 * a[:1], 0.5 * a[:1], a[:1]])
+    with pytest.raises(SingularityError, match="rotation 2 of the batch is a half-turn"):
+        law(apart, np.broadcast_to(b[:1], (3, 3)))
+    exactly = np.array([1.0, 0.0, 0.0], dtype), np.array([1 - 64 * eps, 0.0, 0.0], dtype)
+    found = law(*exactly)
+    assert all(np.isfinite(part).all() for part in (found if isinstance(found, tuple) else [found]))
+
+
+@pytest.mark.spec("S0-12")
+def test_what_is_computed_in_float32_is_checked_in_float32():
+    """1e20 has no square there, and 1 - a.b = 1e-9 is no number."""
+    for a, b in (([1e20, 0.0, 0.0], [0.0, 0.0, 0.0]), ([3.0, 0.0, 0.0], [(1 - 1e-9) / 3, 0.0, 0.0])):
+        assert np.isfinite(compose(a, b)).all()
+        with pytest.raises(SingularityError):
+            compose(np.array(a), np.array(b), dtype=np.float32)
+
+
 # Euler parameters
 
 

@@ -334,7 +334,7 @@ class Kernel(Generic[Result]):
         sizes = self._sizes(self.signature.bind([a.shape for a in cores], self.inputs))
         if self._check is not None:
             check_batch(cores, self.signature, self.inputs)
-            self._check(*cores)
+            self._check(*([np.asarray(a, precision) for a in cores] if precision == "float32" else cores))
         if dtype is not None or (precision == "float32" and any(adapts(a) for a in arguments)):
             options["dtype"] = precision  # an explicit type also allows the cast to it
         if out is not None:

@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, float_array, place
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.vector_parameter import matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import vee
@@ -97,8 +97,9 @@ def diagonal_equations(diagonal: ArrayLike) -> Array:
 
 def _check_finite(Q: ArrayLike) -> None:
     check_rotation_matrix(Q)
-    left = 1 + np.trace(np.asarray(Q), axis1=-2, axis2=-1)
-    bad = first_failure(np.abs(left) > ROUNDING)
+    Q = float_array(Q)
+    left = 1 + np.trace(Q, axis1=-2, axis2=-1)
+    bad = first_failure(np.abs(left) > 64 * np.finfo(Q.dtype).eps)
     if bad is not None:
         raise SingularityError(
             f"the rotation{place(bad)} is a half-turn (1 + tr Q = {left[bad]:.1e}): its parameters are infinite")

@@ -157,23 +157,41 @@ def inverse_cayley_transform(Q: Array) -> Array:
 
 
 def check_composition(a: Array, b: Array) -> None:
-    """Raise `SingularityError` where <a, b> is a half-turn, or a or b is beyond what `check_vector_parameter` admits.
+    """Raise `SingularityError` where <a, b> is a half-turn, a.b = 1 to rounding, or a or b is beyond what
+    `check_vector_parameter` admits.
+
+    >>> check_composition([3.0, 0.0, 0.0], [1 / 3, 0.0, 0.0])
+    Traceback (most recent call last):
+    cayley.errors.SingularityError: the rotation is a half-turn about [1. 0. 0.]: its vector-parameter is infinite. ...
     """
     check_vector_parameters(a, b)
-    check_not_half_turn(_product_form(a, b))
+    check_not_half_turn(_rounded(*_product_form(a, b)))
 
 
-@kernel("(3),(3)->(4)")
-def _product_form(a: Array, b: Array) -> Array:
-    return compose_homogeneous(homogeneous_from_vector_parameter(a), homogeneous_from_vector_parameter(b))
+@kernel("(3),(3)->(4),()")
+def _product_form(a: Array, b: Array) -> tuple[Array, Scalar]:
+    return _product(homogeneous_from_vector_parameter(a), homogeneous_from_vector_parameter(b))
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Scalar]:
+    """The product of two homogeneous forms, and the sum of the sizes that its w is a difference of."""
+    terms = np.abs(a * b)
+    return compose_homogeneous.unchecked(a, b), (terms[0] + terms[1]) + (terms[2] + terms[3])
+
+
+def _rounded(h: Array, terms: Array) -> Array:
+    """The form with w = 0 where w is no more than the rounding of the terms it is a difference of: in another order,
+    or with a product fused into the sum, it may be exactly zero there."""
+    w = np.where(np.abs(h[..., 0]) <= 2 * np.finfo(h.dtype).eps * terms, 0, h[..., 0])
+    return np.concatenate([w[..., None], h[..., 1:]], axis=-1)
 
 
 @kernel("(3),(3)->(3)", check=check_composition)
 def compose_vector_parameters(a: Array, b: Array) -> Array:
     """<a, b> = (a + b + a x b)/(1 - a.b): the rotation b, then a. Mladenova (67).
 
-    a.b > 1 is as good as any other. a.b = 1 is a half-turn and raises `SingularityError`; `compose_homogeneous` gives
-    it.
+    a.b > 1 is as good as any other. a.b = 1, to rounding, is a half-turn and raises `SingularityError`;
+    `compose_homogeneous` gives it.
 
     >>> compose_vector_parameters([2.0, 0.0, 0.0], [2.0, 1.0, 0.0])
     array([-1.33333333, -0.33333333, -0.66666667])
@@ -201,15 +219,17 @@ def conjugate_vector_parameter(a: Array, c: Array) -> Array:
     return rotate_by_vector_parameter(a, c)
 
 
-def _chain(cs: Array) -> Array:
-    """The homogeneous form of a product.
+def _chain(cs: Array) -> tuple[Array, Scalar]:
+    """The homogeneous form of a product, and the sum of the sizes that its w is a difference of.
 
     Only what grows long is scaled: short numbers stay exact, and so does w = 0.
     """
-    total = np.array([1.0, 0.0, 0.0, 0.0])
+    total, terms = np.array([1.0, 0.0, 0.0, 0.0]), 1.0
     for c in cs:
-        total = _tamed(compose_homogeneous.unchecked(total, _tamed(homogeneous_from_vector_parameter(c))))
-    return total
+        h, sizes = _product(total, _tamed(homogeneous_from_vector_parameter(c)))
+        scale = shrinking(largest_component(h))
+        total, terms = scale * h, scale * sizes
+    return total, terms
 
 
 def _tamed(h: Array) -> Array:
@@ -217,11 +237,11 @@ def _tamed(h: Array) -> Array:
 
 
 def _check_chain(cs: Array) -> None:
-    check_not_half_turn(_chain_form(cs))
+    check_not_half_turn(_rounded(*_chain_form(cs)))
 
 
-@kernel("(n,3)->(4)")
-def _chain_form(cs: Array) -> Array:
+@kernel("(n,3)->(4),()")
+def _chain_form(cs: Array) -> tuple[Array, Scalar]:
     return _chain(cs)
 
 
@@ -233,7 +253,7 @@ def compose_all_vector_parameters(cs: Array) -> Array:
     >>> compose_all_vector_parameters([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]).round(15)
     array([-1., -0., -0.])
     """
-    h = _chain(cs)
+    h, _ = _chain(cs)
     return h[1:] / h[0]
 
 
