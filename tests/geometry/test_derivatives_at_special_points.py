@@ -142,7 +142,7 @@ CHOICES = {"absolute", "minimum", "maximum", "where", "hypot", "sign"}
 def kernels_that_choose():
     euler = [k for name in ("zyz", "zyx") for k in euler_kernels(name, axes="moving")]
     # a defect is a maximum, with corners everywhere; turning back is by an angle that a gimbal lock leaves free
-    every = {k.__name__: k for package in (rotations, motions, rates) for k in vars(package).values()
+    every = {k.__name__: k for package in (rotations, motions, rates) for k in map(package.__getattr__, package.__all__)
              if isinstance(k, cy.Kernel) and not k.__name__.endswith("_defect") and k.__name__ != "zyz_by_turning_back"}
     return [
         k.unchecked for k in (*every.values(), *euler)

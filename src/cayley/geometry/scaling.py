@@ -56,7 +56,20 @@ def length(v: Array) -> Scalar:
     instead of NaN.
     """
     square = v @ v
-    return where(square > 0, np.sqrt(where(square > 0, square, 1.0)), 0.0)
+    return where(square == 0, 0.0, np.sqrt(where(square == 0, 1.0, square)))
+
+
+def length_of_any(v: Array) -> Scalar:
+    """|v| of a vector of every size, with the same slope at zero."""
+    scale = scaling(largest_component(v))
+    return length(scale * v) / scale
+
+
+def divisible(size: Scalar) -> Scalar:
+    """A power of two that brings a divisor of this size where its reciprocal is a number to all digits, in both
+    precisions; what it divides is to be multiplied by it too.
+    """
+    return where(size < 2.0**-100, 2.0**100, where(size > 2.0**100, 2.0**-20, 1.0))
 
 
 def unsigned(w: Scalar) -> Scalar:

@@ -25,7 +25,12 @@ from cayley.geometry.motions.dual_quaternion import (
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_vector_parameter
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.vector_parameter import check_composition, check_not_half_turn, check_vector_parameter
+from cayley.geometry.rotations.vector_parameter import (
+    check_composition,
+    check_not_half_turn,
+    check_vector_parameter,
+    doubled_share,
+)
 
 _ALONG_X = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _ALONG_Z = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -56,7 +61,8 @@ def pose_from_dual_vector_parameter(c: Array) -> Array:
     >>> pose_from_dual_vector_parameter([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]])[:3, 3]
     array([0., 0., 2.])
     """
-    return pose_from_vector_parameter(c[0], 2 / (1 + c[0] @ c[0]) * (c[1] + np.cross(c[0], c[1])))
+    per, turn = doubled_share(c[0])
+    return pose_from_vector_parameter(c[0], per * c[1] + np.cross(turn, c[1]))
 
 
 def _check_finite_quaternion(q: ArrayLike) -> None:

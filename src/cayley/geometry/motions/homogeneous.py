@@ -21,6 +21,7 @@ from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_defect
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, matrix_from_quaternion
 from cayley.geometry.rotations.vector_parameter import check_vector_parameter, matrix_from_vector_parameter
+from cayley.geometry.scaling import divisible
 
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -229,7 +230,8 @@ def point_from_homogeneous(x: Array) -> Array:
     >>> point_from_homogeneous([2.0, 4.0, 6.0, 2.0])
     array([1., 2., 3.])
     """
-    return x[:3] / x[3]
+    scale = divisible(np.abs(x[3]))
+    return scale * x[:3] / (scale * x[3])
 
 
 # The group

@@ -60,7 +60,7 @@ def screw_from_displacement(h: Array, p: Array) -> FiniteScrew:
     q = where(q[0] < 0, -1.0, 1.0) * q
     axis, sine = direction(q[1:])
     along, length = direction(p)
-    turning = sine > 0
+    turning = sine != 0  # NaN turns too, so that it is seen
     e = where(turning, axis, along)
     distance = where(turning, axis @ p, length)
     cotangent = q[0] / where(turning, sine, 1.0)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.geometry.rotations.homogeneous import compose_homogeneous
+from cayley.geometry.tensors.checks import refuse_where
 
 
 class PointMassRotations(NamedTuple):
@@ -29,7 +30,11 @@ class PointMassRotations(NamedTuple):
     """(2, 4, 3): the diagonal, m rho^2 times (1, 1, 0) for odd i and (1, 0, 1) for even i."""
 
 
-@kernel("(),(3)->(2,4),(2,4,4),(2,4,4),(2,4,3)")
+def _check_mass(mass: ArrayLike, _: ArrayLike) -> None:
+    refuse_where(np.asarray(mass) < 0, "the point mass is {defect:g} kg{element}: no mass is negative", mass)
+
+
+@kernel("(),(3)->(2,4),(2,4,4),(2,4,4),(2,4,3)", check=_check_mass)
 def point_mass_rotations(mass: Scalar, position: Array) -> PointMassRotations:
     """The eight rotations that diagonalize the inertia matrix of a point mass [kg] at a position [m].
 

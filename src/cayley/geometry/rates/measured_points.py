@@ -26,6 +26,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.scaling import largest_component, scaling
 from cayley.geometry.tensors.cross import hat, vee
 
 THINNEST = 1e-8
@@ -131,7 +132,7 @@ def _why_degenerate(p: Array, arms: Array, extents: Array, where: str) -> str:
         return f"the {n} points{where} all coincide at {p[0]}: nothing of the rotation can be seen"
     along = np.linalg.svd(arms)[2][0]
     along = along * np.sign(along[np.argmax(np.abs(along))])
-    same = [(i, j) for i in range(n) for j in range(i + 1, n) if np.linalg.norm(p[i] - p[j]) <= THINNEST * extents[0]]
+    same = [(i, j) for i in range(n) for j in range(i + 1, n) if np.abs(p[i] - p[j]).max() <= THINNEST * extents[0]]
     reason = f" (points {same[0][0]} and {same[0][1]} coincide)" if same else ""
     return (
         f"the {n} points{where} lie on a line along {along.round(5)}{reason}: the turn about it cannot be seen; "
@@ -152,6 +153,7 @@ def check_trace_form(points: ArrayLike, *_: object) -> None:
         raise GeometryError(
             f"the trace form takes three points, not {p.shape[-2]}: angular_velocity_from_points takes more")
     P = np.swapaxes(p - np.mean(p, axis=-2, keepdims=True), -2, -1)
+    P = P / np.abs(P).max(axis=(-2, -1), keepdims=True)
     trace = np.trace(P, axis1=-2, axis2=-1)
     second = (trace**2 - np.trace(P @ P, axis1=-2, axis2=-1)) / 2
     size = np.linalg.norm(P, axis=(-2, -1))
@@ -175,7 +177,8 @@ def angular_velocity_from_points_by_trace(points: Array, velocities: Array) -> A
     ...                                       [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]])
     array([ 1., -2.,  3.])
     """
-    return _solve(_trace_matrix(points), vee(_centred(velocities)))
+    P, dP = _scaled(_centred(points), _centred(velocities))
+    return _solve(_trace_matrix(P), vee(dP))
 
 
 @kernel("(3,3),(3),(3,3)->(3)", check=check_trace_form)
@@ -187,8 +190,9 @@ def angular_acceleration_from_points_by_trace(points: Array, w: Array, accelerat
     ...                                           [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
     array([1., 2., 3.])
     """
+    P, ddP = _scaled(_centred(points), _centred(accelerations))
     spin = hat(w)
-    return _solve(_trace_matrix(points), vee(_centred(accelerations) - spin @ (spin @ _centred(points))))
+    return _solve(_trace_matrix(P), vee(ddP - spin @ (spin @ P)))
 
 
 @kernel("(n,3),(n,3)->(3)", check=check_spread)
@@ -202,7 +206,7 @@ def angular_velocity_from_points(points: Array, velocities: Array) -> Array:
     ...                              [[.1, 3.2, 2.3], [-5.9, .2, 2.3], [-5.9, -2.8, .3]]).round(12)
     array([ 1., -2.,  3.])
     """
-    return _turn_of_least_squares(_centred(points), _centred(velocities))
+    return _turn_of_least_squares(*_scaled(_centred(points), _centred(velocities)))
 
 
 @kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
@@ -214,9 +218,9 @@ def angular_acceleration_from_points(points: Array, w: Array, accelerations: Arr
     ...                                  [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
     array([0., 0., 3.])
     """
-    P = _centred(points)
+    P, ddP = _scaled(_centred(points), _centred(accelerations))
     spin = hat(w)
-    return _turn_of_least_squares(P, _centred(accelerations) - spin @ (spin @ P))
+    return _turn_of_least_squares(P, ddP - spin @ (spin @ P))
 
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
@@ -267,8 +271,14 @@ def _pairwise(p: Array, v: Array) -> Array:
     return np.stack([np.stack([(p[i] - p[j]) @ (v[i] - v[j]) for j in range(n)]) for i in range(n)])
 
 
-def _trace_matrix(points: Array) -> Array:
-    P = _centred(points)
+def _scaled(P: Array, rates: Array) -> tuple[Array, Array]:
+    """Both by one power of two, and then by one number, that bring P to size 1: cubes of lengths are numbers."""
+    scale = scaling(largest_component(P.ravel()))
+    size = largest_component((scale * P).ravel())
+    return scale * P / size, scale * rates / size
+
+
+def _trace_matrix(P: Array) -> Array:
     return 0.5 * (np.trace(P) * np.eye(3) - P)
 
 

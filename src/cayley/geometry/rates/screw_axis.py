@@ -47,7 +47,7 @@ def instantaneous_screw(w: Array, v: Array, q: Array) -> InstantaneousScrew:
     """
     axis, speed = direction(w)
     along, slide = direction(v)
-    turning = speed > 0
+    turning = speed != 0  # NaN turns too, so that it is seen
     axis = where(turning, axis, along)
     linear = where(turning, axis @ v, slide)
     per = 1 / where(turning, speed, 1.0)

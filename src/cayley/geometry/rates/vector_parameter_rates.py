@@ -12,7 +12,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.geometry.rates.quaternion_rates import Rate
-from cayley.geometry.rotations.vector_parameter import check_vector_parameter
+from cayley.geometry.rotations.vector_parameter import check_vector_parameter, doubled_share
 
 
 @kernel("(3),(3)->(3),(3)", check=check_vector_parameter)
@@ -22,9 +22,10 @@ def angular_velocity_from_vector_parameter_rate(c: Array, dc: Array) -> Rate:
     >>> angular_velocity_from_vector_parameter_rate([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     Rate(world=array([1., 1., 0.]), body=array([ 1., -1.,  0.]))
     """
-    per = 2 / (1 + c @ c)
-    across = np.cross(c, dc)
-    return Rate(per * (dc + across), per * (dc - across))
+    per, turn = doubled_share(c)
+    along = per * dc
+    across = np.cross(turn, dc)
+    return Rate(along + across, along - across)
 
 
 @kernel("(3),(3),(3)->(3),(3)", check=check_vector_parameter)
@@ -34,10 +35,12 @@ def angular_acceleration_from_vector_parameter_rates(c: Array, dc: Array, ddc: A
     >>> angular_acceleration_from_vector_parameter_rates([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]).world
     array([ 1.,  1., -1.])
     """
-    per = 2 / (1 + c @ c)
-    across = np.cross(c, ddc)
+    per, turn = doubled_share(c)
+    along = per * ddc
+    across = np.cross(turn, ddc)
     velocity = angular_velocity_from_vector_parameter_rate(c, dc)
-    return Rate(per * (ddc + across - (c @ dc) * velocity.world), per * (ddc - across - (c @ dc) * velocity.body))
+    growth = turn @ dc
+    return Rate(along + across - growth * velocity.world, along - across - growth * velocity.body)
 
 
 @kernel("(3),(3)->(3)")

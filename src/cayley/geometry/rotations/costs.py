@@ -22,6 +22,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
+from cayley.errors import GeometryError
 from cayley.geometry.rotations.euler import euler_kernels
 from cayley.geometry.rotations.frames import turned
 from cayley.geometry.rotations.matrix import compose_rotations
@@ -222,6 +223,7 @@ def rotation_operation_table(links: int = 6) -> RotationOperationTable:
     >>> [round(x, 1) for x in rotation_operation_table(6).chains[0].claimed_change]
     [-31.7, 45.0, -6.1]
     """
+    _check_count(links, "links")
     action = Cost(14, 15)
     composition = Cost(10, 12)
     families = [  # parameters, claimed B, B p and c, and the three formulas
@@ -281,6 +283,7 @@ def jacobian_claims(n: int = 6) -> tuple[JacobianClaim, ...]:
     >>> [round(claim.change[2], 1) for claim in jacobian_claims(6)]
     [9.0, 3.9, 40.2, 0.4, 10.0]
     """
+    _check_count(n, "joints")
     rows = [("Waldron", (30, -55, 15, -38, 2, -2), (24, -42, 22, -41)),
             ("Ribble", (30, -11, 18, -20, 2, 0), (24, -6, 22, -3)),
             ("Renaud", (30, -87, 15, -66, 2, -2), (24, -52, 22, -60)),
@@ -296,11 +299,17 @@ def dynamics_claims(n: int = 6) -> dict[str, Cost]:
     >>> dynamics_claims(6)["vector-parameter"]
     Cost(multiplications=775, additions=792, functions=0, divisions=0)
     """
+    _check_count(n, "joints")
     rows = {
         "Hollerbach 4x4": (830, -592, 675, -464), "Hollerbach 3x3": (412, -277, 320, -201),
         "Luh, Armstrong": (150, -48, 131, -48), "Orin, McGhee, Vukobratovic": (137, -22, 101, -11),
         "Nakamura": (133, -17, 106, -19), "vector-parameter": (138, -53, 143, -66)}
     return {name: Cost(m * n + k, a * n + l) for name, (m, k, a, l) in rows.items()}
+
+
+def _check_count(number: int, what: str) -> None:
+    if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
+        raise GeometryError(f"the number of {what} is a whole number, 1 or more, not {number!r}")
 
 
 def _change(before: Cost, after: Cost) -> tuple[float, float, float]:

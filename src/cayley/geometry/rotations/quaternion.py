@@ -17,7 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.matrix import check_rotation_matrix
-from cayley.geometry.scaling import largest_component, length, scaling, unsigned
+from cayley.geometry.scaling import largest_component, length, length_of_any, scaling, unsigned
 
 # The algebra
 
@@ -48,12 +48,12 @@ def quaternion_conjugate(q: Array) -> Array:
 
 @kernel("(4)->()")
 def quaternion_norm(q: Array) -> Scalar:
-    """The square root of the sum of squares; multiplicative: |p q| = |p| |q|.
+    """The square root of the sum of squares, for every size; multiplicative: |p q| = |p| |q|.
 
     >>> float(quaternion_norm([1.0, 1.0, 1.0, 1.0]))
     2.0
     """
-    return np.linalg.norm(q)
+    return length_of_any(q)
 
 
 _largest = kernel("(4)->()")(largest_component)

@@ -21,6 +21,7 @@ from cayley.geometry.batch import first_failure, place
 from cayley.geometry.rotations.complex_numbers import as_complex, as_real, conjugate, matrix_product, product
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.geometry.rotations.unitary import check_unitary
+from cayley.geometry.scaling import largest_component, scaling
 from cayley.geometry.tensors.checks import check_unit_vector
 
 
@@ -59,7 +60,7 @@ def point_from_ratio(z: Array) -> Array:
     >>> point_from_ratio([[0.0, 0.0], [0.0, 7.0]])
     array([ 0.,  0., -1.])
     """
-    z = z / np.max(np.abs(z))
+    z = scaling(largest_component(z.ravel())) * z
     plane = 2 * product(conjugate(z[0]), z[1])
     first = np.sum(z[0] * z[0])
     second = np.sum(z[1] * z[1])

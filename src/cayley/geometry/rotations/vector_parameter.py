@@ -14,7 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cayley.compiler.graph import Node
+from cayley.compiler.implied import implied
 from cayley.compiler.kernel import kernel
+from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
@@ -48,6 +51,8 @@ def check_vector_parameter(c: ArrayLike, *_: object) -> None:
     longest = _longest(c.dtype)
     bad = first_failure(_size(c) <= longest)
     if bad is not None:
+        if np.isnan(c[bad]).any():
+            raise SingularityError(f"the vector-parameter{place(bad)} is {c[bad]}: NaN is no rotation")
         raise SingularityError(
             f"the vector-parameter{place(bad)} is {c[bad]}: beyond {longest:g} it cannot be squared. Next to a "
             "half-turn use the homogeneous form [w : v] or a quaternion, for which half-turns are ordinary "
@@ -86,6 +91,24 @@ def check_not_half_turn(h: ArrayLike) -> None:
 # Matrix, Cayley transform
 
 
+def doubled_share(c: Array) -> tuple[Scalar, Array]:
+    """s = 2/(1 + c.c) and a = s c, to be traced. Their derivatives, ds = -s a.dc and da = s dc - a a.dc, are given:
+    those of the quotient square 1 + c.c, which overflows for c beyond 1e75.
+    """
+    s: Scalar = 2 / (1 + c @ c)
+    a = s * c
+    node = next((x for x in a if isinstance(x, Node)), None)
+    if node is None:
+        return s, a
+
+    def law(held: list[Node], _: object) -> list[Node]:
+        along = sum(x * y for x, y in zip(held[1:], c, strict=True))
+        return [-held[0] * along, *[held[0] * x - y * along for x, y in zip(c, held[1:], strict=True)]]
+
+    found = wrapped(np.array(implied([node.graph.lift(x) for x in (s, *a)], law).values, dtype=object))
+    return found[0], found[1:]
+
+
 @kernel("(3)->(3,3)", check=check_vector_parameter)
 def matrix_from_vector_parameter(c: Array) -> Array:
     """((1 - c.c) 1 + 2 c c^T + 2 hat(c))/(1 + c.c). Mladenova (64), Ruggiu (1.31).
@@ -96,7 +119,7 @@ def matrix_from_vector_parameter(c: Array) -> Array:
            [ 0.,  0.,  1.]])
     """
     x, y, z = c
-    a, b, d = 2 / (1 + c @ c) * c
+    a, b, d = doubled_share(c)[1]
     ax = a * x
     by = b * y
     dz = d * z
@@ -264,7 +287,7 @@ def rotate_by_vector_parameter(c: Array, x: Array) -> Array:
     >>> rotate_by_vector_parameter([0.0, 0.0, 1.0], [1.0, 0.0, 5.0])
     array([0., 1., 5.])
     """
-    t = 2 / (1 + c @ c) * np.cross(c, x)
+    t = np.cross(doubled_share(c)[1], x)
     return x + t + np.cross(c, t)
 
 

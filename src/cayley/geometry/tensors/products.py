@@ -12,7 +12,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
-from cayley.geometry.scaling import largest_component, scaling
+from cayley.geometry.scaling import largest_component, length_of_any, scaling
 from cayley.geometry.tensors.checks import refuse_where
 
 UNIT = np.eye(3)
@@ -125,12 +125,12 @@ def inner_product(T: Array, S: Array) -> Scalar:
 
 @kernel("(n,n)->()")
 def tensor_norm(T: Array) -> Scalar:
-    """The Frobenius norm sqrt(T : T^T), (3.2.31).
+    """The Frobenius norm sqrt(T : T^T), (3.2.31), of tensors of every size.
 
     >>> float(tensor_norm([[3.0, 0.0], [0.0, 4.0]]))
     5.0
     """
-    return np.sqrt(np.sum(T * T))
+    return length_of_any(T.ravel()) if T.size else 0.0
 
 
 def _check_angle(T: ArrayLike, S: ArrayLike) -> None:

@@ -62,10 +62,13 @@ def newton_iteration(f: Kernel, target: ArrayLike, start: ArrayLike, *, gain: fl
         raise SignatureError(f"{f.__name__} has {len(f.inputs)} inputs; Newton's iteration is for functions of one")
     q = np.array(start, dtype=float)
     r = np.asarray(target, dtype=float)
+    for name, given in (("start", q), ("target", r)):
+        if not np.isfinite(given).all():
+            raise SignatureError(f"the {name} of Newton's iteration is {given}: it has to be finite")
     slopes = f.jacobian(f.inputs[0])
     missing = _wrapped(r - f(q), angles)
     residuals = [float(np.linalg.norm(missing))]
-    reason = "iteration limit"
+    reason = "iteration limit" if np.isfinite(residuals[0]) else "diverged"
     while residuals[-1] > tolerance and len(residuals) <= iterations:
         rates = resolved_rates(slopes(q), missing)
         if not rates.regular:
