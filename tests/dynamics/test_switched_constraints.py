@@ -7,6 +7,7 @@ import pytest
 import cayley as cy
 from cayley.dynamics.switched_constraints import Switch
 from cayley.errors import ConventionError, ModelError
+from cayley.mechanisms import FourBar
 from cayley.model.constraint_kinds import Coupling, KnifeEdge
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Joint
@@ -66,6 +67,33 @@ def test_batches_switch_each_at_its_own_time():
     np.testing.assert_allclose(run.end["q"][:, 0], run.end["q"][:, 1], atol=1e-12)
     np.testing.assert_allclose([run[k].happened[0].t for k in range(2)], times, atol=1e-9)
     assert open_clutch.mobility == 2 and wheels.mobility == 1
+
+
+@pytest.mark.parametrize("size", [1e-4, 300.0])
+def test_a_loop_that_is_open_cannot_begin_to_hold(size):
+    """A switch moves nothing: where the loop is open, the run ends at the instant of the switch, in a batch with NaN for
+    that trajectory alone; where it is closed, the linkage goes on as one."""
+    lengths = {"crank": 0.12 * size, "coupler": 0.41 * size, "rocker": 0.29 * size, "ground": 0.37 * size}
+    bar = cy.Mechanism(FourBar(**lengths).tree(masses=dict.fromkeys(("crank", "coupler", "rocker"), 0.7),
+                                               gravity=[0, 0, 0]))
+    system = bar.switched({"open": [], "shut": [bar.tree.loops[0].name]}, [
+        Switch("grab", lambda t, x, u, p: t - 0.2, "open", "shut")])
+    q = bar.close([0.4, 0.5, 1.0], fixed=[bar.joint_names[0]]).configuration
+    still, ways = np.zeros(3), np.eye(3)
+    run = system.simulate({"q": q, "qd": still}, until=0.3, progress=False)
+    assert run.finished and np.abs(run["q"] - q).max() < 1e-9
+    for way in ways:  # each joint alone opens it
+        away = system.simulate({"q": q, "qd": 0.1 * way}, until=0.3, progress=False)
+        assert away.status == "not finite" and "'grab' leads to no state at t = 0.2" in away.message
+        assert f"constraint {bar.tree.loops[0].name!r} is open by" in away.message and "'shut'" in away.message
+        assert away.t[-1] == pytest.approx(0.2)
+        at_end = bar.spanning_tree().simulate(q, 0.1 * way, until=0.2, progress=False)
+        assert np.abs(away["q"][-1] - at_end.q[-1]).max() < 1e-9  # where it was, and as fast
+    both = system.rollout(method="rk4")({"q": np.stack([q, q, q]), "qd": np.stack([still, 0.1 * ways[0], still])},
+                                        step=1e-3, steps=300)
+    assert both.status == "not finite" and "is open by" in both.message
+    assert np.isfinite(both["qd"][[0, 2]]).all() and np.isnan(both["qd"][1, 201:]).all()
+    assert np.isfinite(both["qd"][1, :200]).all()
 
 
 def test_sets_and_switches_that_cannot_be_are_named():

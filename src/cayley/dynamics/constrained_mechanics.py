@@ -191,6 +191,15 @@ class ConstrainedMechanics(TreeMechanics):
     def residual(self, q: Array) -> Array:
         return self._residual(q)[self._rows]
 
+    def relative_residual(self, q: Array) -> Array:
+        """By how much the rows that are used are open, in parts of their sizes: as radians, and parts of the machine."""
+        return self.residual(q) / np.array(self._sizes)
+
+    @property
+    def used_rows(self) -> list[constraints.RowName]:
+        """The rows that are used, by name."""
+        return [self.structure.rows[k] for k in self._rows]
+
     def jacobian(self, q: Array) -> Array:
         return constraints.jacobian(self._whole, q, self.t)[self._rows]
 

@@ -2,7 +2,8 @@
 
     M qdd = f + A^T z,   A qdd + drift = 0             with the rows A of the set that holds
     M (qd+ - qd-) = A^T P,   A qd+ = 0                 where another set begins to hold: the impulse of its constraints
-The sets are words of one mode; what switches them are guards in the state and in time, found to the last digits.
+The sets are words of one mode; what switches them are guards in the state and in time, found to the last digits. An
+impulse moves nothing: where a constraint is open that is to begin to hold, a run ends, as it would not start there.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from cayley.systems.transitions import Transition
 from cayley.wording import did_you_mean, shown
 
 MODE = "constraints"
+_OPEN = 1e-5  # of a row, in radians and parts of the machine: by more, it cannot begin to hold (float32 locates so well)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Switch:
 def switched_system(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch]) -> System:
     """The system of a mechanism of which one of several `sets` of constraints holds at a time: by the name of a set,
     the names of those of its constraints and loops that are in it. The mode `constraints` says which, the first at
-    first. Where a set begins to hold, its constraints stop what they do not allow, as the plastic impact that it is.
+    first. Where a set begins to hold, its constraints stop what they do not allow, as the plastic impact that it is. If
+    one of them is open then, by more than 1e-5 of its size, the run ends, "not finite", and says which.
     """
     _check(tree, sets, switches)
     every = [each.name for each in (*tree.loops, *tree.constraints)]
@@ -67,7 +70,8 @@ def switched_system(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Seq
                 "qd": chosen(x, {word: qd for word, (_, qd) in states.items()})}
 
     def explain(x: State) -> str | None:
-        return mechanics[list(sets)[int(np.ravel(x[MODE])[0])]].why_singular(x["q"])
+        word = list(sets)[int(np.ravel(x[MODE])[0])]
+        return _why_open(mechanics[word], word, x["q"]) or mechanics[word].why_singular(x["q"])
 
     return System(
         tree.name,
@@ -113,14 +117,31 @@ def _residuals(mechanics: Mapping[str, TreeMechanics]) -> dict[str, Text]:
             for word, each in mechanics.items() for name, text in each.constraints.items()}
 
 
+def _why_open(mechanics: TreeMechanics, word: str, q: Array) -> str | None:
+    """Which constraint of a set is open at a configuration, at which it cannot begin to hold; what depends on time is
+    not asked."""
+    if not isinstance(mechanics, ConstrainedMechanics) or mechanics.is_timed:
+        return None
+    opening = np.abs(mechanics.relative_residual(np.asarray(q, dtype=float)))
+    if not opening.max(initial=0.0) > _OPEN:
+        return None
+    row = mechanics.used_rows[int(opening.argmax())]
+    left = abs(float(mechanics.residual(np.asarray(q, dtype=float))[int(opening.argmax())]))
+    return (f"the constraint {row.constraint!r} is open by {left:.3g} ({row.holds}) where the set {word!r} begins to hold: "
+            "switch where it is closed")
+
+
 def _impact(mechanics: TreeMechanics) -> Text | None:
-    """The velocities after the impulse of the constraints that begin to hold."""
+    """The velocities after the impulse of the constraints that begin to hold; NaN where one of them is open."""
     if not isinstance(mechanics, ConstrainedMechanics):
         return None
 
     def jump(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         at = mechanics.at(t)
         M = at.inertia(x.q)
-        return {"qd": at.solved_within(at.jacobian(x.q), M, M @ x.qd, -at.rates(x.q, np.zeros(at.tree.nv)))}
+        qd = at.solved_within(at.jacobian(x.q), M, M @ x.qd, -at.rates(x.q, np.zeros(at.tree.nv)))
+        for opening in at.relative_residual(x.q):
+            qd = where(np.abs(opening) > _OPEN, np.nan, qd)
+        return {"qd": qd}
 
     return jump

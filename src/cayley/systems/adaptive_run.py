@@ -183,6 +183,8 @@ class Run:
             if what in self._transitions():  # another at this instant may have changed the mode
                 self._occurred(what.name, "transition")
                 after = self.kernels.jumped(what, self.t, self._vector(x), self.driving.at(self.t, x))
+                if not np.isfinite(after).all():
+                    return self._no_jump(what, x, after[self._smooth:])
                 self.modes = after[self._smooth:]
                 self._jump(self._blocks(after[:self._smooth]), x)
                 self._look_for_storm(what.name)
@@ -195,6 +197,13 @@ class Run:
                 status, name, message = end
                 self._occurred(name, "end")
                 self._finish(status, f"{message} at t = {self.t:.9g}")
+
+    def _no_jump(self, transition: Transition, x: Blocks, modes: Array) -> None:
+        """The end, at the state that a transition leaves: there is none to which it leads."""
+        state = self.system.layout.state(np.concatenate([self._vector(x)[:self._smooth], modes]))
+        why = self.system.explain(state) if self.system.explain is not None else None
+        self._finish("not finite", f"transition {transition.name!r} leads to no state at t = {self.t:.9g}: "
+                     f"{why or 'its jump is not finite'}")
 
     def _act_on_event(self, event: Event, x: Blocks) -> None:
         if _only_recorded(event):

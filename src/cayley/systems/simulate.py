@@ -43,8 +43,8 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
         raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
     run = run_of(system, driving, Nothing(), own, until=until, times=times, start=start, events=events, method=method,
                  rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
-    _check_start(system, given)
     check_constraints(system, run.t, system.layout.vectors(given), driving.at(run.t, given).values(), own)
+    _check_start(system, given)
     go(run, given, progress)
     found = run.result()
     facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "evaluations": run.evaluations, "steps": run.steps}
