@@ -296,6 +296,28 @@ def test_a_turn_of_more_than_a_circle_and_what_steering_cannot_mend():
             PathStabiliser(path.program(1.0, 1.0), **wrong)
 
 
+@pytest.mark.spec("S0-83")
+@pytest.mark.parametrize("limit", [1.4, 0.6, 1.57])
+@pytest.mark.parametrize("piece", [(4.0, 0.0), (4.0, 0.35), (-4.0, -0.3)])
+def test_the_speed_of_a_cart_that_heads_across_its_path_is_bounded_or_refused(piece, limit):
+    """Just before the heading limit, at most 1 / cos of it times the speed along; beyond it, to a right angle and on,
+    refused by name; in batches too."""
+    path = SteeredPath(BASE, [piece])
+    law = PathStabiliser(path.program(0.6, 1.0), heading_limit=limit)
+    on = law.program.pose(1.0)
+    for side in (1.0, -1.0):
+        told = law(1.0, on + [0.0, 0.0, side * limit * (1 - 1e-9)])
+        assert abs(told.speed) <= abs(law(1.0, on).speed) / np.cos(limit) * (1 + 1e-9)
+        for psi in (limit * (1 + 1e-9), np.pi / 2 - 1e-12, np.pi / 2, np.pi / 2 + 1e-12, 1.7, 3.0):
+            poses = on + np.array([[0.0, 0.0, 0.1], [0.0, 0.0, side * psi]])
+            for pose in (poses[1], poses):
+                with pytest.raises(UnreachableError, match=r"heads across its path, turned .* heading limit of"):
+                    law(1.0, pose)
+    for wrong in (0.0, np.pi / 2, np.nan, -1.0):
+        with pytest.raises(ModelError, match="heading limit"):
+            PathStabiliser(path.program(0.6, 1.0), heading_limit=wrong)
+
+
 # The limits of the gripper
 
 LOAD = Load(2.0, (0.02, 0.0, 0.05), np.diag([0.01, 0.02, 0.015]))
