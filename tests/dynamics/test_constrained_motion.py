@@ -104,6 +104,8 @@ def test_a_bad_choice_of_coordinates_is_refused_at_the_dead_centres_and_elsewher
         M, f, A, drift = slider_crank(q, qd)
         with pytest.raises(SingularityError, match="the coordinates x do not determine the others"):
             check_independent(A, [2], names=["theta", "gamma", "x"])
+        with pytest.raises(SingularityError, match="the coordinates q3 do not determine the others"):
+            projection(M, f, A, drift, independent=[2])
         check_independent(A, [0])
         np.testing.assert_allclose(
             projection(M, f, A, drift, independent=[0]).qdd,
@@ -123,6 +125,25 @@ def test_a_rod_that_stands_upright_has_no_speed_of_its_own():
     with pytest.raises(SingularityError):
         check_independent(A, [0])
     check_independent(A, [1])
+
+
+@pytest.mark.spec("S2-64", "S2-65")
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
+def test_rows_that_contradict_each_other_have_no_motion(seed, size):
+    """Random redundant rows: those that agree have the motion of the independent ones; one that asks for another
+    acceleration than the others is refused in every formulation that takes redundant rows."""
+    random = np.random.default_rng(seed)
+    half, rows = random.normal(size=(5, 5)), size * random.normal(size=(2, 5))
+    M, f, drift, mix = half @ half.T + np.eye(5), random.normal(size=5), size * random.normal(size=2), random.normal(
+        size=(2, 2))
+    A, agreeing = np.concatenate([rows, mix @ rows]), np.concatenate([drift, mix @ drift])
+    expected = multipliers(M, f, rows, drift).qdd
+    for solved in (lambda *given: multipliers(*given, redundant=True),
+                   lambda *given: augmented(*given, redundant=True), null_space):
+        np.testing.assert_allclose(solved(M, f, A, agreeing).qdd, expected, rtol=1e-8, atol=1e-8)
+        with pytest.raises(SingularityError, match="contradict each other"):
+            solved(M, f, A, agreeing + size * np.array([0.0, 0.0, 0.0, 0.01]))
 
 
 @pytest.mark.spec("S2-67")

@@ -71,8 +71,8 @@ def test_batches_switch_each_at_its_own_time():
 
 @pytest.mark.parametrize("size", [1e-4, 300.0])
 def test_a_loop_that_is_open_cannot_begin_to_hold(size):
-    """A switch moves nothing: where the loop is open, the run ends at the instant of the switch, in a batch with NaN for
-    that trajectory alone; where it is closed, the linkage goes on as one."""
+    """A switch moves nothing: where the loop is open, the run ends at the instant of the switch, in a batch with NaN
+    for that trajectory alone; where it is closed, the linkage goes on as one."""
     lengths = {"crank": 0.12 * size, "coupler": 0.41 * size, "rocker": 0.29 * size, "ground": 0.37 * size}
     bar = cy.Mechanism(FourBar(**lengths).tree(masses=dict.fromkeys(("crank", "coupler", "rocker"), 0.7),
                                                gravity=[0, 0, 0]))

@@ -187,3 +187,24 @@ def test_no_actuator_balances_a_force_along_a_gained_motion():
     assert np.linalg.norm(Jx.T @ rods - force) > 0.99
     across = np.array([1.0, 0.4, 0.0])
     np.testing.assert_allclose(Jx.T @ np.linalg.lstsq(Jx.T, across, rcond=1e-6)[0], across, atol=1e-6)
+
+
+@pytest.mark.spec("S2-71")
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+def test_singular_postures_have_no_rates(size):
+    """Rods in one plane, and a leg that is straight: refused, NaN in batches, where others are as alone."""
+    machine = TranslationalDelta(0.3 * size, 0.4 * size, 0.35 * size, 0.1 * size)
+    flat = np.radians([60.0] * 3)
+    p = np.array([0.0, 0.0, 0.3 * size * np.sin(flat[0])])  # in the plane of the ends of the cranks
+    with pytest.raises(SingularityError, match="actuators of the delta do not hold its platform"):
+        machine.velocity(p, flat, [1.0, 2.0, 3.0])
+    place = np.array([0.02, 0.03, -0.3]) * size
+    theta = machine.inverse_position(place)[-1]
+    found = machine.velocity([p, place], [flat, theta], [1.0, 2.0, 3.0])
+    assert np.isnan(found[0]).all() and np.array_equal(found[1], machine.velocity(place, theta, [1.0, 2.0, 3.0]))
+    along = 0.7 * size * np.array([np.cos(0.4), 0.0, np.sin(0.4)]) + [0.25 * size, 0.0, 0.0]  # the first leg straight
+    straight = np.array([0.4, 1.0, 1.3])
+    with pytest.raises(SingularityError, match="leg 1 of the delta is straight"):
+        machine.crank_rates(along, straight, [size, size, size])
+    both = machine.crank_rates(along, [straight, straight + 0.5], [size, size, size])
+    assert np.isnan(both).tolist() == [[True, False, False], [False] * 3]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cayley.errors import ModelError, UnreachableError
+from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.mechanisms.parallel import Planar3RRR, actuation
 from cayley.mechanisms.parallel.two_bar_leg import crank_angles
 
@@ -175,7 +175,8 @@ def test_straight_legs_lose_motions():
         found = machine.singularity(pose, theta)
         assert found.kind == "inverse" and found.legs == tuple(leg + 1 for leg in stuck)
         assert len(found.lost) == len(stuck) and not len(found.gained)
-    assert np.abs(machine.crank_rates(pose, theta, [1.0, 2.0, 3.0])).min() > 1e12
+    with pytest.raises(SingularityError, match="leg 1, 2, 3 of the 3-RRR is straight or folded"):
+        machine.crank_rates(pose, theta, [1.0, 2.0, 3.0])
 
 
 @pytest.mark.spec("S2-63", "S2-102")
@@ -204,6 +205,36 @@ def test_a_posture_may_be_singular_in_both_ways_or_in_none():
     both = built(pose, np.array([unit(25.0)] * 3) * [[0.9], [0.8], [1.1]], theta).singularity(pose, theta)
     assert both.kind == "combined" and both.legs == (1,) and len(both.gained) == 1 and len(both.lost) == 1
     assert MACHINE.singularity(POSE, MACHINE.inverse_position(POSE)[0]).kind == "regular"
+
+
+@pytest.mark.spec("S2-62", "S2-63")
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("seed", range(4))
+def test_singular_postures_have_no_rates(seed, size):
+    """Rods through one point, and legs that are straight or folded, of machines of any size: refused; NaN in batches.
+    """
+    random = np.random.default_rng(seed)
+    pose, theta, lengths = np.array([*size * random.normal(size=2), 0.3]), random.uniform(-3, 3, 3), size * np.array(
+        [0.8, 0.7, 0.9])
+    corners = Planar3RRR(np.zeros((3, 2)), [1.0] * 3, [1.0] * 3, 0.7 * size).vertices(pose)
+    held = size * random.normal(size=(3, 2))
+    common = 0.8 * (size * random.normal(size=2) - corners)
+    machine = built(pose, common, theta, lengths, 0.7 * size)
+    assert machine.singularity(pose, theta).kind == "direct"
+    with pytest.raises(SingularityError, match="actuators of the 3-RRR do not hold its platform"):
+        machine.pose_rate(pose, theta, [1.0, 2.0, 3.0])
+    assert np.isnan(machine.pose_rate([pose], [theta], [1.0, 2.0, 3.0])).all()
+    straight = theta.copy()
+    straight[1] = np.arctan2(held[1, 1], held[1, 0]) + np.pi * (seed % 2)
+    machine = built(pose, held, straight, lengths, 0.7 * size)
+    assert machine.singularity(pose, straight).legs == (2,)
+    with pytest.raises(SingularityError, match="leg 2 of the 3-RRR is straight or folded"):
+        machine.crank_rates(pose, straight, [size, 0.0, 1.0])
+    both = machine.crank_rates(pose, [straight, straight + 0.3], [size, 0.0, 1.0])
+    assert np.isnan(both).tolist() == [[False, True, False], [False] * 3]
+    regular = built(pose, held, theta, lengths, 0.7 * size)
+    rates = regular.crank_rates(pose, theta, [size, -size, 1.0])
+    np.testing.assert_allclose(regular.pose_rate(pose, theta, rates) / [size, size, 1.0], [1.0, -1.0, 1.0], rtol=1e-9)
 
 
 def test_batches_have_the_values_of_single_machines():

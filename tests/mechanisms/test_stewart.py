@@ -202,3 +202,33 @@ def test_base_and_platform_of_the_same_form_hold_no_pose():
         similar.direct_positions(similar.leg_lengths(some_poses(1)[0]))
     line = StewartPlatform(np.linspace([0.0, 0, 0], [1.0, 0, 0], 6), np.linspace([0.0, 0, 0], [0.5, 0, 0], 6))
     assert line.unheld_motions >= 2  # it turns about the line of its joints, too
+
+
+@pytest.mark.spec("S2-107")
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("seed", range(4))
+def test_where_the_legs_do_not_hold_the_platform_there_are_no_rates_and_no_forces(seed, size):
+    """Any machine at a pose at which all legs meet a line, about which the platform turns freely; beside it the
+    equations hold. A batch has NaN where a single pose is refused, and there alone."""
+    random = np.random.default_rng(seed)
+    pose = pose_of(Rotation.from_rotvec(random.normal(size=3)), size * random.normal(size=3))
+    platform = random.normal(size=(6, 3)) * size
+    joints = platform @ pose[:3, :3].T + pose[:3, 3]
+    point, axis = size * random.normal(size=3), random.normal(size=3)
+    on_line = point + np.outer(size * random.normal(size=6), axis)
+    machine = StewartPlatform(joints + random.uniform(1.2, 3.0, (6, 1)) * (on_line - joints), platform)
+    turning = np.concatenate([np.cross(axis, pose[:3, 3] - point), axis])
+    assert np.abs(machine.leg_rates(pose, turning)).max() < 1e-12 * np.abs(turning[:3]).max()
+    beside = pose @ pose_of(Rotation.from_rotvec([0.1, 0.2, -0.1]), [0.1 * size, 0.2 * size, 0.0])
+    rates, wrench = size * random.normal(size=6), random.normal(size=6) * np.repeat([1.0, size], 3)
+    for solve, given in ((machine.platform_twist, rates), (machine.leg_forces, wrench)):
+        with pytest.raises(SingularityError, match="actuators of the Stewart platform do not hold its platform"):
+            solve(pose, given)
+        found = solve(np.array([[beside, pose], [pose, beside]]), given)
+        assert np.isnan(found[[0, 1], [1, 0]]).all() and np.array_equal(found[0, 0], found[1, 1])
+        assert np.array_equal(solve(beside, given), found[0, 0])
+    J = machine.jacobian(beside)
+    np.testing.assert_allclose(J @ machine.platform_twist(beside, rates), rates, atol=1e-9 * size)
+    np.testing.assert_allclose((J.T @ machine.leg_forces(beside, wrench) - wrench) / np.repeat([1.0, size], 3), 0.0,
+                               atol=1e-9)
+    assert np.isnan(machine.platform_twist(np.nan * pose, rates)).all()

@@ -306,7 +306,7 @@ def test_the_speed_of_a_cart_that_heads_across_its_path_is_bounded_or_refused(pi
     law = PathStabiliser(path.program(0.6, 1.0), heading_limit=limit)
     on = law.program.pose(1.0)
     for side in (1.0, -1.0):
-        told = law(1.0, on + [0.0, 0.0, side * limit * (1 - 1e-9)])
+        told = law(1.0, on + np.array([0.0, 0.0, side * limit * (1 - 1e-9)]))
         assert abs(told.speed) <= abs(law(1.0, on).speed) / np.cos(limit) * (1 + 1e-9)
         for psi in (limit * (1 + 1e-9), np.pi / 2 - 1e-12, np.pi / 2, np.pi / 2 + 1e-12, 1.7, 3.0):
             poses = on + np.array([[0.0, 0.0, 0.1], [0.0, 0.0, side * psi]])

@@ -58,8 +58,8 @@ class PathStabiliser:
             if not (is_finite_number(value) and value > 0):
                 raise ModelError(f"the {word.replace('_', ' ')} of a path stabiliser is positive, not {shown(value)}")
         if not (is_finite_number(self.heading_limit) and 0 < self.heading_limit < np.pi / 2):
-            raise ModelError("the heading limit of a path stabiliser is positive and less than a right angle [rad], not "
-                             f"{shown(self.heading_limit)}")
+            raise ModelError("the heading limit of a path stabiliser is positive and less than a right angle [rad], "
+                             f"not {shown(self.heading_limit)}")
 
     def __call__(self, t: ArrayLike, pose: ArrayLike) -> Steered:
         """At times, of the pose x, y, heading (..., 3) of the middle of the fixed axle. `UnreachableError` for a cart

@@ -38,6 +38,7 @@ from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.kinematics import constraints
 from cayley.kinematics.closing_search import machine_size
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
+from cayley.kinematics.constraints import RowName
 from cayley.kinematics.following_step import lengths
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.turned_loops import Held, turned_loops
@@ -192,11 +193,11 @@ class ConstrainedMechanics(TreeMechanics):
         return self._residual(q)[self._rows]
 
     def relative_residual(self, q: Array) -> Array:
-        """By how much the rows that are used are open, in parts of their sizes: as radians, and parts of the machine."""
+        """By how much the rows that are used are open, in parts of their sizes: radians, and parts of the machine."""
         return self.residual(q) / np.array(self._sizes)
 
     @property
-    def used_rows(self) -> list[constraints.RowName]:
+    def used_rows(self) -> list[RowName]:
         """The rows that are used, by name."""
         return [self.structure.rows[k] for k in self._rows]
 

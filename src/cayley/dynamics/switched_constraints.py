@@ -28,7 +28,7 @@ from cayley.systems.transitions import Transition
 from cayley.wording import did_you_mean, shown
 
 MODE = "constraints"
-_OPEN = 1e-5  # of a row, in radians and parts of the machine: by more, it cannot begin to hold (float32 locates so well)
+_OPEN = 1e-5  # of a row, in radians and parts of the machine: open by more, it cannot begin to hold; float32 locates so
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def _why_open(mechanics: TreeMechanics, word: str, q: Array) -> str | None:
         return None
     row = mechanics.used_rows[int(opening.argmax())]
     left = abs(float(mechanics.residual(np.asarray(q, dtype=float))[int(opening.argmax())]))
-    return (f"the constraint {row.constraint!r} is open by {left:.3g} ({row.holds}) where the set {word!r} begins to hold: "
-            "switch where it is closed")
+    return (f"the constraint {row.constraint!r} is open by {left:.3g} ({row.holds}) where the set {word!r} begins to "
+            "hold: switch where it is closed")
 
 
 def _impact(mechanics: TreeMechanics) -> Text | None:

@@ -7,8 +7,9 @@
     projection        on independent coordinates p:  qd = N pd,  A N = 0,  N^T M (N pdd + c) = N^T f
     null space        any basis N with A N = 0, by QR or by SVD:  (N^T M; A) qdd = (N^T f; -drift)
 Multipliers are unique if the constraints are independent. If they are not, there is no answer (NaN), unless
-`redundant=True` asks for accelerations that they allow, if they agree, and for the multipliers of least norm. Bases by
-QR and SVD are not continuous functions of the state: they are made anew for each, and nothing is differentiated.
+`redundant=True` asks for accelerations that they allow, and for the multipliers of least norm; numbers that contradict
+each other, or independent coordinates that determine nothing, raise `SingularityError`. Bases by QR and SVD are not
+continuous functions of the state: they are made anew for each, and nothing is differentiated.
 Source: Ruggiu (4.15)-(4.31), corrected as in spec E-07.
 """
 
@@ -30,6 +31,7 @@ from cayley.showing import brief
 from cayley.wording import did_you_mean
 
 _INDEPENDENT = 1e-10  # singular values below this part of the largest are zero
+_AGREED = 1e-7  # of the largest term of the rows: what rounding leaves of those that agree, through such values
 
 
 class ConstrainedMotion(NamedTuple):
@@ -68,7 +70,8 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
         found = np.linalg.pinv(whole) @ np.concatenate([f, -drift])
     else:
         found = _augmented(M, f, A, drift)
-    return ConstrainedMotion(found[:n], found[n:])
+    motion = ConstrainedMotion(found[:n], found[n:])
+    return _agreed(motion, A, drift) if redundant else motion
 
 
 def _augmented(M: Array, f: Array, A: Array, drift: Array) -> Array:
@@ -102,7 +105,20 @@ def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool =
     rest = scaled.T @ free + drift
     lam = (solve or (_shortest if redundant else _unique))(S, rest)
     moved = [entry / pivot for entry, pivot in zip(free - yielded @ lam, pivots, strict=True)]
-    return ConstrainedMotion(np.stack(solve_lower_transposed(L, moved)), lam)
+    motion = ConstrainedMotion(np.stack(solve_lower_transposed(L, moved)), lam)
+    return _agreed(motion, A, drift) if redundant else motion
+
+
+def _agreed(motion: ConstrainedMotion, A: Array, drift: Array) -> ConstrainedMotion:
+    """The same, if its accelerations are what all constraints say; symbols are as they are."""
+    if motion.qdd.dtype == object or not np.isfinite(motion.qdd).all():
+        return motion
+    left = np.abs(A @ motion.qdd + drift)
+    terms = np.abs(np.concatenate([(A * motion.qdd).ravel(), drift]))
+    if left.max(initial=0.0) > _AGREED * terms.max(initial=0.0):
+        raise SingularityError(f"the constraints contradict each other at this state: row {int(left.argmax()) + 1} of "
+                               f"A qdd = -drift cannot be met with the others, and is missed by {left.max():.3g}")
+    return motion
 
 
 def _unique(S: Array, rest: Array) -> Array:
@@ -116,7 +132,8 @@ def _shortest(S: Array, rest: Array) -> Array:
 def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int]) -> ConstrainedMotion:
     """By independent coordinates, given by their places; (4.23)-(4.29).
 
-    A bad choice, of coordinates that the others do not follow here, gives infinity or NaN: see `check_independent`.
+    A bad choice, of coordinates that the others do not follow here, gives infinity or NaN, and `SingularityError` for
+    numbers: see `check_independent`.
     """
     N, c = basis_of_coordinates(A, drift, independent)
     pdd = ldl_solve(N.T @ M @ N, N.T @ (f - M @ c))
@@ -127,12 +144,12 @@ def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Seque
 def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr") -> ConstrainedMotion:
     """By a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30), (4.31).
 
-    Redundant constraints are no trouble: their rows are met by least squares, exactly if they agree.
+    Redundant constraints are no trouble: their rows are met by least squares, exactly if they agree, as they must.
     """
     N = null_space_basis(A, basis)
     rows = np.concatenate([N.T @ M, A])
     qdd = np.linalg.lstsq(rows, np.concatenate([N.T @ f, -drift]), rcond=None)[0]
-    return ConstrainedMotion(qdd, np.linalg.pinv(A.T) @ (f - M @ qdd))
+    return _agreed(ConstrainedMotion(qdd, np.linalg.pinv(A.T) @ (f - M @ qdd)), A, drift)
 
 
 def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
@@ -205,6 +222,8 @@ def basis_of_coordinates(A: Array, drift: Array, independent: Sequence[int]) -> 
         raise ConventionError(
             f"{n} coordinates and {len(A)} constraints leave {n - len(A)} independent coordinates, not "
             f"{len(list(independent))}; choose as many")
+    if A.dtype != object and np.isfinite(A).all():
+        check_independent(A, independent)
     followed = np.linalg.solve(wrapped(A[:, others]), np.concatenate([-A[:, list(independent)], -drift[:, None]],
                                                                      axis=1))
     whole = np.concatenate([np.eye(len(independent), len(independent) + 1), followed])

@@ -94,7 +94,7 @@ class FiveBar:
     def singularity(self, P: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """The class of one posture, with the velocities of the point that it loses and gains."""
         Jx, Jq = self.jacobians(P, theta)
-        return parallel_singularity(Jx, Jq, tolerance=tolerance)
+        return parallel_singularity(Jx, Jq / self.cranks, tolerance=tolerance)
 
     def workspace(self, *, mode: int = 0, crank_limits: ArrayLike | None = None, box: ArrayLike | None = None,
                   resolution: int = 200) -> WorkspaceMap:

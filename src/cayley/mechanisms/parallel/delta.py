@@ -25,7 +25,13 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.mechanisms.arguments import batch_of
-from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.singularity import (
+    SINGULAR,
+    ParallelSingularity,
+    actuator_rates,
+    held_solution,
+    parallel_singularity,
+)
 from cayley.mechanisms.parallel.trees import delta_configuration, delta_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.mechanisms.rods import Masses
@@ -139,18 +145,16 @@ class TranslationalDelta:
         return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("p", "theta"))(jacobians)
 
     def crank_rates(self, p: ArrayLike, theta: ArrayLike, velocity: ArrayLike) -> Array:
-        """Rates (..., 3) of the cranks for velocities (..., 3) of the platform; without bound where a leg is singular.
-        """
+        """Rates (..., 3) of the cranks for velocities (..., 3) of the platform; where a leg is singular it has none:
+        NaN, and `SingularityError` for one posture."""
         Jx, Jq = self.jacobians(p, theta)
-        with np.errstate(divide="ignore"):
-            return np.einsum("...ij,...j->...i", Jx, batch_of("velocities of the platform", velocity, (3,))) / Jq
+        return actuator_rates(Jx, Jq, batch_of("velocities of the platform", velocity, (3,)), "delta", worth=self.crank)
 
     def velocity(self, p: ArrayLike, theta: ArrayLike, crank_rates: ArrayLike) -> Array:
-        """Velocities (..., 3) of the platform for rates (..., 3) of the cranks; `singularity` says where there are
-        none.
-        """
+        """Velocities (..., 3) of the platform for rates (..., 3) of the cranks; where none follow, as `singularity`
+        says, NaN, and `SingularityError` for one posture."""
         Jx, Jq = self.jacobians(p, theta)
-        return np.linalg.solve(Jx, (Jq * batch_of("rates of the cranks", crank_rates, (3,)))[..., None])[..., 0]
+        return held_solution(Jx, Jq * batch_of("rates of the cranks", crank_rates, (3,)), "delta")
 
     def singularity(self, p: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """The class of one posture, with the velocities of the platform that it loses and gains."""

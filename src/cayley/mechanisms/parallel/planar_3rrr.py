@@ -24,7 +24,13 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.assemblies import Assemblies, arranged
-from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.singularity import (
+    SINGULAR,
+    ParallelSingularity,
+    actuator_rates,
+    held_solution,
+    parallel_singularity,
+)
 from cayley.mechanisms.parallel.trees import planar_3rrr_configuration, planar_3rrr_tree
 from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.mechanisms.rods import Masses
@@ -112,17 +118,17 @@ class Planar3RRR:
         return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("pose", "theta"))(jacobians)
 
     def crank_rates(self, pose: ArrayLike, theta: ArrayLike, pose_rate: ArrayLike) -> Array:
-        """Rates (..., 3) of the cranks for rates (..., 3) of x, y, phi; without bound where a leg is straight or
-        folded.
-        """
+        """Rates (..., 3) of the cranks for rates (..., 3) of x, y, phi; a leg that is straight or folded has none: NaN,
+        and `SingularityError` for one posture."""
         Jx, Jq = self.jacobians(pose, theta)
-        with np.errstate(divide="ignore"):
-            return np.einsum("...ij,...j->...i", Jx, batch_of("rates of the platform", pose_rate, (3,))) / Jq
+        return actuator_rates(Jx, Jq, batch_of("rates of the platform", pose_rate, (3,)), "3-RRR", worth=self.cranks,
+                              lengths=self._worth)
 
     def pose_rate(self, pose: ArrayLike, theta: ArrayLike, crank_rates: ArrayLike) -> Array:
-        """Rates (..., 3) of x, y, phi for rates (..., 3) of the cranks; `singularity` says where there are none."""
+        """Rates (..., 3) of x, y, phi for rates (..., 3) of the cranks; where none follow, as `singularity` says, NaN,
+        and `SingularityError` for one posture."""
         Jx, Jq = self.jacobians(pose, theta)
-        return np.linalg.solve(Jx, (Jq * batch_of("rates of the cranks", crank_rates, (3,)))[..., None])[..., 0]
+        return held_solution(Jx, Jq * batch_of("rates of the cranks", crank_rates, (3,)), "3-RRR", lengths=self._worth)
 
     def rod_angles(self, pose: ArrayLike, theta: ArrayLike) -> Array:
         """The passive angles (..., 3) between the cranks and their rods."""
@@ -135,7 +141,7 @@ class Planar3RRR:
     def singularity(self, pose: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """The class of one posture, with the motions (xd, yd, phid) that it loses and gains."""
         Jx, Jq = self.jacobians(pose, theta)
-        return parallel_singularity(Jx, Jq, lengths=[1.0, 1.0, self.side / np.sqrt(3)], tolerance=tolerance)
+        return parallel_singularity(Jx, Jq / self.cranks, lengths=self._worth, tolerance=tolerance)
 
     def workspace(self, *, phi: float = 0.0, mode: int = 0, crank_limits: ArrayLike | None = None,
                   box: ArrayLike | None = None, resolution: int = 200) -> WorkspaceMap:
@@ -174,6 +180,11 @@ class Planar3RRR:
         """How far the vertices are from the ends of the cranks, (..., 3): the rods' lengths, if the machine is closed.
         """
         return np.linalg.norm(self.vertices(pose) - self.crank_ends(theta), axis=-1)
+
+    @property
+    def _worth(self) -> Array:
+        """How many metres a unit of x, y, phi is worth (3): a radian the platform's radius."""
+        return np.array([1.0, 1.0, self.side / np.sqrt(3)])
 
     @cached_property
     def _size(self) -> float:

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SingularityError
 from cayley.showing import brief
 
 SINGULAR = 1e-6  # of the largest: where two postures meet, a place is known to the root of rounding only
@@ -58,7 +59,7 @@ def parallel_singularity(Jx: ArrayLike, Jq: ArrayLike, *, lengths: ArrayLike = 1
     _, values, V = np.linalg.svd(scaled)
     rank = int((values > tolerance * values.max(initial=1e-300)).sum())
     gained = V[rank:] / worth
-    stuck = np.abs(drives) <= tolerance * np.abs(drives).max(initial=float(np.abs(scaled).max(initial=0.0)))
+    stuck = _stuck(scaled, drives, tolerance)
     lost = _directions(scaled[stuck], tolerance) / worth
     inverse = bool(stuck.any())
     direct = len(gained) > 0
@@ -66,6 +67,46 @@ def parallel_singularity(Jx: ArrayLike, Jq: ArrayLike, *, lengths: ArrayLike = 1
         "combined" if inverse and direct else "inverse" if inverse else "direct" if direct else "regular")
     legs = tuple(int(k) + 1 for k in np.flatnonzero(stuck))
     return ParallelSingularity(kind, _normal(lost), _normal(gained), legs, values)
+
+
+def held_solution(J: Array, right: Array, machine: str, *, lengths: ArrayLike = 1.0, forces: bool = False) -> Array:
+    """x (..., k) with J x = right, the rates of a platform, or with J^T x = right, the `forces` of its actuators. Where
+    J (..., k, k) is singular, as `parallel_singularity` decides, there are none: NaN, and `SingularityError` for one
+    posture."""
+    batch = np.broadcast_shapes(J.shape[:-2], right.shape[:-1])
+    rows = np.broadcast_to(J, (*batch, *J.shape[-2:])).reshape(-1, *J.shape[-2:])
+    known = np.broadcast_to(right, (*batch, right.shape[-1])).reshape(-1, right.shape[-1])
+    found = np.full(known.shape, np.nan)
+    finite = np.isfinite(rows).all((-2, -1))
+    values = np.linalg.svd(rows[finite] / np.asarray(lengths, dtype=float), compute_uv=False)
+    held = finite.copy()
+    held[finite] = values[:, -1] > SINGULAR * values[:, 0]
+    own = np.swapaxes(rows[held], -1, -2) if forces else rows[held]
+    found[held] = np.linalg.solve(own, known[held][..., None])[..., 0]
+    if not batch and finite.all() and not held.all():
+        what = "no forces of them balance every wrench" if forces else "its motion does not follow from theirs"
+        raise SingularityError(f"the actuators of the {machine} do not hold its platform at this posture: {what}; "
+                               "`singularity` has the motions that it gains")
+    return found.reshape(*batch, right.shape[-1])
+
+
+def actuator_rates(Jx: Array, Jq: Array, rates: Array, machine: str, *, worth: ArrayLike = 1.0, lengths: ArrayLike = 1.0
+                   ) -> Array:
+    """thetad (..., m) with Jq thetad = Jx xd for rates xd (..., k) of a platform. A leg that is straight or folded, as
+    `parallel_singularity` decides with Jq / worth, has none: NaN, and `SingularityError` for one posture."""
+    stuck = _stuck(Jx / np.asarray(lengths, dtype=float), Jq / np.asarray(worth, dtype=float), SINGULAR)
+    found = np.einsum("...ij,...j->...i", Jx, rates) / np.where(stuck, np.nan, Jq)
+    if found.ndim == 1 and stuck.any():
+        legs = ", ".join(str(k + 1) for k in np.flatnonzero(stuck))
+        raise SingularityError(f"leg {legs} of the {machine} is straight or folded: no rate of its crank moves the "
+                               "platform so; `singularity` has the motions that are lost")
+    return found
+
+
+def _stuck(Jx: Array, Jq: Array, tolerance: float) -> Array:
+    """Which legs (..., m) are straight or folded, by Jx (..., m, k) and Jq (..., m) in metres a unit."""
+    largest = np.maximum(np.abs(Jq).max(axis=-1, initial=0.0), np.abs(Jx).max(axis=(-2, -1), initial=0.0))
+    return np.asarray(np.abs(Jq) <= tolerance * largest[..., None])
 
 
 def _directions(rows: Array, tolerance: float) -> Array:

@@ -23,7 +23,7 @@ from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vecto
 from cayley.kinematics.inverse.distinct import first_of_each
 from cayley.kinematics.inverse.step import damped_solution
 from cayley.mechanisms.arguments import batch_of, data
-from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
 from cayley.mechanisms.parallel.stewart_dynamics import StewartDynamics, leg_of
 from cayley.mechanisms.parallel.trees import stewart_configuration, stewart_tree
 from cayley.model.parts import Body
@@ -119,22 +119,24 @@ class StewartPlatform:
                       inputs=("pose", "twist", "acceleration"))(leg_accelerations)
 
     def platform_twist(self, pose: ArrayLike, leg_rates: ArrayLike) -> Array:
-        """Twists (..., 6) of the platform for rates (..., 6) of the lengths; `singularity` says where none follow."""
-        return np.linalg.solve(self.jacobian(pose), batch_of("rates of the legs", leg_rates, (6,))[..., None])[..., 0]
+        """Twists (..., 6) of the platform for rates (..., 6) of the lengths; where none follow, as `singularity` says,
+        NaN, and `SingularityError` for one pose."""
+        return held_solution(self.jacobian(pose), batch_of("rates of the legs", leg_rates, (6,)), "Stewart platform",
+                             lengths=self._worth)
 
     def leg_forces(self, pose: ArrayLike, wrench: ArrayLike) -> Array:
         """Forces (..., 6) of the legs, positive where they push, with which the platform exerts wrenches (..., 6), at
-        its origin and in the base's axes, at rest and without weight."""
-        J = np.swapaxes(self.jacobian(pose), -1, -2)
-        return np.linalg.solve(J, batch_of("wrenches", wrench, (6,))[..., None])[..., 0]
+        its origin and in the base's axes, at rest and without weight; where the legs do not hold it, NaN, and
+        `SingularityError` for one pose."""
+        return held_solution(self.jacobian(pose), batch_of("wrenches", wrench, (6,)), "Stewart platform",
+                             lengths=self._worth, forces=True)
 
     @cached_property
     def unheld_motions(self) -> int:
         """How many motions of the platform the legs hold at no pose: 0, unless its architecture is singular, as that of
         a base and a platform that are flat hexagons of the same form, however they are turned (Ma & Angeles 1991)."""
         poses = self._starts(np.full(6, np.ptp(self.base, axis=0).max() + np.ptp(self.platform, axis=0).max()), 24, 1)
-        radius = float(np.linalg.norm(self.platform, axis=1).max()) or 1.0
-        values = np.linalg.svd(self.jacobian(poses) / np.array([1.0] * 3 + [radius] * 3), compute_uv=False)
+        values = np.linalg.svd(self.jacobian(poses) / self._worth, compute_uv=False)
         return 6 - int((values > _ARCHITECTURE * values[:, :1]).sum(axis=1).max())
 
     def dynamics(self, *, platform: Body, cylinder: Body | None = None, piston: Body | None = None,
@@ -197,9 +199,12 @@ class StewartPlatform:
     def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
         """
-        radius = float(np.linalg.norm(self.platform, axis=1).max())
-        return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=[1.0] * 3 + [radius or 1.0] * 3,
-                                    tolerance=tolerance)
+        return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=self._worth, tolerance=tolerance)
+
+    @cached_property
+    def _worth(self) -> Array:
+        """How many metres a unit of each component of a twist is worth (6): a radian the platform's radius."""
+        return np.repeat([1.0, float(np.linalg.norm(self.platform, axis=1).max()) or 1.0], 3)
 
     def workspace(self, *, height: float, lengths: ArrayLike, rotation: ArrayLike = _UPRIGHT,
                   box: ArrayLike | None = None, resolution: int = 150) -> WorkspaceMap:
