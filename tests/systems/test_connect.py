@@ -102,6 +102,60 @@ def test_an_algebraic_loop_is_refused_with_its_ports_or_solved():
     assert abs(model.B[0, 0] - slope / (1 + 3 * slope)) < 1e-12
 
 
+def loop_of(function, rate):
+    """x = function(y, s), y = x: an algebraic loop beside a state s whose rate depends on it."""
+    a = System("a", inputs={"y": "", "s": ""}, outputs={"x": ""}, output=lambda t, x, u, p: function(u.y, u.s))
+    b = System("b", state={"s": ""}, inputs={"x": ""}, outputs={"y": "", "s": ""},
+               derivative=lambda t, x, u, p: rate + 0.1 * u.x, output=lambda t, x, u, p: {"y": u.x, "s": x.s})
+    return cy.connect(a, b, solve_loops=True)
+
+
+@pytest.mark.parametrize("function", [
+    lambda y, s: y**2 + s, lambda y, s: np.where(y > 0, -1.0, 1.0), lambda y, s: np.exp(y) + s,
+    lambda y, s: 1e6 * y**2 + 1e-6 * s, lambda y, s: 1e-6 * y**2 + 1e6 * s])
+def test_a_loop_without_a_solution_says_so_and_gives_no_numbers(function):
+    system = loop_of(function, 0.0)
+    simulated = system.simulate({"s": 1.0}, until=0.1)
+    rolled = system.rollout()({"s": [1.0, 1.5]}, step=0.01, steps=10)
+    for found in (simulated, rolled):
+        assert found.status == "not finite" and "outputs x, y have no value" in found.message
+    assert np.isnan(rolled.outputs["y"]).all() and np.isnan(rolled["s"][:, 1:]).all()
+    assert np.isnan(simulated.outputs["x"]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_a_loop_that_loses_its_solution_ends_there(scale):
+    """y = y^2 / scale + s has the roots of a quadratic, as long as s < scale / 4."""
+    system = loop_of(lambda y, s: y**2 / scale + s, 1.0 * scale)
+    start = {"s": -0.5 * scale}
+    simulated = system.simulate(start, until=2.0)
+    rolled = system.rollout()({"s": np.array([-0.5, -3.0]) * scale}, step=0.01, steps=100)
+    assert simulated.status == rolled.status == "not finite" and "outputs x, y" in simulated.message
+    assert "outputs x, y" in rolled.message and abs(simulated.end.s / scale - 0.25) < 1e-5
+    assert not np.isnan(rolled["s"][1]).any()
+    for found in (simulated, rolled):
+        s = found["s"] / scale
+        y = found.outputs["y"] / scale
+        solved = ~np.isnan(y)
+        assert (s[solved] < 0.25 + 1e-6).all() and np.abs(y - y**2 - s)[solved].max() < 1e-6
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_loops_with_solutions_are_solved_in_either_precision(dtype):
+    """Random loops of two outputs, solutions at zero and far from it among them, beside their residuals."""
+    rng = np.random.default_rng(3)
+    M = 0.3 * rng.normal(size=(2, 2))
+    a = System("a", inputs={"y": 2, "s": 2}, outputs={"x": 2},
+               output=lambda t, x, u, p: M @ np.tanh(u.y) + 1e3 * u.s - 1e3 * u.s + u.s)
+    b = System("b", state={"s": 2}, inputs={"x": 2}, outputs={"y": 2, "s": 2},
+               derivative=lambda t, x, u, p: 0.0 * u.x, output=lambda t, x, u, p: {"y": u.x, "s": x.s})
+    s = np.concatenate([np.zeros((1, 2)), rng.normal(size=(9, 2)) * 10.0 ** np.arange(-8, 1)[:, None]])
+    found = cy.connect(a, b, solve_loops=True).rollout()({"s": s.astype(dtype)}, step=dtype(0.01), steps=1)
+    assert found.finished
+    y = np.asarray(found.outputs["y"], float)[:, 0]
+    assert np.abs(y - np.tanh(y) @ M.T - s).max() < (1e-12 if dtype == np.float64 else 1e-4)
+
+
 def test_series_and_feedback_are_those_of_transfer_functions():
     lag = linear("lag", [[-2.0]], [[3.0]], [[1.0]])
     second = linear("second", [[-0.5]], [[1.0]], [[2.0]], state="z", inputs="v", outputs="w")

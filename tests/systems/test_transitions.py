@@ -235,6 +235,39 @@ def test_a_jump_that_does_not_turn_a_guard_round_lets_it_pass():
         assert found.finished and len(found.happened) == 1 and abs(found.end.height + G * since**2 / 2) < 1e-9
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("start", [0.0, 3.7])
+def test_a_motion_that_starts_on_a_guard_goes_through_it(method, start):
+    """Down from the floor itself is an impact now; up is none until it comes back; in closed form, for both ends."""
+    speeds = np.array([-1.0, -2.5, 1.5, -0.4])
+    e, until = 0.8, 0.05
+    found = ball(e).rollout(method=method)({"height": 0.0, "speed": speeds}, step=0.01, steps=5, start=start)
+    v = np.where(speeds < 0, -e * speeds, speeds)
+    assert found.log.count.tolist() == [1, 1, 0, 1]
+    assert np.abs(found.log.times[[0, 1, 3], 0] - start).max() < 1e-13
+    order = 1e-2 if method == "semi-implicit-euler" else 1e-12
+    assert np.abs(found.end.height - (v * until - G * until**2 / 2)).max() < order
+    for k, speed in enumerate(speeds):
+        one = ball(e).simulate({"height": 0.0, "speed": speed}, start=start, until=start + until)
+        assert [o.t for o in one.happened] == [start] * int(speed < 0) and one.finished
+        assert abs(one.end.height - (v[k] * until - G * until**2 / 2)) < 1e-9
+
+
+def test_only_what_moves_in_its_direction_in_its_mode_happens_at_the_start():
+    def switch(direction, rate):
+        return System("switch", state={"x": ""}, modes={"gear": ("a", "b", "c")}, derivative=lambda t, x, u, p: rate,
+                      transitions=[Transition("first", lambda t, x, u, p: 2.0 * x.x, direction, during={"gear": "a"},
+                                              to={"gear": "b"}),
+                                   Transition("other", lambda t, x, u, p: x.x, direction, during={"gear": "c"})])
+    for direction in ("falling", "rising", "both"):
+        for rate in (-2.0, 0.0, 1.0):
+            happens = rate and direction == ("falling" if rate < 0 else "rising")
+            system = switch(direction, rate)
+            for found in (system.rollout()({"x": 0.0}, step=0.1, steps=3), system.simulate({"x": 0.0}, until=0.3)):
+                assert [o.name for o in found.happened] == ["first"] * bool(happens)
+                assert abs(found.end.x - 0.3 * rate) < 1e-12
+
+
 def test_a_jump_that_leads_elsewhere_and_one_at_a_time():
     """Integrate and fire: the threshold is reached, and the potential is set back; and a switch by the clock alone."""
     fire = System("neuron", state={"v": "V", "count": ""}, inputs={"i": "A"},

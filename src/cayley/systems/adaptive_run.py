@@ -173,7 +173,8 @@ class Run:
         return [] if at is None else [at]
 
     def _changes(self, what: Event | Transition, sign: int, times: Array, values: Array, dense: Scalar) -> list[float]:
-        return happenings(partial(self._value, what, dense), times, values, sign)
+        at_once = self.steps == 1 and isinstance(what, Transition) and what.sign != 0
+        return happenings(partial(self._value, what, dense), times, values, sign, at_once=at_once)
 
     def _act(self, what: Any) -> None:  # noqa: ANN401 (an event or a transition of either kind)
         x = self._parts(self.y)
@@ -379,15 +380,29 @@ class Run:
                 "step too small", f"the tolerances cannot be met at t = {self.t:.9g}: {said} Forces may jump or grow "
                 "without bound there")
         culprits = [name for name, value in self.driving.at(self.t, x).items() if not np.isfinite(value).all()]
-        culprit = f", because of {self.driving.called(culprits[0])}" if culprits else ""
+        culprit = f", because of {self.driving.called(culprits[0])}" if culprits else self._undefined()
         return self._finish(
             "not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the "
             f"{self.driving.derivatives} are not finite{culprit}")
 
+    def _undefined(self) -> str:
+        """Which outputs are no numbers, here or a little later."""
+        for t, y in ((self.t, self.y), self._later()):
+            x = self._parts(y, t)
+            why = self.kernels.without_value(t, self._vector(x), self.driving.at(t, x))
+            if why:
+                return f", because {why}"
+        return ""
+
     def _ahead(self) -> Array:
-        """The slope a little later: where a function of time has left the numbers."""
-        t = np.nextafter(self.t, np.inf) + 1e-9 * abs(self.end - self.t)
-        return self._slope(t, self.y)
+        """The slope a little later: where a function of time or of the state has left the numbers."""
+        return self._slope(*self._later())
+
+    def _later(self) -> tuple[float, Array]:
+        later = 1e-9 * abs(self.end - self.t)
+        slope = self._slope(self.t, self.y)
+        y = self.y + later * slope if np.isfinite(slope).all() and self._flat else self.y
+        return np.nextafter(self.t, np.inf) + later, y
 
     def result(self) -> Found:
         if not self.kept or (self.status != "finished" and self.kept[-1][0] < self.t):

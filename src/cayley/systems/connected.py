@@ -9,6 +9,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.roots import newton
+from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
 from cayley.systems.layout import State, as_vector, joined
@@ -16,6 +17,9 @@ from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 from cayley.systems.wiring import Place, Wiring
+
+_ITERATIONS = 12
+_UNITS = 2.0**14  # of rounding: what may be left of an algebraic loop
 
 
 class Connected:
@@ -74,7 +78,7 @@ class Connected:
 
     def _solved(self, group: list[Place], t: Scalar, x: State, u: Record, p: Record,
                 known: Mapping[Place, Array]) -> dict[Place, Array]:
-        """The outputs of an algebraic loop."""
+        """The outputs of an algebraic loop; NaN where Newton's method finds no solution."""
         shapes = {place: self.wiring.port(place, "output").shape for place in group}
         ends = np.cumsum([0, *[int(np.prod(shape)) for shape in shapes.values()]]).tolist()
 
@@ -87,7 +91,11 @@ class Connected:
             found = {place: self._ready(place.system, t, x, u, p, {**known, **guess})[place] for place in group}
             return z - joined([as_vector(found[place]) for place in group])
 
-        return split(newton(residual, np.zeros(ends[-1])).x)
+        nought = np.zeros(ends[-1])
+        root = newton(residual, nought, iterations=_ITERATIONS)
+        scale = 1.0 + np.max(np.abs(root.x)) + np.max(np.abs(residual(nought)))
+        is_solved = np.max(np.abs(root.residual)) <= _UNITS * _rounding(scale)
+        return split(where(is_solved, root.x, np.nan))
 
     def _arguments(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
         """What the texts of one system are given: made once for a state, which its texts then know again. What else
@@ -149,3 +157,9 @@ class Connected:
         found = (part.explain(self._own(k, x, Record("", part.parameters))[0])
                  for k, part in enumerate(self.parts) if part.explain is not None)
         return next((reason for reason in found if reason), None)
+
+
+def _rounding(scale: Scalar) -> Scalar:
+    """One unit of rounding of a number, in the precision in which it is computed."""
+    is_double = scale * (1.0 + 2.0**-40) > scale
+    return scale * where(is_double, float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps))

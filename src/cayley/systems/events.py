@@ -51,10 +51,12 @@ class Event:
         return DIRECTIONS[self.direction]
 
 
-def happenings(function: Callable[[float], float], times: Array, values: Array, sign: int) -> list[float]:
+def happenings(function: Callable[[float], float], times: Array, values: Array, sign: int, *,
+               at_once: bool = False) -> list[float]:
     """When a function changes its sign, in the direction asked for, given its values at some times of a step.
 
-    One that starts from zero has not changed its sign; it does when it comes back. A function that only just goes
+    One that starts from zero has not changed its sign, unless it is said to do so `at_once`; it does when it comes
+    back. A function that only just goes
     through zero between the given times, and back, is found where its values turn.
     """
     times, values = _with_turns(function, times, values)
@@ -64,7 +66,7 @@ def happenings(function: Callable[[float], float], times: Array, values: Array, 
             found.append(instant(function, times[k], times[k + 1]))
         elif k == 0 and low == 0 and high and sign * high >= 0:
             back = instant(function, times[0], times[1], from_zero=True)
-            found += [back] if back - times[0] > _NOW * np.spacing(abs(times[0])) else []
+            found += [back] if at_once or back - times[0] > _NOW * np.spacing(abs(times[0])) else []
     return found
 
 

@@ -58,6 +58,16 @@ class Guards:
         return found
 
 
+    def sides_at_start(self, values: Array, slopes: Array) -> Array:
+        """The side of zero from which each guard comes at the start: one that is at zero, and moves through it in its
+        direction, from the side that it leaves, so that it happens at once. Of both directions, where it comes from is
+        not known."""
+        signs = np.array([float(transition.sign) for transition in self.system.transitions])
+        leaves = np.logical_and(values == 0.0, slopes * signs > 0.0)
+        sides = side_of(values, slopes, values == 0.0)
+        return where(leaves, -sides, sides)
+
+
 def side_of(values: Array, slopes: Array, touching: Scalar) -> Array:
     """The side of zero that each guard is on; of those that touch it, the one to which they move."""
     by_value = where(values < 0.0, -1.0, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
-from cayley.compiler.typing import Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.systems.system import System
 
 
@@ -19,6 +19,20 @@ def output_kernel(system: System) -> Kernel:
     shapes = [port.shape for port in system.output_ports.values()]
     return kept(system, "outputs", lambda: text_kernel(
         system, lambda *given: tuple(system.values(*given).values()), shapes, "outputs"))
+
+
+def without_value(system: System, t: float, x: Array, inputs: Mapping[str, Array],
+                  parameters: Mapping[str, Array]) -> str:
+    """Which outputs are no numbers at a state (n), in words; nothing if all are."""
+    if not system.outputs:
+        return ""
+    own = [parameters.get(n, value) for n, value in system.parameters.items()]
+    found = output_kernel(system)(t, x, *[inputs[n] for n in system.inputs], *own)
+    values = dict(zip(system.outputs, found if len(system.outputs) > 1 else [found], strict=True))
+    names = [n for n, value in values.items() if not np.isfinite(value).all()]
+    loop = "; if they depend on each other directly, that algebraic loop has no solution that Newton's method finds"
+    return f"the {'outputs' if names[1:] else 'output'} {', '.join(names)} {'have' if names[1:] else 'has'} no value " \
+           f"there{loop}" if names else ""
 
 
 def energy_kernel(system: System) -> Kernel:

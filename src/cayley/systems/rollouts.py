@@ -39,6 +39,7 @@ from cayley.systems.recorded_run import Run
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
+from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
 from cayley.systems.watching import Watching
@@ -463,7 +464,7 @@ class Rollout:
             wrong = [n for n, a in (rolled.given | rolled.parameters).items() if not np.isfinite(a).all()]
             return "not finite", (
                 f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
-                f"t = {t:.6g}: {self._reason(wrong, *points[place][before:before + 2])}")
+                f"t = {t:.6g}: {self._reason(wrong, rolled, place, before)}")
         defect = end[..., -1]
         size = np.abs(end[..., self._others]).max(initial=1.0)
         if defect.size and defect.max() > max(CONVERGED, 100 * np.finfo(points.dtype).eps) * size:
@@ -472,16 +473,45 @@ class Rollout:
                 "iterations; make it smaller, or allow more iterations")
         return "finished", "all steps were made"
 
-    def _reason(self, wrong: list[str], before: Array, after: Array) -> str:
-        """Why there are no numbers after a point: by its state in the modes that it then came to."""
+    def _reason(self, wrong: list[str], rolled: Rolled, place: tuple[int, ...], sample: int) -> str:
+        """Why there are no numbers after a sample: by its state in the modes that it then came to."""
         if wrong:
             return f"the input {wrong[0]} is not finite"
+        before, after = rolled.points[place][sample:sample + 2]
         explain = self.system.explain
         smooth = self.system.layout.smooth
         point = np.concatenate([before[:smooth], after[smooth:-2]])
         why = explain(self.system.layout.state(point)) if explain is not None else None
-        return why or ('the step is too large (stiff springs take the method "gauss"), or leads to where the '
-                       "derivative is singular")
+        return why or self._undefined(rolled, place, sample) or (
+            'the step is too large (stiff springs take the method "gauss"), or leads to where the derivative is '
+            "singular")
+
+    def _undefined(self, rolled: Rolled, place: tuple[int, ...], sample: int) -> str:
+        """Which outputs are no numbers at a sample, or about the next one, in words."""
+        if self._feed is not None:
+            return ""
+        batch, samples = rolled.points.shape[:-2], rolled.points.shape[-2]
+
+        def own(values: Array, shape: tuple[int, ...]) -> Array:
+            return np.asarray(np.broadcast_to(values, (*batch, *shape))[place], dtype=float)
+
+        inputs = {}
+        for name, shape in self.inputs.items():
+            values = rolled.given[name]
+            if name in self.changing:
+                axis = values.ndim - len(shape) - 1
+                steps = values.shape[axis]
+                values = np.take(values, min(sample * steps // (samples - 1), steps - 1), axis=axis)
+            inputs[name] = own(values, shape)
+        kernels = RunningKernels(self.system, {n: own(a, self.parameters[n]) for n, a in rolled.parameters.items()})
+        layout = self.system.layout
+        x = np.asarray(rolled.points[place][sample][:-2], dtype=float)
+        t, later = np.broadcast_to(rolled.times, (*batch, samples))[place][[sample, min(sample + 1, samples - 1)]]
+        blocks = {n: x[at].reshape(layout.blocks[n].shape) for n, at in layout.places.items()}
+        slope = kernels.slope(t, blocks, x[layout.smooth:], inputs)[:-1]
+        ahead = np.concatenate([x[:layout.smooth] + (later - t) * slope, x[layout.smooth:]])
+        whys = (kernels.without_value(instant, state, inputs) for instant, state in ((t, x), (later, ahead)))
+        return next(filter(None, whys), "")
 
     @property
     def _others(self) -> list[int]:

@@ -14,7 +14,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.systems.holding import Blocks
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import State, joined
-from cayley.systems.output_kernels import energy_kernel, text_kernel
+from cayley.systems.output_kernels import energy_kernel, text_kernel, without_value
 from cayley.systems.projection import on_constraints
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -44,6 +44,10 @@ class RunningKernels:
     def constrained(self, t: float, x: Array, inputs: Mapping[str, Array]) -> Array:
         constrained = kept(self.system, "constrained", lambda: _constrained(self.system))
         return constrained(t, x, *inputs.values(), *self._parameters)
+
+    def without_value(self, t: float, x: Array, inputs: Mapping[str, Array]) -> str:
+        """Which outputs are no numbers, in words."""
+        return without_value(self.system, t, x, inputs, dict(zip(self.system.parameters, self._parameters, strict=True)))
 
     def check_constraints(self, t: float, x: Array, inputs: Mapping[str, Array], when: str) -> None:
         own = dict(zip(self.system.parameters, self._parameters, strict=True))

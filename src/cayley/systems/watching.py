@@ -137,7 +137,7 @@ class Watching:
         def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, Array]:
             flow = Flow(self.system, t, p, lambda *_: u)
             values, slopes = self.guards.values_and_slopes(flow, x)
-            return values, side_of(values, slopes, values == 0.0)
+            return values, self.guards.sides_at_start(values, slopes)
         return text_kernel(self.system, text, [(len(self.guards),), (len(self.guards),)], "guards")
 
     def arguments(self, watched: Array, steps: slice, precision: np.dtype) -> dict[str, Array]:
