@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.linalg import expm, solve_discrete_are
+from scipy.linalg import expm, solve_continuous_are
 
 import cayley as cy
 from cayley.control.global_linearisation import (
@@ -193,17 +193,63 @@ def test_tracking_by_poles_and_by_a_regulator():
     regulated = tracking_control(tree, lambda t: (q, qd, qdd), [0.0], weights=Weights(1.0, np.eye(3)))
     assert (np.linalg.eigvals(model.A - model.B @ regulated.gain(3.0)).real < 0).all()
     np.testing.assert_allclose(regulated(0.0, q, qd), model.tau, atol=1e-9)
-    dt = 0.05  # far from the end of a motion that stands still, the gain is the constant one of the discrete model
-    horizon = horizon_gains([model] * 1000, dt * np.arange(1000), Weights(1.0, 1.0, 1.0))
-    step = model.discretised(dt)
-    S = solve_discrete_are(step.A, step.B, dt * np.eye(6), dt * np.eye(3))
-    np.testing.assert_allclose(horizon[0], np.linalg.solve(dt * np.eye(3) + step.B.T @ S @ step.B,
-                                                           step.B.T @ S @ step.A), atol=1e-7)
+    far = horizon_gains(lambda t: model, np.array([0.0, 40.0]), Weights(1.0, 1.0, 1.0))[0]
+    X = solve_continuous_are(model.A, model.B, np.eye(6), np.eye(3))  # far from the end: that of no end
+    np.testing.assert_allclose(far, model.B.T @ X, atol=1e-7)
+    with pytest.raises(SignatureError, match="positive weight"):
+        horizon_gains(lambda t: model, np.array([0.0, 1.0]), Weights(1.0, [1.0, 0.0, 1.0], 1.0))
     for options in ({}, {"poles": poles, "weights": Weights(1.0, 1.0)}):
         with pytest.raises(SignatureError, match="weights"):
             tracking_control(tree, lambda t: (q, qd, qdd), [0.0], **options)
     with pytest.raises(SignatureError, match="two points"):
         tracking_control(tree, lambda t: (q, qd, qdd), [0.0], weights=Weights(1.0, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("weights", [(10.0, 0.1), (1.0, 1.0), ([100.0, 1.0, 1.0, 0.1], [0.01, 2.0])])
+@pytest.mark.parametrize("points", [2, 5, 101])
+def test_an_end_that_weighs_as_much_as_no_end_changes_nothing(weights, points):
+    """With `final` the stationary solution of the Riccati equation, all gains are those of a model for ever."""
+    arm = cy.load("planar2r")
+    q = np.array([0.3, -0.8])
+    times = np.linspace(0.0, 1.0, points)
+
+    def still(t):
+        return q, np.zeros(2), np.zeros(2)
+
+    there = arm.control.linear_along(still).at(0.0)
+    Q, R = (np.diag(np.broadcast_to(w, size).astype(float)) for w, size in zip(weights, (4, 2), strict=True))
+    X = solve_continuous_are(there.A, there.B, Q, R)
+    whole = tracking_control(arm.tree, still, times, weights=Weights(*weights, X))
+    for_ever = tracking_control(arm.tree, still, times, weights=Weights(*weights))
+    np.testing.assert_allclose(whole.gains, for_ever.gains, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("final", [0.0, [200.0, 50.0, 1.0, 1.0]])
+def test_gains_of_a_motion_with_an_end_are_optimal(final):
+    """Beside the Riccati equation integrated here, by another method; and what the law costs is x^T S x, to second
+    order of the interpolation."""
+    arm = cy.load("planar2r")
+    Q, R, end = 10.0 * np.eye(4), 0.1 * np.eye(2), np.diag(np.broadcast_to(final, 4).astype(float))
+    along = arm.control.linear_along(reference)
+
+    def slope(t, s):
+        there, S = along.at(t), s.reshape(4, 4)
+        return -(Q + there.A.T @ S + S @ there.A - S @ there.B @ np.linalg.inv(R) @ there.B.T @ S).ravel()
+
+    times = np.linspace(0.0, 1.0, 51)
+    expected = solve_ivp(slope, (1.0, 0.0), end.ravel(), method="BDF", t_eval=times[::-1], rtol=1e-8, atol=1e-8)
+    S = expected.y.T.reshape(-1, 4, 4)[::-1]
+    law = tracking_control(arm.tree, reference, times, weights=Weights(10.0, 0.1, final))
+    for k, t in enumerate(times):
+        np.testing.assert_allclose(law.gains[k], np.linalg.inv(R) @ along.at(t).B.T @ S[k], rtol=1e-5, atol=1e-5)
+
+    def cost(t, x):
+        there, u = along.at(t), -law.gain(t) @ x[:4]
+        return np.append(there.A @ x[:4] + there.B @ u, x[:4] @ Q @ x[:4] + u @ R @ u)
+
+    for x in np.random.default_rng(2).normal(size=(2, 4)):
+        run = solve_ivp(cost, (0.0, 1.0), np.append(x, 0.0), method="LSODA", rtol=1e-8, atol=1e-9).y[:, -1]
+        assert run[4] + run[:4] @ end @ run[:4] == pytest.approx(x @ S[0] @ x, rel=6e-3)
 
 
 def test_poles_that_are_out_of_reach_are_refused():

@@ -3,7 +3,8 @@ model, brings back.
 
     tau = tau0(t) - K(t) (x - x0(t))         x = (q, qd)
 K is designed at points of the nominal motion, each as if the model stood still there, and interpolated between them: by
-weights of state and force (the linear-quadratic regulator) or by poles. What the model does not know (payload,
+weights of state and force (the linear-quadratic regulator) or by poles; or, with a weight of the end, for the whole
+motion. What the model does not know (payload,
 friction) is what the law is for. Source: Balafoutis & Patel 7.1, spec R8.9.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,7 +126,11 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
             raise SignatureError(f"the nominal motion of {tree.name} is not finite at t = {t:g}")
     every = tree.actuated_velocities if tree.is_constrained or tree.motors else range(tree.nv)
     columns = list(every if driven is None else driven)
-    models = [linear_at(model, *reference(t)).driven_by(columns) for t in instants]
+
+    def model_at(t: float) -> StateSpace:
+        return linear_at(model, *reference(t)).driven_by(columns)
+
+    models = [model_at(t) for t in instants]
     gains = np.zeros((len(instants), tree.nv, models[0].A.shape[-1]))
     if poles is not None and weights is None:
         gains[:, columns] = [_placed(there, poles) for there in models]
@@ -134,7 +139,7 @@ def tracking_control(tree: Tree, reference: Reference, times: ArrayLike, *, weig
     elif weights.final is None:
         gains[:, columns] = [regulator_gain(there, weights) for there in models]
     else:
-        gains[:, columns] = horizon_gains(models, instants, weights)
+        gains[:, columns] = horizon_gains(model_at, instants, weights)
     return Tracking(model, reference, instants, gains, np.isin(np.arange(tree.nv), columns))
 
 
@@ -145,24 +150,35 @@ def linear_at(model: LinearisedMechanism, q: Array, qd: Array, qdd: Array) -> St
     return model.at_forces(q, qd, model.inverse_dynamics(q, qd, qdd))
 
 
-def horizon_gains(models: Sequence[StateSpace], times: Array, weights: Weights) -> Array:
-    """K (points, m, states) for a model that changes along a motion, from its end backwards: the Riccati difference
-    equation.
+def horizon_gains(model_at: Callable[[float], StateSpace], times: Array, weights: Weights) -> Array:
+    """K (points, m, states) = R^-1 B^T S at the times for a model that changes along a motion, from its end backwards:
+
+        -dS/dt = Q + A^T S + S A - S B R^-1 B^T S        S = final at the last of the times
+    the Riccati differential equation, whose gains minimise the integral itself, however few the times are.
     """
-    Q = _square(weights.state, models[0].B.shape[0])
-    R = _square(weights.force, models[0].B.shape[1])
-    if len(models) < 2:
+    first = model_at(times[-1])
+    Q = _square(weights.state, first.B.shape[0])
+    R = _square(weights.force, first.B.shape[1])
+    S = _square(weights.final, len(Q))
+    if len(times) < 2:
         raise SignatureError(
             "a motion with an end takes two points or more; leave `final` out for one that stands still")
-    S = _square(weights.final, len(Q))
-    gains = []
-    for model, dt in zip(reversed(models[:-1]), reversed(np.diff(times)), strict=True):
-        step = model.discretised(dt)
-        K = np.linalg.solve(R * dt + step.B.T @ S @ step.B, step.B.T @ S @ step.A)
-        S = Q * dt + step.A.T @ S @ (step.A - step.B @ K)
-        S = (S + S.T) / 2
-        gains.append(K)
-    return np.stack([*reversed(gains), gains[0]])
+    if not (np.linalg.eigvalsh(R + R.T) > 0.0).all():
+        raise SignatureError("every force has a positive weight, or it would be without bound")
+    model_once = lru_cache(maxsize=1)(model_at)
+
+    def slope(t: float, given: Array) -> Array:
+        there = model_once(t)
+        S = given.reshape(Q.shape)
+        K = np.linalg.solve(R, there.B.T @ S)
+        rate = there.A.T @ S
+        return (S @ there.B @ K - Q - rate - rate.T).ravel()
+
+    scale = max(np.abs(S).max(), np.abs(Q).max())
+    found = integrate(slope, S.ravel(), times[::-1], rtol=1e-9, atol=1e-11 * scale, method="LSODA")
+    values = found.checked("the Riccati equation of the weights").states.reshape(-1, *Q.shape)[::-1]
+    return np.stack([np.linalg.solve(R, model_at(t).B.T @ (value + value.T) / 2.0)
+                     for t, value in zip(times, values, strict=True)])
 
 
 def regulator_gain(model: StateSpace, weights: Weights) -> Array:
