@@ -56,6 +56,54 @@ def test_frequency_responses_and_margins():
     assert len(LinearModel([[-1.0]], [[1.0]], C=[[0.5]]).bode().phase_margins) == 0
 
 
+@pytest.mark.parametrize(("numerator", "denominator", "dt", "margins", "stable"), [
+    ([-0.5], [1, 1], None, [[2, 0]], [(0, 2)]),
+    ([1], [1, 1], None, [], [(0, np.inf)]),
+    ([1], [1, 1, 0], None, [], [(0, np.inf)]),
+    ([1], [1, 0, 0], None, [], []),
+    ([1, 2], [1, -1], None, [[0.5, 0]], [(0.5, np.inf)]),
+    ([-1, 2], [1, 1], None, [], [(0, 1)]),  # through infinity at 1 + k D = 0
+    ([1, 2, 2], [1, 1, 0, 0, 0], None, None, None),  # stable for great gains alone, or nowhere: by brute force below
+    ([1], [1, 6, 11, 6], None, [[60, np.sqrt(11)]], [(0, 60)]),
+    ([0.5], [1, -0.5], 0.1, [[3, 10 * np.pi]], [(0, 3)]),
+    ([-0.5], [1, -0.5], 0.1, [[1, 0]], [(0, 1)]),
+    ([3], [1], None, [], [(0, np.inf)]),  # no state
+    ([-2], [1], None, [[0.5, 0]], [(0, 0.5), (0.5, np.inf)])])
+def test_margins_at_the_ends_of_the_boundary_and_gains_without_a_limit(numerator, denominator, dt, margins, stable):
+    model = from_control(control.tf(numerator, denominator, *([] if dt is None else [dt])))
+    if margins is not None:
+        assert model.bode().gain_margins == pytest.approx(np.reshape(margins, (-1, 2)), abs=1e-9)
+        assert np.reshape(model.root_locus().stable_gains, (-1, 2)) == pytest.approx(np.reshape(stable, (-1, 2)))
+    check_by_poles(model)
+
+
+@pytest.mark.parametrize("seed", range(18))
+def test_random_models_have_the_margins_of_python_control_and_the_stable_gains_of_their_poles(seed):
+    np.random.seed(seed)  # noqa: NPY002 (python-control's random models take no generator)
+    made = control.rss(1 + seed % 6) if seed % 3 else control.drss(1 + seed % 6)
+    sign, through = (-1.0 if seed % 4 == 0 else 1.0), float(seed % 2)
+    theirs = control.ss(made.A, sign * made.B, made.C, sign * through * made.D, 0 if seed % 3 else 0.1)
+    model = from_control(theirs)
+    check_by_poles(model)
+    ours = model.bode().gain_margins[:, 0]
+    for factor in control.stability_margins(theirs, returnall=True)[0]:
+        if 0 < factor < 1e9:
+            assert np.abs(ours / factor - 1).min() < 1e-4
+
+
+def check_by_poles(model):
+    """Wherever the intervals say so, and nowhere else, are all poles of the closed loop stable."""
+    found = model.root_locus().stable_gains
+    ends = np.array([end for interval in found for end in interval if 0 < end < np.inf])
+    for k in np.geomspace(1e-5, 1e6, 600):
+        if np.abs(ends / k - 1).min(initial=1.0) < 1e-6:
+            continue
+        poles = np.linalg.eigvals(model.A - k / (1 + k * model.D[0, 0]) * model.B @ model.C)
+        worst = poles.real.max(initial=-1.0) if model.dt is None else np.abs(poles).max(initial=0.0) - 1
+        if abs(worst) > 1e-9:
+            assert any(low < k < high for low, high in found) == (worst < 0)
+
+
 def test_root_loci():
     locus = LOOP.root_locus()
     (low, high), = locus.stable_gains

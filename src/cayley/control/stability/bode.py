@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.linalg import eigvals
 from scipy.optimize import brentq
 
 from cayley.compiler.typing import Array, ArrayLike
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from cayley.control.stability.linear_model import LinearModel
 
 _POINTS = 800
+_SAME = 1e-7
+_NEAR = 1e-3  # the boundary: zeros of rounded numbers are beside it
+_INFINITE = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +64,22 @@ class Bode(Pictured):
 
     @property
     def gain_margins(self) -> Array:
-        """Factors, and the frequencies [rad/s] at which G is real and negative: (j, 2), the nearest to one first."""
-        crossed = self._crossings(lambda w: float((self._at(w) / abs(self._at(w))).imag))
-        found = [(1 / abs(self._at(w)), w) for w in crossed if self._at(w).real < 0]
+        """Factors, and the frequencies [rad/s] at which G is real and negative: (j, 2), the nearest to one first. Zero
+        is one of them, if G is negative there, and of a discrete model the highest frequency, pi / dt."""
+        places = [*self._crossings(self._imaginary), *filter(self._is_real, real_frequencies(self.model))]
+        found: list[tuple[float, float]] = []
+        for w in sorted(places):
+            here = response_at(self.model, w)
+            if np.isfinite(here) and here.real < 0 and (not found or w - found[-1][1] > _SAME * w):
+                found.append((1 / abs(here), w))
         return np.array(sorted(found, key=lambda pair: abs(np.log(pair[0])))).reshape(-1, 2)
+
+    def _imaginary(self, w: float) -> float:
+        return float((self._at(w) / abs(self._at(w))).imag)
+
+    def _is_real(self, w: float) -> bool:
+        here = response_at(self.model, w)
+        return abs(here.imag) <= _SAME * abs(here)
 
     def _at(self, w: float) -> complex:
         return complex(self.model.transfer(_on_boundary(w, self.model.dt))[0, 0])
@@ -117,6 +133,56 @@ def bode(model: LinearModel, frequencies: ArrayLike | None = None) -> Bode:
         raise SignatureError(f"a model with steps of {model.dt} s has frequencies up to {np.pi / model.dt:.6g} rad/s")
     with np.errstate(all="ignore"):
         return Bode(model, w, model.transfer(_on_boundary(w, model.dt))[..., 0, 0])
+
+
+def response_at(model: LinearModel, w: float) -> complex:
+    """G at one frequency, which may be zero; infinite at a pole."""
+    with np.errstate(all="ignore"):
+        try:
+            found = complex(model.transfer(_on_boundary(w, model.dt))[0, 0])
+        except np.linalg.LinAlgError:
+            return complex(np.inf)
+    return found if np.isfinite(found) and abs(found) < _INFINITE else complex(np.inf)
+
+
+def real_frequencies(model: LinearModel) -> list[float]:
+    """The frequencies [rad/s] from zero on, of a discrete model up to pi / dt, at which G may be real: its ends, and
+    the zeros of G(s) - G(-s), or G(z) - G(1/z), that lie on the boundary; of these some may be none.
+
+        s x1 = A x1 + B u,  -s x2 = A x2 + B u,  C x1 = C x2        z x1 = A x1 + B u,  x2 = z (A x2 + B u),  ...
+    """
+    A, B, C, dt = model.A, model.B, model.C, model.dt
+    n = len(A)
+    one, none, aside = np.eye(n), np.zeros((n, n)), np.zeros((n, 1))
+    mirrored = [none, A, B] if dt is None else [none, one, aside]
+    moved = [none, -one, aside] if dt is None else [none, A, B]
+    left = np.block([[A, none, B], mirrored, [C, -C, np.zeros((1, 1))]])
+    right = np.block([[one, none, aside], moved, [np.zeros((1, 2 * n + 1))]])
+    zeros = eigvals(left, right)
+    zeros = zeros[np.isfinite(zeros)]
+    if dt is None:
+        found = np.abs(zeros.imag)[np.abs(zeros.real) <= _NEAR * np.abs(zeros)]
+    else:
+        found = np.abs(np.angle(zeros))[np.abs(np.abs(zeros) - 1.0) <= _NEAR] / dt
+    ends = [0.0] if dt is None else [0.0, np.pi / dt]
+    inner = [_refined(model, w) for w in found]
+    return sorted({*ends, *[w for w in inner if w > 0.0 and (dt is None or w < np.pi / dt * (1.0 - _SAME))]})
+
+
+def _refined(model: LinearModel, w: float) -> float:
+    """A frequency near this one at which the phase is that of a real number, if there is one: by the secant."""
+    def imaginary(at: float) -> float:
+        here = response_at(model, at)
+        return here.imag / abs(here) if here and np.isfinite(here) else np.nan
+
+    before, now = w * (1.0 + 1e-6), w
+    for _ in range(8):
+        values = imaginary(before), imaginary(now)
+        step = values[1] * (now - before) / (values[1] - values[0]) if values[1] != values[0] else 0.0
+        if not np.isfinite(step) or abs(step) > _NEAR * w or step == 0.0:
+            return now if np.isfinite(step) and step == 0.0 else w
+        before, now = now, now - step
+    return now
 
 
 def _on_boundary(w: ArrayLike, dt: float | None) -> Array:

@@ -8,6 +8,7 @@ output does not see, stay.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import numpy as np
 from scipy.optimize import brentq, linear_sum_assignment
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.stability.bode import real_frequencies, response_at
 from cayley.errors import SignatureError, SingularityError
 from cayley.showing import Pictured, brief
 from cayley.wording import shown
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _GREY = "#8793a1"
 _POINTS = 400
+_ON_BOUNDARY = 1e-11  # of the greatest pole
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +43,45 @@ class RootLocus(Pictured):
 
     @property
     def stable_gains(self) -> list[tuple[float, float]]:
-        """The intervals of gains, among these, with which the loop is stable; their ends are where poles cross."""
-        worst = np.array([_worst(self.model, k) for k in self.gains])
-        crossed = np.flatnonzero(np.sign(worst[:-1]) * np.sign(worst[1:]) < 0)
-        ends = [brentq(lambda k: _worst(self.model, k), self.gains[i], self.gains[i + 1], xtol=1e-13) for i in crossed]
-        marks = [float(self.gains[0]), *map(float, ends), float(self.gains[-1])]
-        return [(low, high) for low, high in pairwise(marks)
-                if high > low and _worst(self.model, (low + high) / 2) < 0]
+        """The intervals of gains, from the first of these on, with which the loop is stable; their ends are where poles
+        cross, infinity where all greater gains are stable."""
+        marks = self._marks()
+        within = [_between(low, high) for low, high in pairwise([*marks, np.inf])]
+        are_stable = [_is_stable(self.model, k) for k in within]
+        found: list[tuple[float, float]] = []
+        for place, is_stable in enumerate(are_stable):
+            if not is_stable:
+                continue
+            low, high = ((marks[k] if k < len(marks) else np.inf) for k in (place, place + 1))
+            if place and not are_stable[place - 1]:
+                low = self._crossing(low, within[place - 1], within[place])
+            if place + 1 < len(within) and not are_stable[place + 1]:
+                high = self._crossing(high, within[place], within[place + 1])
+            goes_on = bool(found) and are_stable[place - 1] and self._is_stable_at(low)
+            found = [*found[:-1], (found[-1][0], high)] if goes_on else [*found, (low, high)]
+        return found
+
+    def _marks(self) -> list[float]:
+        """The first gain, and those above it at which poles may cross, or leave through infinity."""
+        responses = np.array([response_at(self.model, w) for w in real_frequencies(self.model)])
+        responses = responses[np.isfinite(responses) & (responses.real != 0.0)]
+        through = self.model.D[0, 0]
+        marks = [*(-1.0 / responses.real), *([-1.0 / through] if through else [])]
+        first = float(self.gains[0])
+        return [first, *sorted({float(k) for k in marks if k > first})]
+
+    def _crossing(self, mark: float, low: float, high: float) -> float:
+        """The gain near a mark at which poles cross, between two of which one is stable."""
+        through = self.model.D[0, 0]
+        if through and abs(1.0 + mark * through) < 1e-9:
+            return mark
+        worst = partial(_worst, self.model)
+        if np.sign(worst(low)) * np.sign(worst(high)) >= 0.0:
+            return mark
+        return float(brentq(worst, low, high, xtol=1e-14 * abs(mark) + 1e-300, rtol=1e-14))
+
+    def _is_stable_at(self, gain: float) -> bool:
+        return 1.0 + gain * self.model.D[0, 0] != 0.0 and _is_stable(self.model, gain)
 
     def plot(self) -> Figure:
         """The branches, poles as crosses, zeros as circles, and what is stable in white."""
@@ -99,7 +134,20 @@ def _poles(model: LinearModel, gain: float) -> Array:
 
 def _worst(model: LinearModel, gain: float) -> float:
     poles = _poles(model, gain)
-    return float(poles.real.max() if model.dt is None else np.abs(poles).max() - 1)
+    return float(poles.real.max(initial=-np.inf) if model.dt is None else np.abs(poles).max(initial=0.0) - 1)
+
+
+def _is_stable(model: LinearModel, gain: float) -> bool:
+    """With poles on the boundary to rounding it is not."""
+    size = 1.0 if model.dt is not None else float(np.abs(_poles(model, gain)).max(initial=1e-300))
+    return _worst(model, gain) < -_ON_BOUNDARY * size
+
+
+def _between(low: float, high: float) -> float:
+    """A gain between two."""
+    if high == np.inf:
+        return 2.0 * low if low > 0.0 else low + 1.0
+    return float(np.sqrt(low * high)) if low > 0.0 else (low + high) / 2.0
 
 
 def _default(model: LinearModel) -> Array:
