@@ -90,6 +90,28 @@ def test_gains_for_a_frequency_and_a_damping():
 
 
 @pytest.mark.spec("S3-41")
+@pytest.mark.parametrize("gears", [(-100.0, -100.0), (100.0, -80.0), (-60.0, 120.0)])
+def test_gains_behind_negative_gears_are_those_of_the_motor(gears):
+    """The poles that were asked for, and the same sizes as behind positive gears, with the signs of the gears."""
+    def driven(values):
+        arm = driven_rods()
+        winding = arm.joints[0].rotor.winding
+        for joint, gear in zip(arm.joint_names, values, strict=True):
+            arm = arm.with_drive(joint, inertia=1e-5, gear=gear, winding=winding)
+        return arm.including("armature")
+
+    arm = driven(gears)
+    found, plain = joint_gains(arm, [400.0, 500.0], [1.2, 1.0]), joint_gains(driven(np.abs(gears)), [400.0, 500.0],
+                                                                             [1.2, 1.0])
+    for ours, other in zip(found, plain, strict=True):
+        assert ours == pytest.approx(np.sign(gears) * other)
+    known = np.concatenate([np.roots([1, 2 * 1.2 * 400, 400.0**2]), [-500.0, -500.0]])
+    assert np.allclose(np.poly(joint_error_model(arm, *found).poles), np.poly(known), rtol=1e-9)
+    with pytest.raises(SignatureError, match="by themselves"):
+        joint_gains(arm, 10.0, 1.0)
+
+
+@pytest.mark.spec("S3-41")
 def test_a_joint_alone_is_a_good_model_behind_high_gears_at_low_speed_only():
     """The error of the decoupled model shrinks with the gear; the same law, arm and poles."""
     away = []

@@ -79,7 +79,7 @@ def test_margins_at_the_ends_of_the_boundary_and_gains_without_a_limit(numerator
 
 @pytest.mark.parametrize("seed", range(18))
 def test_random_models_have_the_margins_of_python_control_and_the_stable_gains_of_their_poles(seed):
-    np.random.seed(seed)  # noqa: NPY002 (python-control's random models take no generator)
+    np.random.seed(seed)
     made = control.rss(1 + seed % 6) if seed % 3 else control.drss(1 + seed % 6)
     sign, through = (-1.0 if seed % 4 == 0 else 1.0), float(seed % 2)
     theirs = control.ss(made.A, sign * made.B, made.C, sign * through * made.D, 0 if seed % 3 else 0.1)

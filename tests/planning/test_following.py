@@ -1,6 +1,9 @@
 """Postures along poses, paths of a tool and the joints that lead it: against closed forms of inverse kinematics,
 SciPy's rotations, and forward kinematics at places that were not solved."""
 
+import re
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -10,6 +13,7 @@ from cayley.errors import GeometryError, PlanningError, SignatureError, Unreacha
 from cayley.kinematics import continuous_posture
 from cayley.planning import (
     MotionLimits,
+    PosePath,
     away_from_limits,
     better_manipulability,
     circular_arc,
@@ -269,6 +273,55 @@ def test_the_tool_is_led_along_a_line_an_arc_and_a_weld(puma):
 
 def found_places(t, length):
     return length * (t / 2 - np.sin(np.pi * t) / (2 * np.pi))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-7])
+def test_corners_are_kept_and_stopped_at(puma, seed, tolerance):
+    """Three lines in random directions, and an arc that goes on as the last of them: two corners, of three joints."""
+    rng = np.random.default_rng(seed)
+    points = puma.pose(START, "tool")[:3, 3] + np.concatenate([np.zeros((1, 3)), rng.uniform(-0.05, 0.05, (3, 3))])
+    poses = [np.block([[puma.pose(START, "tool")[:3, :3], p[:, None]], [np.zeros(3), 1.0]]) for p in points]
+    way = (points[3] - points[2]) / np.linalg.norm(points[3] - points[2])
+    across = np.cross(way, [0.3, 0.5, 1.0])
+    across *= 0.02 / np.linalg.norm(across)
+    end = poses[3].copy()
+    end[:3, 3] += 0.02 * way + across  # a quarter of a circle
+    arc = circular_arc(poses[3], points[3] + across + 0.02 * way * np.sqrt(0.5) - across * np.sqrt(0.5), end)
+    lines = [straight_line(a, b) for a, b in pairwise(poses)]
+    path = lines[0].then(lines[1]).then(lines[2]).then(arc)
+    assert path.corners == pytest.approx([lines[0].length, lines[0].length + lines[1].length])
+    led = follow(puma, path, "tool", START, tolerance=tolerance)
+    assert (led.status, led.complaints) == ("followed", ()) and led.deviation <= led.tolerance == tolerance
+    s = np.sort(np.concatenate([np.linspace(0, path.length, 999), *[c + np.linspace(-1e-3, 1e-3, 99)
+                                                                  for c in path.corners]]))
+    assert errors(puma, led.joints(s).q, path(s)).max() < 3 * tolerance + 1e-9
+    move = led.timed(2.0)
+    t = np.linspace(0, 2, 20001)
+    state = move(t)
+    assert np.abs(state.qdd).max() < 200.0
+    assert np.abs(np.diff(state.qd, axis=0)).max() < 1.3 * t[1] * np.abs(state.qdd).max()
+    for corner in path.corners:
+        assert np.abs(move(2.0 * corner / path.length).qd).max() < 1e-9
+
+
+@pytest.mark.parametrize("jump", [0.0, 0.003])
+def test_a_corner_or_a_step_that_a_path_does_not_know_of_is_said(puma, jump):
+    first = puma.pose(START, "tool")
+
+    def poses(s):
+        found = np.tile(first, (*s.shape, 1, 1))
+        found[..., 1, 3] += np.abs(s - 0.0512) + np.where(s > 0.0512, jump, 0.0)
+        return found
+
+    led = follow(puma, PosePath(poses, 0.1), "tool", START, tolerance=1e-7)
+    assert re.search(r"at s = 0\.0512\d* the joints turn sharply", " ".join(led.complaints))
+    assert (led.status == "followed") == (led.deviation <= 1e-7) == (not jump)
+    if jump:
+        assert led.status == "coarse" and "more than the tolerance of 1e-07" in led.complaints[0]
+    else:
+        s = np.linspace(0.0, 0.1, 999)
+        assert errors(puma, led.joints(s).q, poses(s)).max() < 3e-7
 
 
 def test_a_curve_of_poses_in_time_is_followed_as_it_is(puma):

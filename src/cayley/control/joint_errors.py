@@ -128,7 +128,8 @@ def joint_error_model(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Arr
 
 def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
     """kp and kd in volts with which each joint, its motor alone, has the natural frequency w [rad/s] and the damping
-    ratio z: I (s^2 + 2 z w s + w^2). A joint that the motor and friction damp more already is named. (6.22)
+    ratio z: I (s^2 + 2 z w s + w^2). Behind a negative gear they are negative. A joint that the motor and friction damp
+    more already is named. (6.22)
     """
     driven = voltage_dynamics(arm)
     n = len(driven.gain)
@@ -136,7 +137,7 @@ def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayL
     z = gains_of(damping_ratio, n, "damping_ratio")
     inertia = np.diagonal(_rotors(driven))
     kd = (2 * z * w * inertia - driven.damping) / driven.gain
-    if not (w > 0).all() or not (z > 0).all() or not (kd >= 0).all():
+    if not (w > 0).all() or not (z > 0).all() or not (driven.gain * kd >= 0).all():
         least = driven.damping / (2 * inertia)
         raise SignatureError(f"frequency and damping ratio are positive, and their product at least {shown(least)}, "
                              f"which the motors have by themselves; given were {shown(w)} and {shown(z)}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,36 +34,57 @@ from cayley.wording import shown
 
 _FIRST = 33
 _MOST = 4097
+_HALVINGS = 24
+_SHARP = 1e-5  # of the length: places that had to be so close are about a corner
+_SHARE = 0.1  # of the tolerance: where the tool is farther off than this there are more places, if there must be any
 _ALMOST = 0.02  # of the largest that the smallest singular value has on the way
 
 
 @dataclass(frozen=True, eq=False)
 class FollowedPath:
-    """How a tool is led along a `path`: the `posture` at `places` (k) of it, and how far the tool is from it between
-    them, metres and radians together."""
+    """How a tool is led along a `path`: the `posture` at `places` (k) of it, how far the tool is from it between them,
+    metres and radians together, and how far it may be."""
 
     path: PosePath
     places: Array
     posture: PostureResult
     deviation: float
+    tolerance: float = np.inf
 
     __repr__ = brief
 
     @property
     def status(self) -> str:
-        """"followed", or "lost" where the posture could not be continued to the end of the path."""
-        return self.posture.status
+        """"followed"; "lost" where the posture could not be continued to the end of the path; "coarse" where the tool is
+        farther from it than the tolerance."""
+        return "coarse" if self._is_coarse else self.posture.status
+
+    @property
+    def _is_coarse(self) -> bool:
+        return self.deviation > self.tolerance
 
     @cached_property
     def joints(self) -> Polynomials:
-        """The joints along the path, over its length s; an error if the posture is lost on the way."""
+        """The joints along the path, over its length s, smooth between its corners; an error if the posture is lost on
+        the way."""
         if self.posture.reason:
             raise UnreachableError(f"the path is not followed to its end: {self.complaints[0]}")
-        return cubic_spline(self.places, self.posture.q, "not-a-knot")
+        cuts = np.searchsorted(self.places, self._sections)
+        pieces = [cubic_spline(self.places[a:b + 1], self.posture.q[a:b + 1], "not-a-knot").raised(3).coefficients
+                  for a, b in pairwise(cuts)]
+        return Polynomials(self.places, np.concatenate(pieces))
+
+    @property
+    def _sections(self) -> list[float]:
+        """The places between which the path has no corner."""
+        return [0.0, *self.path.corners, self.path.length]
 
     def timed(self, duration: float, law: str = "3-4-5") -> Motion:
-        """The motion along the whole path in a duration [s], from rest to rest by a law of `point_to_point`."""
-        return Composed(self.joints, point_to_point([0.0], [self.path.length], law=law, duration=duration))
+        """The motion along the whole path in a duration [s], from rest to rest by a law of `point_to_point`, which at
+        each corner of the path comes to rest as well."""
+        sections = [point_to_point([a], [b], law=law, duration=duration * (b - a) / self.path.length)
+                    for a, b in pairwise(self._sections)]
+        return Composed(self.joints, sections[0].then(*sections[1:]) if len(sections) > 1 else sections[0])
 
     @property
     def complaints(self) -> tuple[str, ...]:
@@ -73,6 +95,13 @@ class FollowedPath:
         if self.posture.reason:
             at = self.places[max(reached - 1, 0)]
             said.append(f"from s = {at:.6g} on {self.posture.reason}")
+        if self._is_coarse:
+            said.append(f"the tool is {self.deviation:.3g} off the path between {len(self.places)} places, more than "
+                        f"the tolerance of {self.tolerance:.3g}: if the path has a corner, make it of two with `then`")
+        steps = np.diff(self.places)
+        if steps.min() < _SHARP * self.path.length:
+            said.append(f"at s = {self.places[int(steps.argmin())]:.6g} the joints turn sharply: if the path has a "
+                        "corner there, make it of two with `then`, between which the tool stops")
         values = self.posture.smallest_singular_value[:reached]
         if reached and values.min() < _ALMOST * values.max():
             at = self.places[int(np.argmin(values))]
@@ -114,24 +143,36 @@ def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLi
     at = checked_configuration(start, "the configuration to begin near", tree.nq)
     if not tolerance > 0:
         raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
-    count = _FIRST
-    while True:
-        places = np.linspace(0.0, way.length, count)
+    places = _places(way, _FIRST)
+    for left in reversed(range(_HALVINGS)):
         posture = continuous_posture(tree, way(places), frame, at, task=task, secondary=secondary)
         found = FollowedPath(way, places, posture, np.nan)
         if posture.reason:
             return found
-        off = _deviation(tree, found, frame, task)
-        if off <= tolerance or count >= _MOST:
-            return FollowedPath(way, places, posture, off)
-        count = 2 * count - 1
+        off = _deviations(tree, found, frame, task)
+        if off.max() <= tolerance or len(places) >= _MOST or not left:
+            return FollowedPath(way, places, posture, float(off.max()), tolerance)
+        places = np.sort(np.concatenate([places, _middles(places)[off > _SHARE * tolerance]]))
+    raise AssertionError("there is always a last round")
 
 
-def _deviation(tree: Tree, found: FollowedPath, frame: str, task: str | Sequence[bool]) -> float:
+def _places(path: PosePath, number: int) -> Array:
+    """About so many places along a path, evenly between its corners, which are among them."""
+    ends = [0.0, *path.corners, path.length]
+    parts = [np.linspace(a, b, max(4, round((number - 1) * (b - a) / path.length)), endpoint=False)
+             for a, b in pairwise(ends)]
+    return np.concatenate([*parts, [path.length]])
+
+
+def _deviations(tree: Tree, found: FollowedPath, frame: str, task: str | Sequence[bool]) -> Array:
     """How far the frame is from the path halfway between the places."""
     wanted = Task.of(tree, task, "world")
     look = kept(tree, ("moment", frame, wanted, "rotation vector"),
                 lambda: moment_kernel(tree, frame, wanted, "rotation vector"))
-    middle = (found.places[1:] + found.places[:-1]) / 2
-    here = look(found.joints(middle).q, found.path(middle), np.zeros(6))
-    return float(np.hypot(here.distance, here.angle).max())
+    middles = _middles(found.places)
+    here = look(found.joints(middles).q, found.path(middles), np.zeros(6))
+    return np.hypot(here.distance, here.angle)
+
+
+def _middles(places: Array) -> Array:
+    return (places[1:] + places[:-1]) / 2

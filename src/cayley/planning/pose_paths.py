@@ -22,16 +22,19 @@ from cayley.planning.motion import Motion
 from cayley.showing import brief
 
 _SAME = 1e-12
+_BEND = 1e-5  # of directions: what is less is no corner
 _HALF_TURN = np.pi - 1e-9
 _FINE = 64  # points between two of a seam, for its length
 
 
 @dataclass(frozen=True, eq=False)
 class PosePath:
-    """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`."""
+    """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`; at its `corners` it goes on in another
+    direction."""
 
     poses: Callable[[Array], Array]
     length: float
+    corners: tuple[float, ...] = ()
 
     __repr__ = brief
 
@@ -58,7 +61,12 @@ class PosePath:
             first = self.poses(np.minimum(s, self.length))
             return np.where(second[..., None, None], other.poses(np.clip(s - self.length, 0.0, other.length)), first)
 
-        return PosePath(poses, self.length + other.length)
+        near = 1e-7 * min(self.length, other.length)
+        arrives = (self(self.length) - self(self.length - near)) / near
+        leaves = (other(near) - other(0.0)) / near
+        here = [self.length] if np.abs(leaves - arrives).max() > _BEND * max(1.0, np.abs(leaves).max()) else []
+        corners = (*self.corners, *here, *[self.length + place for place in other.corners])
+        return PosePath(poses, self.length + other.length, corners)
 
 
 def pose_path(curve: Motion) -> PosePath:
@@ -78,7 +86,10 @@ def pose_path(curve: Motion) -> PosePath:
         q = curve.position(curve.start + s)
         return _assembled(q[..., :3], matrix_from_quaternion.unchecked(q[..., 3:]))
 
-    return PosePath(poses, curve.duration)
+    inner = curve.breaks[1:-1]
+    before, after = (part[1] for part in curve.beside(inner))
+    corners = inner[np.abs(after - before).max(axis=-1) > _BEND * (1.0 + np.abs(after).max(axis=-1))] if len(inner) else []
+    return PosePath(poses, curve.duration, tuple(float(t) - curve.start for t in corners))
 
 
 def straight_line(first: ArrayLike, last: ArrayLike) -> PosePath:

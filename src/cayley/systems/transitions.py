@@ -23,10 +23,10 @@ class Transition:
         Transition("impact", lambda t, x, u, p: x.height, jump=lambda t, x, u, p: {"speed": -p.e * x.speed})
         Transition("too hot", lambda t, x, u, p: x.T - p.high, "rising", during={"heater": "on"}, to={"heater": "off"})
     A guard is on the one side of zero or on the other. Where a motion starts at zero and leaves it "falling" or
-    "rising", as asked, the transition happens at once; of "both", where it came from is not known. After its own jump it is on the side to which it moves: a ball
-    that leaves the floor is above it, and one that does not falls through, unless a mode lets it rest. What moves a
-    guard elsewhere by a jump is no crossing. Several transitions at one instant all happen, in their order, as far as
-    the modes then allow.
+    "rising", as asked, the transition happens at once; of "both", where it came from is not known. After its own jump
+    it is on the side to which it moves: a ball that leaves the floor is above it, and one that does not falls through,
+    unless a mode lets it rest. What moves a guard elsewhere by a jump is no crossing. Several transitions at one
+    instant all happen, in their order, as far as the modes then allow.
     """
 
     name: str
