@@ -55,8 +55,8 @@ class FollowedPath:
 
     @property
     def status(self) -> str:
-        """"followed"; "lost" where the posture could not be continued to the end of the path; "coarse" where the tool is
-        farther from it than the tolerance."""
+        """"followed"; "lost" where the posture could not be continued to the end of the path; "coarse" where the tool
+        is farther from it than the tolerance."""
         return "coarse" if self._is_coarse else self.posture.status
 
     @property

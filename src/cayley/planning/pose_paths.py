@@ -88,8 +88,8 @@ def pose_path(curve: Motion) -> PosePath:
 
     inner = curve.breaks[1:-1]
     before, after = (part[1] for part in curve.beside(inner))
-    corners = inner[np.abs(after - before).max(axis=-1) > _BEND * (1.0 + np.abs(after).max(axis=-1))] if len(inner) else []
-    return PosePath(poses, curve.duration, tuple(float(t) - curve.start for t in corners))
+    jumps = np.abs(after - before).max(axis=-1) > _BEND * (1.0 + np.abs(after).max(axis=-1))
+    return PosePath(poses, curve.duration, tuple(float(t) - curve.start for t in inner[jumps]))
 
 
 def straight_line(first: ArrayLike, last: ArrayLike) -> PosePath:

@@ -47,7 +47,8 @@ class RunningKernels:
 
     def without_value(self, t: float, x: Array, inputs: Mapping[str, Array]) -> str:
         """Which outputs are no numbers, in words."""
-        return without_value(self.system, t, x, inputs, dict(zip(self.system.parameters, self._parameters, strict=True)))
+        own = dict(zip(self.system.parameters, self._parameters, strict=True))
+        return without_value(self.system, t, x, inputs, own)
 
     def check_constraints(self, t: float, x: Array, inputs: Mapping[str, Array], when: str) -> None:
         own = dict(zip(self.system.parameters, self._parameters, strict=True))

@@ -54,6 +54,7 @@ class PathResult:
     damping: Array  # (..., K)
     obstacle: Array  # (..., K) 0, or 1 singular Jacobian, 2 gimbal lock, 3 half-turn of vect: what ended it
     stable: bool  # every eigenvalue of gain times time step is below 2
+    is_off: Array  # (...) whether the frame is farther from the path than the tolerance, at the end or on the way
 
     __repr__ = brief
 
@@ -70,17 +71,19 @@ class PathResult:
     @property
     def status(self) -> str | Array:
         """"followed"; "singular", "gimbal lock" (of Euler angles) or "half-turn" (where vect is zero, though the frame
-        is not there) where the motion ended before the path; "unstable" where errors grow from step to step (...).
+        is not there) where the motion ended before the path; "unstable" where errors grow from step to step; "off the
+        path" where the frame is not within the tolerance (...).
         """
         ended = self.obstacle.max(axis=-1, initial=0)
-        words = np.where((ended == 0) & (not self.stable), "unstable", _WORDS[ended])
+        otherwise = np.where(self.is_off, "off the path", "followed") if self.stable else "unstable"
+        words = np.where(ended == 0, otherwise, _WORDS[ended])
         return str(words) if words.ndim == 0 else words
 
 
 def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_step: float, gain: ArrayLike = 0.0,
                 damping: float | tuple[float, float] = 0.0, velocity: ArrayLike | None = None,
                 task: str | Sequence[bool] = "pose", orientation: str = "rotation vector",
-                secondary: Callable[[Array], Array] | None = None) -> PathResult:
+                secondary: Callable[[Array], Array] | None = None, tolerance: float = 1e-2) -> PathResult:
     """Configurations by which a frame follows poses (..., K, 4, 4) that are `time_step` [s] apart, from the
     configurations (..., nq).
 
@@ -95,6 +98,8 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     orientation how its error is measured: "rotation vector", "vect", or Euler angles such as "zyx moving"
     secondary   a function of configurations (..., nq) that gives the velocities (..., nv) wanted besides: what of them
                 the task leaves free is added
+    tolerance   how far the frame may be from its path, metres and radians together, at the end of it and, besides the
+                error of the start as it decays, on the way: if it is farther, the status is "off the path"
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (50, 1, 1))
@@ -108,6 +113,8 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     check_independent(tree, "following a path of poses", frame)
     poses = checked_targets(path)
     step = float(time_step)
+    if not tolerance > 0:
+        raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
     if poses.ndim < 3 or not poses.shape[-3] or not step > 0:
         raise SignatureError(f"a path is poses (..., K, 4, 4), one or more, not {poses.shape}; its time step is "
                              f"positive, not {time_step}")
@@ -137,9 +144,13 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
                         np.broadcast_to(rates.damping, batch), obstacle))
         q = np.where(going, move(q, step * np.where(going, qd, 0.0)), q)
     columns = [np.stack(column, axis=len(batch)) for column in zip(*moments, strict=True)]
-    stable = bool(np.linalg.eigvalsh(G)[-1] * step < 2.0)
+    eigenvalues = np.linalg.eigvalsh(G) * step
     q, qd, error, command, distance, angle, smallest, dampings, obstacle = columns
-    return PathResult(q, qd, error, command, distance, angle, smallest, dampings, obstacle, stable)
+    away = np.hypot(distance, angle)
+    allowed = tolerance + away[..., :1] * np.abs(1.0 - eigenvalues).max() ** np.arange(away.shape[-1])
+    is_off = (away[..., -1] > tolerance) | (away > allowed).any(axis=-1)
+    return PathResult(q, qd, error, command, distance, angle, smallest, dampings, obstacle,
+                      bool(eigenvalues[-1] < 2.0), is_off)
 
 
 def _free_part(J: Array, velocities: ArrayLike) -> Array:
