@@ -156,7 +156,7 @@ def compare(random, numbers, turns, q, target, found):
 def moves(numbers, turns, target, q):
     """Whether the arm leaves q by a tenth along a null vector of its Jacobian, step by step, the tool at rest."""
     _, values, vectors = np.linalg.svd(forward(numbers, turns, q)[1][0])
-    for way in vectors[values < 1e-5]:
+    for way in vectors[values < 1e-9]:
         joint = int(np.abs(way).argmax())
         here = q
         for _ in range(5):

@@ -121,10 +121,13 @@ def _lost_freedom(arm: Arm) -> str:
 def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Candidate]:
     """Every posture with every wrist; the third joint may be prismatic."""
     inner = arm.inner(target)
+    placed = postures(arm, inner.p, special)
+    if isinstance(special, Careful):  # the wrist is judged by them: whether it is aligned
+        placed = [posture._replace(moving=_placed(arm, inner.p, np.array(posture.moving))) for posture in placed]
     return [
         Candidate(np.array([*posture.moving, *wrist.angles]), (*posture.branch, wrist.branch),
                   posture.free + wrist.free, (*posture.choices, (number, 0 if wrist.free else 1)))
-        for number, posture in enumerate(postures(arm, inner.p, special))
+        for number, posture in enumerate(placed)
         for wrist in wrists(arm,
                             _rotation(arm, posture.moving).T @ inner.R, special)]
 
@@ -132,6 +135,31 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
 def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:
     """R_03."""
     return arm.row(0, moving[0]).R @ arm.row(1, moving[1]).R @ arm.row(2, moving[2]).R
+
+
+def _placed(arm: Arm, c: Array, moving: Array) -> tuple[Any, Any, Any]:
+    """The first three joints brought nearer to the wrist centre c by Newton steps, where they are next to it."""
+    off, J = _centre_off(arm, c, moving)
+    for _ in range(4):
+        if not _ROUNDING * arm.size < np.linalg.norm(off) < 1e-3 * arm.size:
+            break
+        trial = moving + np.linalg.pinv(J, rcond=1e-9) @ off
+        new, new_J = _centre_off(arm, c, trial)
+        if np.linalg.norm(new) >= np.linalg.norm(off):
+            break
+        moving, off, J = trial, new, new_J
+    return tuple(moving)
+
+
+def _centre_off(arm: Arm, c: Array, moving: Array) -> tuple[Array, Array]:
+    """How far the wrist centre is from c (3), and its Jacobian (3, 3)."""
+    axes = [Pose(np.eye(3), np.zeros(3))]
+    for i, x in enumerate(moving):
+        axes.append(axes[-1].then(arm.row(i, x)))
+    centre = axes[3].p + axes[3].R[:, 2] * arm.table.rows[3].d
+    columns = [np.cross(axis.R[:, 2], centre - axis.p) if turns else axis.R[:, 2]
+               for axis, turns in zip(axes, arm.turns[:3], strict=False)]
+    return c - centre, np.stack(columns, axis=1)
 
 
 # Orienting
@@ -284,21 +312,44 @@ def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[_Pair]:
 
     if float(np.abs(quartic).max()) <= SAME * SAME * size:
         return [(first(x), x, (_STILL,), number) for number, x in special.values(2)]
-    return [(first(x), x, (), LAST) for x in _real_roots(quartic, bool(arm.turns[2]))]
+    roots = [_polished(arm, known, x) for x in _real_roots(quartic, bool(arm.turns[2]))]
+    return [(first(x), x, (), LAST) for x in roots]
 
 
 def _real_roots(quartic: Array, tangents: bool) -> list[float]:
-    """The real roots, and the means of those that are near to each other: rounding takes multiple roots apart. Those
-    that are tangents of half an angle are given as the angle.
-    """
-    roots = np.roots(quartic)
-    roots = roots[np.abs(roots.imag) <= _NEARLY_REAL * (1 + np.abs(roots.real))]
-    near = np.abs(roots[:, None] - roots) <= _NEARLY_REAL * (1 + np.abs(roots))
-    roots = np.unique([*roots.real, *(roots[row].mean().real for row in near)])
+    """The real roots, multiple ones once; those that are tangents of half an angle as the angle."""
+    size = np.abs(quartic).max()
+    known = np.trim_zeros(np.where(np.abs(quartic) > SAME * SAME * size, quartic, 0.0), "f")
+    roots = _merged(np.roots(known))
+    roots = np.unique(roots.real[np.abs(roots.imag) <= _NEARLY_REAL * (1 + np.abs(roots.real))])
     if not tangents:
         return roots.tolist()
-    at_infinity = abs(quartic[0]) <= 1e-6 * np.abs(quartic).max()
+    at_infinity = abs(quartic[0]) <= 1e-6 * size
     return [*(2 * np.arctan(roots)).tolist(), *([np.pi] if at_infinity else [])]
+
+
+def _merged(roots: Array) -> Array:
+    """Roots of which k are so near to each other that rounding may have taken them apart, by its k-th root, are one:
+    their mean."""
+    made = []
+    for root in roots:
+        away = np.abs(roots - root) / (1 + abs(root))
+        order = np.argsort(away)
+        counts = [k for k in range(1, len(roots) + 1) if away[order[k - 1]] <= (SAME * SAME) ** (1 / k)]
+        made.append(roots[order[:counts[-1]]].mean())
+    return np.array(made)
+
+
+def _polished(arm: Arm, known: Array, x: float) -> float:
+    """A root of |known basis|^2 = 1, to rounding, by a few steps of Newton from near to it."""
+    for _ in range(4):
+        b = known @ _basis(arm, x)
+        off = float(b @ b - 1.0)
+        slope = float(2 * b @ known @ np.array([0.0, -np.sin(x), np.cos(x)] if arm.turns[2] else [0.0, 1.0, 2 * x]))
+        if abs(off) <= _ROUNDING or abs(off) >= 1e-3 * abs(slope):
+            break
+        x -= off / slope
+    return x
 
 
 def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scalar, special: Special,
@@ -312,10 +363,13 @@ def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scal
     branch = (Sign(forward / arm.size, SHOULDER), Sign(slope / float(np.abs(equations.N[0]).max()), ELBOW))
     turn = np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0])
     angles = [(LAST, turn, _on_one_line(arm, first.then(arm.row(1, turn))) if _STILL in free else free)]
+    shoulder: Choice = ("theta1", number)
     if special.near(np.maximum(np.hypot(*here[:2]), np.hypot(*there[:2])), _NEARLY_ALIGNED * arm.size):
+        if _STILL in free:  # which it leaves here for another continuum: each is shown
+            free, angles, shoulder = (), [], (("theta1", x), 0)
         on_axis = Free(1, "the wrist centre lies on axis 2; the wrist follows", followers=(3, 4, 5))
         angles += [(k, theta2, (*free, on_axis)) for k, theta2 in special.values(1)]
-    return [Posture((theta1, theta2, x), branch, all_free, (("theta1", number), (("theta2", theta1, x), k)))
+    return [Posture((theta1, theta2, x), branch, all_free, (shoulder, (("theta2", theta1, x), k)))
             for k, theta2, all_free in angles]
 
 

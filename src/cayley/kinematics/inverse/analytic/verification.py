@@ -21,6 +21,7 @@ from cayley.model.denavit_hartenberg.table import DHTable, dh_frames
 CLOSED = 1e-12  # residual of a solution, times the size of the arm where that is more than one metre
 _ROUNDED = 1e-15
 _NEWTON_STEPS = 6
+_CUTS = (1e-10, 1e-8, 1e-6, 1e-4)  # of the largest singular value
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,26 @@ def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
 def _polished(arm: Arm, target: Array, q: Array, rows: int) -> Array:
     """Newton steps, each taken only where it helps.
 
-    At a singular configuration the small singular values are left out.
+    Near a singular configuration small singular values are left out, more and more of them until a step helps.
     """
     for _ in range(_NEWTON_STEPS):
         J, error = _error(arm, target, q, rows)
         before = least = _residual(error)
-        if not np.any((before > _ROUNDED) & (before < 0.1 * max(1.0, arm.size))):
+        open_ones = (before > _ROUNDED) & (before < 0.1 * max(1.0, arm.size))
+        if not open_ones.any():
             break
-        step = _task_error(error, target, rows)
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        way = np.swapaxes(U, 1, 2) @ _task_error(error, target, rows)[..., None]
         start = q
-        for cut in (1e-10, 1e-5):
-            trial = start + (np.linalg.pinv(J, rcond=cut) @ step[..., None])[..., 0]
+        for cut in _CUTS:
+            kept = s > cut * s[:, :1]
+            scaled = np.where(kept, 1 / np.where(kept, s, 1.0), 0.0)[..., None] * way
+            trial = start + (np.swapaxes(Vt, 1, 2) @ scaled)[..., 0]
             off = _residual(_error(arm, target, trial, rows)[1])
             q = np.where((off < least)[:, None], trial, q)
             least = np.minimum(off, least)
+            if (least[open_ones] < 0.1 * before[open_ones]).all():
+                break
         if not np.any(least < before):
             break
     return q
