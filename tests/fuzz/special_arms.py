@@ -89,7 +89,7 @@ def by_search(numbers, turns, target, q, *, held=None, steps=60):
         q, error, lost = (np.where(better.reshape(-1, *[1] * (x.ndim - 1)), y, x)
                           for x, y in ((q, trial), (error, new), (lost, new_lost)))
         J = np.where(better[:, None, None], new_J, J)
-    return q, cost(error, lost) < 1e-18
+    return q, cost(error, lost) < 1e-22
 
 
 def cost(error, lost):

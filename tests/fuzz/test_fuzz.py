@@ -22,5 +22,5 @@ def test_abrupt_clients():
 
 @pytest.mark.spec("S2-32", "S2-33")
 def test_special_arms():
-    for seed in (*range(40), 232, 634, 748, 853, 4544, 21301, 21482, 22479, 22622):  # the last: multiple roots, crossings
+    for seed in (*range(40), 232, 634, 748, 853, 4544, 21301, 21482, 22479, 22622):  # the last are crossings
         special_arms.check(seed)
