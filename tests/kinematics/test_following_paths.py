@@ -54,7 +54,7 @@ def test_damped_tracking_of_a_radial_line_to_the_boundary_stays_bounded(two, dam
     points = np.stack([np.concatenate([out, out[::-1]]), np.full(600, 0.02)], axis=1)
     found = follow_path(two.tree, line(points), "tool", elbow(1.6, 0.02), time_step=0.01, gain=20.0, damping=damping,
                         task=PLANE)
-    assert found.status == "followed" and np.isfinite(found.q).all()
+    assert found.status == "off the path" and np.isfinite(found.q).all()
     bound = np.linalg.norm(found.command, axis=-1) / (2 * damping)
     assert (np.linalg.norm(found.velocity, axis=-1) <= bound * (1 + 1e-12)).all()
     assert found.smallest_singular_value.min() < 0.2 * found.smallest_singular_value.max()
@@ -128,6 +128,23 @@ def test_a_set_point_60_degrees_and_a_tenth_of_a_metre_away_is_reached(orientati
     assert found.position_error[0] == pytest.approx(0.1) and found.angle_error[0] == pytest.approx(np.radians(60.0))
     assert found.residual[-1] < 1e-12
     assert np.abs(arm.pose(found.q[-1], "tool") - target).max() < 1e-12
+
+
+@pytest.mark.parametrize(("reach", "offset", "gain", "status"), [
+    (1.7, 0.0, 10.0, "followed"), (2.2, 0.0, 10.0, "off the path"),  # 1.8 is as far as it goes
+    (1.7, 0.04, 0.0, "off the path"), (1.7, 0.04, 10.0, "followed"), (1.7, 0.0, 0.0, "followed")])
+def test_a_tool_that_is_off_its_path_has_not_followed_it(two, reach, offset, gain, status):
+    """Out of reach and back again, where only the middle is off; a start that is off, with a gain and without."""
+    there = np.concatenate([np.linspace(1.2, reach, 300), np.linspace(reach, 1.2, 300)])
+    path = line(np.stack([there, np.zeros(600)], axis=1))
+    found = follow_path(two.tree, path, "tool", elbow(1.2, offset), time_step=0.01, gain=gain, damping=0.02, task=PLANE)
+    assert found.status == status
+    assert (found.residual.max() > 0.05) == (reach > 1.8)
+    loose = follow_path(two.tree, path, "tool", elbow(1.2, offset), time_step=0.01, gain=gain, damping=0.02, task=PLANE,
+                        tolerance=1.0)
+    assert loose.status == "followed"
+    with pytest.raises(SignatureError, match="tolerance"):
+        follow_path(two.tree, path, "tool", elbow(1.2, 0.0), time_step=0.01, task=PLANE, tolerance=0.0)
 
 
 @pytest.mark.spec("S2-95")

@@ -98,8 +98,9 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     orientation how its error is measured: "rotation vector", "vect", or Euler angles such as "zyx moving"
     secondary   a function of configurations (..., nq) that gives the velocities (..., nv) wanted besides: what of them
                 the task leaves free is added
-    tolerance   how far the frame may be from its path, metres and radians together, at the end of it and, besides the
-                error of the start as it decays, on the way: if it is farther, the status is "off the path"
+    tolerance   how far the frame may be from its path, metres and radians together, besides what the error of the
+                start is on the way, and what the gain leaves of it at the end: if it is farther, the status is "off the
+                path"
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (50, 1, 1))
@@ -147,8 +148,8 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     eigenvalues = np.linalg.eigvalsh(G) * step
     q, qd, error, command, distance, angle, smallest, dampings, obstacle = columns
     away = np.hypot(distance, angle)
-    allowed = tolerance + away[..., :1] * np.abs(1.0 - eigenvalues).max() ** np.arange(away.shape[-1])
-    is_off = (away[..., -1] > tolerance) | (away > allowed).any(axis=-1)
+    left = np.abs(1.0 - eigenvalues).max() ** (away.shape[-1] - 1) if eigenvalues[-1] > 0.0 else 0.0
+    is_off = (away[..., -1] > tolerance + left * away[..., 0]) | (away.max(axis=-1) > tolerance + away[..., 0])
     return PathResult(q, qd, error, command, distance, angle, smallest, dampings, obstacle,
                       bool(eigenvalues[-1] < 2.0), is_off)
 
