@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,12 +50,18 @@ Frame = Annotated[
 def load(name: str) -> Mechanism:
     """The mechanism that an argument names. What was odd about the file is told as notes."""
     import cayley as cy
+    with told():
+        return cy.load(name)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What is odd about a mechanism is told as notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
-        made = cy.load(name)
+        yield
     for warning in caught:
         note(str(warning.message))
-    return made
 
 
 def check_moves(arm: Mechanism) -> None:

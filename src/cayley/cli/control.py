@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Frame, Json, Robot, check_moves, end_frame, load, numbers
+from cayley.cli.arguments import Frame, Json, Robot, check_moves, end_frame, load, numbers, told
 from cayley.cli.laws import (
     GAINS,
     Damping,
@@ -98,7 +98,7 @@ def control(
     plant = _plant(model, payload, mismatch, tip)
     if rate is not None and not 0 < rate < float("inf"):
         raise typer.BadParameter(f"{rate} Hz is no rate to look at", param_hint="--rate")
-    with working("the step, the motion and the verdict"):
+    with working("the step, the motion and the verdict"), told():
         found = try_law(plant, made, aim, start=start, target=goal, limits=limits_given(model, limits),
                         period=None if rate is None else 1.0 / rate, late=late, duration=time)
     files = _written(plant, found, page, words_of(chosen, payload, mismatch, rate, late))

@@ -110,6 +110,8 @@ def info(robot: Robot,
     for table in report.tables:
         print_table(console, table, keys=2 if table.columns[0] == "" else 1, brief=True)
     print_warnings([str(finding) for finding in report.warnings])
+    if report.facts:
+        console.print(marked("[blue]i[/]", [str(finding) for finding in report.facts]))
     if drawn:
         console.print(literal(f"Drawn into {drawn}"))
 
@@ -137,6 +139,7 @@ def described(arm: Mechanism) -> dict[str, Any]:
         "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected, "gear": j.rotor.gear,
         "spring": {"kind": j.spring.word} | j.spring.said if j.spring else None,
         "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
+    report = arm.summary()
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
     return {**_summary(arm.tree), "mobility": _mobility(arm.tree), "actuated": arm.actuated_joints,
             "gravity": arm.gravity, "bodies": bodies, "joints": joints,
@@ -144,4 +147,5 @@ def described(arm: Mechanism) -> dict[str, Any]:
             "loops": [{"name": x.name, "kind": x.motion.word, "first": x.first, "second": x.second} for x in arm.loops],
             "constraints": [{"name": x.name, "kind": x.word, "frames": x.frames, "joints": x.coordinates}
                             for x in arm.constraints],
-            "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in arm.summary().warnings]}
+            "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in report.warnings],
+            "notes": [{"about": f.about, "names": f.names, "text": f.text} for f in report.facts]}

@@ -9,7 +9,7 @@ import typer
 
 from cayley.cli.arguments import Json, Robot, check_moves, load, numbers, save_figure
 from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, output, write_json
+from cayley.cli.terminal import literal, note, output, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def simulate(
     import numpy as np
 
     from cayley.drawing.skeleton import configurations
+    from cayley.model.report import friction_left_out, joints_in_words
+    from cayley.simulation import simulate as follow
     arm = load(robot)
     check_moves(arm)
     arm = arm.including(*_terms(include)) if include else arm
@@ -71,8 +73,10 @@ def simulate(
         raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
     state = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1], numbers(qd, arm.nv,
                                                                                      "qd") if qd else np.zeros(arm.nv)
-    found = arm.simulate(*state, tau=numbers(tau, arm.nv, "tau") if tau else None,
-                         times=np.linspace(0.0, time, samples), limits=_limits(limits), method=method)
+    if not include and (rubbing := friction_left_out(arm.tree)):
+        note(f"friction and damping of {joints_in_words(rubbing)} are left out: --include friction has them")
+    found = follow(arm.tree, *state, tau=numbers(tau, arm.nv, "tau") if tau else None,
+                   times=np.linspace(0.0, time, samples), limits=_limits(limits), method=method)
     files = _written(found, plot, save)
     if json:
         write_json({**_data(found), "files": [str(file) for file in files]})

@@ -119,14 +119,15 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
     def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
                 base: ArrayLike | None = None, tool: ArrayLike | None = None,
                 masses: Sequence[float | None] | None = None, centers: ArrayLike | None = None,
-                inertias: ArrayLike | None = None, inertia_about: About = "center", gravity: ArrayLike = GRAVITY,
+                inertias: ArrayLike | None = None, inertia_about: About = "center", gravity: ArrayLike | None = None,
                 base_body: Body | str = "base", frames: Iterable[Frame] = (), source: str = "") -> Mechanism:
         """A serial chain from a Denavit-Hartenberg table; the convention, "standard" or "modified", must be named.
 
         Rows are `DHRow`, or (theta, d, a, alpha) [rad, m, m, rad]: numbers, or texts as a book has them, ("q1 + pi/2",
         0.3, 0, "pi/2"), with the coordinate in theta of a revolute joint, in d of a prismatic one. `base` and `tool`
         (4, 4) are the poses of frame 0 in the root and of the tool in frame n; `masses` (n) [kg], `centers` (n, 3) [m]
-        and `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; see
+        and `inertias` (n, 3, 3) [kg m^2] those of the links in their frames; `gravity` (3) is (0, 0, -9.81) if not
+        given. A `ModelWarning` says what was perhaps not meant, as angles of more than a turn; see
         `model.denavit_hartenberg.conversion.tree_from_dh`.
 
         >>> cy.Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard", name="two links")

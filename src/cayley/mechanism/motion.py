@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import ArrayLike
+from cayley.errors import ModelWarning
 from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Motion(Data):
         <system planar2r: state q, qd; inputs tau; outputs q, qd>
         """
         from cayley.simulation.fixed_steps import connectable_system
+        self._say_without_friction()
         return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
 
     def switched(self, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
@@ -70,12 +73,14 @@ class Motion(Data):
                  max_events: int = 1000, max_evaluations: int | None = None, control_period: float | None = None,
                  parameters: Mapping[str, Any] | None = None, progress: bool = True) -> Trajectory:
         """The motion from a state `until` a time [s] or at the given `times`, by an integrator with error control, with
-        events and stops; see `cayley.simulation.simulate`.
+        events and stops; see `cayley.simulation.simulate`. Friction that the mechanism knows and does not include is
+        told by a `ModelWarning`, once.
 
         >>> cy.load("planar2r").simulate([0.0, 0.0], [0.0, 0.0], until=0.5, progress=False).status
         'finished'
         """
         from cayley.simulation import simulate
+        self._say_without_friction()
         return simulate(self.tree, q, qd, tau=tau, controller=controller, until=until, times=times, start=start,
                         wrenches=wrenches, axes=axes, base=base, limits=limits, events=events, method=method, rtol=rtol,
                         atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations,
@@ -107,6 +112,7 @@ class Motion(Data):
         (3, 3, 2)
         """
         from cayley.simulation import rollout
+        self._say_without_friction()
         key = ("rollout", method, controller, control, tuple(wrenches), axes, tuple(inertias), base_motion,
                tuple(changing), iterations)
         return kept(self, key, lambda: rollout(
@@ -127,3 +133,17 @@ class Motion(Data):
         from cayley.scale.sweeping import kernel_named, sweep
         return sweep(kernel_named(self, compute), points, into=into, chunk=chunk, reduce=reduce, on=on,
                      progress=progress)
+
+    def _say_without_friction(self) -> None:
+        """Once: the joints whose friction is known, if nothing was said of what is included."""
+        from cayley.model.report import friction_left_out, joints_in_words
+        names = () if self.included else friction_left_out(self.tree)
+
+        def say() -> bool:
+            warnings.warn(f"{self.name} moves without the friction and damping of {joints_in_words(names)}: "
+                          '`arm.including("friction")` has them, `arm.with_friction(arm.joint_names)` takes them away',
+                          ModelWarning, stacklevel=6)
+            return True
+
+        if names:
+            kept(self, "friction left out", say)

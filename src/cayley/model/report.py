@@ -19,7 +19,9 @@ from cayley.geometry.inertia.consistency import physical_consistency
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.findings import Finding
+from cayley.model.gravity import IDLE, gravity_is_idle
 from cayley.model.masses import rigid_groups, unknown_masses
+from cayley.model.motors import ELASTIC, GEARED, REDUCED
 from cayley.model.parts import Body, Frame, Joint
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
@@ -41,6 +43,10 @@ LEAD = 11340.0
 CLEARLY = 0.5  # of the radius of gyration of a ball of lead: eight times as dense
 
 FAST = 45.0, 720.0  # whole numbers between them are seldom limits of velocity in rad/s, and often in degrees/s
+
+MOTORS = (ELASTIC, REDUCED, GEARED)  # what makes rotors parts of the mechanism
+
+MOST_NAMED = 8  # joints in a sentence
 
 UNEQUAL = 2.0  # how many times the one constant of a motor may be the other
 
@@ -155,7 +161,7 @@ class Report:
 def report(tree: Tree, mobility: int | str | None = None, actuation: str | None = None) -> Report:
     """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses
     that are missing, very small or very large, limits that are missing or seem to be degrees, mimic joints, frames that
-    add nothing.
+    add nothing. Its `facts` are not doubtful: friction that dynamics leave out, a base that stands still.
 
     The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none. So is its
     `actuation`, in words.
@@ -337,6 +343,45 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     yield from _motor_findings(tree)
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
+    yield from _left_out(tree)
+    yield from _stands_still(tree)
+    if gravity_is_idle(tree):
+        yield Finding("gravity idle", (), f"gravity acts on no joint: {IDLE}", doubtful=False)
+
+
+def friction_left_out(tree: Tree) -> tuple[str, ...]:
+    """The joints whose friction or damping is known and not in the dynamics."""
+    return () if "friction" in tree.included else tuple(
+        joint.name for joint in tree.joints if joint.motion.nv and (joint.friction.viscous or joint.friction.coulomb))
+
+
+def _left_out(tree: Tree) -> Iterator[Finding]:
+    """Of the drives, what is known and takes no part unless it is asked to."""
+    has_rotors = {"armature", *MOTORS} & tree.included
+    rotors = () if has_rotors else tuple(joint.name for joint in tree.joints if joint.rotor.reflected)
+    for term, what, names in (("friction", "friction and damping", friction_left_out(tree)),
+                              ("armature", "inertias of the rotors", rotors)):
+        if names:
+            yield Finding(f"{term} left out", names, f"the {what} of {joints_in_words(names)} are not included in "
+                          f'dynamics and simulation: `arm.including("{term}")` has them', doubtful=False)
+
+
+def joints_in_words(names: Sequence[str]) -> str:
+    """Their names, or the first of very many."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"joint{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:MOST_NAMED]))}{more}"
+
+
+def _stands_still(tree: Tree) -> Iterator[Finding]:
+    """Of a body that has a mass and several limbs, and stands still: a robot that walks or flies, perhaps."""
+    root = set(rigid_groups(tree)[0])
+    limbs = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True)
+             if parent in root and joint.motion.nv and joint.mimic is None]
+    mass = any(tree.bodies[k].mass for k in root)
+    if len(limbs) > 1 and mass and not tree.loops and not any(joint.motion.free for joint in limbs):
+        name = tree.bodies[0].name
+        yield Finding("fixed base", (name,), f"the root {name!r} has a mass, carries {len(limbs)} limbs and stands "
+                      "still: a robot that walks or flies is loaded with floating_base=True", doubtful=False)
 
 
 def _motor_findings(tree: Tree) -> Iterator[Finding]:

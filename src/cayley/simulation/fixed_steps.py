@@ -44,8 +44,11 @@ def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes, parame
     `rollout` of a mechanism know of. `parameters` are words for numbers of the tree that are parameters of the system.
     """
     if coulomb_frictions(tree).any():
-        raise UnsupportedError(f"{tree.name} includes dry friction, which holds joints at rest: it cannot be a part of "
-                               "another system; leave friction out, and write it as a system with modes")
+        raise UnsupportedError(
+            f"{tree.name} includes dry friction, which holds joints at rest: only `arm.simulate` and `arm.rollout` "
+            "know when. In a connected system its smooth stand-in takes that place, "
+            '`cy.control.dry_friction("tau", coulomb)` between law and arm, with the viscous friction alone in the '
+            'arm: `arm.with_friction(arm.joint_names, viscous=...).including("friction")` (docs/control.md)')
     if parameters:
         check_independent(tree, "a system with numbers of the mechanism as parameters")
 

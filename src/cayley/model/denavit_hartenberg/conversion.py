@@ -8,15 +8,16 @@ Mass properties are given, as in published tables, in the convention's frame of 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, ModelError
+from cayley.errors import ConventionError, ModelError, ModelWarning
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.model.chains import chain_pose, chain_to
@@ -40,6 +41,8 @@ from cayley.model.denavit_hartenberg.table import (
     dh_row_poses_at_zero,
     dh_tool_pose,
 )
+from cayley.model.findings import Finding
+from cayley.model.gravity import IDLE, gravity_is_idle
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, frozen
 from cayley.model.tree import GRAVITY, Tree
@@ -47,13 +50,14 @@ from cayley.showing import brief
 
 About = Literal["center", "origin"]
 
+_ROUNDED = 0.01  # [rad], of a turn that is written with two or three figures
 _OF_PRODUCTS = 1e-14  # the rounding of poses along a chain, beside its reach
 
 
 def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "arm", base: ArrayLike | None = None,
                  tool: ArrayLike | None = None, masses: Sequence[float | None] | None = None,
                  centers: ArrayLike | None = None, inertias: ArrayLike | None = None, inertia_about: About = "center",
-                 gravity: ArrayLike = GRAVITY, base_body: Body | str = "base", frames: Iterable[Frame] = (),
+                 gravity: ArrayLike | None = None, base_body: Body | str = "base", frames: Iterable[Frame] = (),
                  source: str = "") -> Tree:
     """A mechanism from a Denavit-Hartenberg table in the named convention.
 
@@ -61,9 +65,12 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     if not given. `masses` (n) [kg], `centers` (n, 3) [m] and `inertias` (n, 3, 3) [kg m^2] are in frame i; the inertias
     are about the centre of mass, or about the origin of frame i if `inertia_about` is "origin". A mass of None is
     unknown, one of 0 is a massless link. Joints and bodies are named by the rows, or "joint1", "link1" and so on.
-    `frames` are further frames, on the bodies.
+    `frames` are further frames, on the bodies. `gravity` is (0, 0, -9.81) if not given.
 
-    >>> arm = tree_from_dh([DHRow(a=0.5), DHRow(a=0.4)], convention="standard", masses=[2.0, 1.5])
+    A `ModelWarning`, which stays among the notes of the mechanism, says what was perhaps not meant: angles of more than
+    a turn, masses without centres, and gravity that was not given and acts on no joint.
+
+    >>> arm = tree_from_dh([DHRow(a=0.5), DHRow(a=0.4)], convention="standard")
     >>> [f.name for f in arm.frames]
     ['frame0', 'frame1', 'frame2', 'tool']
     """
@@ -75,8 +82,33 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     bodies = _with_masses(table, bodies, masses, centers, inertias, inertia_about)
     root = Body(base_body) if isinstance(base_body, str) else base_body
     named = _frames(table, root, bodies)
-    return Tree.of(name, [root, *bodies], _joints(convert_dh(table, convention="modified"), root, bodies),
-                   frames=[*named, *frames], gravity=gravity, source=source)
+    made = Tree.of(name, [root, *bodies], _joints(convert_dh(table, convention="modified"), root, bodies),
+                   frames=[*named, *frames], gravity=GRAVITY if gravity is None else gravity, source=source)
+    doubts = [*_turns_in_degrees(table), *([] if centers is not None else _masses_at_origins(convention, bodies))]
+    said = list(map(str, doubts))
+    if gravity is None and any(body.mass for body in bodies) and gravity_is_idle(made):
+        said.append(f"gravity is (0, 0, -9.81), and acts on no joint: {IDLE}, one that lies flat gravity=(0, 0, -9.81)")
+    for sentence in said:
+        warnings.warn(f"{name}: {sentence}", ModelWarning, stacklevel=3)
+    return replace(made, notes=tuple(doubts))
+
+
+def _turns_in_degrees(table: DHTable) -> list[Finding]:
+    """Angles of more than a turn."""
+    return [Finding("angle in degrees", (row.joint or f"joint{i}",),
+                    f"{key} of row {i} is {angle:g} rad, more than a turn: if this is degrees, write \"{angle:g} deg\"")
+            for i, row in enumerate(table.rows, 1) for key, angle in (("theta", row.theta), ("alpha", row.alpha))
+            if abs(angle) > 2 * np.pi + _ROUNDED]
+
+
+def _masses_at_origins(convention: str, bodies: Sequence[Body]) -> list[Finding]:
+    """Masses for which no centre was given."""
+    names = tuple(body.name for body in bodies if body.mass)
+    where, middle = {"standard": ("at the far ends of the links", "(-a/2, 0, 0)"),
+                     "modified": ("on the axes of their joints", "(a/2, 0, 0)")}[convention]
+    return [Finding("centers missing", names,
+                    f"masses without `centers` are at the origins of their frames, {where}: the middle of a link is "
+                    f"{middle}; `centers=np.zeros(({len(bodies)}, 3))` says that they are there")] if names else []
 
 
 def _joints(table: DHTable, root: Body, bodies: Sequence[Body]) -> list[Joint]:

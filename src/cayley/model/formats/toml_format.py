@@ -59,10 +59,10 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     source = source_file(top.file, read_bytes(top.file), words) if top.file else words
     actuated = top.words("actuated") if top.has("actuated") else None
     arm = top.section("dh")
-    bodies, joints, frames = _arm(arm) if arm is not None else ([], [], [])
-    bodies += [_body(section) for section in top.sections("bodies")]
-    joints += [_joint(section) for section in top.sections("joints")]
-    frames += [_frame(section) for section in top.sections("frames")]
+    table = None if arm is None else _arm(arm)
+    bodies = [*(table.bodies if table else ()), *[_body(section) for section in top.sections("bodies")]]
+    joints = [*(table.joints if table else ()), *[_joint(section) for section in top.sections("joints")]]
+    frames = [*(table.frames if table else ()), *[_frame(section) for section in top.sections("frames")]]
     loops = [(section, _loop(section)) for section in top.sections("loops")]
     constraints = [(section, _constraint(section)) for section in top.sections("constraints")]
     wheels = [(section, _wheel(section).parts) for section in top.sections("wheels")]
@@ -72,7 +72,8 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     constraints += [(section, wheel.constraint) for section, wheel in wheels]
     top.finish()
     try:
-        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, source=source)
+        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, source=source,
+                       notes=table.notes if table else ())
     except CayleyError as error:
         top.refuse(error)
     for section, constraint in (*loops, *constraints):
@@ -323,7 +324,7 @@ def _made(section: Section, kind: Callable[..., Made], *values: object) -> Made:
 # Denavit-Hartenberg rows
 
 
-def _arm(section: Section) -> tuple[list[Body], list[Joint], list[Frame]]:
+def _arm(section: Section) -> Tree:
     convention: Any = section.choice("convention", get_args(Convention))
     about = section.choice("inertia_about", get_args(About), "center")
     base = _inner_pose(section, "base")
@@ -335,12 +336,11 @@ def _arm(section: Section) -> tuple[list[Body], list[Joint], list[Frame]]:
     rows = [_row(table) for table in tables]
     section.finish()
     try:
-        made = tree_from_dh(rows, convention=convention, base=base, tool=tool, base_body=root,
+        return tree_from_dh(rows, convention=convention, base=base, tool=tool, base_body=root, gravity=GRAVITY,
                             masses=[m for m, _, _ in masses], centers=[c for _, c, _ in masses],
                             inertias=[i for _, _, i in masses])
     except CayleyError as error:
         section.refuse(error)
-    return list(made.bodies), list(made.joints), list(made.frames)
 
 
 def _row(section: Section) -> DHRow:

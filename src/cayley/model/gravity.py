@@ -1,0 +1,38 @@
+"""Whether gravity acts on the joints of a mechanism at all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.model.tree import Tree
+
+IDLE = ("all turn about its direction, or slide across it; an arm that moves in an upright plane is given "
+        "gravity=(0, -9.81, 0)")
+_ALIGNED = 1e-9
+
+
+def gravity_is_idle(tree: Tree) -> bool:
+    """Whether gravity does no work, whatever revolute and prismatic joints do: those that turn are parallel to it in
+    every configuration if they are in one.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = load_robot("planar2r")
+    >>> gravity_is_idle(arm), gravity_is_idle(arm.with_gravity([0.0, 0.0, -9.81]))
+    (False, True)
+    """
+    size = float(np.linalg.norm(tree.gravity))
+    if not size or not tree.nv:
+        return False
+    down = tree.gravity / size
+    turned = [np.eye(3)]
+    for joint, parent in zip(tree.joints, tree.parents, strict=True):
+        turned.append(turned[parent] @ np.asarray(joint.placement)[:3, :3])
+        screw = joint.motion.screw
+        if not joint.motion.nv:
+            continue
+        if screw is None or (screw.turn and screw.slide):
+            return False
+        axis = turned[-1] @ np.asarray(screw.axis)
+        if np.linalg.norm(np.cross(axis, down) if screw.turn else axis @ down) > _ALIGNED:
+            return False
+    return True
