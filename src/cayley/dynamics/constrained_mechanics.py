@@ -36,10 +36,9 @@ from cayley.dynamics.mechanics.constrained import multipliers
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
 from cayley.kinematics import constraints
-from cayley.kinematics.closing_search import machine_size
+from cayley.kinematics.constraint_scale import machine_size
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
 from cayley.kinematics.constraints import RowName
-from cayley.kinematics.following_step import lengths
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.turned_loops import Held, turned_loops
 from cayley.model.tree import Tree
@@ -277,18 +276,11 @@ class ConstrainedMechanics(TreeMechanics):
 
     @cached_property
     def _lengths(self) -> Array:
-        """What a unit of each velocity (nv) is measured in: the size of the machine for slides, to the nearest power of
-        ten, which for machines of some metres costs nothing; a radian for turns.
-        """
-        return lengths(self._whole, 10.0**round(np.log10(machine_size(self._whole))))
+        return np.array(self.structure.lengths)
 
     @cached_property
     def _sizes(self) -> list[float]:
-        """The lengths of the rows at ordinary configurations; those of a point are as long along all axes."""
-        groups = [(row.constraint, "point" if row.holds in "xyz" else row.holds) for row in self.structure.rows]
-        squares = np.mean([(each.A * self._lengths)**2 for each in generic_configurations(self._whole)], axis=0).sum(-1)
-        return [float(np.sqrt(max(squares[[k for k, other in enumerate(groups) if other == groups[row]]])))
-                for row in self._rows]
+        return [self.structure.sizes[row] for row in self._rows]
 
 
 @kept_with_owner

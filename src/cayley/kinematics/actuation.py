@@ -15,11 +15,10 @@ from typing import Literal
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array
+from cayley.compiler.rounding import null_basis, rank_of
 from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 
-_INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
 _LISTED = 6  # more joints than these are counted in the words
 _MOVES = 1e-6  # a velocity below this part of the largest is none
 
@@ -64,9 +63,9 @@ def actuation(tree: Tree) -> Actuation:
 def _actuation(tree: Tree) -> Actuation:
     structure = constraint_structure(tree)
     places = list(tree.actuated_velocities)
-    bases = [_allowed(each.A, structure.rank) for each in generic_configurations(tree)]
-    rank, N = max(((_rank(N[places]), N) for N in bases), key=lambda found: found[0])
-    left = N @ _allowed(N[places], rank)
+    bases = [null_basis(structure.scaled(each.A), structure.rank) for each in generic_configurations(tree)]
+    rank, N = max(((int(rank_of(N[places])), N) for N in bases), key=lambda found: found[0])
+    left = N @ null_basis(N[places], rank)
     sizes = np.abs(left).max(axis=1, initial=0.0)
     undriven = tuple(name for name, size in zip(structure.velocities, sizes, strict=True)
                      if size > _MOVES * sizes.max(initial=0.0))
@@ -74,13 +73,3 @@ def _actuation(tree: Tree) -> Actuation:
         "under-actuated" if rank < structure.mobility else
         "redundantly actuated" if rank < len(places) else "fully actuated")
     return Actuation(kind, tree.actuated_joints, len(places), structure.mobility, rank, undriven)
-
-
-def _allowed(A: Array, rank: int) -> Array:
-    """An orthonormal basis (n, n - rank) of the vectors that a matrix (h, n) of this rank makes zero."""
-    return np.linalg.svd(A)[2][rank:].T
-
-
-def _rank(A: Array) -> int:
-    values = np.linalg.svd(A, compute_uv=False)
-    return int(np.count_nonzero(values > _INDEPENDENT))

@@ -21,9 +21,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.closure import closed_samples
+from cayley.kinematics.constraint_scale import length_unit
 from cayley.kinematics.constraint_structure import ConfigurationSingularity, configuration_singularity
 from cayley.kinematics.generic_mobility import mobility
 from cayley.kinematics.input_output import allowed_velocities, closed, task_rows
@@ -82,11 +84,13 @@ class ActuationSingularity:
 
 
 def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[bool], axes: str,
-                          characteristic_length: float = 1.0, tolerance: float = 1e-7) -> ActuationSingularity:
+                          characteristic_length: float | None = None,
+                          tolerance: float | None = None) -> ActuationSingularity:
     """The class of one closed configuration (nq) for a task of a frame and the actuated joints.
 
-    `characteristic_length`: how many metres a radian is worth [m], where sizes are compared; `tolerance`: how small,
-    beside the largest, is zero.
+    `characteristic_length`: how many metres a radian is worth [m], where sizes are compared, about the
+    size of the machine if it is not said; `tolerance`: how small,
+    beside the largest, is zero; without it that of all functions, as in `configuration_singularity`.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = load_robot("slider_crank").with_actuated("slider")  # driven by the piston, crank and rod in a row
@@ -98,23 +102,25 @@ def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | S
     at = closed(tree, q)
     if at.shape != (tree.nq,):
         raise ConventionError(f"a singularity is looked for at one configuration ({tree.nq}), not {at.shape}")
-    if not 0 < characteristic_length < np.inf:
-        raise ConventionError(f"the characteristic length must be positive and finite, not {characteristic_length}")
+    length = length_unit(tree) if characteristic_length is None else characteristic_length
+    if not 0 < length < np.inf:
+        raise ConventionError(f"the characteristic length must be positive and finite, not {length}")
     places = list(tree.actuated_velocities)
     names = velocity_labels(tree)
     rows = task_rows(tree, frame, task, axes)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
-    worth = np.array([characteristic_length if ROW_UNITS[k] == "rad" else 1.0 for k in chosen])
-    scale = np.array([characteristic_length if unit == "rad" else 1.0 for _, unit in names])
-    here = _parts(tree, at, rows, places, worth, scale, tolerance)
-    elsewhere = _elsewhere(tree, rows, places, (frame, axes, tuple(chosen), tuple(places)), worth, scale, tolerance)
+    worth = np.array([length if ROW_UNITS[k] == "rad" else 1.0 for k in chosen])
+    scale = np.array([length if unit == "rad" else 1.0 for _, unit in names])
+    least = least_singular(tree.nv) if tolerance is None else tolerance
+    here = _parts(tree, at, rows, places, worth, scale, least)
+    elsewhere = _elsewhere(tree, rows, places, (frame, axes, tuple(chosen), tuple(places)), worth, scale, least)
     config = configuration_singularity(tree, at, tolerance=tolerance)
-    held = _held(here, tolerance)
-    lost = _complement(here.X, elsewhere.span, tolerance) if _rank(here.X, tolerance) < elsewhere.output else None
-    stands = here.N @ _null(here.X, tolerance)
-    idle = _range(stands[places].T / scale[places], tolerance) if lost is not None else np.zeros((0, len(places)))
+    held = _held(here, least)
+    lost = _complement(here.X, elsewhere.span, least) if _rank(here.X, least) < elsewhere.output else None
+    stands = here.N @ _null(here.X, least)
+    idle = _range(stands[places].T / scale[places], least) if lost is not None else np.zeros((0, len(places)))
     more = len(held.gained) + len(held.passive) > elsewhere.held
-    blocked = more and _rank(here.Q, tolerance) < elsewhere.input
+    blocked = more and _rank(here.Q, least) < elsewhere.input
     none = np.zeros((0, len(worth)))
     return ActuationSingularity(
         kind=_kind(config.kind == "bifurcation", lost is not None, more, len(held.gained)),
@@ -123,10 +129,10 @@ def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | S
         gained_velocities=(held.gained_velocities / scale)[:len(held.gained) if more else 0],
         passive=held.passive / scale if more else np.zeros((0, tree.nv)),
         idle=_normal(idle),
-        impossible=_normal(_complement(here.Q, np.eye(len(places)), tolerance) / scale[places]) if blocked
+        impossible=_normal(_complement(here.Q, np.eye(len(places)), least) / scale[places]) if blocked
         else np.zeros((0, len(places))),
-        moving=_named(names, held.all, tolerance) if more else (),
-        actuators=tuple(names[places[k]][0] for k in np.flatnonzero(np.abs(idle).max(axis=0, initial=0.0) > tolerance)),
+        moving=_named(names, held.all, least) if more else (),
+        actuators=tuple(names[places[k]][0] for k in np.flatnonzero(np.abs(idle).max(axis=0, initial=0.0) > least)),
         configuration=config)
 
 

@@ -18,6 +18,7 @@ from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.actuated_motion import check_untimed
 from cayley.kinematics.closing import branch_sign
 from cayley.kinematics.closing_search import ClosingSearch, closing_search
+from cayley.kinematics.constraint_scale import length_unit
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import check_holonomic
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
@@ -26,7 +27,7 @@ from cayley.kinematics.inverse.distinct import first_of_each
 from cayley.kinematics.inverse.step import SOLVED
 from cayley.model.tree import Tree
 
-_APART = 1e-6  # [rad, m]
+_APART = 1e-6  # [rad, sizes of the machine]
 _ROUNDS = 20
 _RARE = 3  # rounds go on while something was met less often
 
@@ -102,7 +103,8 @@ def assemblies(tree: Tree, inputs: Mapping[str, ArrayLike], *, frame: str | None
         raise ConventionError(f"a round has at least one start, not {starts}")
     _check_determined(own)
     search = closing_search(tree, own, limits=limits)
-    places = search.bounds.places if frame is None else _poses(tree, frame)
+    units = np.where(search.bounds.lengths, length_unit(tree), 1.0)
+    places = _poses(tree, frame) if frame else lambda q: search.bounds.places(q / units)
     q = np.zeros((0, tree.nq))
     met = np.zeros(0, dtype=int)
     nearest = np.inf
@@ -129,7 +131,8 @@ def _with_others(q: Array, met: Array, found: Array, places: Callable[[Array], A
 
 def _poses(tree: Tree, frame: str) -> Callable[[Array], Array]:
     pose = frame_kernel(tree, pose_matrix, "(q)->(4,4)", frame, relative_to="world").ufunc()
-    return lambda q: pose(q)[:, :3].reshape(len(q), 12)
+    unit = np.array([1.0, 1.0, 1.0, 1.0 / length_unit(tree)])
+    return lambda q: (pose(q)[:, :3] * unit).reshape(len(q), 12)
 
 
 def _round(search: ClosingSearch, q: Array, starts: int, seed: int) -> tuple[Array, float]:

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.kinematics.constraints import jacobian_kernel, lost_directions, rates_kernel, residual_kernel, row_names
+from cayley.kinematics.constraint_scale import length_unit, lengths, row_sizes, scaled_opening
+from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.kinematics.constraints import jacobian_kernel, lost_directions, rates_kernel, row_names
 from cayley.kinematics.inputs import Inputs
 from cayley.model.tree import Tree
-
-_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 
 
 def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
@@ -34,14 +35,22 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
     time = _time(tree, t)
     A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(at, *time))
     _check_directions(tree, at, A)
-    follows = np.where(held, 0.0, A)
-    change = np.linalg.pinv(follows, _INDEPENDENT) @ _rates(tree, at, wanted, time)[..., None]
-    found = wanted - change[..., 0]
-    bad = first_failure(_small(np.abs(_rates(tree, at, found, time)), found, tolerance_of(found)))
+    units = np.array(constraint_structure(tree).lengths)
+    sizes = np.array(constraint_structure(tree).sizes)
+    follows = np.where(held, 0.0, A) * units / sizes[:, None]
+    change = _pseudo_inverse(follows) @ (_rates(tree, at, wanted, time) / sizes)[..., None]
+    found = wanted - units * change[..., 0]
+    bad = first_failure(_small(np.abs(_rates(tree, at, found, time)) / sizes, found / units, tolerance_of(found)))
     if bad is not None:
         raise ConventionError(f"the constraints of {tree.name} do not allow the velocities of {', '.join(keep)} "
                               f"together, as they are given{place(bad)}: keep fewer")
     return found
+
+
+def _pseudo_inverse(A: Array) -> Array:
+    """Of matrices (..., h, n) whose rows are about one long."""
+    largest = np.linalg.svd(A, compute_uv=False).max(axis=-1, initial=1e-300)
+    return np.linalg.pinv(A, least_singular(A.shape[-1]) / largest)
 
 
 def _check_directions(tree: Tree, q: Array, A: Array) -> None:
@@ -61,14 +70,14 @@ def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float) -> Non
     at, velocity = _state(tree, q, qd)
     tolerance = max(tolerance_of(q), tolerance_of(qd))
     time = (t,) if tree.is_timed else ()
-    left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at, *time))
+    left = scaled_opening(tree, at, *time)
     bad = first_failure(left.max(-1, initial=0.0) <= tolerance)
     if bad is not None:
         raise GeometryError(f"{_worst(tree, left[bad], 'is open by')}{_where(bad)}: start from a closed configuration "
                             "as `close(q)` gives it")
-    rates = np.abs(_rates(tree, at, velocity, time))
+    rates = np.abs(_rates(tree, at, velocity, time)) / row_sizes(tree)
     _check_directions(tree, at, rates[..., None, :])
-    bad = first_failure(_small(rates, velocity, tolerance))
+    bad = first_failure(_small(rates, velocity / lengths(tree, length_unit(tree)), tolerance))
     if bad is not None:
         raise GeometryError(f"{_worst(tree, rates[bad], 'opens at the rate of')}{_where(bad)}: start {tree.name} with "
                             "a velocity that its constraints allow, as `consistent_velocity(q, qd)` gives it")
@@ -92,7 +101,7 @@ def _small(rates: Array, qd: Array, tolerance: float) -> Array:
 def _worst(tree: Tree, values: Array, what: str) -> str:
     k = int(np.argmax(values))
     row = row_names(tree)[k]
-    return f"the constraint {row.constraint!r} of {tree.name} {what} {values[k]:.3g} ({row.holds})"
+    return f"the constraint {row.constraint!r} of {tree.name} {what} {values[k] * row_sizes(tree)[k]:.3g} ({row.holds})"
 
 
 def _where(bad: tuple[int, ...]) -> str:

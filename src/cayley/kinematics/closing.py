@@ -17,11 +17,13 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.kinematics.closing_search import closed_within_limits, closing_search
 from cayley.kinematics.closing_step import closed_nearby
 from cayley.kinematics.closure import closed_carefully, openings
+from cayley.kinematics.constraint_scale import scaled_jacobian
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import hold_positions, jacobian_kernel
 from cayley.kinematics.inputs import Inputs, common_batch
@@ -31,7 +33,6 @@ from cayley.showing import brief
 from cayley.wording import shown
 
 _TOUCHING = 1e-9  # [rad, m]: beyond a limit by less is at it
-_INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
 _STATUS = np.array(["open", "outside limits", "closed"])
 
 
@@ -61,8 +62,7 @@ class Closure:
         tree = self._inputs.tree
         if not tree.is_constrained:
             return _plain(np.full(np.shape(self.status), tree.nv))
-        values = np.linalg.svd(_jacobian(tree, self.configuration, *self._time), compute_uv=False)
-        return _plain(tree.nv - (values > _INDEPENDENT * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1))
+        return _plain(tree.nv - rank_of(scaled_jacobian(tree, self.configuration, *self._time)))
 
     @cached_property
     def branch(self) -> int | Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
+from cayley.kinematics.constraint_scale import machine_size
 from cayley.kinematics.constraints import hold_positions
 from cayley.kinematics.inputs import Inputs
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of_joints
@@ -18,7 +19,7 @@ from cayley.kinematics.inverse.step import SETTLING, SOLVED, search_step
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-12  # in the size of the machine, and radians
 _CALLS = 200
 _ATTEMPTS = 40
 _TURN = 2 * np.pi
@@ -40,8 +41,8 @@ def closed_within_limits(tree: Tree, inputs: Inputs, q: Array, times: Array) -> 
         return _brought_inside(tree, inputs, q)
     searching = closing_search(tree, inputs, limits=True)
     turned = _whole_turns_back(searching.bounds, q)
-    left = searching.opening(turned, times)
-    inside = (left <= _TOLERANCE) & searching.is_inside(turned)
+    left, measured = searching.openings(turned, times)
+    inside = (measured <= _TOLERANCE) & searching.is_inside(turned)
     iterations = np.zeros(len(q))
     rows = np.flatnonzero(~inside)
     if rows.size:
@@ -77,7 +78,11 @@ class ClosingSearch:
         moving = frozenset(range(len(tree.joints))).difference(inputs.numbers)
         self.bounds = bounds_of_joints(tree, moving, machine_size(tree), limits=limits)
         self._step = search_step(tree, None, None, self.bounds, constraints_of(tree)).ufunc()
-        self.opening = opening_kernel(tree, constraints_of(tree)).ufunc()
+        self.openings = opening_kernel(tree, constraints_of(tree)).ufunc()
+
+    def opening(self, q: Array, times: Array) -> Array:
+        """The length of what is left open (n) [m, rad]."""
+        return np.asarray(self.openings(q, times)[0])
 
     def is_inside(self, q: Array) -> Array:
         """Which configurations (n) are within the limits, those of the inputs too."""
@@ -106,7 +111,7 @@ class ClosingSearch:
         with np.errstate(all="ignore"):
             for _ in range(_CALLS):
                 q, memory = self._step(q, memory, times, 0.0)
-            is_nearer = self.opening(q, times) < self.opening(nearest, times)
+            is_nearer = self.openings(q, times)[1] < self.openings(nearest, times)[1]
             return np.where(is_nearer[:, None], q, nearest)
 
     def from_each(self, q: Array, times: Array) -> Found:
@@ -114,7 +119,7 @@ class ClosingSearch:
         return self._searched(lambda rows, number, count: q[rows, None], times, 1)
 
     def _searched(self, starts: Callable[..., Array], times: Array, attempts: int) -> Found:
-        made = Search(self._step, lambda q, targets: (None, None, self.opening(q, targets)), starts,
+        made = Search(self._step, lambda q, targets: (None, None, self.openings(q, targets)[1]), starts,
                       lambda targets: np.zeros(len(targets), dtype=bool), _TOLERANCE**2, _CALLS, attempts)
         with np.errstate(all="ignore"):
             return search(made, times)
@@ -127,9 +132,3 @@ def _whole_turns_back(bounds: Bounds, q: Array) -> Array:
     beyond = bounds.turns & bounds.moved & ((q < bounds.lower) | (q > bounds.upper))
     return np.where(beyond, q - _TURN * np.round((q - middle) / _TURN), q)
 
-
-def machine_size(tree: Tree) -> float:
-    """The largest distance of a joint or frame from its body, or 1 [m]."""
-    places = [joint.placement for joint in tree.joints] + [frame.pose for frame in tree.frames]
-    return float(max((np.linalg.norm(np.asarray(pose)[:3, 3]) for pose in places if pose is not None), default=0.0)
-                 ) or 1.0

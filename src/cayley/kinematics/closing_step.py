@@ -1,9 +1,9 @@
 """Compiled steps from a guess onto the constraints of a mechanism, for a whole batch of guesses.
 
     (A A^T + lambda 1) y = -phi,   dq = A^T y      the step of Levenberg and Marquardt, lambda = min(phi.phi, 1)
-Only the columns of joints that may move are in A. The damping vanishes with the residual, so that the end is quadratic,
-with redundant rows too. A step that closes nothing worth it is halved, as those of a careful search are; a guess from
-which none does is left to that, which knows chance steps.
+Lengths are measured in the size of the machine. Only the columns of joints that may move are in A. The damping vanishes
+with the residual, so that the end is quadratic, with redundant rows too. A step that closes nothing worth it is halved,
+as those of a careful search are; a guess from which none does is left to that, which knows chance steps.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics import constraints
+from cayley.kinematics.constraint_scale import length_unit, lengths, row_sizes
 from cayley.kinematics.inputs import Inputs
 from cayley.kinematics.inverse.step import damped_solution, integrate
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
-_CLOSED = 1e-12  # what may be left open, in metres and radians,
+_CLOSED = 1e-12  # what may be left open, in the size of the machine and radians,
 _BETTER = 1e-14  # and what is not worth another step
 _WORTH = 1e-4  # of what is open: what a step closes at least
 _SHORTEST = 0.0625  # part of a step
@@ -31,11 +32,12 @@ _BLOCK = 1000  # guesses at a time: their arrays stay in the cache
 
 
 class ClosingStep(NamedTuple):
-    """Where a step leads (nq); before it, the length of what is open, and a number that is negative where a constraint
-    is kept the wrong way round."""
+    """Where a step leads (nq); before it, the length of what is open, without units and in metres and radians, and a
+    number that is negative where a constraint is kept the wrong way round."""
 
     after: Array
     left: Scalar
+    opening: Scalar
     sense: Scalar
 
 
@@ -51,16 +53,20 @@ class Nearby(NamedTuple):
 
 def closing_step(tree: Tree, inputs: Inputs) -> Kernel[ClosingStep]:
     """The kernel `(q, t, part) -> ClosingStep` of one step, or a part of it, that leaves the inputs where they are."""
-    def text(q: Array, t: Scalar, part: Scalar) -> ClosingStep:
-        rows = constraints.hold_positions(tree)
-        phi = constraints.residual(tree, q, t)[rows]
-        A = constraints.jacobian(tree, q, t)[rows] * inputs.following
-        square = phi @ phi
-        dq = part * damped_solution(A, -phi, np.minimum(square, 1.0))
-        sense = constraints.least_sense(tree, q, constraints_of(tree))
-        return ClosingStep(integrate(tree, q, dq), np.sqrt(square), sense)
+    rows = constraints.hold_positions(tree)
+    sizes = row_sizes(tree)[rows]
+    units = lengths(tree, length_unit(tree))
 
-    return kernel(f"({tree.nq}),(),()->({tree.nq}),(),()", name="closing_step", inputs=("q", "t", "part"),
+    def text(q: Array, t: Scalar, part: Scalar) -> ClosingStep:
+        opening = constraints.residual(tree, q, t)[rows]
+        phi = opening / sizes
+        A = constraints.jacobian(tree, q, t)[rows] * inputs.following * units / sizes[:, None]
+        square = phi @ phi
+        dq = part * units * damped_solution(A, -phi, np.minimum(square, 1.0))
+        sense = constraints.least_sense(tree, q, constraints_of(tree))
+        return ClosingStep(integrate(tree, q, dq), np.sqrt(square), np.sqrt(opening @ opening), sense)
+
+    return kernel(f"({tree.nq}),(),()->({tree.nq}),(),(),()", name="closing_step", inputs=("q", "t", "part"),
                   outputs=ClosingStep._fields)(text)
 
 
@@ -83,9 +89,10 @@ def _close(step: Callable[..., Any], found: Nearby, times: Array) -> None:
     before = np.full(len(times), np.inf)
     part = np.ones(len(times))
     for iterations in range(_STEPS):
-        after, left, sense = step(tried, times[rows], 1.0)
+        after, left, opening, sense = step(tried, times[rows], 1.0)
         better = left < (1.0 - _WORTH * part) * before
-        _record(found, rows, tried, left, sense, iterations, better)
+        arrived = better & (left <= _CLOSED)
+        _record(found, rows[arrived], tried[arrived], opening[arrived], sense[arrived], iterations)
         on = np.where(better, left > (_BETTER if iterations else _CLOSED), part > _SHORTEST)
         if not on.any():
             return
@@ -99,11 +106,9 @@ def _close(step: Callable[..., Any], found: Nearby, times: Array) -> None:
             tried[shorter] = step(last[shorter], times[rows[shorter]], part[shorter])[0]
 
 
-def _record(found: Nearby, rows: Array, q: Array, left: Array, sense: Array, iterations: int, better: Array) -> None:
-    """Keep what is closed, and nearer than before."""
-    arrived = (left <= _CLOSED) & better
-    there = rows[arrived]
-    found.q[there] = q[arrived]
-    found.closed[there] = sense[arrived] > 0
-    found.left[there] = left[arrived]
-    found.iterations[there] = iterations
+def _record(found: Nearby, rows: Array, q: Array, opening: Array, sense: Array, iterations: int) -> None:
+    """Keep what is closed."""
+    found.q[rows] = q
+    found.closed[rows] = sense > 0
+    found.left[rows] = opening
+    found.iterations[rows] = iterations

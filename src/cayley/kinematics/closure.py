@@ -5,10 +5,10 @@ there.
     X(q)    the pose of a loop's second frame in its first; P(s) the pose that its joint allows
     e       the twist log(P^-1 X) that is left open, and the residuals of the other constraints
 To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the
-loop. The steps are those of Levenberg and Marquardt with a damping of |e|^2, which closes overconstrained loops (a
-planar four-bar in space) as well. Where they do not lead there, lengths are measured by the size of the machine instead
-of metres. The mobility is the number of independent velocities with J (qd, sd) = 0, at configurations that have nothing
-special about them.
+loop. The steps are those of Levenberg and Marquardt with a damping of |e|^2, far away of |e|.|J|, which closes
+overconstrained loops (a planar four-bar in space) as well. Lengths are measured in the size of the machine; where that
+does not lead there, in another measure of it. The mobility is the number of independent velocities with J (qd, sd) = 0,
+at configurations that have nothing special about them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.pose import Pose
 from cayley.kinematics.configuration_kernels import integrate_kernel
-from cayley.kinematics.constraints import jacobian_kernel, jacobian_of, residual_kernel, residual_of
-from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.constraint_scale import length_unit, row_sizes, scaled_jacobian
+from cayley.kinematics.constraints import jacobian_of, residual_kernel, residual_of
+from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
 from cayley.model.constraint_kinds import Constraint
@@ -37,14 +39,14 @@ from cayley.model.constraints import constraints_of
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree, slices
 
-_CLOSED = 1e-12  # what may be left open, in metres and radians, times the size of the mechanism
-_INDEPENDENT = 1e-8  # singular values below this part of the largest are of velocities that J does not see
+_CLOSED = 1e-12  # what may be left open, in the size of the mechanism and radians
 _STARTS = 8
 _MOST_STARTS = 64  # while links that lie upon each other are all that was found
 _NEIGHBOURS = 2
 _BESIDE = 0.05  # how far neighbours of a closed configuration are looked for [rad, m or sizes of the machine]
+_UPON = 1e-6  # of the size of the machine: axes that are nearer lie upon each other
 _MOVED = 1e-6  # a neighbour that is nearer is the configuration itself: it cannot move
-_CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [m, rad] away from a guess that leads nowhere
+_CHANCES = (0.1, 0.3, 1.0, 1.0)  # sizes of steps [rad, sizes of the machine] away from a guess that leads nowhere
 _STEPS = 100
 
 
@@ -76,7 +78,7 @@ def closed_carefully(tree: Tree, guess: Array, moving: Array, t: float | None = 
     chance = np.random.default_rng(0)
     loops, _ = _Loops.each(tree)
     for size in _CHANCES:
-        step = size * chance.normal(size=loops.velocities) * free
+        step = size * loops.lengths * chance.normal(size=loops.velocities) * free
         found.append(loops.closed_from(loops.moved(start, step), free)._replace(by_chance=True))
         if found[-1].closed:
             return found[-1]
@@ -92,6 +94,8 @@ class ClosedSample:
     mobility: int
     time: tuple[float, ...] = ()
     """The time, of constraints that depend on it."""
+    coincident: frozenset[tuple[int, int]] = frozenset()
+    """Pairs of joints whose axes, or centres, are one at all of these configurations: links lie upon each other."""
 
 
 def closed_samples(tree: Tree) -> list[ClosedSample]:
@@ -118,8 +122,11 @@ def _closed_samples(tree: Tree) -> list[ClosedSample]:
             "lengths between them")
     random = np.random.default_rng(1)
     samples = [_sampled(loops, closure, t, random) for closure, t in closed]
+    open_one = _away(tree, samples[0])
+    always = _coincident(tree, open_one, loops.size, 0) | _coincident(tree, open_one, loops.size, 1)
     for guess, t in further:
-        if not 0 < left_by_rows(tree, samples) < min(sample.mobility for sample in samples):
+        many = 0 < left_by_rows(tree, samples) < min(sample.mobility for sample in samples)
+        if not many and any(sample.coincident <= always for sample in samples):
             break
         closure = loops.closed_from(loops.start(guess, t))
         samples += [_sampled(loops, closure, t, random)] if closure.closed else []
@@ -129,18 +136,34 @@ def _closed_samples(tree: Tree) -> list[ClosedSample]:
 def left_by_rows(tree: Tree, samples: Sequence[ClosedSample]) -> int:
     """How many velocities are left by all rows that say something where nothing is closed, away from the samples; less
     than none if there are many rows."""
+    found = [scaled_jacobian(tree, _away(tree, sample), *sample.time) for sample in samples]
+    return tree.nv - max(int(rank_of(A)) for A in found)
+
+
+def _away(tree: Tree, sample: ClosedSample) -> Array:
+    """A configuration near a closed one that is not closed."""
     away = np.random.default_rng(0).normal(size=tree.nv)
-    jacobian = kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
-    integrate = kept(tree, "integrate", lambda: integrate_kernel(tree))
-    found = [np.asarray(jacobian(integrate(sample.closures[0].configuration, away), *sample.time))
-             for sample in samples]
-    return tree.nv - max(rank_of(A) for A in found)
+    return kept(tree, "integrate", lambda: integrate_kernel(tree))(sample.closures[0].configuration, away)
 
 
-def rank_of(A: Array, tolerance: float = _INDEPENDENT) -> int:
-    """The rank of a matrix; singular values below this part of the largest are zero."""
-    values = np.linalg.svd(A, compute_uv=False)
-    return int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
+def _coincident(tree: Tree, q: Array, size: float, end: int = 0) -> frozenset[tuple[int, int]]:
+    """Pairs of joints, those that close loops, at one of their ends, after those of the tree, whose axes are the same
+    line at a configuration (nq), or whose centres are the same point if they turn about more than one axis: links that
+    lie upon each other."""
+    poses = [*body_poses(tree, q)[1:], *[frame_pose(tree, q, loop.frames[end]) for loop in tree.loops]]
+    motions = [*[joint.motion for joint in tree.joints], *[loop.motion for loop in tree.loops]]
+    turns = [k for k, motion in enumerate(motions) if set(motion.velocity_units) == {"rad"}]
+    p = np.array([poses[k].p for k in turns], dtype=float).reshape(-1, 3)
+    across = p[:, None] - p
+    screws = [motions[k].screw for k in turns]
+    axes = np.array([poses[k].R @ (np.zeros(3) if screw is None else np.asarray(screw.axis))  # none about a point
+                     for k, screw in zip(turns, screws, strict=True)], dtype=float).reshape(-1, 3)
+    lines = np.asarray(axes.any(axis=1))
+    apart = np.where(lines[:, None], np.linalg.norm(np.cross(axes[:, None], across), axis=-1),
+                     np.linalg.norm(across, axis=-1))
+    askew = np.linalg.norm(np.cross(axes[:, None], axes), axis=-1)
+    pairs = np.argwhere(np.triu((lines[:, None] == lines) & (apart <= _UPON * size) & (askew <= _UPON), 1))
+    return frozenset((turns[i], turns[j]) for i, j in pairs)
 
 
 def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
@@ -153,7 +176,7 @@ def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
 
 
 def _said_open(tree: Tree, q: Array, *time: float) -> str:
-    found = {name: left for name, left in openings(tree, q, *time).items() if left > _CLOSED}
+    found = {name: left for name, left in openings(tree, q, *time).items() if left > _CLOSED * length_unit(tree)}
     return ", ".join(f"{name} {left:.3g}" for name, left in found.items())
 
 
@@ -167,7 +190,9 @@ def _sampled(loops: _Loops, closure: Careful, t: float | None, random: np.random
              for each in beside]
     if beside and not any(moves):
         return ClosedSample((closure,), 0, time)
-    return ClosedSample((closure, *beside), min(int(each.independent) for each in (closure, *beside)), time)
+    near = (closure, *beside)
+    upon = frozenset.intersection(*[_coincident(loops.tree, each.configuration, loops.size) for each in near])
+    return ClosedSample(near, min(int(each.independent) for each in near), time, upon)
 
 
 def _guesses(tree: Tree, measures: Array) -> Iterator[tuple[Array, float | None]]:
@@ -180,24 +205,20 @@ def _guesses(tree: Tree, measures: Array) -> Iterator[tuple[Array, float | None]
     yield from zip(guesses, times if tree.is_timed else [None] * len(times), strict=True)
 
 
-def _enough(reach: Array) -> float:
-    return _CLOSED * (1.0 + float(np.max(reach, initial=0.0)))
-
-
 @dataclass(frozen=True, eq=False)
 class _Loops:
     """The loops of a tree, with the coordinates and velocities of their own joints after those of the tree: x = (q, s),
     and the time after them if a constraint depends on it."""
 
     tree: Tree
-    size: float = 1.0
+    size: float
     """How many metres are worth a radian."""
 
     @staticmethod
     def each(tree: Tree) -> Iterator[_Loops]:
-        """Lengths in metres, and then in the median distance of joints and frames from their bodies, so that a machine
-        a thousand times as large is closed as well."""
-        yield kept(tree, "closing of loops", lambda: _Loops(tree))
+        """Lengths in the size of the machine, and then in the median distance of joints and frames from their
+        bodies."""
+        yield kept(tree, "closing of loops", lambda: _Loops(tree, length_unit(tree)))
         poses = [*[joint.placement for joint in tree.joints], *[frame.pose for frame in tree.frames]]
         away = [float(np.linalg.norm(pose[:3, 3])) for pose in poses]
         size = float(np.median([distance for distance in away if distance > 0.0] or [1.0]))
@@ -235,7 +256,9 @@ class _Loops:
     def _weights(self) -> Array:
         """What each row counts for in a step."""
         across = 1.0 / self.size
-        others = [across if each.frames else 1.0 for each in self._others for _ in each.row_names]
+        units = [unit for each in self._others for unit in each.row_units]
+        known = 1.0 / row_sizes(self.tree)[len(row_sizes(self.tree)) - len(units):]
+        others = [across if unit == "m" else own for unit, own in zip(units, known, strict=True)]
         return np.array([*[across, across, across, 1.0, 1.0, 1.0] * len(self.tree.loops), *others])
 
     def closed_from(self, x: Array, moving: Array | bool = True) -> Careful:
@@ -246,20 +269,24 @@ class _Loops:
         e, J, reach = self._opening(x)
         if not np.isfinite(J).all():
             return Careful(False, x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
-        left = float(np.linalg.norm(e))
-        rank = rank_of(J * self._weights[:, None] * self.lengths)
-        return Careful(left <= _enough(reach), x[:self.tree.nq], left, iterations, self.velocities - rank,
-                       by_chance=False)
+        rank = int(rank_of(J * self._weights[:, None] * self.lengths))
+        return Careful(self._is_closed(e, reach), x[:self.tree.nq], float(np.linalg.norm(e)), iterations,
+                       self.velocities - rank, by_chance=False)
+
+    def _is_closed(self, e: Array, reach: Array) -> bool:
+        across = float(np.max(reach, initial=0.0)) / length_unit(self.tree)
+        return bool(np.linalg.norm(e * self._weights) <= _CLOSED * (1.0 + across))
 
     def _searched(self, x: Array, moving: Array) -> tuple[Array, int]:
         """Steps with some of the velocities until nothing more is closed, and their number."""
         for iterations in range(_STEPS):
             e, J, reach = self._opening(x)
-            if np.linalg.norm(e) <= _enough(reach) or not np.isfinite(J).all():  # where a constraint has no normal
+            if self._is_closed(e, reach) or not np.isfinite(J).all():  # where a constraint has no normal
                 return x, iterations
             e = (e * self._weights)[self._positions]
             J = (J * self._weights[:, None] * self.lengths)[self._positions]
-            damping = np.sqrt(min(float(e @ e), 1.0)) * np.eye(self.velocities)
+            bend = float(np.abs(e) @ np.linalg.norm(J, axis=1))
+            damping = np.sqrt(min(float(e @ e), bend)) * np.eye(self.velocities)
             rows = np.concatenate([J * moving, damping])
             found = np.linalg.lstsq(rows, np.concatenate([e, np.zeros(self.velocities)]), rcond=None)[0]
             step = -self.lengths * found

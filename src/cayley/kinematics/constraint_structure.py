@@ -17,16 +17,26 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import least_singular, null_basis, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
-from cayley.kinematics.closure import closed_samples, rank_of
-from cayley.kinematics.constraints import RowName, hold_positions, jacobian_kernel, residual_kernel, row_names
+from cayley.kinematics.closure import closed_samples
+from cayley.kinematics.constraint_scale import (
+    CLOSED,
+    check_closed,
+    length_unit,
+    lengths,
+    row_sizes,
+    scaled,
+    scaled_jacobian,
+)
+from cayley.kinematics.constraints import RowName, hold_positions, jacobian_kernel, row_names
 from cayley.kinematics.generic_mobility import mobility, moving_velocities
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-_INDEPENDENT = 1e-8  # singular values below this part of the largest are zero
+_SAYS_NOTHING = 1e-9  # a row that is shorter, without units
 _TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
 
 
@@ -49,6 +59,11 @@ class ConstraintStructure:
     and the first of the others."""
     moving: tuple[bool, ...]
     """Of each velocity, whether the constraints leave it any motion."""
+    sizes: tuple[float, ...]
+    """How long each row is at ordinary configurations, by velocities in their `lengths`; those of a point are as long
+    along all axes."""
+    lengths: tuple[float, ...]
+    """What a unit of each velocity is measured in: about the size of the machine for slides, a radian for turns."""
 
     __repr__ = brief
 
@@ -65,6 +80,10 @@ class ConstraintStructure:
     def redundant(self) -> tuple[RowName, ...]:
         """The rows that can be left out."""
         return tuple(row for k, row in enumerate(self.rows) if k not in self.leading)
+
+    def scaled(self, A: Array) -> Array:
+        """Constraint Jacobians (..., h, nv) without units, their rows one long at ordinary configurations."""
+        return A * np.array(self.lengths) / np.array(self.sizes).reshape(-1, 1)
 
     def __str__(self) -> str:
         count = f"mobility {self.mobility}, {len(self.velocities)} velocities less {len(self.rows)} rows"
@@ -98,12 +117,13 @@ class ConfigurationSingularity:
 
 
 def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, *,
-                              tolerance: float = 1e-7) -> ConfigurationSingularity:
+                              tolerance: float | None = None) -> ConfigurationSingularity:
     """Whether configurations (..., nq) are dead centres, where some joints cannot be moved, or bifurcations, where the
     constraints depend on each other and allow more motions than elsewhere; at the time `t` if one of them depends on
     it.
 
-    `tolerance` is the part of the largest singular value, and of the largest velocity, that counts as zero.
+    `tolerance` is the part of an ordinary row, and of the largest velocity, that counts as zero: without it that of all
+    functions, about 1e-7, below which nothing is left of a row in the equations of motion.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = load_robot("slider_crank")  # crank and rod in a row
@@ -115,12 +135,8 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
     if at.shape[-1:] != (tree.nq,):
         raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
     time = () if t is None else (t,)
-    left = np.asarray(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at, *time))
-    if not np.abs(left).max(initial=0.0) < tolerance:
-        raise ConventionError(
-            f"the constraints of {tree.name} are open by {np.abs(left).max(initial=0.0):.3g} at this configuration: "
-            "bring it to one with `close(q)`")
-    A = np.asarray(_jacobian(tree)(at, *time))
+    check_closed(tree, at, time, tolerance or CLOSED)
+    A = structure.scaled(np.asarray(_jacobian(tree)(at, *time)))
     if at.ndim == 1:
         return _special(tree, structure, A, tolerance)
     rows = A.reshape(int(np.prod(at.shape[:-1])), *A.shape[-2:])
@@ -133,9 +149,10 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
     return ConfigurationSingularity(*fields)
 
 
-def _special(tree: Tree, structure: ConstraintStructure, A: Array, tolerance: float) -> ConfigurationSingularity:
-    """What is special about one configuration with the constraint Jacobian A (h, nv)."""
-    rank = rank_of(A, tolerance)
+def _special(tree: Tree, structure: ConstraintStructure, A: Array,
+             tolerance: float | None) -> ConfigurationSingularity:
+    """What is special about one configuration with the constraint Jacobian A (h, nv), without units."""
+    rank = int(rank_of(A, tolerance))
     moving = moving_velocities(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
                     if there and not here)
@@ -147,10 +164,9 @@ def _special(tree: Tree, structure: ConstraintStructure, A: Array, tolerance: fl
     return ConfigurationSingularity("dead centre" if stopped else "regular", tree.nv - rank, stopped, names)
 
 
-def dependent_rows(A: Array, tolerance: float = _INDEPENDENT) -> Array:
-    """Which rows (h) of a matrix (h, n) take part in a dependence among them."""
-    U, values, _ = np.linalg.svd(A)
-    left = U[:, np.count_nonzero(values > tolerance * values.max(initial=0.0)):]
+def dependent_rows(A: Array, tolerance: float | None = None) -> Array:
+    """Which rows (h) of a matrix (h, n), about one long, take part in a dependence among them."""
+    left = null_basis(A.T, int(rank_of(A, tolerance)))
     return np.abs(left).max(axis=1, initial=0.0) > _TAKES_PART
 
 
@@ -158,14 +174,14 @@ def _structure(tree: Tree) -> ConstraintStructure:
     names = tuple(name for name, _ in velocity_labels(tree))
     if not tree.is_constrained:
         return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
-                                   moving=(True,) * tree.nv)
-    everywhere = [np.asarray(_jacobian(tree)(closure.configuration, *sample.time))
-                  for sample in closed_samples(tree) for closure in sample.closures]
+                                   moving=(True,) * tree.nv, sizes=(), lengths=(1.0,) * tree.nv)
+    everywhere = [scaled_jacobian(tree, closure.configuration, *sample.time) for sample in closed_samples(tree)
+                  for closure in sample.closures]
     found = generic_configurations(tree)
     rank = found[0].rank
-    generic = [each.A for each in found]
+    generic = [scaled(tree, each.A) for each in found]
     # one and its neighbours: where one is at a dead centre they are not, and joints may stand still on another piece
-    piece = [each.A for each in found if each.piece == found[0].piece]
+    piece = [A for A, each in zip(generic, found, strict=True) if each.piece == found[0].piece]
     by_structure = rank_of(np.concatenate(everywhere, axis=1)) == rank
     side_by_side = np.concatenate(generic, axis=1)
     leading = _chosen(side_by_side if by_structure else generic[0], rank, hold_positions(tree))
@@ -173,7 +189,16 @@ def _structure(tree: Tree) -> ConstraintStructure:
     followers = _followers(tree, generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
-                               independent, tuple(np.any([moving_velocities(A) for A in piece], axis=0).tolist()))
+                               independent, tuple(np.any([moving_velocities(A) for A in piece], axis=0).tolist()),
+                               _sizes(tree, generic), tuple(lengths(tree, length_unit(tree)).tolist()))
+
+
+def _sizes(tree: Tree, generic: Sequence[Array]) -> tuple[float, ...]:
+    """The lengths of rows at some configurations; of one that says nothing there, what it is measured in."""
+    groups = [(row.constraint, "point" if row.holds in "xyz" else row.holds) for row in row_names(tree)]
+    own = np.sqrt(np.mean([(A * A).sum(axis=-1) for A in generic], axis=0))
+    longest = [max(own[[k for k, other in enumerate(groups) if other == group]]) for group in groups]
+    return tuple((row_sizes(tree) * np.where(np.array(longest) > _SAYS_NOTHING, longest, 1.0)).tolist())
 
 
 class GenericConfiguration(NamedTuple):
@@ -199,7 +224,7 @@ def generic_configurations(tree: Tree) -> list[GenericConfiguration]:
                                   piece)
              for piece, sample in enumerate(samples) if tree.nv - sample.mobility == rank
              for closure in sample.closures]
-    return [each for each in found if rank_of(each.A) == rank]
+    return [each for each in found if rank_of(scaled(tree, each.A)) == rank]
 
 
 def _jacobian(tree: Tree) -> Kernel:
@@ -209,7 +234,7 @@ def _jacobian(tree: Tree) -> Kernel:
 def _chosen(A: Array, rank: int, first: Array) -> tuple[int, ...]:
     """The places of rows that span all, the ones that are farthest from each other, in their order; among rows of which
     one is enough, those that come `first` (h) are taken."""
-    enough = rank if first.all() else rank_of(A[first])
+    enough = rank if first.all() else int(rank_of(A[first]))
     order, Q = _farthest(A[first], enough)
     left = A[~first] - A[~first] @ Q @ Q.T  # what the others say besides
     after, _ = _farthest(left, rank - enough)
@@ -229,7 +254,7 @@ def _followers(tree: Tree, A: Array, rank: int) -> Sequence[int]:
     """The last columns that span all, those of joints that are not actuated before any of actuated ones."""
     found: list[int] = []
     driven = set(tree.actuated_velocities)
-    least = _INDEPENDENT * np.linalg.norm(A, 2) if A.size else 0.0  # a column of rounding errors is none
+    least = least_singular(A.shape[1])  # a column of rounding errors is none
     for column in sorted(reversed(range(A.shape[1])), key=driven.__contains__):
         values = np.linalg.svd(A[:, [*found, column]], compute_uv=False)
         if len(found) < rank and np.count_nonzero(values > least) > len(found):

@@ -19,13 +19,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import least_singular, null_basis, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnsupportedError
-from cayley.kinematics.closing_search import machine_size
 from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
+from cayley.kinematics.constraint_scale import lengths, machine_size
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import jacobian_kernel, residual_kernel
-from cayley.kinematics.following_step import lengths
 from cayley.kinematics.input_output import closed
 from cayley.kinematics.inputs import Inputs
 from cayley.model.coordinate_labels import velocity_labels
@@ -35,8 +35,7 @@ from cayley.showing import brief
 _STEP = 0.05  # of the length of the curve [rad, sizes of the machine]
 _MOST_STEPS = 20_000
 _NEWTON = 12
-_CLOSED = 1e-13
-_INDEPENDENT = 1e-9
+_CLOSED = 1e-13  # in the size of the machine, and radians
 _SAME = 1e-7  # dead centres that are nearer than this are one
 _MOVES = 1e-9
 
@@ -98,6 +97,7 @@ class _Curve:
         self._moved = kept(tree, "integrate", lambda: integrate_kernel(tree))
         self._difference = kept(tree, "difference", lambda: difference_kernel(tree))
         self._scale = lengths(tree, machine_size(tree))
+        self._sizes = np.array(constraint_structure(tree).sizes)
         self._still = np.eye(tree.nv)[self.held]
 
     @cached_property
@@ -106,12 +106,12 @@ class _Curve:
                          for wraps in (joint.motion.wraps if joint.motion.nq == 1 else (False,) * joint.motion.nv)])
 
     def _rows(self, q: Array) -> Array:
-        return np.concatenate([np.asarray(self._A(q)), self._still]) * self._scale
+        return np.concatenate([np.asarray(self._A(q)) / self._sizes[:, None], self._still]) * self._scale
 
     def tangent(self, q: Array, before: Array | None) -> Array:
         """t (nv), in units of the scale; of several the one that goes on as `before`."""
-        _, values, V = np.linalg.svd(self._rows(q))
-        N = V[min(np.count_nonzero(values > _INDEPENDENT * values.max(initial=1e-300)), len(V) - 1):]
+        rows = self._rows(q)
+        N = null_basis(rows, min(int(rank_of(rows)), self.tree.nv - 1)).T
         t = N[0] if before is None else N.T @ (N @ before)
         return t / np.linalg.norm(t)
 
@@ -119,13 +119,13 @@ class _Curve:
         """q + h t, brought back onto the constraints; None if that fails."""
         moved = self._moved(q, h * t * self._scale)
         for _ in range(_NEWTON):
-            left = np.concatenate([np.asarray(self._phi(moved)), np.zeros(len(self._still))])
-            if np.abs(left).max(initial=0.0) <= _CLOSED * (1 + self._scale.max()):
+            left = np.concatenate([np.asarray(self._phi(moved)) / self._sizes, np.zeros(len(self._still))])
+            if np.abs(left).max(initial=0.0) <= 2 * _CLOSED:
                 return moved
             rows = np.concatenate([self._rows(moved), t[None]])
-            step = np.linalg.lstsq(rows, -np.append(left, 0.0), rcond=_INDEPENDENT)[0]
+            step = np.linalg.lstsq(rows, -np.append(left, 0.0), rcond=least_singular(self.tree.nv))[0]
             moved = self._moved(moved, step * self._scale)
-        return moved if np.abs(self._phi(moved)).max(initial=0.0) <= 1e3 * _CLOSED else None
+        return moved if (np.abs(self._phi(moved)) / self._sizes).max(initial=0.0) <= 1e3 * _CLOSED else None
 
     def followed(self, q: Array, t: Array) -> tuple[Array, bool]:
         """The configurations (m, nq) along the curve from q, and whether it came back."""

@@ -20,8 +20,8 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.kinematics.actuated_motion import check_untimed
 from cayley.kinematics.closing import branch_sign, close, is_within_limits
-from cayley.kinematics.closing_search import machine_size
 from cayley.kinematics.configuration_kernels import difference_kernel
+from cayley.kinematics.constraint_scale import length_unit, lengths, machine_size, row_sizes
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import check_holonomic, jacobian_kernel, residual_kernel
 from cayley.kinematics.following_step import STAGES, Stage, following_step, is_arrived
@@ -30,10 +30,10 @@ from cayley.model.tree import Tree
 
 FOLLOWED, DEAD_CENTRE, BIFURCATION, LIMIT, OPEN = range(5)
 _STATUS = np.array(["followed", "dead centre", "bifurcation", "limit", "open"])
-_SHORTEST = 1e-12  # [rad, m], beside the values of the inputs: smaller parts of a sample are not tried
+_SHORTEST = 1e-12  # [rad, sizes of the machine], beside the values of the inputs: smaller parts are not tried
 _TAKES_PART = 0.05  # of the largest: a row or velocity with less has no part in what is singular
 _HELD = 1e-3  # of the displacement of the inputs: what a singular row sees of it at a dead centre
-_CLOSED = 1e-10  # [m, rad]: what may be left open after a step
+_CLOSED = 1e-10  # in the size of the machine, and radians: what may be left open after a step
 _SINGULAR = 1e-3  # of the largest singular value
 
 
@@ -146,6 +146,10 @@ class _Walk:
         self.code = np.full(len(q), FOLLOWED)
         self.ahead = np.zeros((len(q), len(inputs.velocities)))
         self.sign = branch_sign(inputs, q).astype(float) if len(q) else np.zeros(0)
+        unit = length_unit(tree)
+        self._units = lengths(tree, unit)
+        self._measures = np.array([unit if word == "m" else 1.0 for joint in tree.joints
+                                   for word in joint.motion.coordinate_units])
         self._step = following_step(inputs, machine_size(tree))
         self._difference = kept(tree, "difference", lambda: difference_kernel(tree)).ufunc()
         self._residual = kept(tree, "constraint residual", lambda: residual_kernel(tree)).ufunc()
@@ -190,8 +194,9 @@ class _Walk:
             self.reached[arrived] += 1
             done[rows] = np.where(fine, np.where(last, 0.0, done[rows] + part[rows]), done[rows])
             part[rows] = np.where(fine, np.where(last, 1.0, np.minimum(2 * part[rows], 1.0)), part[rows] / 2)
-            reach = 1.0 + np.abs(self.q[rows][:, self.inputs.coordinates]).max(axis=1, initial=0.0)
-            stuck = ~fine & (np.abs(steps).max(axis=1, initial=0.0) <= _SHORTEST * reach)
+            reach = 1.0 + np.abs((self.q[rows] / self._measures)[:, self.inputs.coordinates]).max(axis=1, initial=0.0)
+            short = np.abs(steps / self._units[self.inputs.velocities]).max(axis=1, initial=0.0) <= _SHORTEST * reach
+            stuck = ~fine & short
             self._stop(rows[stuck], whole[stuck], ~allowed[stuck])
 
     def _stop(self, rows: Array, ahead: Array, at_limit: Array) -> None:
@@ -218,7 +223,8 @@ class _Walk:
         return made
 
     def _is_closed(self, q: Array) -> Array:
-        return np.asarray(np.abs(self._residual(q)).max(axis=-1, initial=0.0) <= _CLOSED)
+        left = np.abs(self._residual(q)) / row_sizes(self.inputs.tree)
+        return np.asarray(left.max(axis=-1, initial=0.0) <= _CLOSED)
 
     def _is_allowed(self, q: Array) -> Array:
         return is_within_limits(self.inputs.tree, q) if self.limits else np.ones(q.shape[:-1], dtype=bool)
@@ -250,7 +256,8 @@ def _stopped_by(inputs: Inputs, code: int, q: Array, ahead: Array) -> tuple[str,
 
 def _singular(inputs: Inputs, q: Array) -> tuple[Array, Array, Array]:
     """The rows of A, and the left singular vectors and singular values of those of the followers."""
-    A = np.asarray(kept(inputs.tree, "constraint Jacobian", lambda: jacobian_kernel(inputs.tree))(q))[_rows(inputs)]
+    A = constraint_structure(inputs.tree).scaled(np.asarray(kept(
+        inputs.tree, "constraint Jacobian", lambda: jacobian_kernel(inputs.tree))(q)))[_rows(inputs)]
     U, values, _ = np.linalg.svd(A[:, inputs.following])
     return A, U, values
 

@@ -20,19 +20,19 @@ from cayley.compiler.iterate import Iterated, iterate
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.linear import eliminated, ldl, ldl_solve
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import least_singular
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics import constraints
+from cayley.kinematics.constraint_scale import length_unit, lengths, row_sizes
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.inputs import Inputs
 from cayley.kinematics.inverse.step import integrate
-from cayley.model.tree import Tree
 
 STAGES = np.array([1.0, 0.0, 0.0, 0.0])  # the displacement of the inputs in the prediction and the corrections
 _SMALLER = 0.25  # a correction, beside the one before
 _TINY = 1e-9  # corrections by less are rounding
 _ARRIVED = 1e-7  # the last correction: what is left after it is its square
-_REGULAR = 1e-8  # of the largest pivot: a smaller one is of a singular matrix
 _LONGEST = 0.5  # [rad, sizes of the machine]: a prediction
 
 
@@ -53,13 +53,15 @@ def following_step(inputs: Inputs, size: float) -> Iterated:
     rows = list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
     followers = np.flatnonzero(inputs.following)
     scale = 1.0 / lengths(tree, size)
+    units = lengths(tree, length_unit(tree))
+    sizes = row_sizes(tree)[rows]
 
     def text(q: Array, good: Scalar, size: Scalar, sign: Scalar, d: Array, moving: Scalar) -> Any:  # noqa: ANN401 (a Stage)
-        A = constraints.jacobian(tree, q)[rows]
-        right = -(constraints.residual(tree, q)[rows] + A[:, inputs.velocities] @ (moving * d))
-        x, here = _solution(A[:, followers], right)
+        A = constraints.jacobian(tree, q)[rows] / sizes[:, None]
+        right = -(constraints.residual(tree, q)[rows] / sizes + A[:, inputs.velocities] @ (moving * d))
+        x, here = _solution(A[:, followers] * units[followers], right)
         change = np.zeros(tree.nv, dtype=object)
-        change[followers] = x
+        change[followers] = units[followers] * x
         change[inputs.velocities] = moving * d
         length = _length(change * scale)
         predicting = moving > 0
@@ -78,12 +80,6 @@ def following_step(inputs: Inputs, size: float) -> Iterated:
                 lambda: iterate(made, feeding, changing=["d"], cycling=["moving"]))
 
 
-def lengths(tree: Tree, size: float) -> Array:
-    """What a unit of each velocity (nv) is measured in: the size of the machine for slides, a radian for turns."""
-    slides = [joint.motion.velocity_units for joint in tree.joints]
-    return np.array([size if unit == "m" else 1.0 for units in slides for unit in units])
-
-
 def is_arrived(stage: Stage) -> Array:
     """Whether a step was good to its end."""
     return (np.asarray(stage.good) > 0) & (np.asarray(stage.size) <= _ARRIVED)
@@ -93,14 +89,15 @@ def _solution(A: Array, right: Array) -> tuple[Any, Any]:
     """x of A x = right, and the sign of the determinant of A, 0 if A is nearly singular; if A is not square x is the
     shortest, or that of least squares, and the sign is 1."""
     h, n = A.shape
+    least = least_singular(n)
     if h == n:
         made = eliminated(A)
         sign = made.sign
         for pivot in made.pivots:
             sign = sign * np.sign(pivot)
-        return np.array(made.solve(list(right))), sign * _is_regular(made.pivots, _REGULAR)
+        return np.array(made.solve(list(right))), sign * _is_regular(made.pivots, least)
     square = A @ A.T if h < n else A.T @ A
-    is_regular = _is_regular(ldl(square)[1], _REGULAR**2)
+    is_regular = _is_regular(ldl(square)[1], least**2)
     return A.T @ ldl_solve(square, right) if h < n else ldl_solve(square, A.T @ right), is_regular
 
 

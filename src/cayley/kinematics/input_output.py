@@ -17,18 +17,19 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, ConventionError, SingularityError, UnreachableError
 from cayley.kinematics.actuated_motion import check_untimed
-from cayley.kinematics.constraints import jacobian_kernel, residual_kernel
+from cayley.kinematics.constraint_scale import check_closed, row_sizes
+from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.kinematics.constraints import jacobian_kernel
 from cayley.kinematics.frame_kernels import frame_kernel
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-_CLOSED = 1e-7  # [m, rad]
-_INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 _AGREES = 1e-8
 
 
@@ -87,22 +88,18 @@ def closed(tree: Tree, q: ArrayLike) -> Array:
     at = np.asarray(q, dtype=float)
     if at.shape[-1:] != (tree.nq,):
         raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
-    left = np.abs(kept(tree, "constraint residual", lambda: residual_kernel(tree))(at)).max(initial=0.0)
-    if not left < _CLOSED:
-        raise ConventionError(
-            f"the constraints of {tree.name} are open by {left:.3g} at this configuration: bring it to one with "
-            "`close(q)`")
+    check_closed(tree, at)
     return at
 
 
-def allowed_velocities(tree: Tree, q: Array, tolerance: float = _INDEPENDENT) -> Array:
+def allowed_velocities(tree: Tree, q: Array, tolerance: float | None = None) -> Array:
     """N (..., nv, d) with A N = 0, its columns orthonormal, d the most that one of the configurations allows; of the
     others the columns that are too many are zero."""
-    A = kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q)
+    A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q))
     if not A.shape[-2]:
         return np.broadcast_to(np.eye(tree.nv), (*A.shape[:-2], tree.nv, tree.nv))
-    _, values, V = np.linalg.svd(A)
-    rank = np.count_nonzero(values > tolerance * values.max(axis=-1, keepdims=True, initial=0.0), axis=-1)
+    rank = rank_of(constraint_structure(tree).scaled(A), tolerance)
+    V = np.linalg.svd(A / row_sizes(tree)[:, None])[2]
     first = int(rank.min(initial=tree.nv))
     free = np.arange(first, tree.nv) >= rank[..., None]
     return np.swapaxes(V[..., first:, :] * free[..., None], -1, -2)
@@ -119,12 +116,12 @@ def task_rows(tree: Tree, frame: str, task: str | Sequence[bool], axes: str) -> 
     return lambda q: made(q)[..., chosen, :]
 
 
-def across(X: Array, Q: Array, tolerance: float = _INDEPENDENT) -> tuple[Array, Array]:
+def across(X: Array, Q: Array) -> tuple[Array, Array]:
     """Jx (..., r, k) and Jq (..., r, m) with Jx X = Jq Q, of X (..., k, d) and Q (..., m, d); r is the most of all
     configurations, and rows that are too many are zero."""
     both = np.concatenate([X, Q], axis=-2)
     U, values, _ = np.linalg.svd(both)
-    rank = np.count_nonzero(values > tolerance * values.max(axis=-1, keepdims=True, initial=0.0), axis=-1)
+    rank = np.count_nonzero(values > _least_of(both) * values.max(axis=-1, keepdims=True, initial=0.0), axis=-1)
     first = int(rank.min(initial=both.shape[-2]))
     kept_rows = np.arange(first, both.shape[-2]) >= rank[..., None]
     rows = np.swapaxes(U[..., :, first:] * kept_rows[..., None, :], -1, -2)
@@ -148,7 +145,7 @@ def _balanced(left: Array, right: Array, given: ArrayLike, impossible: str) -> A
     s, _, free = _least(np.swapaxes(left, -1, -2), values)
     found = (s[..., None, :] @ right)[..., 0, :]
     spare = np.swapaxes(free, -1, -2) @ right  # what can be added without a change of the given side
-    shorter = found - (np.linalg.pinv(spare, rcond=_INDEPENDENT) @ (spare @ found[..., None]))[..., 0]
+    shorter = found - (np.linalg.pinv(spare, rcond=_least_of(spare)) @ (spare @ found[..., None]))[..., 0]
     off = np.linalg.norm((s[..., None, :] @ left)[..., 0, :] - values, axis=-1)
     return _answers(shorter, {impossible: off > _AGREES * np.linalg.norm(values, axis=-1)}, UnreachableError)
 
@@ -158,11 +155,15 @@ def _least(A: Array, b: Array) -> tuple[Array, Array, Array]:
     n), those that are none zero."""
     U, s, V = np.linalg.svd(A)
     n = s.shape[-1]
-    counts = s > _INDEPENDENT
+    counts = s > _least_of(A)
     part = np.einsum("...ik,...i->...k", U[..., :n], b) * np.where(counts, 1 / np.where(counts, s, 1.0), 0.0)
     rank = counts.sum(axis=-1)
     null = np.arange(V.shape[-1]) >= rank[..., None]
     return np.einsum("...ki,...k->...i", V[..., :n, :], part), rank, np.swapaxes(V * null[..., None], -1, -2)
+
+
+def _least_of(A: Array) -> float:
+    return least_singular(max(A.shape[-2:]))
 
 
 def _columns(given: ArrayLike, size: int) -> Array:

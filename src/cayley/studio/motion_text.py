@@ -21,7 +21,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations import quaternion_from_roll_pitch_yaw
-from cayley.kinematics.closing_search import machine_size
+from cayley.kinematics.constraint_scale import machine_size
 from cayley.kinematics.constraints import hold_positions, residual
 from cayley.kinematics.following_step import following_step
 from cayley.kinematics.forward import body_poses

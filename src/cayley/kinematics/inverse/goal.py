@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.kinematics.constraints import jacobian_of, least_sense, residual_of
+from cayley.kinematics.constraint_scale import row_sizes
+from cayley.kinematics.constraints import RowName, jacobian_of, least_sense, residual_of, row_names
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
@@ -61,5 +62,21 @@ class Goal:
         return None if self.task else target
 
     def weights(self, missing: Missing, size: float) -> Array:
-        """Of each row; the lengths of the task are measured in the size of the chain."""
-        return np.array([1.0 / size] * len(missing.linear) + [1.0] * (len(missing.angular) + len(missing.opening)))
+        """Of each row; the lengths of the task are measured in the size of the chain, those of constraints in that of
+        the machine."""
+        task = [1.0 / size] * len(missing.linear) + [1.0] * len(missing.angular)
+        return np.concatenate([task, 1.0 / self.sizes])
+
+    def square(self, missing: Missing) -> Scalar:
+        """The sum of the squares of what is missing [m, rad], and open, in the size of the machine."""
+        parts = (missing.linear, missing.angular, missing.opening / self.sizes)
+        return sum((part @ part for part in parts if len(part)), start=0.0)
+
+    @property
+    def sizes(self) -> Array:
+        """What the rows of the constraints are measured in."""
+        if not self.constraints:
+            return np.zeros(0)
+        of_each = dict(zip(row_names(self.tree), row_sizes(self.tree), strict=True))
+        return np.array([of_each[RowName(each.name, holds)] for each in self.constraints
+                         for holds in each.row_names[:each.positions]])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.rounding import rank_of
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.goal import Goal
@@ -18,8 +19,6 @@ from cayley.kinematics.inverse.step import integrate, velocity_scale
 from cayley.kinematics.inverse.task import Task, task_jacobian
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
-
-_INDEPENDENT = 1e-8  # of the largest singular value: what is smaller is of velocities that constraints allow
 
 
 class Errors(NamedTuple):
@@ -43,13 +42,13 @@ def error_kernel(tree: Tree, frame: str, task: Task, constraints: Sequence[Const
 
 
 def opening_kernel(tree: Tree, constraints: Sequence[Constraint]) -> Kernel:
-    """`(q, t)` -> the length of what constraints leave open."""
+    """`(q, t)` -> the length of what constraints leave open [m, rad], and in the size of the machine."""
     goal = Goal(tree, None, None, tuple(constraints))
 
-    def text(q: Array, t: Scalar) -> Scalar:
-        opening = goal.missing(q, t).opening
-        return np.sqrt(opening @ opening)
-    return named_kernel(tree, "opening_of", "", f"({tree.nq}),()->()", text)
+    def text(q: Array, t: Scalar) -> tuple[Scalar, Scalar]:
+        missing = goal.missing(q, t)
+        return np.sqrt(missing.opening @ missing.opening), np.sqrt(goal.square(missing))
+    return named_kernel(tree, "opening_of", "", f"({tree.nq}),()->(),()", text)
 
 
 def jacobian_kernel(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
@@ -67,13 +66,14 @@ def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
     own = Goal(tree, None, None, tuple(constraints))
     held = sum(constraint.positions for constraint in constraints)
     scale = velocity_scale(tree, bounds) * bounds.free
+    sizes = own.sizes
     constrained = named_kernel(tree, "constraint_rows_of", frame, f"({tree.nq})->({held},{tree.nv})",
-                         lambda q: own.jacobian(q, np.zeros(())) * scale)
+                         lambda q: own.jacobian(q, np.zeros(())) * scale / sizes[:, None])
 
     def allowed(q: Array, target: Array) -> Array:
-        _, values, V = np.linalg.svd(constrained(q))
-        ranks = (values > _INDEPENDENT * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
-        null = np.swapaxes(V[..., int(np.max(ranks, initial=0)):, :], -1, -2)
+        A = np.asarray(constrained(q))
+        V = np.linalg.svd(A)[2]
+        null = np.swapaxes(V[..., int(np.max(rank_of(A), initial=0)):, :], -1, -2)
         return (rows(q, target) * bounds.free) @ (null * bounds.free[:, None])
 
     return allowed

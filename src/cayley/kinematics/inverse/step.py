@@ -8,9 +8,9 @@
                                                      singular
 Lengths are measured in the size of the chain, so that metres and radians weigh alike and the scale of the robot does
 not matter. Where the error cannot vanish, this damping is too small to come to rest: r.r is then less than the
-curvature |r| of what cannot be followed. A search that only settles adds |r|. A coordinate at a limit that the descent
-direction would cross is held: its column is left out. The others are brought back between their limits after the step
-(a projected Levenberg-Marquardt method).
+curvature of what cannot be followed, at most |r| |J|. A search that only settles adds that. A coordinate at a limit
+that the descent direction would cross is held: its column is left out. The others are brought back between their limits
+after the step (a projected Levenberg-Marquardt method).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def iterations_of_a_call(constraints: Sequence[Constraint]) -> int:
 def _iteration(goal: Goal, bounds: Bounds, q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
     missing = goal.missing(q, target)
     enough = where(goal.is_meant(q), tolerance2, -1.0)
-    memory = _remember(memory, sum((part @ part for part in missing if len(part)), start=0.0), enough)
+    memory = _remember(memory, goal.square(missing), enough)
     dq = damped_step(goal, q, target, bounds, missing, memory[1] < 0)
     return SearchState(where(memory[3] == RUNNING, bounds.kept(integrate(goal.tree, q, dq)), q), memory)
 
@@ -95,7 +95,8 @@ def damped_step(goal: Goal, q: Array, target: Array, bounds: Bounds, missing: Mi
     r = rows * np.concatenate(missing)
     J = rows[:, None] * goal.jacobian(q, target) * (columns * bounds.free)
     J = J * _unblocked(q, J.T @ r, tree.nv, bounds)
-    damping = DAMPING * np.minimum(r @ r, _FAR) + where(settling, np.sqrt(r @ r), 0.0)
+    bend = (r @ r) * sum(row @ row for row in J) if goal.constraints else r @ r
+    damping = DAMPING * np.minimum(r @ r, _FAR) + where(settling, np.sqrt(bend), 0.0)
     return _with_short_turns(columns * damped_solution(J, r, damping), tree, bounds)
 
 

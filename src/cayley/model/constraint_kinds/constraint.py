@@ -80,6 +80,11 @@ class Constraint(ABC):
         """What each of its rows holds."""
 
     @property
+    def row_units(self) -> tuple[str, ...]:
+        """What each of its rows is measured in, "m" or "rad"; "" of rows on coordinates alone, which have theirs."""
+        return ("m" if self.frames else "",) * len(self.row_names)
+
+    @property
     def positions(self) -> int:
         """How many of its rows, the first, hold positions; the others are on velocities alone."""
         return len(self.row_names)

@@ -34,6 +34,10 @@ class Loop(Constraint):
         return tuple(held.name for held in self.motion.held)
 
     @property
+    def row_units(self) -> tuple[str, ...]:
+        return tuple(held.unit for held in self.motion.held)
+
+    @property
     def turns(self) -> bool:
         return self.motion.held[:3] == POINT
 

@@ -42,6 +42,10 @@ class Along(NamedTuple):
     name: str
     axis: Array
 
+    @property
+    def unit(self) -> str:
+        return "m"
+
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         a = first.R @ self.axis
         d = second.p - first.p
@@ -65,6 +69,10 @@ class Aligned(NamedTuple):
     cosine: float = 0.0
     facing: Array | None = None
 
+    @property
+    def unit(self) -> str:
+        return "rad"
+
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         a = first.R @ self.fixed
         b = second.R @ self.moving
@@ -85,6 +93,10 @@ class Screwed(NamedTuple):
     axis: Array
     across: Array
     pitch: float
+
+    @property
+    def unit(self) -> str:
+        return "m"
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         along = Along(self.name, self.axis).row(first, second)
@@ -116,6 +128,10 @@ class OnCurve(NamedTuple):
     along: Array
     polynomial: tuple[float, ...]
     """The coefficients of f, constant first."""
+
+    @property
+    def unit(self) -> str:
+        return "m"
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         own = Along(self.name, self.axis).row(first, second)
