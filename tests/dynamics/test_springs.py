@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+import sympy
 from scipy.integrate import solve_ivp
 from typer.testing import CliRunner
 
@@ -84,6 +85,30 @@ def test_conservative_springs_keep_the_energy(spring):
     run = soft.simulate([0.3, -0.4, 0.35, 1.0], np.zeros(4), until=0.5, progress=False)
     energy = soft.kinetic_energy(run.q, run.qd) + soft.potential_energy(run.q)
     assert np.ptp(energy) < 1e-6 * np.abs(energy).max()
+
+
+@pytest.mark.spec("S0-69")
+@pytest.mark.parametrize("rest", ["", " - q**3", " + 0.2*sin(qm)", " - 4*q", " - 0.001*qm*q"])
+def test_a_stored_energy_that_joint_and_motor_do_not_share_is_refused(rest):
+    """A law may be of anything: what is not stored is work from outside, and the balance holds. An energy must be of
+    the deflection alone, or joint and motor would be pushed by forces that are not opposite."""
+    stored = {"": "0.0", " - q**3": "q**4/4", " + 0.2*sin(qm)": "0.2*cos(qm)", " - 4*q": "2*q**2",
+              " - 0.001*qm*q": "0.0005*qm*q**2"}[rest]
+    right, x, y = "25*(qm - q)**2", sympy.Symbol("q"), sympy.Symbol("qm")
+    energy = sympy.sympify(f"{right} + {stored}")
+    fails = sympy.simplify(energy.diff(x) + energy.diff(y)) != 0
+    assert fails == bool(rest)
+    for given in (f"{right} + {stored}", sympy.lambdify([x, y], energy, "numpy")):
+        if fails:
+            with pytest.raises(ModelError, match="not a function of the deflection qm - q alone"):
+                SpringLaw(f"50*(qm - q){rest}", stored=given)
+        else:
+            SpringLaw(f"50*(qm - q){rest}", stored=given)
+    arm = cy.load("planar2r").with_drive("joint1", inertia=1e-2, gear=2.0,
+                                         spring=SpringLaw(f"50*(qm - q){rest}", stored=right))
+    run = arm.including("elastic drives").simulate([1.0, 0.1, 2.0], np.zeros(3), until=0.4, rtol=1e-10, atol=1e-12,
+                                                   progress=False)
+    assert np.abs(run.energy_drift).max() < 1e-7
 
 
 def test_dry_friction_as_a_law_only_takes_energy():
