@@ -92,6 +92,44 @@ def test_integrable_constraints_are_seen_and_so_are_frames_that_are_none():
         MovingFrame(lambda q: [[1, 0], [0, 1]], lambda q: [[1, 1]]).directions([0.0, 0.0])
 
 
+@pytest.mark.spec("S0-42", "S0-74")
+@pytest.mark.parametrize("free", [[[1, 0, 0], [2, 0, 0]], [[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 0]]])
+@pytest.mark.parametrize("scale", [lambda q: 1.0, lambda q: 2.0 + np.cos(q[0])])
+def test_forms_that_depend_on_each_other_everywhere_are_no_frame(free, scale):
+    """However they are made, by numbers or by symbols: the error of a frame, and not that of a compiler."""
+    frame = MovingFrame(lambda q: [[scale(q) * entry for entry in row] for row in free], lambda q: [[0.0, 0.0, 1.0]],
+                        "cart")
+    for asked in (frame.directions, frame.structure_coefficients, frame.brackets, frame.is_holonomic):
+        with pytest.raises(SingularityError, match="the forms of cart depend on each other at every configuration"):
+            asked([0.1, 0.2, 0.3])
+    arm = cy.load("planar2r")
+    with pytest.raises(SingularityError, match="depend on each other"):
+        nonholonomic_model(arm.tree, lambda q: [[scale(q), 0.0], [2 * scale(q), 0.0]]).matrix_form(
+            [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+    for flat in ([0.0, 0.0, 1.0], np.array([0.0, 0.0, 1.0])):
+        with pytest.raises(ConventionError, match="one list a row"):
+            MovingFrame(lambda q: [[1, 0, 0], [0, 1, 0]], lambda q, flat=flat: flat).directions([0.1, 0.2, 0.3])
+        with pytest.raises(ConventionError, match="one list a row"):
+            completed_frame(lambda q, flat=flat: flat, at=[0.1, 0.2, 0.3])
+
+
+@pytest.mark.spec("S0-42")
+@pytest.mark.parametrize("power", [1, 2, 3, 4])
+@pytest.mark.parametrize("at", [0.0, 0.6])
+def test_special_configurations_are_not_taken_for_integrable_constraints(power, at):
+    """dz - y^k dx: at y = 0 the brackets of up to k fields are zero, and that of k + 1 is k! d/dz; x dx + y dy is zero
+    itself at the origin, where there is no frame of it."""
+    frame = completed_frame(lambda q: [[-(q[1] ** power), 0.0, 1.0]], at=[0.2, at, 0.1])
+    found = accessibility_of_frame(frame, [[0.2, at, 0.1]])
+    assert found.growth == ((2,) * (power if at == 0 else 1) + (3,)) and found.accessible and not found.integrable
+    assert not frame.is_holonomic([0.2, at, 0.1])
+    level = completed_frame(lambda q: [[q[1] ** power, power * q[0] * q[1] ** (power - 1), 1.0]], at=[0.2, at, 0.1])
+    assert level.is_holonomic([0.2, at, 0.1])  # d(x y^k + z)
+    assert accessibility_of_frame(level, [[0.2, at, 0.1]]).integrable == 1
+    with pytest.raises(SingularityError, match=r"have the rank 0 at the configuration .*, and 1 beside it"):
+        completed_frame(lambda q: [[q[0] ** power, q[1] ** power, 0.0]], at=[0.0, 0.0, 0.3])
+
+
 def test_brackets_lead_a_unicycle_everywhere_and_a_disc_in_three_steps():
     unicycle = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
     assert accessibility_of_frame(unicycle, [0.3, 0.2, 0.5]).growth == (2, 3)

@@ -152,6 +152,40 @@ def test_ranks_at_special_states():
     assert found.strong_ranks.tolist() == [1, 1]  # all but the drift point the same way
 
 
+@pytest.mark.spec("S0-56")
+@pytest.mark.parametrize("power", [1, 2, 3, 4, 5])
+def test_singular_states_are_not_taken_for_what_is_never_reached(power):
+    """x' = u, y' = x^k v at the origin: the bracket of k + 1 fields is the first that says anything of y, ad^k = k!
+    d/dy. Nothing false is said of it at any depth, and what is near is known."""
+    fields = [lambda x: [1.0, 0.0], lambda x: [0.0, x[0] ** power]]
+    for depth in (*range(1, power + 3), None):
+        found = controllability_algebra(lambda x: [0.0, 0.0], fields, np.zeros(2), depth=depth)
+        known = depth is None or depth > power
+        assert found.is_accessible is found.is_strongly_accessible is (True if known else None)
+        assert found.ranks == (2 if known else 1) and found.near == (2, 2)
+    far = controllability_algebra(lambda x: [0.0, 0.0], [fields[0], lambda x: [0.0, x[0] ** 9]], np.zeros(2))
+    assert far.is_accessible is None and far.dimension is None  # not known, and not no
+    never = controllability_algebra(lambda x: [0.0, 0.0], [fields[0], lambda x: [np.exp(x[0]), 0.0]], np.zeros(2))
+    assert never.is_accessible is False  # the algebra has no end, but near the state it stays on lines
+    here = involutivity(fields, np.zeros(2))
+    assert here.is_involutive == (power > 1) and not here.is_integrable and here.near == 2 and here.functions == 0
+    assert power == 1 or str(here) == "involutive, but singular: of rank 1 here, and 2 near"
+    lifted = [lambda x: [1.0, 0.0, x[1] ** (power + 1)], lambda x: [0.0, 1.0, 0.0]]
+    special = involutivity(lifted, np.zeros(3))
+    assert special.leaving == ((0, 1),) and not special.is_integrable
+    assert str(special) == "not involutive: [X1, X2] are new near this singular state"
+
+
+@pytest.mark.spec("S0-56")
+@pytest.mark.parametrize("at", [np.zeros(2), sympy.symbols("x y")], ids=["sampled", "symbolic"])
+def test_a_bracket_that_is_the_drift_counts_without_the_drift(at):
+    """x' = 1 + x u, y' = u: [f, g] = f, so that what is reached at one time has an inside."""
+    found = controllability_algebra(lambda x: [1.0, 0.0], [lambda x: [x[0], 1.0]], at, depth=4)
+    assert found.is_strongly_accessible and found.is_accessible and found.dimension in (None, 2)
+    clock = controllability_algebra(lambda x: [1.0, 0.0], [lambda x: [0.0, 1.0 + x[0] ** 2]], at)
+    assert clock.is_accessible and clock.is_strongly_accessible is False
+
+
 def test_exact_ranks_of_decimal_numbers():
     """0.1 * 3 is not 0.3 to the last bit, and 1e-14 is not zero."""
     x = sympy.symbols("a b")

@@ -20,7 +20,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import UnsupportedError
-from cayley.geometry.vector_fields.fields import Fields
+from cayley.geometry.vector_fields.fields import Fields, nearby
+from cayley.geometry.vector_fields.generated_algebra import generated_algebra
 from cayley.geometry.vector_fields.involutive_closure import growth
 from cayley.kinematics import constraints
 from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
@@ -28,6 +29,7 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 
 _INDEPENDENT = 1e-7  # singular values below this part of the largest are zero
+_BESIDE = 6  # configurations at which it is looked beside those given
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,9 @@ def _kernel_basis(A: Array, pivots: list[tuple[int, int]]) -> Array:
 
 
 def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibility:
-    """The accessibility of what a frame allows, at configurations (..., n), of which some are not special.
+    """The accessibility of what a frame allows, at configurations (..., n). Where all of these are special, so that
+    brackets are zero there which are not beside them, the growth is that at them, by deeper brackets (2, 2, 3 of dz -
+    y^2 dx at y = 0), and if these do not bring it about in 2 n + 2 steps, that beside them.
 
     >>> from cayley.dynamics.nonholonomic.moving_frame import completed_frame
     >>> unicycle = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
@@ -133,5 +137,9 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     best = max(at, key=lambda q: np.linalg.svd(np.asarray(frame.matrix(q), dtype=float), compute_uv=False).min())
     pivots = _pivots(np.asarray(frame.matrix(best), dtype=float)[m:])
     fields = Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], pivots), m)
-    return Accessibility(n, growth(fields, at, n, _INDEPENDENT), 0)
+    here, near = (growth(fields, where, n, _INDEPENDENT) for where in (at, np.concatenate([at, nearby(at, _BESIDE)])))
+    if here[-1] < near[-1]:
+        deeper = generated_algebra(fields, at, (), _INDEPENDENT, None).growth.max(axis=-1)
+        here = tuple(int(rank) for rank in deeper) if deeper[-1] == near[-1] else near
+    return Accessibility(n, here, 0)
 

@@ -23,8 +23,12 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
+from cayley.geometry.vector_fields.fields import nearby
+from cayley.wording import shown
 
 _INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
+_BESIDE = 8  # configurations at which it is looked beside those given
+_WELL = 10.0  # by how much directions may be longer than at the best of them
 
 Rows = Iterable[Iterable[Scalar]]
 Forms = Callable[[Array], Rows]
@@ -47,7 +51,13 @@ class MovingFrame:
 
     def matrix(self, q: Array) -> Array:
         """A (n, n): the text."""
-        rows = [np.stack([np.asarray(entry) for entry in row]) for row in (*self.free(q), *self.constraints(q))]
+        given = [*self.free(q), *self.constraints(q)]
+        try:
+            entries = [list(row) for row in given]
+        except TypeError:
+            raise ConventionError(f"the forms of {self.name} are rows of {len(q)} entries, one list a row, as [[...], "
+                                  "[...]]; one of them is a number") from None
+        rows = [np.stack([np.asarray(entry) for entry in row]) for row in entries]
         if len(rows) != len(q) or any(row.shape != (len(q),) for row in rows):
             raise ConventionError(
                 f"{self.name} has {len(rows)} forms, of {sorted({len(row) for row in rows})} velocities, for {len(q)} "
@@ -61,7 +71,13 @@ class MovingFrame:
     def inverse(self, q: Array) -> Array:
         """B (n, n), the directions as columns: the text."""
         A = self.matrix(q)
-        return only_where(is_definite(A @ A.T), np.linalg.solve(A, np.eye(len(A))))
+        try:
+            B = np.linalg.solve(A, np.eye(len(A)))
+        except (np.linalg.LinAlgError, SingularityError):
+            raise SingularityError(f"the forms of {self.name} depend on each other at every configuration: constraints "
+                                   "that are redundant, or pseudo-velocities that they, or others, determine already"
+                                   ) from None
+        return only_where(is_definite(A @ A.T), B)
 
     def coefficients(self, q: Array) -> Array:
         """gamma (n, n, n), in the order k, i, j: the text."""
@@ -99,15 +115,22 @@ class MovingFrame:
 
     def is_holonomic(self, q: ArrayLike, *, tolerance: float = 1e-9) -> bool:
         """Whether the constraints are integrable near configurations (..., n): none of the brackets of what they allow
-        has a part along a constraint, beyond `tolerance`.
+        has a part along a constraint, beyond `tolerance`, there or beside them: at a special configuration, as y = 0 of
+        dz - y^2 dx, all may be zero.
 
         >>> circle = MovingFrame(lambda q: [[-q[1], q[0]]], lambda q: [[q[0], q[1]]])
         >>> circle.is_holonomic([0.6, 0.8])
         True
         """
         gamma = np.asarray(self.structure_coefficients(q))
-        free = gamma.shape[-1] - self.count(np.zeros(gamma.shape[-1]))
-        return bool((np.abs(gamma[..., :free, free:, :free]) <= tolerance * (1 + np.abs(gamma).max(initial=0.0))).all())
+        n = gamma.shape[-1]
+        near = nearby(np.asarray(q, dtype=float), _BESIDE)
+        sizes = np.abs(self.directions(near)).max(axis=(-2, -1), initial=0.0)
+        well = near[sizes <= _WELL * min(sizes[np.isfinite(sizes)], default=0.0)]  # far from where there is no frame
+        beside = np.asarray(self.structure_coefficients(well))
+        free = n - self.count(np.zeros(n))
+        return all((np.abs(one[:free, free:, :free]) <= tolerance * (1 + np.abs(one).max(initial=0.0))).all()
+                   for one in (*gamma.reshape(-1, n, n, n), *beside))
 
     def _kernel(self, signature: str, text: Callable[..., Array], name: str, inputs: tuple[str, ...]) -> Kernel:
         return kernel(signature, name=name, inputs=inputs, explain=self.explain)(text)
@@ -121,15 +144,19 @@ class MovingFrame:
 def completed_frame(constraints: Forms, at: ArrayLike, name: str = "frame") -> MovingFrame:
     """The frame of constraints A2(q) (r, n) and of rates of coordinates, such as is regular at a configuration `at`
     (n): of rows that depend on each other some are left out, and the first coordinates are taken from which the others
-    follow.
+    follow. A configuration at which they say less than beside it, as where a row is zero, has none: `SingularityError`.
 
     >>> skate = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
     >>> skate.directions([0.0, 0.0, 0.0]).round(12)[:, 0] + 0.0
     array([1., 0., 0.])
     """
     q = np.asarray(at, dtype=float)
-    rows = np.asarray([list(row) for row in constraints(q)], dtype=float)
+    rows, *beside = (_rows(constraints, each, name) for each in (q, *nearby(q, _BESIDE)))
     kept = _first_independent(rows)
+    most = max((len(_first_independent(each)) for each in beside if np.isfinite(each).all()), default=0)
+    if len(kept) < most:
+        raise SingularityError(f"the constraints of {name} have the rank {len(kept)} at the configuration "
+                               f"{shown(q.tolist())}, and {most} beside it: complete the frame elsewhere")
     followers = _first_independent(rows[kept].T[::-1])
     others = [len(q) - 1 - k for k in followers]
     independent = [k for k in range(len(q)) if k not in others]
@@ -139,6 +166,16 @@ def completed_frame(constraints: Forms, at: ArrayLike, name: str = "frame") -> M
         return [given[k] for k in kept]
 
     return MovingFrame(lambda q: np.eye(len(q))[independent], chosen, name)
+
+
+def _rows(constraints: Forms, q: Array, name: str) -> Array:
+    """The rows (r, n) of constraints at a configuration."""
+    rows = [np.atleast_1d(np.asarray(row, dtype=float)) for row in constraints(q)]
+    wrong = [row.shape for row in rows if row.shape != (len(q),)]
+    if wrong:
+        raise ConventionError(f"the constraints of {name} are rows of {len(q)} numbers, one list a row, as [[...], "
+                              f"[...]]; one of them has the shape {wrong[0]}")
+    return np.array(rows).reshape(-1, len(q))
 
 
 def _first_independent(rows: Array) -> list[int]:

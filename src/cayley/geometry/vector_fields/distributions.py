@@ -1,8 +1,9 @@
 """The rank of a distribution, whether it is involutive, and what Frobenius' theorem then says.
 
-    involutive:  rank [X1 .. Xm] = rank [X1 .. Xm, [Xi, Xj]] for all pairs
+    involutive:  rank [X1 .. Xm] = rank [X1 .. Xm, [Xi, Xj]] for all pairs, here and near
 An involutive distribution of constant rank r is tangent to surfaces of dimension r through every state, the level
-surfaces of n - r functions. Source: Mladenova 7.5, appendix, spec R-56.
+surfaces of n - r functions. Where the rank is less than near, a singular state, it says nothing.
+Source: Mladenova 7.5, appendix, spec R-56.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from itertools import combinations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.geometry.vector_fields.fields import TOLERANCE, joined, states
+from cayley.geometry.vector_fields.fields import TOLERANCE, joined, nearby, states
+
+_NEAR = 6  # states at which it is looked beside those given
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +28,19 @@ class Involutivity:
     ranks: Array
     with_brackets: Array
     leaving: tuple[tuple[int, int], ...]
-    """The pairs of fields, by their places, whose bracket leaves the distribution at some state."""
+    """The pairs of fields, by their places, whose bracket leaves the distribution at some state, or near one."""
+    near: int
+    """The rank at states near those looked at, which have nothing special about them."""
 
     @property
     def is_involutive(self) -> bool:
-        """Whether no bracket is new at any state."""
+        """Whether no bracket is new at any state, nor near."""
         return not self.leaving
 
     @property
     def has_constant_rank(self) -> bool:
-        """Whether the rank is the same at all states looked at."""
-        return bool((self.ranks == self.ranks.max(initial=0)).all())
+        """Whether the rank is the same at all states looked at, and near them."""
+        return bool((self.ranks == self.near).all())
 
     @property
     def is_integrable(self) -> bool:
@@ -51,8 +56,10 @@ class Involutivity:
         if self.is_integrable:
             return f"involutive, of rank {self.ranks.max(initial=0)}: {self.functions} functions do not change"
         if self.is_involutive:
-            return f"involutive, of ranks from {self.ranks.min()} to {self.ranks.max()}"
+            return f"involutive, but singular: of rank {self.ranks.min()} here, and {self.near} near"
         pairs = ", ".join(f"[X{i + 1}, X{j + 1}]" for i, j in self.leaving)
+        if self.with_brackets.max() == self.ranks.max():
+            return f"not involutive: {pairs} are new near this singular state"
         return f"not involutive: {pairs} are new, rank {self.with_brackets.max()} instead of {self.ranks.max()}"
 
 
@@ -86,8 +93,12 @@ def involutivity(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike
     p = () if parameters is None else (parameters,)
     m = len(fields)
     pairs = list(combinations(range(m), 2))
-    columns = joined(fields, where.shape[-1], parameters).columns(pairs, where, *p)
-    ranks = columns.ranks(tolerance, range(m))
+    together = joined(fields, where.shape[-1], parameters)
+    here = together.columns(pairs, where, *p)
+    looked = [here] if here.scales is None else [here, together.columns(pairs, nearby(where, _NEAR), *p).finite()]
+    ranks = [columns.ranks(tolerance, range(m)) for columns in looked]
     leaving = tuple(pair for k, pair in enumerate(pairs)
-                    if (columns.ranks(tolerance, [*range(m), m + k]) > ranks).any())
-    return Involutivity(where.shape[-1], ranks, np.asarray(columns.ranks(tolerance)), leaving)
+                    if any((columns.ranks(tolerance, [*range(m), m + k]) > own).any()
+                           for columns, own in zip(looked, ranks, strict=True)))
+    return Involutivity(where.shape[-1], ranks[0], np.asarray(here.ranks(tolerance)), leaving,
+                        int(max(own.max(initial=0) for own in ranks)))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-9
 _SIMPLE = 10**6  # denominators of fractions that are taken for what is meant
 _ROUNDING = 1e-15  # relative
+_SPREAD = 0.7  # of states that have nothing special about them, about those given
 Bracket = tuple[int, int]  # of two fields, by their places
 
 
@@ -41,6 +42,11 @@ class Columns(NamedTuple):
 
     values: Any
     scales: Any
+
+    def finite(self) -> Columns:
+        """Those of the states (k) at which all are numbers."""
+        there = np.isfinite(self.values).all(axis=(-2, -1))
+        return Columns(self.values[there], self.scales[there])
 
     def ranks(self, tolerance: float, chosen: Sequence[int] | None = None) -> Array:
         """Of the chosen columns, at each state (...); of symbols a number."""
@@ -143,6 +149,15 @@ def _placed(field: Kernel, x: Array, p: Sequence[Array]) -> Array:
     if len(field.inputs) > 1 + len(p):
         raise SignatureError(f"{field.__name__} takes parameters: give parameters=...")
     return field(x, *p[:len(field.inputs) - 1])
+
+
+def nearby(at: Array, count: int) -> Array:
+    """At least `count` states (k, n) about those given (..., n), which have nothing special about them: what holds near
+    a special state, at which a field or a bracket happens to be zero, is seen there."""
+    given = at.reshape(-1, at.shape[-1])
+    around = np.repeat(given, -(-count // max(len(given), 1)), axis=0)
+    return np.asarray(around + _SPREAD * np.maximum(1.0, np.abs(around)) * np.random.default_rng(0).normal(
+        size=around.shape))
 
 
 def is_symbolic(values: ArrayLike) -> bool:

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import SignatureError
 from cayley.geometry.vector_fields.brackets import checked_inputs
-from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Columns, Fields, joined, states
+from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Columns, Fields, joined, nearby, states
 
-_SPREAD = 0.7  # of states that have nothing special about them, about those given
+_NEAR = 4  # states at which it is looked beside those given
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,9 @@ class ControllabilityAlgebra:
     """The ranks (...) without the drift itself."""
     dimension: int | None
     """How many fields, combined with constant coefficients, the algebra consists of; None if it did not end."""
+    near: tuple[int, int]
+    """The largest ranks that brackets of any depth have near the states, with and without the drift: no state has a
+    larger one."""
 
     @property
     def ranks(self) -> Array:
@@ -42,20 +46,27 @@ class ControllabilityAlgebra:
         return self.growth[-1]
 
     @property
-    def is_accessible(self) -> bool:
-        """Whether the rank is n at all states."""
-        return bool((self.ranks == self.n).all())
+    def is_accessible(self) -> bool | None:
+        """Whether the rank is n at all states; None where that is not known: at a singular state, which has not all of
+        the rank that states near it have, and at which deeper brackets may bring the rest (`depth`)."""
+        return self._is_full(self.ranks, self.near[0])
 
     @property
-    def is_strongly_accessible(self) -> bool:
-        """Whether it is n without the drift as well."""
-        return bool((self.strong_ranks == self.n).all())
+    def is_strongly_accessible(self) -> bool | None:
+        """Whether it is n without the drift as well; None where that is not known."""
+        return self._is_full(self.strong_ranks, self.near[1])
+
+    def _is_full(self, ranks: Array, near: int) -> bool | None:
+        if (ranks == self.n).all():
+            return True
+        return False if self.dimension is not None or near < self.n else None
 
 
 def controllability_algebra(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                             tolerance: float = TOLERANCE, depth: int | None = None) -> ControllabilityAlgebra:
     """The algebra of a drift and the fields of inputs, at states (..., n) or at SymPy's symbols (n): to brackets of
-    `depth` fields, unless the algebra ends before; of at most n, and until the rank is n, if nothing is said.
+    `depth` fields, unless the algebra ends before. If nothing is said, until the rank is n, with and without the drift,
+    or cannot be; of at most n fields, and at singular states, which have a larger rank near, of 2 n + 2.
 
     >>> import numpy as np
     >>> car = controllability_algebra(lambda x: [0.0, 0.0, 0.0], [lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0],
@@ -64,27 +75,43 @@ def controllability_algebra(f: Text, inputs: Sequence[Text], at: ArrayLike, *, p
     (array([2, 3]), True)
     """
     where = states(at)
-    n = where.shape[-1]
     if depth is not None and depth < 1:
         raise SignatureError(f"brackets are of 1 field or more, not of {depth}")
-    fields = joined([f, *checked_inputs(inputs)], n, parameters)
-    search = _Search(fields, where, () if parameters is None else (parameters,), tolerance)
-    kept = list(range(fields.count))  # places of fields and brackets that are independent
-    newest = search.independent([], kept)
+    fields = joined([f, *checked_inputs(inputs)], where.shape[-1], parameters)
+    return generated_algebra(fields, where, () if parameters is None else (parameters,), tolerance, depth)
+
+
+def generated_algebra(fields: Fields, where: Array, parameters: tuple[ArrayLike, ...], tolerance: float,
+                      depth: int | None) -> ControllabilityAlgebra:
+    """The same of fields, the first of which is the drift."""
+    n = fields.nv
+    search = _Search(fields, where, parameters, tolerance)
+    newest = search.independent([], range(fields.count))
     brackets: list[Bracket] = []
     growth = [search.ranks(brackets)]
-    while newest and len(growth) < (depth or n) and (depth is not None or (growth[-1] < n).any()):
+    strong = search.ranks(brackets, range(1, fields.count))
+
+    def goes_on() -> bool:
+        if depth is not None:
+            return len(growth) < depth
+        short, strongly_short = bool((growth[-1] < n).any()), bool((strong < n).any())
+        may_grow = short and (len(growth) < n or search.near[0] == n)
+        return len(growth) < 2 * n + 2 and (may_grow or (strongly_short and search.near[1] == n))
+
+    while newest and goes_on():
         tried = [(x, z) for x in range(fields.count) for z in newest if z > x]
         first = fields.count + len(brackets)
         new = search.independent([*brackets, *tried], range(first, first + len(tried)))
         brackets += [tried[place - first] for place in new]
         newest = list(range(first, first + len(new)))
         growth.append(search.ranks(brackets))
+        strong = search.ranks(brackets, range(1, fields.count + len(brackets)))
     if len(growth) > 1 and not newest:
         growth.pop()
-    alone = search.ranks(brackets, range(1, fields.count + len(brackets)))
-    ended = None if newest else len(search.independent([], kept)) + len(brackets)
-    return ControllabilityAlgebra(n, tuple(brackets), np.asarray(growth), alone, ended)
+    ended = None if newest else len(search.independent(brackets, range(fields.count + len(brackets)), besides=()))
+    full = bool((growth[-1] == n).all() and (strong == n).all())
+    return ControllabilityAlgebra(n, tuple(brackets), np.asarray(growth), strong, ended,
+                                  (n, n) if full else search.near)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +129,12 @@ class _Search:
     def ranks(self, brackets: Sequence[Bracket], chosen: Sequence[int] | None = None) -> Array:
         return self.columns(brackets).ranks(self.tolerance, chosen)
 
-    def independent(self, brackets: Sequence[Bracket], tried: Sequence[int]) -> list[int]:
-        """Those of the last places that are no combinations of the ones before them: with constant coefficients, or,
-        of symbols, with functions as coefficients."""
+    def independent(self, brackets: Sequence[Bracket], tried: Sequence[int], besides: Sequence[int] = (0,)
+                    ) -> list[int]:
+        """Those of the last places that are no combinations of the ones before them, `besides` the drift, which is no
+        part of the algebra without it: with constant coefficients, or, of symbols, with functions as coefficients."""
         if self.at.dtype == object:
-            return self._by_rank(brackets, tried)
+            return self._by_rank(brackets, tried, besides)
         values = self._everywhere(brackets)
         kept: list[int] = []
         basis: list[Array] = []
@@ -118,27 +146,57 @@ class _Search:
                     column = column - direction * (direction @ column)
             rest = np.linalg.norm(column)
             if rest > self.tolerance * max(size, self._floor(values)):
-                basis.append(column / rest)
+                basis += [] if place in besides else [column / rest]
                 kept.append(place)
         return [place for place in kept if place in tried]
 
-    def _by_rank(self, brackets: Sequence[Bracket], tried: Sequence[int]) -> list[int]:
+    def _by_rank(self, brackets: Sequence[Bracket], tried: Sequence[int], besides: Sequence[int]) -> list[int]:
         columns = self.columns(brackets)
         kept: list[int] = []
+        basis: list[int] = []
         for place in range(self.fields.count + len(brackets)):
-            if columns.ranks(self.tolerance, [*kept, place]) > len(kept):
+            if columns.ranks(self.tolerance, [*basis, place]) > len(basis):
+                basis += [] if place in besides else [place]
                 kept.append(place)
         return [place for place in kept if place in tried]
+
+    @cached_property
+    def near(self) -> tuple[int, int]:
+        """The ranks at states that have nothing special about them, with and without the drift; of symbols n, as their
+        brackets come to an end."""
+        if self.at.dtype == object:
+            return self.fields.nv, self.fields.nv
+        return self._closed(range(self.fields.count)), self._closed(range(1, self.fields.count))
+
+    def _closed(self, first: Sequence[int]) -> int:
+        """The rank of the smallest distribution near the states that has the first fields and their brackets with
+        all."""
+        around = nearby(self.at, _NEAR)
+        brackets: list[Bracket] = []
+        kept: list[int] = []
+        rank, newest = 0, list(first)
+        while newest and rank < self.fields.nv:
+            columns = self.fields.columns(brackets, around, *self.parameters).finite()
+            if not len(columns.values):
+                return self.fields.nv  # not known
+            new = []
+            for place in newest:
+                found = int(columns.ranks(self.tolerance, [*kept, place]).max(initial=0))
+                if found > rank:
+                    rank = found
+                    kept.append(place)
+                    new.append(place)
+            start = self.fields.count + len(brackets)
+            brackets += [(x, z) for x in range(self.fields.count) for z in new if x != z]
+            newest = list(range(start, self.fields.count + len(brackets)))
+        return rank
 
     def _everywhere(self, brackets: Sequence[Bracket]) -> Array:
         """The fields as long columns (states n, m): at the states given, and at others near them."""
         given = self.at.reshape(-1, self.at.shape[-1])
         count = 4 + 2 * (self.fields.count + len(brackets)) // self.fields.nv
-        around = np.repeat(given, -(-count // max(len(given), 1)), axis=0)
-        spread = _SPREAD * np.maximum(1.0, np.abs(around))
-        others = around + spread * np.random.default_rng(0).normal(size=around.shape)
-        values = self.fields.columns(brackets, np.concatenate([given, others]), *self.parameters).values
-        return np.concatenate(values[np.isfinite(values).all(axis=(-2, -1))])
+        together = np.concatenate([given, nearby(given, count)])
+        return np.concatenate(self.fields.columns(brackets, together, *self.parameters).finite().values)
 
     def _floor(self, values: Array) -> float:
         sizes = np.linalg.norm(values[:, :self.fields.count], axis=0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.geometry.vector_fields.fields import Bracket, Columns, Fields, sampled_rank
+from cayley.geometry.vector_fields.fields import Bracket, Fields, sampled_rank
 
 
 def growth(fields: Fields, samples: Array, most: int, tolerance: float, *p: Array) -> tuple[int, ...]:
@@ -34,9 +34,7 @@ def _new(fields: Fields, basis: list[Bracket], tried: list[Bracket], samples: Ar
     """Those of the tried brackets that add to the rank, where it is largest."""
     if not tried:
         return []
-    found = fields.columns([*basis, *tried], samples, *p)
-    finite = np.isfinite(found.values).all(axis=(-2, -1))
-    seen = Columns(found.values[finite], found.scales[finite])
+    seen = fields.columns([*basis, *tried], samples, *p).finite()
     ranks = seen.ranks(tolerance)
     known = fields.count + len(basis)
     if not len(ranks) or max(ranks) == known:

@@ -85,9 +85,9 @@ class SpringLaw(Spring):
         known = energies[:, np.isfinite(energies).all(axis=0)]
         change = np.abs(known - known[0]).max(initial=0.0)
         if change > _BALANCED * np.abs(known).max(initial=0.0):
-            raise ModelError(f"the stored energy of a spring, {shown(self.stored)}, is not a function of the deflection "
-                             f"qm - q alone: it changes by {change:.3g} J where joint and motor turn together, and the "
-                             "motor, which feels -P, would not get it back; write it of (qm - q)")
+            raise ModelError(f"the stored energy of a spring, {shown(self.stored)}, is not a function of the deflection"
+                             f" qm - q alone: it changes by {change:.3g} J where joint and motor turn together, and the"
+                             " motor, which feels -P, would not get it back; write it of (qm - q)")
 
     def torque(self, at: SpringState) -> Scalar:
         return self._torque(np.stack(at))
