@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, SignatureError
 from cayley.wording import did_you_mean
@@ -26,7 +27,7 @@ class IntegrationError(CayleyError, RuntimeError):
 
 
 @dataclass(frozen=True, eq=False)
-class Integrated:
+class Integrated(HoldsFunctions):
     """The states (k, size) at those of the asked times (k) that were reached, and at any time before `end` by
     `dense(t)`.
     """

@@ -115,7 +115,7 @@ class ReportPage:
         return f"<report of {self.name}: a notebook shows it, save(\"report.html\") writes it>"
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the summary has)
-        if name.startswith("_") or not hasattr(self.summary, name):
+        if name.startswith("_") or name == "summary" or not hasattr(self.summary, name):
             raise AttributeError(f"a report has no {name!r}: it has page, save and summary")
         import warnings
         warnings.warn(f"arm.report() is the page of `cayley report` now: {name!r} is of arm.summary()",

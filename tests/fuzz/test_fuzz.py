@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz import abrupt_clients, argument_forms, random_mechanisms, special_arms
+from fuzz import abrupt_clients, argument_forms, pickles, random_mechanisms, special_arms
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -24,3 +24,8 @@ def test_abrupt_clients():
 def test_special_arms():
     for seed in (*range(40), 232, 634, 748, 853, 4544, 21301, 21482, 22479, 22622):  # the last are crossings
         special_arms.check(seed)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pickles(seed):
+    pickles.check(seed)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError, UnsupportedError
@@ -66,7 +67,7 @@ def _shape_of(argument: Scalar) -> Shape:
 
 
 @dataclass(frozen=True)
-class Algebra:
+class Algebra(HoldsFunctions):
     """How to compute with one kind of scalar.
 
     `functions` has a function for each operation, by its NumPy name (`sin`, `arctan2`, `where`, ...); for + - * /,
@@ -139,7 +140,7 @@ class _Extended(LazyTable):
         return self.first[op] if op in self.first else self.second[op]
 
 
-class _Found(LazyTable):
+class _Found(HoldsFunctions, LazyTable):
     """Functions from a table, from a module under their usual spellings, or as methods of their first argument."""
 
     def __init__(self, name: str, table: Mapping[str, Callable[..., Any]], home: Any) -> None:  # noqa: ANN401 (a module or a class of another library)

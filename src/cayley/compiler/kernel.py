@@ -451,6 +451,12 @@ class Kernel(Generic[Result]):
                               doc=f"Derivative of {self.__name__} by {variable}.",
                               rebuild=(operator.methodcaller("jacobian", variable, place), (self,)))
 
+    def __copy__(self) -> Self:
+        return self  # as functions are, which do not change
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
     def __reduce__(self) -> Scalar:
         if self._rebuild is not None:
             return self._rebuild

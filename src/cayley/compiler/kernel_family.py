@@ -94,7 +94,7 @@ class OfOneChoice:
         return found(*arguments, **named) if inspect.ismethod(found) else found
 
     def __getattr__(self, name: str) -> None:
-        raise AttributeError(self.__message)
+        raise AttributeError(name if name.startswith("_") else self.__message)
 
     def __repr__(self) -> str:
         return f"<{self.__message}>"

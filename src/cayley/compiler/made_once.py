@@ -1,8 +1,8 @@
 """What is made once for an object, and dies with it: the kernels of a mechanism, what is known of a tree.
 
 It is kept in the object's own dictionary: nothing outlives the object, and an attribute that has been made is looked up
-as any other. Threads that ask at once get the same thing, which one of them makes. An object that is pickled says in
-`__getstate__` what its data are; what is kept here is made anew where it arrives.
+as any other. Threads that ask at once get the same thing, which one of them makes. What is kept here is not pickled: it
+is made anew where the object arrives. An object says in `__getstate__` what its data are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Owner = TypeVar("Owner")
 Made = TypeVar("Made")
 Choice = ParamSpec("Choice")
 
-_PLACE = "_made_once"
+MEMO = "_made_once"
 
 
 class Memo:
@@ -25,6 +25,9 @@ class Memo:
     def __init__(self) -> None:
         self.made: dict[Hashable, Any] = {}
         self._lock = RLock()
+
+    def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
+        return Memo, ()  # empty where it arrives: what was made is made anew
 
     def once(self, place: MutableMapping[Any, Any], key: Hashable, make: Callable[[], Made]) -> Made:
         """What a dictionary has at a key, or what `make` gives, which is there from then on."""
@@ -37,7 +40,7 @@ class Memo:
 
 def memo_of(owner: object) -> Memo:
     """The memo of an object, which must have a dictionary."""
-    return vars(owner).get(_PLACE) or vars(owner).setdefault(_PLACE, Memo())
+    return vars(owner).get(MEMO) or vars(owner).setdefault(MEMO, Memo())
 
 
 def kept(owner: object, key: Hashable, make: Callable[[], Made]) -> Made:

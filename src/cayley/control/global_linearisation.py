@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import check_rigid_drives
 from cayley.dynamics.forward.constrained import equations_text
@@ -107,7 +108,7 @@ class Outputs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class OutputLinearisation:
+class OutputLinearisation(HoldsFunctions):
     """Feedback and a change of coordinates after which an output y = h(q) (nv) obeys y'' = v.
 
     `output(q)` is a text that can be traced.
@@ -164,7 +165,7 @@ class TaskRates(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ResolvedAcceleration:
+class ResolvedAcceleration(HoldsFunctions):
     """Resolved acceleration of a frame of a mechanism with six velocities: `law.forces(q, qd, pose, twist,
     acceleration)`.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
@@ -32,7 +33,7 @@ _OPEN = 1e-5  # of a row, in radians and parts of the machine: open by more, it 
 
 
 @dataclass(frozen=True)
-class Switch:
+class Switch(HoldsFunctions):
     """From one set of constraints to another, by their names, when `guard(t, x, u, p)` goes through zero, "rising",
     "falling" or "both"."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
@@ -27,7 +28,7 @@ Start = Callable[[Array], Mapping[str, ArrayLike]]
 
 
 @dataclass(frozen=True, eq=False)
-class Trials:
+class Trials(HoldsFunctions):
     """Episodes of a system; `Environment` says what the parts are."""
 
     system: System

@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.motion import ROUNDING, Derivatives, Motion
@@ -22,7 +23,7 @@ _SHRINKS = 0.15
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FunctionOfTime(Motion):
+class FunctionOfTime(HoldsFunctions, Motion):
     """The positions `function(t)` (n), written with NumPy for one time, from `start` to `end` [s]. Velocity,
     acceleration and jerk are its derivatives. Its `breaks` are found by looking: where one of them jumps, as at a
     corner of `abs`.

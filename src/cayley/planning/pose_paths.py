@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, PlanningError, SignatureError
 from cayley.geometry.batch import numbers
@@ -28,7 +29,7 @@ _FINE = 64  # points between two of a seam, for its length
 
 
 @dataclass(frozen=True, eq=False)
-class PosePath:
+class PosePath(HoldsFunctions):
     """Poses (..., 4, 4) at places s (...) from 0 to `length`: `path(s)`; at its `corners` it goes on in another
     direction."""
 

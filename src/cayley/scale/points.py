@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cayley.compiler.lazy_arrays import is_lazy
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError
 
@@ -92,7 +93,7 @@ class Grid:
         return {name: axis[place] for (name, axis), place in zip(self._axes.items(), places, strict=True)}
 
 
-class Drawn:
+class Drawn(HoldsFunctions):
     """Rows by chance: `draw(random, count)` gives columns by name, and is called with a generator for each 4096 rows.
 
     >>> points = Drawn(10**9, lambda random, count: {"q": random.normal(size=(count, 2))}, seed=1)

@@ -13,6 +13,7 @@ import numpy as np
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.foreign_symbols import rollout_numbers
 from cayley.compiler.jax_layers import jax_layer
+from cayley.compiler.local_functions import call, packed
 from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
@@ -57,9 +58,15 @@ class Rollout:
         self._law = law
         self._changing = tuple(changing)
 
-    def __reduce__(self) -> tuple[partial[Rollout], tuple[()]]:
+    def __reduce__(self) -> Scalar:
         """Pickled as what it was made of; it is compiled again where it arrives, or found in the cache."""
-        return self._recipe, ()
+        return call, (packed(self._recipe, f"recipe of {self!r}"),)
+
+    def __copy__(self) -> Rollout:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: object) -> Rollout:
+        return self
 
     def __repr__(self) -> str:
         return f"<rollout of {self.tree.name} by {self.method}, inputs {', '.join(['q', 'qd', *self.inputs])}>"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import numbers
@@ -96,7 +97,7 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
 
 
 @dataclass(frozen=True)
-class Interpolation:
+class Interpolation(HoldsFunctions):
     """The solver's own: times (m) to q (m, nq) and qd (m, nv)."""
 
     nq: int

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.constrained_mechanics import projection_kernel
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory(Pictured, Tabulated):
+class Trajectory(HoldsFunctions, Pictured, Tabulated):
     """States at the times `t` (samples): `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), the `work` (...,
     samples) [J] that joint forces, friction, wrenches and impacts have done since the start.
 

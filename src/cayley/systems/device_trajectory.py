@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
 from cayley.systems.layout import Layout
@@ -14,7 +15,7 @@ from cayley.wording import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceTrajectory:
+class DeviceTrajectory(HoldsFunctions):
     """States at the times `t`: `trajectory.q`, or `trajectory["q"]`, is that block, (..., samples, *shape), an array of
     the library that the states were given in; `work` (..., samples) [J] is what was put in. Neighbours in the batch are
     neighbours in memory. Nothing has been waited for: `here()` does, and brings all of it here, as what a rollout on
@@ -44,7 +45,9 @@ class DeviceTrajectory:
         return self.given(part if len(shape) == 1 else part.reshape((*part.shape[:-1], *shape)))
 
     def __getattr__(self, name: str) -> Array:
-        if name.startswith("_") or name not in self.layout.columns:
+        if name.startswith("_") or name == "layout":  # which a copy in the making has not yet
+            raise AttributeError(name)
+        if name not in self.layout.columns:
             raise AttributeError(f"{self.layout.whose} has no state {name!r}, nor has a trajectory such an attribute")
         return self[name]
 

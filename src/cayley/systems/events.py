@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
 from cayley.systems.transitions import DIRECTIONS
@@ -18,7 +19,7 @@ _GRID = 2.0 ** np.arange(-44.0, 0.25, 0.25)  # of a step: dense where it begins
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(HoldsFunctions):
     """Something to watch for: `function(t, *blocks)` changes its sign, `function(t, q, qd)` for mechanisms.
 
     `direction`: "rising", "falling" or "both". `action`: "end" the simulation or "record" it and go on. `effect(t,

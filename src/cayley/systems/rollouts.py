@@ -20,6 +20,7 @@ from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.iterate import Iterated, iterate
 from cayley.compiler.jax_layers import jax_layer
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions, call, packed
 from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
 from cayley.compiler.symbols import where
@@ -54,7 +55,7 @@ CONVERGED = 1e-8  # of the state: what the last correction of an iterated step m
 
 
 @dataclass(frozen=True)
-class Feed:
+class Feed(HoldsFunctions):
     """Inputs that are not given but computed, by `text(t, x, parameters)`, from the state and `parameters` of its own;
     once a step and held if `sampled`, or wherever the method looks; `timed` if it needs the time.
     """
@@ -107,9 +108,15 @@ class Rollout:
         self._iterated = self._compiled()
         self._derivatives: RolloutDerivatives | None = None
 
-    def __reduce__(self) -> tuple[partial[Rollout], tuple[()]]:
+    def __reduce__(self) -> Scalar:
         """Pickled as what it was made of; it is compiled again where it arrives, or found in the cache."""
-        return self._recipe, ()
+        return call, (packed(self._recipe, f"recipe of {self!r}"),)
+
+    def __copy__(self) -> Rollout:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: object) -> Rollout:
+        return self
 
     def __repr__(self) -> str:
         return f"<rollout of {self.system.name} by {self.method}, inputs {', '.join(self.inputs) or 'none'}>"

@@ -8,12 +8,13 @@ All texts are functions of (t, x, u, p), pure, scalar-agnostic and for one state
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class System(HoldsFunctions):
     """A system with a name.
 
     `state`, `inputs`, `outputs`: by name a unit ("A", of a number), a size (3), both (3, "N m"), or a `Block` or `Port`
@@ -99,10 +100,6 @@ class System:
 
     # What `__post_init__` has made of what was given
     layout: Layout = field(init=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is made of it is made anew where it arrives."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def __repr__(self) -> str:
         parts = {"state": [*self.state, *self.modes], "inputs": self.inputs, "outputs": self.outputs,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.showing import Pictured, Player, brief, maker
@@ -49,7 +50,7 @@ class Log:
 
 
 @dataclass(frozen=True, eq=False)
-class SystemTrajectory(Pictured, Tabulated):
+class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
     """States at the times `t` (samples): `trajectory["current"]`, or `trajectory.current`, is that block, of the shape
     (..., samples, *shape). `outputs` are computed when they are asked for, as is the `energy`; `work` (..., samples) is
     what was put in. `status` is one word, "finished" if all went well, and `message` says it in a sentence.
@@ -233,7 +234,9 @@ class SystemTrajectory(Pictured, Tabulated):
         return replace(self, t=t, vectors=x, work=self.work[index], inputs=inputs, parameters=parameters, log=log)
 
     def __getattr__(self, name: str) -> Array:
-        if name.startswith("_") or name not in (*self.system.layout.blocks, *self.system.layout.modes):
+        if name.startswith("_") or name == "system":  # which a copy in the making has not yet
+            raise AttributeError(name)
+        if name not in (*self.system.layout.blocks, *self.system.layout.modes):
             raise AttributeError(f"{self.system.name} has no state {name!r}, nor has a trajectory such an attribute")
         return self.states[name]
 

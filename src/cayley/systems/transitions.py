@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Text
 from cayley.errors import ConventionError, SignatureError
 
@@ -16,7 +17,7 @@ DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 
 
 @dataclass(frozen=True)
-class Transition:
+class Transition(HoldsFunctions):
     """`guard(t, x, u, p)` goes through zero, "falling", "rising" or "both", while the modes are as `during` says; then
     `jump(t, x, u, p)` gives new values of some blocks, and `to` says which modes change.
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Scalar
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ Spelling = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Operation:
+class Operation(HoldsFunctions):
     """An operation on scalars. Only a name and a `text`, the same function written with other operations, are needed:
     what an entry does not say is taken from its text.
 

@@ -18,6 +18,7 @@ import numpy as np
 from cayley.compiler.derivative import independent, slope_along
 from cayley.compiler.graph import ancestors
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
 from cayley.errors import SignatureError, UnsupportedError
@@ -39,7 +40,7 @@ _SMALL = 200  # operations: more make no formulas that could be looked at
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorDynamics:
+class ErrorDynamics(HoldsFunctions):
     """Made by `error_dynamics`."""
 
     name: str

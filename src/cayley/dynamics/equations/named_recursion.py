@@ -226,6 +226,8 @@ class _Posed:
         self.place = R, slid
 
     def __getattr__(self, name: str) -> object:
+        if name == "motion":  # which a copy in the making has not yet
+            raise AttributeError(name)
         return getattr(self.motion, name)
 
     def pose(self, q: Array) -> tuple[Array, Array]:

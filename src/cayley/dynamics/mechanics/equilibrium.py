@@ -25,6 +25,7 @@ from scipy.optimize import minimize, root
 from scipy.stats import qmc
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.showing import brief
@@ -69,7 +70,7 @@ class EquilibriumSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class Potential:
+class Potential(HoldsFunctions):
     """A potential energy U(q) [J], written for one configuration q (n) with NumPy's functions, with its derivatives.
 
     >>> spring = Potential(lambda q: np.cos(q[0]) + 0.25 * q[0] ** 2)

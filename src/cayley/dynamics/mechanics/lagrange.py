@@ -25,6 +25,7 @@ from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.linear import ldl_solve
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.mechanics.energy_forms import nielsen_forces, tzenov_forces
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
@@ -70,7 +71,7 @@ class Motion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LagrangeSystem:
+class LagrangeSystem(HoldsFunctions):
     """Made by `lagrange_system`. Its functions all take t last; its kernels take t last if the system is rheonomic.
 
     >>> bead = lagrange_system(lambda q, qd, t: (qd[0] ** 2 + (3.0 * np.sin(q[0])) ** 2) / 2 + 9.81 * np.cos(q[0]))

@@ -19,6 +19,7 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.dynamics.mechanics.lagrange import LagrangeSystem
@@ -26,7 +27,7 @@ from cayley.errors import ModelError
 
 
 @dataclass(frozen=True, eq=False)
-class ParticleSystem:
+class ParticleSystem(HoldsFunctions):
     """Particles that generalised coordinates place: `places(q[, t])` gives x (N, 3).
 
     `potential(x[, t])` [J] and `forces(x, xd[, t])` (N, 3) [N] are written in the particles' own coordinates.

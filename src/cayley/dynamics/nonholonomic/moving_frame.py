@@ -20,6 +20,7 @@ import numpy as np
 from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
@@ -35,7 +36,7 @@ Forms = Callable[[Array], Rows]
 
 
 @dataclass(frozen=True, eq=False)
-class MovingFrame:
+class MovingFrame(HoldsFunctions):
     """Pseudo-velocities A1(q) qd (m) and constraints A2(q) qd (r), which are zero in every motion, n together.
 
     >>> disc = MovingFrame(lambda q: [[0, 0, 1, 0], [0, 0, 0, 1]],

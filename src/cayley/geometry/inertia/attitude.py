@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
@@ -41,7 +42,7 @@ class AttitudeState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AttitudeTrajectory:
+class AttitudeTrajectory(HoldsFunctions):
     """A simulated attitude at `times` (n), and at any time between through `at`."""
 
     inertia: Array

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array
 from cayley.errors import GeometryError
 from cayley.geometry.rates.half_turns import half_turns_of
@@ -20,7 +21,7 @@ Carried = Callable[[Array, Array], Array]  # reference, c (..., k) -> form (...,
 
 
 @dataclass(frozen=True)
-class ChartSpan:
+class ChartSpan(HoldsFunctions):
     """One stretch of time in one chart: between `start` and `end` the attitude or pose is that of the chart, c or c^,
     seen from `reference`.
     """

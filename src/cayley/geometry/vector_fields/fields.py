@@ -17,6 +17,7 @@ import numpy as np
 
 from cayley.compiler.interpret import NUMPY, SYMPY, interpret
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.signature import Signature
 from cayley.compiler.simplify import simplify
 from cayley.compiler.trace import trace
@@ -89,7 +90,7 @@ def _fraction(value: sympy.Float) -> sympy.Rational:
 
 
 @dataclass(frozen=True, eq=False)
-class Fields:
+class Fields(HoldsFunctions):
     """Fields on configurations (nq): the columns (nv, count) of `text(q, *p)`, and brackets of those before them.
     `rate` is how configurations move by velocities, `turning` how changes of a motion turn with it, where velocities
     are not the rates of configurations; `parameters` is the number of p, None without.

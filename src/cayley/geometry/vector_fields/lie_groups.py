@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Text
 from cayley.errors import ModelError, SignatureError
 
@@ -21,7 +22,7 @@ _CLOSED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class LieGroup:
+class LieGroup(HoldsFunctions):
     """A group of coordinates (n) with the law `product(a, b)`, the `identity` (n) and the law `inverse(a)`.
 
     >>> affine = LieGroup(lambda a, b: [a[0] * b[0], a[0] * b[1] + a[1]], [1.0, 0.0],

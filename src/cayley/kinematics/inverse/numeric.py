@@ -9,6 +9,7 @@ IEEE Transactions on Robotics 27 (2011).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -190,7 +191,7 @@ class Solver:
             return None
         return InverseKinematicsResult(q, np.True_, position, angle, residual, opening, found[2], found[1],
                                        self.bounds.size, reasons.WITHIN_TOLERANCE, self.bounds.hit,
-                                       lambda: self._jacobian(q, target), self._is_free)
+                                       partial(self._jacobian, q, target), self._is_free)
 
     def _nearer(self, q: Array, targets: Array) -> Array:
         """Of mechanisms with constraints, after one more step: loops should be closed to rounding, not to the tolerance
@@ -216,7 +217,7 @@ class Solver:
         return InverseKinematicsResult(q, shaped(solved), shaped(position), shaped(angle), shaped(residual),
                                        shaped(opening), shaped(found.iterations.astype(int)), shaped(found.attempt),
                                        self.bounds.size, shaped(why), self.bounds.hit,
-                                       lambda: self._jacobian(q, targets), self._is_free)
+                                       partial(self._jacobian, q, targets), self._is_free)
 
     def _why(self, solved: Array, state: Array, targets: Array) -> Array:
         if np.count_nonzero(solved) == len(solved):

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, Scalar
 
 WITHIN_TOLERANCE, LOCAL_MINIMUM, ITERATION_LIMIT, BEYOND_REACH = range(4)
@@ -16,7 +17,7 @@ _STATUS = np.array(["solved", "not found", "not found", "unreachable"])
 
 
 @dataclass(frozen=True, eq=False)
-class InverseKinematicsResult:
+class InverseKinematicsResult(HoldsFunctions):
     """The configuration found, how well it does, and why the search ended. Every field has the batch axes of the
     targets.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, is_finite_number
@@ -46,7 +47,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
-class ProgrammedBody:
+class ProgrammedBody(HoldsFunctions):
     """`legs` is their motion in time, `contacts` the words of `CONTACTS` that occur, each with a text that says whether
     it is the present one; `places(x)` where the feet stand that do; `clock(t, x)` the time of the program."""
 

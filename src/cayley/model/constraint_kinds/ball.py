@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError
@@ -36,7 +37,7 @@ class _Under(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ball(Constraint):
+class Ball(HoldsFunctions, Constraint):
     """A ball of `radius` [m] about the origin of the frame `ball` that rolls on a surface fixed to the frame `ground`,
     without slip; it may spin about the normal.
 
@@ -105,10 +106,6 @@ class Ball(Constraint):
         tangents = np.stack([np.stack([1 - n[0] * n[0] * lean, -n[0] * n[1] * lean, -n[0]]),
                              np.stack([-n[0] * n[1] * lean, 1 - n[1] * n[1] * lean, -n[1]])])
         return _Under(distance, n, jacobian(n, p) @ u, tangents, jacobian(tangents, p) @ u)
-
-    def __getstate__(self) -> dict[str, object]:
-        """What is pickled: the data, and not what was made of them."""
-        return {key: getattr(self, key) for key in ("name", "ground", "ball", "radius", "surface")}
 
     def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
         ball = seen_from(*frames)

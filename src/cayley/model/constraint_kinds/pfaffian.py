@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
@@ -19,7 +20,7 @@ from cayley.model.joint_kinds.held import FrameMotion, Row
 
 
 @dataclass(frozen=True)
-class Pfaffian(Constraint):
+class Pfaffian(HoldsFunctions, Constraint):
     """A row on velocities: the sum of `coefficients` times the rates of coordinates, and `offset`, is zero.
 
     Coefficients are numbers, or formulas of the coordinates, by the names of their joints (letters, digits and _ of
@@ -92,10 +93,6 @@ class Pfaffian(Constraint):
     def _text(self, x: Array, rate: Array) -> tuple[Array, Array]:
         row = np.stack([each(*x) for each in self._formulas])
         return row, jacobian(row, x) @ rate
-
-    def __getstate__(self) -> dict[str, object]:
-        """What is pickled: the data, and not what was made of them."""
-        return {key: getattr(self, key) for key in ("name", "joints", "coefficients", "offset")}
 
     @property
     def sentence(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cayley.compiler.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
@@ -19,7 +20,7 @@ from cayley.wording import shown
 
 
 @dataclass(frozen=True)
-class PrescribedMotion(Constraint):
+class PrescribedMotion(HoldsFunctions, Constraint):
     """A joint of one coordinate that moves as it is told, whatever force that takes: q = motion(t) [rad, m], with t in
     seconds. Its force is what the drive must give.
 
@@ -68,10 +69,6 @@ class PrescribedMotion(Constraint):
             raise ModelError(f"the motion of {self.name!r} must return one number at a time, not {shown(s)}")
         speed = jacobian(s, t)
         return s, speed, jacobian(speed, t)
-
-    def __getstate__(self) -> dict[str, object]:
-        """What is pickled: the data, and not what was made of them."""
-        return {"name": self.name, "joint": self.joint, "motion": self.motion}
 
     @property
     def sentence(self) -> str:

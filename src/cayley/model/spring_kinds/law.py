@@ -9,6 +9,7 @@ from inspect import signature
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
@@ -43,7 +44,7 @@ def _number(stored: Callable[[Scalar, Scalar], Scalar], q: float, qm: float) -> 
 
 
 @dataclass(frozen=True)
-class SpringLaw(Spring):
+class SpringLaw(HoldsFunctions, Spring):
     """P = law(q, qd, qm, qmd) [N m, N]: of the joint's coordinate and velocity and those of its motor behind the gear,
     qm / gear and its rate. A formula, "200*(qm - q) + 3*tanh(50*(qmd - qd))", or a function in Python, of numbers or of
     symbols, which is traced and differentiated.
@@ -122,7 +123,3 @@ class SpringLaw(Spring):
             return value
 
         return kept(self, name, lambda: kernel("(4)->()", name=name, inputs=("x",))(checked))
-
-    def __getstate__(self) -> dict[str, object]:
-        """What is pickled: the data, and not what was made of them."""
-        return {"law": self.law, "stored": self.stored}

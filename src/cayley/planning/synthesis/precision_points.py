@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import brentq, linprog
 
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnreachableError
 from cayley.planning.synthesis.design import FourBarDesign
@@ -89,7 +90,7 @@ class Dials:
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionFit:
+class FunctionFit(HoldsFunctions):
     """A four-bar that shows a function, the places (n) of x at which it is exact, and its largest error [rad] on the
     range, NaN if it cannot be assembled everywhere on it. Its dials are those that were asked for, unless their
     beginnings were free.
