@@ -54,4 +54,5 @@ class VersionError(CayleyError, ImportError):
 
 
 class ModelWarning(UserWarning):
-    """A file was read, but something in it is odd, or has no place in the mechanism."""
+    """A file was read, but something in it is odd, or has no place in the mechanism; or what was made of mechanisms and
+    laws lacks something that they were meant for."""

@@ -269,6 +269,18 @@ def test_estimates_stay_within_bounds_and_leak_back(arm):
         arm.control.adaptive(0.0, 10.0, 5.0, 5.0, bounds=(0.5, 2.0), **choice)
 
 
+@pytest.mark.parametrize("step", [1e-3, 4e-3])
+def test_estimates_never_leave_their_bounds_whatever_the_step(arm, step):
+    """Not even by what the last step before the bound goes too far, in simulations and in rollouts."""
+    law = arm.control.adaptive(0.0, 10.0, 5.0, 5.0, bounds=(0.0, 0.05), payload="tool", parameters=["m"])
+    loop = cy.connect(arm.with_gravity([0.0, -30.0, 0.0]), law)
+    start = {"q": [0.0, 0.0], "qd": [0.0, 0.0]}
+    inputs = {"target": [0.8, 0.5]}
+    for run in (loop.rollout()(start, step=step, steps=round(1.0 / step), inputs=inputs),
+                loop.simulate(start, until=1.0, inputs=inputs)):
+        assert run.finished and run.outputs["estimate"].max() == 0.05 and run.outputs["estimate"].min() >= 0.0
+
+
 def test_a_loop_at_a_kilohertz_that_is_one_period_late(arm, real, move):
     """As firmware runs it, estimates by Euler's steps and forces a period late: the payload is found all the same."""
     law = arm.control.adaptive(0.0, 6.0, 5.0, [3.0, 0.5, 0.5], payload="tool", parameters=["m", "ux", "uy"])

@@ -29,9 +29,10 @@ def arm():
 
 def test_laws_are_found_by_name_with_hyphens_as_well(arm):
     by_method = arm.control.computed_torque(100.0, 20.0)
-    by_name = arm.control.law("computed-torque")(100.0, kd=20.0)
     given = [[0.1, 0.2], [0.3, -0.4], [0.5, 0.6], [0.0, 0.1], [1.0, 2.0]]
-    assert np.array_equal(by_name.step(*given), by_method.step(*given))
+    for name in ("computed-torque", "computed torque", "computed_torque"):
+        by_name = arm.control.law(name)(100.0, kd=20.0)
+        assert np.array_equal(by_name.step(*given), by_method.step(*given))
     with pytest.raises(SignatureError, match="no law 'computed-tork': did you mean 'computed_torque'"):
         arm.control.law("computed-tork")
     for wrong in ("computed-tork", "nothing like it", 3):
@@ -57,6 +58,24 @@ ARGUMENTS = {
     "impedance": ("tool", 10.0, 2.0), "admittance": ("tool", 10.0, 2.0, 1.0), "null_space": ("tool", 10.0, 2.0),
     "passivity_based": (10.0, 2.0), "adaptive": (10.0, 2.0, 1.0, 1.0), "sliding_mode": (2.0, 1.0, 1.0, 0.1),
     "disturbance_rejection": (10.0, 2.0, 10.0), "lqr": ([0.3, 0.2],)}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_no_law_takes_a_gain_that_drives_away(arm, name):
+    """Each gain in its turn, and of integral action; in volts, behind a negative gear, gains are negative."""
+    law = arm.control.laws[name]
+    rows = {"task": ALONG if name == "null_space" else PLANE} if "task" in law.arguments else {}
+    for place, argument in enumerate([*law.arguments][:len(ARGUMENTS[name])]):
+        if argument in ("kp", "kd", "ki", "kf", "stiffness", "damping"):
+            given = [*ARGUMENTS[name]]
+            given[place] = -given[place]
+            with pytest.raises(SignatureError, match=r"not negative|positive"):
+                getattr(arm.control, name)(*given, **rows)
+    if "ki" in law.arguments and "ki" not in [*law.arguments][:len(ARGUMENTS[name])]:
+        with pytest.raises(SignatureError, match="the gains ki are not negative"):
+            getattr(arm.control, name)(*ARGUMENTS[name], ki=-1.0, **rows)
+    if name == "pd":
+        assert arm.control.pd(-10.0, -2.0, output="voltage").parameters["kp"].tolist() == [-10.0, -10.0]
 
 
 @pytest.mark.spec("S3-48", "S3-53")

@@ -399,6 +399,12 @@ def test_limits_are_avoided_along_a_path_by_what_is_free():
     assert errors(arm, away.joints(s).q, line(s)).max() < 3e-6
 
 
+@pytest.mark.parametrize("normals", [np.ones((2, 3)), np.ones((4, 3)), np.ones(2), np.ones((1, 3, 3))])
+def test_normals_of_another_count_than_the_points_are_refused(normals):
+    with pytest.raises(SignatureError, match=r"normals of a seam are one for all points \(3\) or one for each"):
+        seam([[0.4, -0.1, 0.0], [0.45, 0.0, 0.0], [0.4, 0.1, 0.0]], normals)
+
+
 def test_what_cannot_be_followed_is_named():
     arm = cy.load("puma560")
     q = np.array([0.3, -0.9, 0.8, 0.4, 0.9, -0.3])

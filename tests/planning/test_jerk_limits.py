@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ import cayley as cy
 from cayley.errors import PlanningError
 from cayley.planning.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
 from cayley.planning.limits import MotionLimits
+from cayley.planning.path_timing import time_optimal
+from cayley.planning.two_points import point_to_point
 
 
 def random_cases(count, seed):
@@ -118,3 +122,25 @@ def test_what_cannot_be():
         jerk_limited([0.0], [1.0], MotionLimits(1.0, 1.0, 0.0))
     held = jerk_limited([0.0, 3.0], [1.0, 3.0], MotionLimits(1.0, 1.0, [1.0, 0.0]))
     assert (held(np.linspace(0, held.duration, 50)).q[:, 1] == 3.0).all()
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_negative_limits_in_a_batch_are_no_numbers(which):
+    limits = np.ones((3, 4, 2))
+    limits[which, 2, 1] = -1.0
+    found = rest_to_rest([0.0, 0.0], [1.0, 0.5], *limits)
+    for part in found:
+        assert np.isnan(part[2]).all() and np.isfinite(np.delete(part, 2, axis=0)).all()
+    assert rest_to_rest([1.0, 2.0], [1.0, 2.0], *np.ones((3, 2))).duration == 0.0
+
+
+@pytest.mark.parametrize("effort", [[60.0, np.inf], [np.inf, 20.0]])
+def test_one_joint_without_a_limit_of_effort_warns_of_nothing(effort):
+    arm = cy.load("planar2r")
+    limits = MotionLimits.of(arm, effort=effort, acceleration=20.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        move = point_to_point([0.0, 0.0], [1.0, 1.0], limits=limits)
+        time_optimal([[0.0, 0.0], [1.0, 1.0]], limits)
+    t = np.linspace(0.0, move.end, 2001)
+    assert (np.abs(arm.inverse_dynamics(*move(t))) / effort).max() < 1.0 + 1e-9

@@ -1,5 +1,6 @@
 """Connected systems beside the same equations in one piece, and beside SciPy's linear systems."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,10 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import cayley as cy
-from cayley.errors import ConventionError, SignatureError
+import cayley.control
+from cayley.errors import ConventionError, ModelWarning, SignatureError
 from cayley.model.parts import Friction
+from cayley.model.winding import Winding
 from cayley.systems import Block, System, feedback, series
 from systems.plants import G, linear, motor, pendulum
 
@@ -314,3 +317,78 @@ def texts(k, A, B, C, D):
         return {f"y{k}a": y[0], f"y{k}b": y[1]}
 
     return {"derivative": lambda t, x, u, p: A @ x[f"x{k}"] + B @ joined(u), "output": output}
+
+
+# What drives nothing
+
+
+@pytest.fixture(scope="module")
+def arms():
+    """An arm, and the same with motors, without and with their rotors."""
+    arm = driven = cy.load("planar2r")
+    for joint in arm.joint_names:
+        driven = driven.with_drive(joint, inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05))
+    return arm, driven, driven.including("armature")
+
+
+def test_a_law_that_drives_nothing_is_said(arms):
+    arm, *_ = arms
+    floor = arm.control.wall("tool", [0.0, -0.2, 0.0], [0.0, 1.0, 0.0], 1e4)
+    volts = arm.control.pd(100.0, 10.0, output="voltage")
+    with pytest.warns(ModelWarning, match=r"nothing takes pd\.voltage, while nothing drives planar2r\.tau.*motors"):
+        cy.connect(arm, volts)
+    for parts in ((arm, floor), (arm, arm.control.pd(100.0, 10.0), floor)):
+        with pytest.warns(ModelWarning, match=r"nothing takes wall\.wrench_tool or wall\.depth.*system\(wrenches"):
+            cy.connect(*parts)
+    with pytest.warns(ModelWarning, match=r"nothing takes pid, digital\.voltage"):
+        cy.connect(arm, cayley.control.digital(arm.control.pid(9.0, 1.0, 1.0, output="voltage"), 1e-3))
+    with pytest.warns(ModelWarning, match=r"nothing takes pd\.force"):
+        cy.connect(arm, arm.control.pd(100.0, 10.0).renamed({"tau": "force"}))
+
+
+def test_rotors_that_are_left_out_are_said(arms):
+    _, light, _ = arms
+    with pytest.warns(ModelWarning, match=r"rotors of planar2r, that of 'joint1' first, are left out.*armature"):
+        light.control.motors()
+
+
+def test_what_drives_something_or_only_measures_is_not_warned_of(arms):
+    arm, _, heavy = arms
+    target = System("hand", outputs={"target": 2}, output=lambda t, x, u, p: np.zeros(2))
+    meter = System("meter", inputs={"qd": 2}, outputs={"speed": ""}, output=lambda t, x, u, p: u.qd @ u.qd)
+    floor = arm.control.wall("tool", [0.0, -0.2, 0.0], [0.0, 1.0, 0.0], 1e4)
+    volts = arm.control.pd(100.0, 10.0, output="voltage")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cy.connect(arm, meter)
+        cy.connect(target, arm.control.pd(100.0, 10.0))  # to be connected with an arm later
+        cy.connect(arm, arm.control.adaptive(1.0, 2.0, 3.0, 1.0, payload="tool"))
+        cy.connect(heavy, heavy.control.motors(), volts)
+        cy.connect(arm.system(wrenches=["tool"]), arm.control.pd(100.0, 10.0), floor)
+
+
+# What is wrong is named
+
+
+def test_dictionaries_batches_and_parameters():
+    for word in ("constraints", "inputs", "parameters", "state"):
+        with pytest.raises(SignatureError, match=f"the {word} of a are a dictionary by names"):
+            System("a", **{word: [1]})
+    two = System("two", state={"x": "", "v": ""}, derivative=lambda t, x, u, p: {"x": x.v, "v": -x.x})
+    for run in (lambda x: two.rollout()(x, step=0.1, steps=2), two.linearize,
+                lambda x: two.rollout().vjp(x, {"x": np.ones(3)}, step=0.1, steps=2)):
+        with pytest.raises(SignatureError, match=r"do not broadcast: x \(3,\), v \(4,\)"):
+            run({"x": np.zeros(3), "v": np.zeros(4)})
+    law = cy.load("planar2r").control.pd(1.0, 2.0)
+    assert law.with_parameters({"kp": 3.0}).parameters["kp"].tolist() == [3.0, 3.0]
+    with pytest.raises(SignatureError, match=r"shape \(2,\), or is one number for all, not \(3,\)"):
+        law.with_parameters({"kp": [1.0, 2.0, 3.0]})
+
+
+def test_a_period_that_is_no_number_does_not_spoil_the_memory():
+    law = cy.load("planar2r").control.pid(10.0, 5.0, 1.0)
+    seen = np.zeros(2), np.zeros(2), np.ones(2), np.zeros(2)
+    x = np.array([0.1, -0.2])
+    for h in (np.nan, np.inf):
+        assert law.step(x, *seen, h).x.tolist() == x.tolist()
+    assert law.step(x, *seen, 0.5).x.tolist() == [0.6, 0.3]

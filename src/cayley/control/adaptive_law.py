@@ -72,10 +72,14 @@ def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
     forces = reference_forces(tree)
     regressor = unknown.regressor()
 
+    def kept(x: State) -> Array:
+        """The correction within its bounds, beyond which the last step of an integration may lead it."""
+        return x.correction if bounds is None else np.minimum(np.maximum(x.correction, low), high)
+
     def law(x: State, u: Record, p: Record) -> tuple[Array, Array]:
         found = reference(u, p.slope)
         Y = regressor(u.q, u.qd, found.v, found.a)
-        wanted = forces(u.q, u.qd, found.v, found.a) + Y @ x.correction + p.kd * found.s + p.kp * found.e
+        wanted = forces(u.q, u.qd, found.v, found.a) + Y @ kept(x) + p.kd * found.s + p.kp * found.e
         learned = p.rate * (Y.T @ found.s - p.leakage * x.correction) * is_within(wanted, p.limits)
         further = where(x.correction >= high, np.minimum(learned, 0.0), learned)
         return wanted, finite_or(where(x.correction <= low, np.maximum(further, 0.0), further), 0.0)
@@ -88,7 +92,7 @@ def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
                     "limits": force_limits(limits, tree.nv)},
         derivative=lambda t, x, u, p: law(x, u, p)[1],
         output=lambda t, x, u, p: {"tau": within(law(x, u, p)[0], p.limits),
-                                   "estimate": unknown.values + x.correction})
+                                   "estimate": unknown.values + kept(x)})
 
 
 def unknown_names(arm: Tree | HasTree, *, parameters: str | Sequence[str] | None = None, payload: str | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ from cayley.control.tracking import Reference
 from cayley.control.voltage_driven import VoltageDynamics, voltage_dynamics
 from cayley.control.voltage_law import voltage_commands
 from cayley.control.workspace_law import workspace_pd
+from cayley.errors import ModelWarning
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.systems.system import System
@@ -100,7 +102,12 @@ class ArmControl:
         return iterative_learning(self.tree, law, move, periods, kp, kd, cutoff=cutoff, limits=limits)
 
     def motors(self) -> System:
-        """The motors of the drives, from voltages to joint forces."""
+        """The motors of the drives, from voltages to joint forces. The inertia of their rotors is that of the arm
+        `including("armature")`; a warning says if it is left out."""
+        heavy = [joint.name for joint in self.tree.joints if joint.rotor.inertia]
+        if heavy and "armature" not in self.tree.included:
+            warnings.warn(f"the rotors of {self.tree.name}, that of {heavy[0]!r} first, are left out of its inertia: "
+                          'take arm.including("armature"), and the motors of that', ModelWarning, stacklevel=2)
         return motors_of(self.tree)
 
     def amplifiers(self, *, bandwidth: float | None = None) -> System:

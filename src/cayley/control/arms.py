@@ -38,11 +38,16 @@ def numbers_of(values: ArrayLike, what: str, dtype: type = float) -> Array:
         raise SignatureError(f"{what} must be numbers, not {shown(values)}") from error
 
 
-def gains_of(values: ArrayLike, count: int, name: str) -> Array:
-    """Gains (count), given one by one or as one for all."""
+def gains_of(values: ArrayLike, count: int, name: str, *, signed: bool = False) -> Array:
+    """Gains (count), given one by one or as one for all; not negative, unless they are `signed`, as those in volts are
+    behind negative gears.
+    """
     given = numbers_of(values, f"the gains {name}")
     if given.shape not in ((), (count,)) or not np.isfinite(given).all():
         raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")
+    if not signed and (given < 0).any():
+        raise SignatureError(f"the gains {name} are not negative, or the law would drive away from its target; given "
+                             f"were {shown(values)}")
     return np.array(np.broadcast_to(given, (count,)))
 
 

@@ -61,7 +61,7 @@ def digital(law: System, period: float, *, late: int = 0, name: str | None = Non
     still = {block: np.zeros(given.tangent) for block, given in {**memory, **held}.items()}
     return System(
         name or f"{law.name}, digital", state={**memory, "clock": Block((), "s", default=0.0), **held},
-        inputs=law.inputs, outputs=law.outputs, parameters=law.parameters,
+        inputs=law.inputs, outputs=law.outputs, parameters=law.parameters, acts=law.acts,
         derivative=lambda t, x, u, p: {"clock": 1.0, **still},
         output=lambda t, x, u, p: {output: x[f"held_{output}"][-1] if port.shape == (port.size,) else
                                    np.reshape(x[f"held_{output}"][-1], port.shape)

@@ -102,7 +102,7 @@ def surface(arm: Tree | HasTree, frame: str, gap: Gap, stiffness: float, *, damp
 
     return System(name, inputs={"q": tree.nq, "qd": tree.nv},
                   parameters={f"{name}_{word}": float(value) for word, value in numbers.items()},
-                  outputs={f"wrench_{frame}": (6, wrench_unit(axes)), "depth": "m"},
+                  outputs={f"wrench_{frame}": (6, wrench_unit(axes)), "depth": "m"}, acts=True,
                   output=lambda t, x, u, p: output(u, p))
 
 

@@ -65,6 +65,7 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     n = tree.nv
     gravity = gravity_forces_kernel(tree)
     gain = _gain(tree, output)
+    signed = output == "voltage"
 
     def law(x: State, u: Record, p: Record) -> Array:
         wanted = p.kp * configuration_difference(tree, u.q, u.target) - p.kd * u.qd + gravity(u.q) / gain
@@ -72,7 +73,8 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
 
     made = System(
         name, state=integral_state(ki, n), inputs={"q": tree.nq, "qd": n, "target": tree.nq}, outputs={output: n},
-        parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, n)},
+        parameters={"kp": gains_of(kp, n, "kp", signed=signed), "kd": gains_of(kd, n, "kd", signed=signed),
+                    **integral_gains(ki, wind_up, n, signed=signed)},
         derivative=None if ki is None else lambda t, x, u, p: integral_rate(
             configuration_difference(tree, u.q, u.target), x.integral, p.ki, p.wind_up),
         output=lambda t, x, u, p: law(x, u, p))
@@ -96,8 +98,9 @@ def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
         tree = tree.including(*tree.included, "armature")
     gain = _gain(tree, output)
     induced = windings_of(tree, _WHAT).induced_damping if output == "voltage" else 0.0
-    stiffness = gain * gains_of(kp, tree.nv, "kp")
-    damping = gain * gains_of(kd, tree.nv, "kd") + induced + viscous_frictions(tree)
+    signed = output == "voltage"
+    stiffness = gain * gains_of(kp, tree.nv, "kp", signed=signed)
+    damping = gain * gains_of(kd, tree.nv, "kd", signed=signed) + induced + viscous_frictions(tree)
     kinetic = kinetic_energy_kernel(tree)
 
     def lyapunov(q: Array, qd: Array, target: Array) -> Lyapunov:

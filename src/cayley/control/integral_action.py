@@ -23,7 +23,8 @@ def integral_state(ki: ArrayLike | None, count: int) -> dict[str, Block]:
     return {} if ki is None else {"integral": Block((count,), default=0.0)}
 
 
-def integral_gains(ki: ArrayLike | None, wind_up: ArrayLike | None, count: int) -> dict[str, Array]:
+def integral_gains(ki: ArrayLike | None, wind_up: ArrayLike | None, count: int, *,
+                   signed: bool = False) -> dict[str, Array]:
     """The parameters `ki` and `wind_up` of a law that has integral action."""
     if ki is None:
         if wind_up is not None:
@@ -32,7 +33,7 @@ def integral_gains(ki: ArrayLike | None, wind_up: ArrayLike | None, count: int) 
     most = numbers_of(np.inf if wind_up is None else wind_up, "the limits wind_up")
     if most.shape not in ((), (count,)) or not (most > 0).all():
         raise SignatureError(f"the limits wind_up are positive, ({count}) or one for all, not {shown(wind_up)}")
-    return {"ki": gains_of(ki, count, "ki"), "wind_up": np.array(np.broadcast_to(most, (count,)))}
+    return {"ki": gains_of(ki, count, "ki", signed=signed), "wind_up": np.array(np.broadcast_to(most, (count,)))}
 
 
 def integral_rate(error: Array, integral: Array, ki: Array, wind_up: Array) -> Array:

@@ -112,7 +112,7 @@ def joint_error_model(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Arr
     driven = voltage_dynamics(arm)
     gain = driven.gain
     n = len(gain)
-    stiffness = np.diag(gain * gains_of(kp, n, "kp"))
+    stiffness = np.diag(gain * gains_of(kp, n, "kp", signed=True))
     load = np.zeros(n)
     at = None if target is None else _target(target, n)
     if at is None:
@@ -122,8 +122,8 @@ def joint_error_model(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Arr
         stiffness = stiffness + linearize_kernel(driven.tree)(at, np.zeros(n), np.zeros(n)).P
         load = gravity_forces_kernel(driven.tree)(at)
     inertia = _rotors(driven) if at is None or not links else driven.inertia_matrix(at)
-    return JointErrors(inertia, np.diag(driven.damping + gain * gains_of(kd, n, "kd")), stiffness,
-                       np.diag(gain * gains_of(ki, n, "ki")), load, gain)
+    return JointErrors(inertia, np.diag(driven.damping + gain * gains_of(kd, n, "kd", signed=True)), stiffness,
+                       np.diag(gain * gains_of(ki, n, "ki", signed=True)), load, gain)
 
 
 def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
@@ -133,8 +133,8 @@ def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayL
     """
     driven = voltage_dynamics(arm)
     n = len(driven.gain)
-    w = gains_of(frequency, n, "frequency")
-    z = gains_of(damping_ratio, n, "damping_ratio")
+    w = gains_of(frequency, n, "frequency", signed=True)
+    z = gains_of(damping_ratio, n, "damping_ratio", signed=True)
     inertia = np.diagonal(_rotors(driven))
     kd = (2 * z * w * inertia - driven.damping) / driven.gain
     if not (w > 0).all() or not (z > 0).all() or not (driven.gain * kd >= 0).all():
@@ -151,7 +151,7 @@ def joint_equilibrium(arm: Tree | HasTree, kp: ArrayLike, target: ArrayLike) -> 
     """
     driven = voltage_dynamics(arm)
     n = len(driven.gain)
-    stiffness = driven.gain * gains_of(kp, n, "kp")
+    stiffness = driven.gain * gains_of(kp, n, "kp", signed=True)
     at = _target(target, n)
     gravity = gravity_forces_kernel(tree_of(arm))
     found = root(lambda q: stiffness * (at - q) - gravity(q), at, tol=1e-13)

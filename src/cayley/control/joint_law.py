@@ -31,15 +31,16 @@ def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None
     <system joint control: state integral; inputs q, qd, target, target_qd; outputs voltage;
      parameters kp, kd, ki, wind_up>
     """
-    parameters = {"kp": gains_of(kp, count, "kp"), "kd": gains_of(kd, count, "kd"),
-                  **integral_gains(ki, wind_up, count)}
+    signed = output == "voltage"  # behind a negative gear the gains in volts are negative
+    parameters = {"kp": gains_of(kp, count, "kp", signed=signed), "kd": gains_of(kd, count, "kd", signed=signed),
+                  **integral_gains(ki, wind_up, count, signed=signed)}
 
     def law(x: State, u: Record, p: Record) -> Array:
         wanted = p.kp * (u.target - u.q) + p.kd * (u.target_qd - u.qd)
         return finite_or(wanted if ki is None else wanted + p.ki * x.integral, 0.0)
 
     return System(
-        name, state=integral_state(ki, count), parameters=parameters, outputs={output: count},
+        name, state=integral_state(ki, count), parameters=parameters, outputs={output: count}, acts=True,
         inputs={"q": count, "qd": count, "target": count, "target_qd": Port((count,), default=0.0)},
         derivative=None if ki is None else
         lambda t, x, u, p: integral_rate(u.target - u.q, x.integral, p.ki, p.wind_up),

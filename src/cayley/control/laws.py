@@ -66,7 +66,7 @@ class Law(Generic[P]):
             known = units_of(tree)
             units = [f"{name} [{known[name]}]" for name in ("q", "qd", "tau")
                      if name in system.inputs or name in system.outputs]
-            return replace(system, about=mechanism_in_words(tree, self.about, f"Units: {', '.join(units)}."))
+            return replace(system, acts=True, about=mechanism_in_words(tree, self.about, f"Units: {', '.join(units)}."))
 
         return made
 
@@ -86,9 +86,9 @@ def laws_of(owner: type) -> dict[str, Law[...]]:
 
 
 def law_named(owner: type, name: str) -> Law[...]:
-    """The law of a name, in which words may be joined by hyphens."""
+    """The law of a name, in which words may be joined by hyphens or spaces."""
     table = laws_of(owner)
-    spelt = name.replace("-", "_") if isinstance(name, str) else name
+    spelt = name.strip().replace("-", "_").replace(" ", "_") if isinstance(name, str) else name
     if not isinstance(spelt, str) or spelt not in table:
         raise SignatureError(f"there is no law {shown(name)}{did_you_mean(spelt, table)}; there are "
                              f"{', '.join(table)}")

@@ -73,11 +73,11 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
     inputs: dict[str, PortLike] = {"voltage": (n, "V"), "qd": n}
     if not lagging.size:
         del parameters["L"]
-        return System(name, inputs=inputs, outputs={"tau": n}, parameters=parameters,
+        return System(name, inputs=inputs, outputs={"tau": n}, parameters=parameters, acts=True,
                       output=lambda t, x, u, p: p.k * p.N * driving(u, p) / p.R)
     return System(
         name, state={"current": Block((len(lagging),), "A", default=0.0)}, inputs=inputs,
-        outputs={"tau": n, "current": (len(lagging), "A")}, parameters=parameters,
+        outputs={"tau": n, "current": (len(lagging), "A")}, parameters=parameters, acts=True,
         derivative=lambda t, x, u, p: rise(x, u, p) / p.L,
         output=lambda t, x, u, p: {"tau": p.k * p.N * current(x, u, p), "current": x.current},
         power=lambda t, x, u, p: x.current @ rise(x, u, p),

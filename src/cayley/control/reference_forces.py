@@ -70,7 +70,7 @@ def arm_of_single_coordinates(arm: Tree | HasTree, what: str) -> Tree:
 
 def positive_gains_of(values: ArrayLike, count: int, name: str, *, zero: bool = False) -> Array:
     """Gains (count) on which a proof of stability rests: more than zero, or at least zero."""
-    given = gains_of(values, count, name)
+    given = gains_of(values, count, name, signed=True)
     if not ((given >= 0) if zero else (given > 0)).all():
         raise SignatureError(f"the gains {name} are {'not negative' if zero else 'positive'}, not {shown(values)}")
     return given

@@ -42,7 +42,7 @@ def voltage_commands(arm: Tree | HasTree, *, bandwidth: float | None = None, nam
     windings = windings_of(tree_of(arm), "a law of voltages")
     n = len(windings.gain)
     if bandwidth is None:
-        return System(name, inputs={"wanted_tau": n, "qd": n}, outputs={"voltage": (n, "V")},
+        return System(name, inputs={"wanted_tau": n, "qd": n}, outputs={"voltage": (n, "V")}, acts=True,
                       output=lambda t, x, u, p: finite_or(
                           (u.wanted_tau + windings.induced_damping * u.qd) / windings.gain, 0.0))
     if not 0 < bandwidth < np.inf or not windings.inductance.all():
@@ -55,4 +55,4 @@ def voltage_commands(arm: Tree | HasTree, *, bandwidth: float | None = None, nam
                          + windings.inductance * p.bandwidth * (wanted - u.current), 0.0)
 
     return System(name, inputs={"wanted_tau": n, "qd": n, "current": (n, "A")}, outputs={"voltage": (n, "V")},
-                  parameters={"bandwidth": bandwidth}, output=lambda t, x, u, p: voltage(u, p))
+                  parameters={"bandwidth": bandwidth}, acts=True, output=lambda t, x, u, p: voltage(u, p))

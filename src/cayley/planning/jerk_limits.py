@@ -49,7 +49,7 @@ def phases_of(distance: Scalar, velocity: Scalar, acceleration: Scalar, jerk: Sc
 
 @kernel("(n),(n),(n),(n),(n)->(n),(n),(n),()")
 def rest_to_rest(start: Array, end: Array, velocity: Array, acceleration: Array, jerk: Array) -> Phases:
-    """The phases of the fastest motion in which all joints arrive together; limits are positive.
+    """The phases of the fastest motion in which all joints arrive together; limits are positive (negative: NaN).
 
     >>> found = rest_to_rest([0.0, 0.0], [1.0, 0.1], [0.5, 1.0], [1.0, 1.0], [4.0, 4.0])
     >>> found.duration, found.cruise.round(6)
@@ -57,8 +57,9 @@ def rest_to_rest(start: Array, end: Array, velocity: Array, acceleration: Array,
     """
     own = [phases_of(abs(b - a), *of) for a, b, *of in zip(start, end, velocity, acceleration, jerk, strict=True)]
     takes = [2.0 * rise + cruise for _, rise, cruise in own]
-    duration = reduce(np.maximum, takes)
-    slower = [where(each > 0.0, duration / each, 1.0) for each in takes]
+    least = reduce(np.minimum, [*velocity, *acceleration, *jerk])
+    duration = where(least >= 0.0, reduce(np.maximum, takes), np.nan)
+    slower = [where(each == 0.0, 1.0, duration / each) for each in takes]
     ramp, rise, cruise = (np.stack([phase * factor for phase, factor in zip(phases, slower, strict=True)])
                           for phases in zip(*own, strict=True))
     return Phases(ramp, rise, cruise, duration)

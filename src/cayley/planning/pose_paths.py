@@ -174,7 +174,11 @@ def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, trav
     if not (steps > 0).all():
         raise PlanningError(f"points {int(np.argmin(steps)) + 1} and {int(np.argmin(steps)) + 2} of the seam are the "
                             "same: leave one out")
-    up = np.broadcast_to(numbers(normals, "normals of a seam"), given.shape)
+    up = numbers(normals, "normals of a seam")
+    if up.shape not in ((3,), given.shape):
+        raise SignatureError(f"the normals of a seam are one for all points (3) or one for each {given.shape}, not "
+                             f"{up.shape}")
+    up = np.broadcast_to(up, given.shape)
     if not (np.linalg.norm(up, axis=1) > 0).all():
         raise GeometryError("a normal of the seam has no length")
     closed = bool(np.abs(given[0] - given[-1]).max() <= _SAME)

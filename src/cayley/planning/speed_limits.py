@@ -133,8 +133,8 @@ def force_speeds(parts: Parts, effort: Array) -> Array:
 
 def _first_beyond(room: Array, linear: Array, square: Array) -> Array:
     """The least c > 0 at which linear c + square c^2 = room, infinity if there is none; 0 if there is no room."""
-    discriminant = linear**2 + 4.0 * square * room
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # where there is no limit, room is infinite
+        discriminant = linear**2 + 4.0 * square * room
         rise = linear + np.sqrt(np.maximum(discriminant, 0.0))
         first = np.where((discriminant >= 0.0) & (rise > 0.0) & np.isfinite(room), 2.0 * room / rise, np.inf)
     rises = (linear > 0.0) | ((linear == 0.0) & (square > 0.0))

@@ -14,6 +14,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
+from cayley.compiler.symbols import where
 from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
 from cayley.systems.dependence import outputs_depend_on_time
@@ -49,7 +50,8 @@ def _made(system: System) -> Kernel:
         found = tuple(system.values(t, x, u, p).values())
         if remembers:
             rates = system.tangents(t, x, u, p)
-            moved = system.layout.stepped(x, {name: given["h"] * rate for name, rate in rates.items()})
+            h = where(np.isfinite(given["h"]), given["h"], 0.0)  # a period that is no number must not spoil the memory
+            moved = system.layout.stepped(x, {name: h * rate for name, rate in rates.items()})
             found = (*found, system.layout.vector(x.replaced(moved)))
         return found if len(found) > 1 else found[0]
 

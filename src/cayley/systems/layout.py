@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.foreign_symbols import rollout_numbers
+from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.ports import Block
@@ -185,7 +186,7 @@ class Layout:
 
     def vectors(self, given: Mapping[str, Array], batch: tuple[int, ...] | None = None) -> Array:
         """The vectors (..., size) of a batch of states."""
-        batch = np.broadcast_shapes(*self.batch(given).values()) if batch is None else batch
+        batch = joined_batch([*self.batch(given).values()], [*given]) if batch is None and given else batch or ()
         parts = [np.broadcast_to(a, (*batch, *self._shape(name))).reshape((*batch, prod(self._shape(name))))
                  for name, a in given.items()]
         return np.concatenate(parts, axis=-1) if parts else np.zeros((*batch, 0))

@@ -22,7 +22,7 @@ from cayley.systems.layout import Layout, State, StateLike
 from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
 from cayley.systems.record import Record
 from cayley.systems.transitions import Transition
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -49,7 +49,8 @@ class System(HoldsFunctions):
     where. `modes`: by name the words for their values, the first of which
     they start with, and `transitions` what changes them. `explain(x)` says in words why there is no derivative at a
     state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts,
-    unless `timed` says it. `about` are words for whoever reads the C of it.
+    unless `timed` says it. `about` are words for whoever reads the C of it. What `acts`, as a law does, is there to
+    drive another: `connect` warns if nothing takes its outputs.
 
     >>> motor = System("motor", state={"current": "A"}, inputs={"voltage": "V"}, parameters={"R": 2.0, "L": 0.1},
     ...                derivative=lambda t, x, u, p: (u.voltage - p.R * x.current) / p.L)
@@ -74,8 +75,13 @@ class System(HoldsFunctions):
     methods: Mapping[str, Callable[..., FixedStep]] = field(default_factory=dict)
     timed: bool | None = None
     about: str = ""
+    acts: bool = False
 
     def __post_init__(self) -> None:
+        for word in ("state", "inputs", "outputs", "parameters", "constraints", "modes", "methods"):
+            if not isinstance(getattr(self, word), Mapping):
+                raise SignatureError(f"the {word} of {self.name} are a dictionary by names, not "
+                                     f"{shown(getattr(self, word))}")
         blocks = as_blocks(self.state, self.name)
         modes = {name: tuple(words) for name, words in self.modes.items()}
         layout = Layout(self.name, blocks, modes)
@@ -196,7 +202,7 @@ class System(HoldsFunctions):
         return depends_on_time(self) if self.timed is None else self.timed
 
     def with_parameters(self, values: Mapping[str, ArrayLike]) -> System:
-        """The same with other values of some parameters.
+        """The same with other values of some parameters; a number is for all entries.
 
         >>> lag = System("lag", state={"y": ""}, parameters={"T": 1.0}, derivative=lambda t, x, u, p: -x.y / p.T)
         >>> lag.with_parameters({"T": 0.5}).parameters
@@ -205,10 +211,12 @@ class System(HoldsFunctions):
         for name, value in values.items():
             if name not in self.parameters:
                 raise SignatureError(f"{self.name} has no parameter {name!r}{did_you_mean(name, self.parameters)}")
-            if np.shape(value) != np.shape(self.parameters[name]):
+            if np.shape(value) not in ((), np.shape(self.parameters[name])):
                 raise SignatureError(f"the parameter {name!r} of {self.name} has the shape "
-                                     f"{np.shape(self.parameters[name])}, not {np.shape(value)}")
-        return replace(self, parameters={**self.parameters, **values})
+                                     f"{np.shape(self.parameters[name])}, or is one number for all, not "
+                                     f"{np.shape(value)}")
+        made = {name: np.full(np.shape(self.parameters[name]), value, dtype=float) for name, value in values.items()}
+        return replace(self, parameters={**self.parameters, **made})
 
     def renamed(self, names: Mapping[str, str], name: str | None = None) -> System:
         """The same with other names for some blocks, modes, ports and parameters, and perhaps for itself.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, ModelWarning, SignatureError
 from cayley.systems.ports import Port
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
@@ -32,6 +33,7 @@ class Wiring:
                 "outputs, so that an input of that name would be driven twice", "rename one with `renamed`")
         self.driven_by = self._drivers(wires)
         self.inputs = self._left()
+        self._look_for_idle()
         self.order, self.loops = self._order()
         if self.loops and not solve_loops:
             listed = "; ".join(" -> ".join(self.called(place) for place in (*loop, loop[0])) for loop in self.loops)
@@ -101,6 +103,21 @@ class Wiring:
                 else:
                     found[n] = (place, port)
         return {n: port for n, (_, port) in found.items()}
+
+    def _look_for_idle(self) -> None:
+        """Warn of what is there to act, and looks at something that moves, but drives nothing."""
+        taken = set(self.driven_by.values())
+        waiting = [self.called(Place(k, n)) for k, part in enumerate(self.parts) for n in part.ports
+                   if Place(k, n) not in self.driven_by and not part.acts]
+        for k, part in enumerate(self.parts):
+            looks_at = {self.driven_by[place].system for n in part.ports if (place := Place(k, n)) in self.driven_by}
+            if part.acts and not any(Place(k, n) in taken for n in part.outputs) and any(
+                    self.parts[other].state for other in looks_at):
+                left = f", while nothing drives {', '.join(waiting)}" if waiting else ""
+                warnings.warn(
+                    f"nothing takes {' or '.join(self.called(Place(k, n)) for n in part.outputs)}{left}: put what "
+                    "turns the one into the other between them (motors take voltages), let the mechanism take it "
+                    "(arm.system(wrenches=[frame])), or join them with `wires`", ModelWarning, stacklevel=4)
 
     # The order of evaluation
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.signature import joined_batch
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
@@ -135,7 +136,7 @@ class Solver:
         own = None if start is None else self._checked_start(start)
         batch = targets.shape[:-2]
         if own is not None:
-            batch = np.broadcast_shapes(batch, own.shape[:-1])
+            batch = joined_batch([batch, own.shape[:-1]], ["target", "start"])
             targets = np.broadcast_to(targets, (*batch, 4, 4))
             own = np.broadcast_to(own, (*batch, self.nq)).reshape(-1, self.nq)
         targets = targets.reshape(-1, 4, 4)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
@@ -123,7 +124,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     G = gain_matrix(gain, sum(wanted.rows))
     twists = path_twists(poses, step) if velocity is None else np.broadcast_to(np.asarray(velocity, dtype=float),
                                                                                (*poses.shape[:-2], 6))
-    batch = np.broadcast_shapes(poses.shape[:-3], np.shape(start)[:-1])
+    batch = joined_batch([poses.shape[:-3], np.shape(start)[:-1]], ["path", "start"])
     q = np.array(np.broadcast_to(start, (*batch, tree.nq)), dtype=float)
     look = kept(tree, ("moment", frame, wanted, orientation), lambda: moment_kernel(tree, frame, wanted, orientation))
     move = kept(tree, "motion", lambda: motion_kernel(tree))
