@@ -37,7 +37,7 @@ def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str
     except (*_TELLING, SystemError) as raised:
         error = _refusal(raised)
         if isinstance(error, CayleyError) and not _from_libraries(error):  # said by the text itself about its choices
-            raise
+            raise error from None
         raise _explained(error, name) from error
     labels, values = named_results(returned, len(signature.outputs), outputs, name)
     check_names(labels, f"results of {name}")
