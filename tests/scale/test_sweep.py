@@ -144,10 +144,81 @@ def test_another_sweep_in_the_same_place_is_refused(tmp_path):
     with pytest.raises(ConventionError, match="another sweep: chunk is 10 there, and 20 here"):
         ARM.sweep("gravity_forces", {"q": q}, into=into, chunk=20)
     with pytest.raises(ConventionError, match="result of its chunk 0 is not what this function gives"):
-        ARM.sweep("gravity_forces", {"q": q + 0.1}, into=into, chunk=10)
+        ARM.with_gravity([3.0, 1.0, 0.0]).sweep("gravity_forces", {"q": q}, into=into, chunk=10)
     zarr.open_group(tmp_path / "other").create_array("q", data=q)
     with pytest.raises(ConventionError, match="holds q, and no sweep"):
         ARM.sweep("gravity_forces", {"q": q}, into=tmp_path / "other")
+
+
+def moved(q, place, by):
+    other = q.copy()
+    other.flat[place] += by
+    return other
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_other_point_is_refused_and_named(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    q = rng.normal(size=(95, 2))
+    run = partial(ARM.sweep, "gravity_forces", into=tmp_path / "store", chunk=int(rng.integers(5, 40)),
+                  **({"reduce": {"result": [Moments()]}} if seed % 2 else {}))
+    points = Table if seed % 3 else lambda columns: Table({"q": zarr.array(columns["q"])})
+    run(points=points({"q": q}))
+    assert run(points=points({"q": q})).computed == 0
+    place = int(rng.integers(q.size))
+    first = place // 2 // run.keywords["chunk"] * run.keywords["chunk"]
+    with pytest.raises(ConventionError, match=f"store holds a sweep of other points: some of those from {first} to"):
+        run(points=points({"q": moved(q, place, 10.0**-rng.integers(0, 12))}))
+    assert run(points=points({"q": q})).computed == 0  # what was there is still there
+
+
+def test_other_axes_and_seeds_are_refused(tmp_path):
+    grid = partial(sweep, lambda x, y: np.hypot(x, y), into=tmp_path / "grid", chunk=7)
+    grid(Grid(x=[1.0, 2.0, 3.0], y=np.arange(9.0)))
+    with pytest.raises(ConventionError, match="sweep of other points"):
+        grid(Grid(x=[1.0, 2.0, 3.0], y=np.append(np.arange(8.0), 8.5)))
+    drawn = partial(ARM.sweep, "inverse_dynamics", into=tmp_path / "drawn", chunk=7)
+    drawn(Drawn(30, states, seed=1))
+    with pytest.raises(ConventionError, match="sweep of other points"):
+        drawn(Drawn(30, states, seed=2))
+
+
+DAMAGES = {"cut short": lambda data: data[:len(data) // 2], "emptied": lambda data: b"",
+           "changed": lambda data: bytes([data[0] ^ 255]) + data[1:], "lost": None}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", ["rows/a/c/2/0", "rows/zero/c/2/0", "summaries/c/2/0", "digests/c/2/0", "marks/c/2",
+                                  "zarr.json", "marks/zarr.json", "rows/a/zarr.json", "digests/zarr.json"])
+def test_what_is_damaged_is_made_anew_or_refused(tmp_path, name, damage):
+    q = np.random.default_rng(1).normal(size=(50, 2))
+
+    def compute(q):
+        return {"a": ARM.gravity_forces(q), "b": q, "zero": np.zeros_like(q), "minus": -np.zeros_like(q)}
+
+    run = partial(sweep, compute, {"q": q}, into=tmp_path / "store", chunk=10, reduce={"b": [Extremes()]})
+    whole = run()
+    place = tmp_path / "store" / name
+    if place.exists():  # a chunk of zeros is none
+        place.unlink() if DAMAGES[damage] is None else place.write_bytes(DAMAGES[damage](place.read_bytes()))
+    else:
+        assert "zero" in name
+    try:
+        found = run()
+    except ConventionError as error:
+        assert "another place" in str(error) and (name.endswith("zarr.json") or name[:7] == "digests")
+        return
+    assert found.computed == (0 if "zero" in name else 5 if name == "zarr.json" else 1)
+    np.testing.assert_array_equal(found["a"][:], ARM.gravity_forces(q))
+    np.testing.assert_array_equal(found.reduced["b"][0].greatest, whole.reduced["b"][0].greatest)
+    assert run().computed == 0
+
+
+def test_places_that_cannot_hold_a_sweep_are_said(tmp_path):
+    (tmp_path / "file").touch()
+    for into in ("/dev/null/x", tmp_path / "file", tmp_path / "file" / "x", "/dev/null", "a\0b", "/proc/x"):
+        with pytest.raises(ConventionError):
+            ARM.sweep("gravity_forces", {"q": np.zeros((3, 2))}, into=into)
 
 
 def test_what_cannot_be_swept_is_said(client):
@@ -219,7 +290,7 @@ def dying(notes, q, qd, qdd):
     if number >= 5 and not (Path(notes) / "died").exists():
         (Path(notes) / "died").touch()
 
-        def half(store, place, rows, summary):
+        def half(store, place, rows, summary, known):
             store.rows("tau")[place * 100:place * 100 + 50] = rows["tau"][:50]
             os.kill(os.getpid(), signal.SIGKILL)
         Store.write = half

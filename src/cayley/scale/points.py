@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from hashlib import blake2b
 from math import prod
 from typing import Any, Protocol
 
@@ -32,6 +33,16 @@ class Points(Protocol):
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
         """What makes the rows from `first` to before `last`, here or where it is sent."""
         ...
+
+
+def digest(columns: Mapping[str, Array]) -> int:
+    """A number of 64 bits that tells whether columns are the same, to the last bit."""
+    found = blake2b(digest_size=8)
+    for name in sorted(columns):
+        column = np.ascontiguousarray(columns[name])
+        found.update(f"{name} {column.dtype.str} {column.shape} ".encode())
+        found.update(column.tobytes() if column.dtype.hasobject else column.data)
+    return int.from_bytes(found.digest())
 
 
 class Table:
@@ -85,6 +96,11 @@ class Grid:
             raise ConventionError(f"a grid of {' x '.join(str(len(axis)) for axis in self._axes.values())} has more "
                                   "points than can be numbered: take fewer, or `Drawn` ones")
 
+    @property
+    def known_by(self) -> int:
+        """What tells all its rows."""
+        return digest(self._axes)
+
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
         return partial(self._columns, first, last)
 
@@ -105,6 +121,11 @@ class Drawn(HoldsFunctions):
         self.count = whole_number(count, "the number of points", least=0)
         self._draw = draw
         self._seed = whole_number(seed, "the seed", least=0)
+
+    @property
+    def known_by(self) -> int:
+        """What tells all its rows, if the function that draws them is the same; another machine may round otherwise."""
+        return self._seed % 2**64
 
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
         return partial(self._columns, first, last)

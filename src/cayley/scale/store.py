@@ -2,6 +2,7 @@
 
     rows/<name>   (points, *shape)   results that are kept, in the chunks of the sweep
     summaries     (chunks, size)     what is kept of the others, a row for each chunk
+    digests       (chunks, 2)        of the points of each chunk, and of its results
     marks         (chunks,)          1 where a chunk is complete
 A mark is written after all that it stands for, and is an object of its own: a task that ends in the middle leaves a
 chunk without a mark, which is made anew. To write a chunk twice changes nothing.
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ConventionError
+from cayley.errors import CayleyError, ConventionError
+from cayley.scale.points import digest
 
 if TYPE_CHECKING:
     import zarr
@@ -48,7 +50,8 @@ class Plan:
     def facts(self) -> dict[str, Any]:
         """As they stand in the store."""
         kept = {name: [list(shape), dtype] for name, (shape, dtype) in self.kept.items()}
-        return {"points": self.count, "chunk": self.chunk, "kept": kept, "reduced": self.reduced, "size": self.size}
+        return {"format": 2, "points": self.count, "chunk": self.chunk, "kept": kept, "reduced": self.reduced,
+                "size": self.size}
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,14 @@ class Store:
     group: zarr.Group
     plan: Plan
 
-    def write(self, number: int, rows: Mapping[str, Array], summary: Array) -> None:
+    def write(self, number: int, rows: Mapping[str, Array], summary: Array, points: int) -> None:
         first, last = self.plan.bounds(number)
         for name, values in rows.items():
             self.rows(name)[first:last] = values
         if self.plan.size:
             self.group["summaries"][number] = summary  # type: ignore[index]
+        known = points, _digest(rows, summary)
+        self.group["digests"][number] = np.array(known, dtype=np.uint64)  # type: ignore[index]
         self.group["marks"][number] = 1  # type: ignore[index]
 
     def rows(self, name: str) -> Any:  # noqa: ANN401 (an array of Zarr)
@@ -73,8 +78,34 @@ class Store:
         return np.asarray(self.group["summaries"][first:last])  # type: ignore[index]
 
     def complete(self) -> Array:
-        """Which chunks are (bool)."""
-        return np.asarray(self.group["marks"][:]) == 1  # type: ignore[index]
+        """Which chunks are (bool); a mark that cannot be read is none."""
+        try:
+            return np.asarray(self.group["marks"][:]) == 1  # type: ignore[index]
+        except Exception:  # whatever Zarr, its codecs and the file system raise for what is damaged
+            return np.array([self._is_marked(number) for number in range(self.plan.chunks)])
+
+    def _is_marked(self, number: int) -> bool:
+        try:
+            return bool(self.group["marks"][number] == 1)  # type: ignore[index]
+        except Exception:
+            return False
+
+    def points_of(self, number: int) -> int | None:
+        """The digest of the points of a chunk that is complete; None where it is no longer what was written."""
+        first, last = self.plan.bounds(number)
+        try:
+            results = {name: np.asarray(self.rows(name)[first:last]) for name in self.plan.kept}
+            summary = self.summaries(number, number + 1)[0] if self.plan.size else np.zeros(0)
+            points, there = np.asarray(self.group["digests"][number]).tolist()  # type: ignore[index]
+        except Exception:
+            return None
+        return points if there == _digest(results, summary) else None
+
+
+def _digest(rows: Mapping[str, Array], summary: Array) -> int:
+    """Of results; Zarr does not keep the sign of zeros."""
+    return digest({name: values + 0.0 if values.dtype.kind in "fc" else values
+                   for name, values in {**rows, "": summary}.items()})
 
 
 def opened(into: str | os.PathLike[str] | Files | None, plan: Plan) -> Store:
@@ -84,14 +115,31 @@ def opened(into: str | os.PathLike[str] | Files | None, plan: Plan) -> Store:
         into, (str, os.PathLike)) and "://" not in str(into) else into
     if isinstance(place, str) and Path(place).is_file():
         raise ConventionError(f"{into} is a file: a sweep takes a folder, or a place where nothing is yet")
-    group = zarr.open_group(place, mode="a")
+    try:
+        return Store(_group(zarr.open_group(place, mode="a"), into, plan), plan)
+    except CayleyError:
+        raise
+    except OSError as error:
+        raise ConventionError(f"{into} cannot hold a sweep: {error.strerror or error}") from error
+    except Exception as error:  # whatever Zarr raises for a description that is damaged
+        raise ConventionError(f"what {into} holds cannot be read as a sweep, or is damaged ({type(error).__name__}, "
+                              f"{error}): take another place, or delete it to compute all of it again") from error
+
+
+def _group(group: zarr.Group, into: object, plan: Plan) -> zarr.Group:
     if _TITLE in group.attrs:
         _check_same(into, group.attrs[_TITLE], plan)
+        for name in _arrays(plan):
+            group[name]
     elif list(group.keys()):
         raise ConventionError(f"{into} holds {', '.join(sorted(group.keys())[:3])}, and no sweep: take another place")
     else:
         _make(group, plan)
-    return Store(group, plan)
+    return group
+
+
+def _arrays(plan: Plan) -> list[str]:
+    return [*[f"rows/{name}" for name in plan.kept], *(["summaries"] if plan.size else []), "digests", "marks"]
 
 
 def _make(group: zarr.Group, plan: Plan) -> None:
@@ -102,6 +150,8 @@ def _make(group: zarr.Group, plan: Plan) -> None:
     if plan.size:
         group.create_array("summaries", shape=(plan.chunks, plan.size), chunks=(1, plan.size), dtype="float64",
                            overwrite=True)
+    group.create_array("digests", shape=(plan.chunks, 2), chunks=(1, 2), dtype="uint64", compressors=None,
+                       overwrite=True)
     group.create_array("marks", shape=(plan.chunks,), chunks=(1,), dtype="uint8", compressors=None, overwrite=True)
     group.attrs[_TITLE] = plan.facts
 

@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SignatureError
-from cayley.scale.points import Columns, Points, points_of, whole_number
+from cayley.scale.points import Columns, Points, digest, points_of, whole_number
 from cayley.scale.reductions import Reduction
 from cayley.scale.store import Plan, Store, opened
 from cayley.scale.tasks import Workers, check_workers, done, is_elsewhere, tasks_of
@@ -42,8 +42,7 @@ class Job:
     compute: Compute
     reduce: Mapping[str, tuple[Reduction, ...]]
 
-    def results(self, cut: Callable[[], Columns]) -> Columns:
-        columns = cut()
+    def results(self, columns: Columns) -> Columns:
         rows = len(next(iter(columns.values())))
         found = _named(self.compute, self.compute(**columns))
         for name, values in found.items():
@@ -95,7 +94,8 @@ def sweep(compute: Compute, points: Points | Mapping[str, Any], *, into: str | o
     arrays with as many rows: one (called as the kernel calls it, or "result"), several, by name, or the trajectories of
     a rollout. `points`: columns by name (NumPy,
     Zarr, HDF5), a `Grid`, or what is `Drawn`. `into`: a folder, or a store of Zarr; in memory, if left out. If it holds
-    this sweep already, what is complete is not computed again, and one chunk of it is compared. `reduce`: for the
+    this sweep already, what is complete is not computed again, unless it is damaged; other points and another function
+    are refused. `reduce`: for the
     results that are not to be kept row by row, how they are summed up. `on`: a client of Dask, or an executor of
     concurrent.futures; otherwise all is done here. `progress`: a bar, if it takes long.
 
@@ -119,10 +119,11 @@ def sweep(compute: Compute, points: Points | Mapping[str, Any], *, into: str | o
     job = Job(compute, {name: _ways(name, ways) for name, ways in (reduce or {}).items()})
     plan = _planned(job, points, min(rows, points.count))
     store = opened(into, plan)
-    complete = store.complete()
+    known_by = getattr(points, "known_by", None)
+    complete = _sound(points, known_by, store, on, into)
     _check_chunk(job, points, store, complete, into)
     missing = np.flatnonzero(~complete)
-    task = tasks_of(_do, job, store, workers=on)
+    task = tasks_of(_do, job, store, known_by, workers=on)
     tasks = (task(int(k), points.cut(*plan.bounds(int(k)))) for k in missing)
     with PatientBar("sweep", plan.chunks, shown=progress) as bar:
         for already, _ in enumerate(done(on, tasks), plan.chunks - len(missing) + 1):
@@ -151,7 +152,7 @@ def kernel_named(mechanism: object, compute: str | Compute) -> Compute:
 
 def _planned(job: Job, points: Points, chunk: int) -> Plan:
     """What the results are, from those of one point."""
-    results = job.results(points.cut(0, 1))
+    results = job.results(points.cut(0, 1)())
     unknown = [name for name in job.reduce if name not in results]
     if unknown:
         raise SignatureError(f"there is no result {unknown[0]!r} to reduce: there are {', '.join(results)}")
@@ -160,12 +161,14 @@ def _planned(job: Job, points: Points, chunk: int) -> Plan:
     return Plan(points.count, chunk, kept, ways, len(job.summary(results, 0)))
 
 
-def _do(job: Job, store: Store, number: int, cut: Callable[[], Columns]) -> int:
+def _do(job: Job, store: Store, known_by: int | None, number: int, cut: Callable[[], Columns]) -> int:
     first, last = store.plan.bounds(number)
     try:
-        results = job.results(cut)
+        columns = cut()
+        known = digest(columns) if known_by is None else known_by  # before the function, which may write into them
+        results = job.results(columns)
         _check_results(job.kept(results), store.plan)
-        store.write(number, job.kept(results), job.summary(results, first))
+        store.write(number, job.kept(results), job.summary(results, first), known)
     except Exception as error:
         error.add_note(f"in chunk {number} of a sweep, points {first} to {last - 1}")
         raise
@@ -183,13 +186,34 @@ def _check_results(kept: Columns, plan: Plan) -> None:
                                  "give the same")
 
 
+def _sound(points: Points, known_by: int | None, store: Store, on: Workers, into: object) -> Array:
+    """Which chunks are complete, can be read, and were computed of these points; other points are refused."""
+    complete = store.complete()
+    task = tasks_of(_found, store, known_by, workers=on)
+    numbers = [int(k) for k in np.flatnonzero(complete)]
+    for number, said in done(on, (task(k, points.cut(*store.plan.bounds(k))) for k in numbers)):
+        if said == "other":
+            first, last = store.plan.bounds(number)
+            raise ConventionError(f"{into} holds a sweep of other points: some of those from {first} to {last - 1} "
+                                  "were others when they were computed; take another place, or the same points")
+        complete[number] = said == "sound"
+    return complete
+
+
+def _found(store: Store, known_by: int | None, number: int, cut: Callable[[], Columns]) -> tuple[int, str]:
+    there = store.points_of(number)
+    if there is None:
+        return number, "damaged"
+    return number, "sound" if there == (digest(cut()) if known_by is None else known_by) else "other"
+
+
 def _check_chunk(job: Job, points: Points, store: Store, complete: Array, into: object) -> None:
     """That what lies there was computed by the same function of the same points: of one chunk, by computing it."""
     if not complete.any():
         return
     number = int(np.argmax(complete))
     first, last = store.plan.bounds(number)
-    results = job.results(points.cut(first, last))
+    results = job.results(points.cut(first, last)())
     pairs = {name: (values, store.rows(name)[first:last]) for name, values in job.kept(results).items()}
     if store.plan.size:
         pairs["summaries"] = job.summary(results, first), store.summaries(number, number + 1)[0]
@@ -203,7 +227,7 @@ def _check_chunk(job: Job, points: Points, store: Store, complete: Array, into: 
 def _totals(job: Job, points: Points, store: Store) -> dict[str, tuple[NamedTuple, ...]]:
     if not job.reduce:
         return {}
-    results = job.results(points.cut(0, 1))
+    results = job.results(points.cut(0, 1)())
     ways = [(name, way) for name in job.reduce for way in job.reduce[name]]
     ends = np.cumsum([len(way.summary(results[name], 0)) for name, way in ways])
     total: list[Array] | None = None
