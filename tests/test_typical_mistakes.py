@@ -1,13 +1,14 @@
 """The eight mistakes that newcomers make, on several functions each: the error says what is wrong and what to do.
 
-What a type checker can find it finds before: `tests/typing/user_code.py`. Options that a Python function does not have
-are Python's own error, which names them."""
+What a type checker can find it finds before: `tests/typing/user_code.py`."""
+
+import inspect
 
 import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import CayleyError
+from cayley.errors import CayleyError, SignatureError
 
 Q = np.zeros(7)
 T = np.eye(4)
@@ -100,3 +101,47 @@ def test_angles_that_would_be_outside_in_degrees_too_are_not_taken_for_degrees(a
         arm.check_configuration(np.full(7, 4.0))
     with pytest.raises(CayleyError, match=r"limits, from -2.8973 to 2.8973$"):
         arm.check_configuration(np.full(7, 400.0))
+
+
+EVERY = sorted(name for name in dir(cy.Mechanism) if not name.startswith("_")
+               and (inspect.isfunction(found := inspect.getattr_static(cy.Mechanism, name))
+                    or isinstance(found, staticmethod)))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_method_says_how_it_is_called(arm, name):
+    """Of an argument that it does not have, and of one that it needs; no name of a class within is told."""
+    method = getattr(arm, name)
+    with pytest.raises(SignatureError) as told:
+        method(saturation_of_what=3.0)
+    assert str(told.value).startswith(f"{name} has no argument 'saturation_of_what'") and isinstance(
+        told.value, TypeError)
+    needed = [each for each in inspect.signature(method).parameters.values()
+              if each.default is each.empty and each.kind is not each.VAR_POSITIONAL]
+    if needed:
+        with pytest.raises(SignatureError, match=f"^{name} needs .*`{needed[-1].name}`. It is called {name}\\("):
+            method()
+    if not any(each.kind is each.VAR_POSITIONAL for each in inspect.signature(method).parameters.values()):
+        with pytest.raises(SignatureError, match=rf"takes \d+ arguments by place, not 40.*It is called {name}\("):
+            method(*range(40))
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda arm: arm.inverse_kinematics(T), r"inverse_kinematics needs `frame`. It is called inverse_kinematics\("),
+    (lambda arm: arm.simulate(Q, Q, untl=1.0), r"no argument 'untl': did you mean 'until'"),
+    (lambda arm: arm.simulate(Q, Q, q=Q, until=0.1), "simulate is given 'q' twice"),
+    (lambda arm: arm.inverse_dynamics(Q, Q, Q, fext=W), r"no argument or option 'fext'.*with_inputs\(wrenches="),
+    (lambda arm: arm.jacobian(Q, "tool", axes="LOCAL_WORLD_ALIGNED"), 'of Pinocchio is axes="world" here'),
+    (lambda arm: arm.twist(Q, Q, "tool", axes="LOCAL"), 'of Pinocchio is axes="body" here')])
+def test_calls_that_do_not_fit_are_told_how(arm, call, said):
+    with pytest.raises(CayleyError, match=f"(?s){said}"):
+        call(arm)
+
+
+def test_a_type_error_within_a_method_stays_what_it_is(arm):
+    def law(t, q, qd):
+        return None + 1
+
+    with pytest.raises(TypeError, match="NoneType") as told:
+        arm.simulate(Q, Q, controller=law, until=0.1)
+    assert not isinstance(told.value, SignatureError)

@@ -14,6 +14,7 @@ from cayley.compiler.signature import Signature, joined_batch
 from cayley.compiler.symbols import Symbols, plain_array
 from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, SignatureError, UnsupportedError
+from cayley.words import what_it_is_here
 
 _OPTIONS = ("axes", "axis", "keepdims", "casting", "order", "subok")
 
@@ -24,8 +25,8 @@ def placed(given: Sequence[Any], named: Mapping[str, Any], inputs: Sequence[str]
     options = {name: value for name, value in named.items() if name not in inputs}
     for name in options:
         if name not in _OPTIONS:
-            raise SignatureError(f"{kernel} has no argument or option {name!r}; its arguments are {', '.join(inputs)}, "
-                                 f"its options out, dtype, {', '.join(_OPTIONS)}")
+            raise SignatureError(f"{kernel} has no argument or option {name!r}{what_it_is_here(name)}; its arguments "
+                                 f"are {', '.join(inputs)}, its options out, dtype, {', '.join(_OPTIONS)}")
     for name in inputs[:len(given)]:
         if name in named:
             raise SignatureError(f"argument {name!r} of {kernel} is given twice, by place and by name")

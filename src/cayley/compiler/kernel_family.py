@@ -225,7 +225,7 @@ class family:
         call.__doc__ = self.__doc__
         call.__module__ = self._make.__module__
         call.__signature__ = self.__signature__
-        call.__qualname__ = self._make.__qualname__
+        call.__qualname__ = self._name  # errors of a call do not name the class that the method is written in
         required = ", ".join(f"{p.name}=..."
                              for p in self._signature.parameters.values() if p.default is p.empty or p.name == "axes")
         for name in _OF_KERNELS:

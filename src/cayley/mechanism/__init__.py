@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import TraceError
+from cayley.mechanism.calls import with_explained_calls
 from cayley.mechanism.changes import Changes
 from cayley.mechanism.configurations import Configurations
 from cayley.mechanism.description import Description
@@ -75,6 +76,7 @@ class WantsTreeError(TraceError, AttributeError):
     """A function that takes a tree was given a mechanism."""
 
 
+@with_explained_calls
 @with_other_names
 class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Motion, Pictures):
     """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
@@ -147,5 +149,6 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
             """What only its tree has is asked by a function that was given a mechanism in place of a tree."""
             if hasattr(Tree, name):
                 raise WantsTreeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
-            advice = "" if name.startswith("_") else what_it_is_here(name) or did_you_mean(name, dir(type(self)))
+            public = [each for each in dir(type(self)) if not each.startswith("_")]
+            advice = "" if name.startswith("_") else what_it_is_here(name) or did_you_mean(name, public)
             raise AttributeError(f"a mechanism has no {name!r}{advice}")

@@ -142,7 +142,7 @@ class Motion(Data):
         def say() -> bool:
             warnings.warn(f"{self.name} moves without the friction and damping of {joints_in_words(names)}: "
                           '`arm.including("friction")` has them, `arm.with_friction(arm.joint_names)` takes them away',
-                          ModelWarning, stacklevel=6)
+                          ModelWarning, stacklevel=7)  # where the mechanism was asked
             return True
 
         if names:

@@ -55,6 +55,8 @@ TERMS = {
     REDUCED: "the same with rotors that only spin",
     GEARED: "rotors as bodies that turn with their joints",
 }
+_REFERENCE_FRAMES = {"LOCAL": 'axes="body"', "LOCAL_WORLD_ALIGNED": 'axes="world"',
+                     "WORLD": 'axes="world", at="world"'}
 _NEEDED = {ELASTIC: "a spring", REDUCED: "a spring", GEARED: "a rotor with a mass and no spring"}
 
 
@@ -307,6 +309,9 @@ class Tree(Immutable):
             return self._named_frames[name]
         if isinstance(name, str) and name in self._body_numbers:
             return Frame(name, name)
+        if str(name) in _REFERENCE_FRAMES:
+            raise ModelError(f"{self.name} has no frame or body {name}: {name} of Pinocchio is "
+                             f"{_REFERENCE_FRAMES[str(name)]} here")
         if not isinstance(name, str):
             known = "tool" if "tool" in self.frame_names else self.frame_names[-1]
             raise ModelError(f"{self.name} has no frame or body {shown(name)}: a frame is named by a text, such as "

@@ -23,7 +23,9 @@ _HERE = Path(__file__).parent
 _OURS = re.compile(r"`arm\.(\w+)")
 _THEIRS = re.compile(r"(?:^|[;(=\[] *)(?!np\.)(?:[A-Za-z]\w*\.)+(\w{3,})")  # pin.rnea, d.qfrc_bias, robot.qlim
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
-_WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}3?")
+_ARGUMENTS = re.compile(r"\([^()]*\)")
+_LAST = re.compile(r"\.(\w+)$")  # model.nv
 
 
 class Word(NamedTuple):
@@ -105,11 +107,25 @@ def what_it_is_here(name: str) -> str:
     for row in words():
         if any(_plain(word) == wanted for word in row.words):
             return ": here it is " + _LINK.sub(r"docs/\2", row.here)
-    for library, spoken in LIBRARIES.items():
-        for call in calls(library):
-            if any(_plain(found) == wanted for found in _THEIRS.findall(call.theirs)):
-                return f": {name} of {spoken} is `{call.here}` here"
+    rows = [(spoken, call) for library, spoken in LIBRARIES.items() for call in calls(library)]
+    for part in (_without_arguments, str):  # calls themselves before what is said in their arguments
+        for spoken, call in rows:
+            if any(_plain(found) == wanted for found in _THEIRS.findall(part(call.theirs))):
+                return f": {name} of {spoken} is `{_counterpart(wanted, call)}` here"
     return ""
+
+
+def _without_arguments(call: str) -> str:
+    """Of `pin.log6(pin.SE3(X)).vector` what is called, `pin.log6.vector`."""
+    bare = _ARGUMENTS.sub("", call)
+    return bare if bare == call else _without_arguments(bare)
+
+
+def _counterpart(wanted: str, call: Call) -> str:
+    """Our call, without an attribute that both are compared by and that was not asked for: `.nv`."""
+    last = _LAST.search(call.theirs)
+    asked = last is None or _plain(last[1]) == wanted or not call.here.endswith(last[0])
+    return call.here if asked or last is None else call.here.removesuffix(last[0])
 
 
 def _plain(word: str) -> str:

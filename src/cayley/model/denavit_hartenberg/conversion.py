@@ -89,7 +89,7 @@ def tree_from_dh(rows: Iterable[DHRow], *, convention: Convention, name: str = "
     if gravity is None and any(body.mass for body in bodies) and gravity_is_idle(made):
         said.append(f"gravity is (0, 0, -9.81), and acts on no joint: {IDLE}, one that lies flat gravity=(0, 0, -9.81)")
     for sentence in said:
-        warnings.warn(f"{name}: {sentence}", ModelWarning, stacklevel=3)
+        warnings.warn(f"{name}: {sentence}", ModelWarning, stacklevel=4)  # where `Mechanism.from_dh` was asked
     return replace(made, notes=tuple(doubts))
 
 

@@ -1,0 +1,78 @@
+"""Calls of a method with arguments that are missing, unknown or too many: the error says how it is called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from cayley.errors import SignatureError
+from cayley.wording import did_you_mean
+from cayley.words import what_it_is_here
+
+Kind = TypeVar("Kind", bound=type)
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+class CallError(SignatureError, TypeError):
+    """A method was called with arguments that it does not have, or without some that it needs."""
+
+
+def with_explained_calls(kind: Kind) -> Kind:
+    """The class, whose public methods say how they are called if a call does not fit. They are asked for their
+    signature only then: calls that fit cost nothing more."""
+    for name in dir(kind):
+        found = inspect.getattr_static(kind, name)
+        if name.startswith("_"):
+            continue
+        if inspect.isfunction(found):
+            setattr(kind, name, explained(found))
+        elif isinstance(found, staticmethod):
+            setattr(kind, name, staticmethod(explained(found.__func__)))
+    return kind
+
+
+def explained(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """The function, whose error of a call that does not fit names what is wrong and how it is called.
+
+    >>> @explained
+    ... def pose(q, frame, *, relative_to=None): ...
+    >>> pose([0.0], frme="tool")
+    Traceback (most recent call last):
+    cayley.mechanism.calls.CallError: pose has no argument 'frme': did you mean 'frame'? It is called pose(q, frame,
+    relative_to=)
+    """
+    @wraps(function)
+    def called(*given: Given.args, **named: Given.kwargs) -> Answer:
+        try:
+            return function(*given, **named)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # an error within the function
+            raise CallError(_explanation(function, given, named)) from None
+
+    return called
+
+
+def _explanation(function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> str:
+    parameters = {name: p for name, p in inspect.signature(function).parameters.items() if name != "self"}
+    by_place = [name for name, p in parameters.items() if p.kind is not p.KEYWORD_ONLY]
+    count = len(given) - ("self" in inspect.signature(function).parameters)
+    called = [f"{name}=" if p.kind is p.KEYWORD_ONLY and p.default is not p.empty else name
+              for name, p in parameters.items()]
+    how = f"It is called {function.__name__}({', '.join(called)})"
+    unknown = [name for name in named if name not in parameters]
+    missing = [name for name, p in parameters.items() if p.default is p.empty and p.kind is not p.VAR_POSITIONAL
+               and name not in by_place[:count] and name not in named]
+    if unknown:
+        advice = did_you_mean(unknown[0], parameters) or f"{what_it_is_here(unknown[0])}."
+        return f"{function.__name__} has no argument {unknown[0]!r}{advice} {how}"
+    if count > len(by_place):
+        return (f"{function.__name__} takes {len(by_place)} arguments by place, not {count}: the others are given by "
+                f"name. {how}")
+    if missing:
+        return f"{function.__name__} needs {' and '.join(f'`{name}`' for name in missing)}. {how}"
+    twice = next((name for name in by_place[:count] if name in named), "")
+    return f"{function.__name__} is given {twice!r} twice, by place and by name. {how}"
