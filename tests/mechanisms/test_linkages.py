@@ -5,6 +5,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ModelError, UnreachableError
+from cayley.mechanisms import TranslationalDelta
 from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank, SlottedLever
 
 
@@ -145,6 +146,43 @@ def test_a_slider_crank_that_cannot_turn_round():
         short.position(np.pi / 2)
     with pytest.raises(UnreachableError, match="crank and rod together"):
         SliderCrank(crank=0.1, rod=0.2, offset=0.5)
+
+
+def ends_of_reach(seed):
+    """Machines of any lengths with straight and with folded legs: what is asked of which, and the angle of its crank."""
+    random = np.random.default_rng(seed)
+    a, b = random.uniform(0.1, 2.0, 2) * 10.0 ** random.integers(-5, 4)
+    way = random.uniform(-np.pi, np.pi)
+    along, across = np.array([np.cos(way), np.sin(way)]), np.array([-np.sin(way), np.cos(way)])
+    delta = TranslationalDelta(a, b, 0.3 * a, 0.1 * a, directions=(way, way, way))
+    for reach, turn in ((a + b, 0.0), (abs(a - b), 0.0 if a > b else np.pi)):
+        yield SliderCrank(crank=a, rod=b, offset=reach * along[1]).crank_position, reach * along[0], way + turn
+        both = FiveBar([[0.0, 0.0], 2 * reach * along], cranks=[a, a], rods=[b, b])  # both legs at their ends at once
+        yield both.inverse_position, reach * along, [way + turn, way + turn + np.pi]
+        yield delta.inverse_position, np.array([*(0.2 * a * along), reach]), np.pi / 2 + turn
+    yield delta.inverse_position, np.array([*(0.2 * a * along + b * across), a]), np.pi / 2  # rods across the cranks
+
+
+def angles_miss(found, kernel, expected):
+    angles = np.asarray(found, dtype=float)[..., 0] if kernel.__name__ == "crank_position" else np.asarray(found, float)
+    return np.abs(np.exp(1j * angles) - np.exp(1j * np.asarray(expected))).max()
+
+
+@pytest.mark.spec("S2-60", "S2-68", "S2-69")
+def test_legs_at_the_very_end_of_their_reach_are_not_refused_by_rounding():
+    """They close to the root of rounding; a little beyond they are refused, and named where one posture is asked for."""
+    for seed in range(60):
+        for kernel, at, expected in ends_of_reach(seed):
+            assert angles_miss(kernel.reference(at), kernel, expected) < 1e-6
+    for kernel, at, expected in ends_of_reach(1):
+        for dtype, near in ((np.float64, 1e-6), (np.float32, 1e-2)):
+            assert angles_miss(kernel(np.asarray(at, dtype=dtype)), kernel, expected) < near
+    beyond = SliderCrank(crank=0.1, rod=0.35)
+    with pytest.raises(UnreachableError, match=r"cannot be at 0\.451 m: .* from 0\.25 m to 0\.45 m"):
+        beyond.crank_position(0.451)
+    assert np.isnan(beyond.crank_position([0.451, 0.45 + 1e-9, 0.2])).all()
+    assert np.isfinite(beyond.crank_position([0.45, 0.25, 0.3])).all()
+    assert np.isfinite(SliderCrank(crank=0.3, rod=0.7, offset=-0.4).position(np.pi / 2)).all()  # upright
 
 
 def test_the_five_bar_both_ways():

@@ -17,7 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
 from cayley.mechanisms.linkages.trees import DOWN, five_bar_configuration, five_bar_tree
 from cayley.mechanisms.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
-from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
+from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
 
@@ -73,7 +73,7 @@ class FiveBar:
             way = second - first
             dd = way @ way
             t = (dd + self.rods[0]**2 - self.rods[1]**2) / (2 * dd)
-            height = np.sqrt(self.rods[0]**2 / dd - t**2)
+            height = root_of_reach(self.rods[0]**2 / dd - t**2, self.rods[0]**2 / dd)
             across = np.array([-way[1], way[0]])
             return np.array([first + t * way + height * across, first + t * way - height * across])
 

@@ -18,7 +18,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
 from cayley.mechanisms.linkages.trees import DOWN, slider_crank_configuration, slider_crank_tree
-from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles
+from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
 
@@ -48,7 +48,7 @@ class SliderCrank:
         """`position(theta)`: gamma and x (..., 2, 2) in both modes, by the crank's angle; NaN where it cannot stand."""
         def position(theta: Scalar) -> Array:
             height = self.crank * np.sin(theta) - self.offset
-            along = np.sqrt((self.rod - height) * (self.rod + height))
+            along = root_of_reach((self.rod - height) * (self.rod + height), (self.crank + self.rod)**2)
             x = self.crank * np.cos(theta)
             return np.array([[np.arctan2(height, -along), x + along], [np.arctan2(height, along), x - along]])
 
@@ -56,8 +56,8 @@ class SliderCrank:
 
     @cached_property
     def crank_position(self) -> Kernel:
-        """`crank_position(x)`: theta and gamma (..., 2, 2) of both ways to hold the slider at x, by the crank's side.
-        """
+        """`crank_position(x)`: theta and gamma (..., 2, 2) of both ways to hold the slider at x, by the crank's side;
+        NaN, and for one place an error, where the slider cannot be."""
         def crank_position(x: Scalar) -> Array:
             found = []
             for theta in crank_angles(x, self.offset, self.crank, self.rod):
@@ -65,7 +65,8 @@ class SliderCrank:
                 found.append([theta, np.arctan2(end[1], end[0])])
             return np.array(found)
 
-        return kernel("()->(2,2)", name="crank_position", inputs=("x",))(crank_position)
+        return kernel("()->(2,2)", name="crank_position", inputs=("x",),
+                      explain=self._explain_too_far)(crank_position)
 
     @cached_property
     def rates(self) -> Kernel:
@@ -101,3 +102,9 @@ class SliderCrank:
         raise UnreachableError(
             f"the crank cannot stand at {float(np.asarray(theta)):.6g} rad: its end is {height:.6g} m from the "
             f"slider's line, and the rod is {self.rod:.6g} m long")
+
+    def _explain_too_far(self, x: ArrayLike) -> None:
+        distance = float(np.hypot(np.asarray(x, dtype=float), self.offset))
+        raise UnreachableError(
+            f"the slider cannot be at {float(np.asarray(x)):.6g} m: it is {distance:.6g} m from the pivot there, and "
+            f"crank and rod reach from {abs(self.crank - self.rod):.6g} m to {self.crank + self.rod:.6g} m")

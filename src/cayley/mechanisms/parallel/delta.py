@@ -33,7 +33,7 @@ from cayley.mechanisms.parallel.singularity import (
     parallel_singularity,
 )
 from cayley.mechanisms.parallel.trees import delta_configuration, delta_tree
-from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
+from cayley.mechanisms.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach, wrapped
 from cayley.mechanisms.rods import Masses
 from cayley.model.tree import Tree
 
@@ -100,7 +100,7 @@ class TranslationalDelta:
             nn = where(n @ n <= (_IN_LINE * (u @ u + w @ w))**2, np.nan, n @ n)
             middle = np.cross(n, u) * (w @ w) + np.cross(w, n) * (u @ u)  # to the centre of the circle, times 2 n.n
             center = C1 + middle / (2 * nn)
-            height = np.sqrt((self.rod**2 - (middle @ middle) / (4 * nn**2)) / nn)
+            height = root_of_reach(self.rod**2 - (middle @ middle) / (4 * nn**2), self.rod**2) / np.sqrt(nn)
             return np.array([center + height * n, center - height * n])
 
         return kernel("(3)->(2,3)", name="direct_position", inputs=("theta",), outputs=("p",),
@@ -207,7 +207,7 @@ class TranslationalDelta:
 
     def _leg_angles(self, p: Array, leg: int) -> Array:
         x, across, z = self._seen_from(p, leg)
-        return crank_angles(x, z, self.crank, np.sqrt((self.rod - across) * (self.rod + across)))
+        return crank_angles(x, z, self.crank, root_of_reach((self.rod - across) * (self.rod + across), self.rod**2))
 
     def _explain_unreachable(self, p: ArrayLike) -> None:
         for leg in range(3):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cayley.compiler.definite import only_where
+from cayley.compiler.rounding import beyond_rounding
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.kinematics.inverse.analytic.planar import elbow_discriminant
@@ -21,9 +23,19 @@ def crank_angles(x: Scalar, y: Scalar, crank: Scalar, rod: Scalar) -> Array:
     >>> np.degrees(crank_angles(-1.0, 1.0, 1.0, 1.0)).round(9)
     array([180.,  90.])
     """
-    k = np.sqrt(elbow_discriminant(x, y, crank, rod))
+    k = root_of_reach(elbow_discriminant(x, y, crank, rod), (crank + rod)**4)
     inner = np.arctan2(k, crank**2 + x**2 + y**2 - rod**2)
     return np.array([wrapped(np.arctan2(y, x) + inner), wrapped(np.arctan2(y, x) - inner)])
+
+
+def root_of_reach(margin: Scalar, whole: Scalar) -> Scalar:
+    """The root of what is left of a reach; at its end, where rounding decides whether that is negative, zero. Beyond it
+    NaN. `whole` is what the margin is a difference of.
+
+    >>> [float(root_of_reach(margin, 1.0)) for margin in (0.04, -1e-16, -1e-6)]
+    [0.2, 0.0, nan]
+    """
+    return only_where(np.logical_not(beyond_rounding(-margin, whole, 1)), np.sqrt(np.maximum(margin, 0.0)))
 
 
 def crank_angle(square: Scalar, direction: Scalar, crank: Scalar, rod_square: Scalar, side: float) -> Scalar:
