@@ -16,7 +16,7 @@ from cayley.dynamics.nonholonomic import (
     nonholonomic_system,
     program_control,
 )
-from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
+from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.mechanisms import RobotMasses, RollingRobot
 from cayley.model.constraint_kinds import Disc, KnifeEdge, Wheel
 from cayley.model.joint_kinds import Floating, Planar, Revolute
@@ -417,7 +417,14 @@ def test_a_program_is_kept_by_forces_that_are_compatible_with_it_and_by_no_other
         assert not np.asarray(U)[others].any()
     ideal = program_control(H, f, A2, drift).U
     np.testing.assert_allclose(np.linalg.matrix_rank(np.stack([*A2, ideal])), 2)  # in the span of the rows
-    assert np.isnan(program_control(H, f, A2, drift, drives=[1]).U).all()
+    for few in ([1], [3, 3], []):
+        with pytest.raises(ModelError, match=f"a program of 2 rows needs as many drives, not {len(set(few))}"):
+            program_control(H, f, A2, drift, drives=few)
+    with pytest.raises(ModelError, match="no place 5 for a drive"):
+        program_control(H, f, A2, drift, drives=[1, 5])
+    for rows, drives in ((A2[[0, 0]], None), (A2[[0, 0]], [0, 2, 4]), (np.eye(5)[:2] @ H, [2, 3])):
+        with pytest.raises(SingularityError, match="do not keep the program"):
+            program_control(H, f, rows, drift, drives=drives)
 
 
 @pytest.mark.spec("S0-46")

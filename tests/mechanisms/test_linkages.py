@@ -149,7 +149,7 @@ def test_a_slider_crank_that_cannot_turn_round():
 
 
 def ends_of_reach(seed):
-    """Machines of any lengths with straight and with folded legs: what is asked of which, and the angle of its crank."""
+    """Machines of any lengths with straight and with folded legs: what is asked of which, and the crank's angle."""
     random = np.random.default_rng(seed)
     a, b = random.uniform(0.1, 2.0, 2) * 10.0 ** random.integers(-5, 4)
     way = random.uniform(-np.pi, np.pi)
@@ -170,7 +170,7 @@ def angles_miss(found, kernel, expected):
 
 @pytest.mark.spec("S2-60", "S2-68", "S2-69")
 def test_legs_at_the_very_end_of_their_reach_are_not_refused_by_rounding():
-    """They close to the root of rounding; a little beyond they are refused, and named where one posture is asked for."""
+    """They close to the root of rounding; a little beyond they are refused, and named where one is asked for."""
     for seed in range(60):
         for kernel, at, expected in ends_of_reach(seed):
             assert angles_miss(kernel.reference(at), kernel, expected) < 1e-6

@@ -18,6 +18,7 @@ from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array
+from cayley.errors import ModelError, SingularityError
 
 
 class ProgramControl(NamedTuple):
@@ -32,11 +33,14 @@ def program_control(H: Array, f: Array, A2: Array, drift: Array, *, drives: Sequ
                     left: Array | None = None, rate: float = 0.0) -> ProgramControl:
     """The control of f = Q - h (n), all other forces, and drift = A2' qd (r): ideal, or of least norm at the places
     `drives`, which can keep r rows if they are as many. `left` = A2 qd (r), which is not zero after a disturbance, dies
-    out with exp(-rate t).
+    out with exp(-rate t). Fewer drives than rows raise `ModelError`, and drives that do not keep the program at a state
+    `SingularityError` (NaN in a kernel).
 
     >>> program_control(np.eye(2), np.array([3.0, 4.0]), np.array([[0.0, 1.0]]), np.zeros(1)).U
     array([ 0., -4.])
     """
+    if drives is not None:
+        _check_drives(drives, len(H), len(A2))
     G = ldl_solve(H, A2.T).T
     back = drift if left is None else drift + rate * left
     g = G @ f + back
@@ -45,4 +49,15 @@ def program_control(H: Array, f: Array, A2: Array, drift: Array, *, drives: Sequ
     square = G @ W
     with np.errstate(all="ignore"):  # of numbers, where there are none
         Lambda = only_where(is_definite(square), -ldl_solve(square, g))
+    if Lambda.dtype != object and np.isfinite(square).all() and np.isfinite(g).all() and not np.isfinite(Lambda).all():
+        raise SingularityError("the drives do not keep the program at this state: its rows depend on each other, or "
+                               "the drives do nothing to one of them")
     return ProgramControl(W @ Lambda, G, g)
+
+
+def _check_drives(drives: Sequence[int], n: int, rows: int) -> None:
+    wrong = [place for place in drives if not 0 <= place < n]
+    if wrong:
+        raise ModelError(f"there is no place {wrong[0]} for a drive: the {n} forces have 0 to {n - 1}")
+    if len(set(drives)) < rows:
+        raise ModelError(f"a program of {rows} rows needs as many drives, not {len(set(drives))}: give it more places")

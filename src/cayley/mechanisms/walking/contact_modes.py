@@ -45,10 +45,12 @@ def walking_system(biped: PlanarBiped, friction: float | None = None) -> System:
     """State q, qd and the places (4) of the feet that stand; modes foot1 and foot2, "air" or "ground"."""
     walker = _Walker(biped, friction)
     steps = [each for foot in (0, 1) for each in _TouchDown(walker, foot).transitions()]
-    constraints = {"feet that stand": walker.standing_still, "ground that would have to pull": walker.pulling,
-                   "foot that is below the ground": walker.buried}
-    if friction is not None:
-        constraints["feet that friction does not hold"] = walker.sliding
+    constraints: dict[str, Text] = {"feet that stand": walker.standing_still}
+    for foot, name in enumerate(FEET):
+        constraints[f"ground that would have to pull {name} [N]"] = _of_foot(foot, walker.pulling)
+        if friction is not None:
+            constraints[f"force [N] by which friction does not hold {name}"] = _of_foot(foot, walker.sliding)
+    constraints["foot that is below the ground"] = walker.buried
     return System(
         "walker", state={"q": Block((7,), velocity="qd"), "qd": Block((7,)), "places": Block((4,), "m", default=0.0)},
         inputs={"tau": Port((4,), "N m", default=0.0)},
@@ -270,3 +272,8 @@ def _releases(walker: _Walker, foot: int) -> list[Transition]:
 
 def _on(x: State) -> Array:
     return np.stack([where(x.is_in(foot, "ground"), 1.0, 0.0) for foot in FEET for _ in range(2)])
+
+
+def _of_foot(foot: int, values: Text) -> Text:
+    """One of the two values of a text."""
+    return lambda t, x, u, p: values(t, x, u, p)[foot]

@@ -59,12 +59,15 @@ def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, fricti
     events = [each for foot in range(2) for each in _releases(body, foot, ground, friction)]
     if ground is not None:
         events += [each for foot in range(2) for each in _Meeting(body, foot, ground, friction).transitions()]
-    constraints: dict[str, Text] = {"foot that stands": lambda t, x, u, p: body.resting(t, x),
-                                    "ground that would have to pull": lambda t, x, u, p: body.pulling(t, x)}
+    constraints: dict[str, Text] = {"foot that stands": lambda t, x, u, p: body.resting(t, x)}
+    for foot, name in enumerate(FEET):
+        constraints[f"ground that would have to pull {name} [N]"] = (
+            lambda t, x, u, p, foot=foot: body.pulling(t, x)[foot])
+        if friction is not None:
+            constraints[f"force [N] by which friction does not hold {name}"] = (
+                lambda t, x, u, p, foot=foot: body.sliding(t, x, friction)[foot])
     if ground is not None:
         constraints["foot that is below the ground"] = lambda t, x, u, p: body.buried(t, x, ground)
-    if friction is not None:
-        constraints["foot that friction does not hold"] = lambda t, x, u, p: body.sliding(t, x, friction)
     return System(
         "gait", state=STATE, modes={"phase": (FLIGHT, *SUPPORT), "trouble": TROUBLES}, outputs=OUTPUTS, output=output,
         derivative=lambda t, x, u, p: {"rates": body.accelerations(t, x), "places": 0.0 * x.places},

@@ -11,7 +11,7 @@ Source: Mladenova 10.1, 10.2; spec S0-67, S0-80.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -133,11 +133,13 @@ class Stride:
         stride; modes `phase`, `lead`, the leg that has the first part, and `trouble`; outputs q, qd, torques,
         reactions and feet, of leg 1 and leg 2 whichever leads."""
         body = self._body
-        constraints: dict[str, Text] = {**self.held_system.constraints,
-                                        "ground that would have to pull": lambda t, x, u, p: body.pulling(t, x)}
         friction = self.friction
-        if friction is not None:
-            constraints["feet that friction does not hold"] = lambda t, x, u, p: body.sliding(t, x, friction)
+        constraints: dict[str, Text] = dict(self.held_system.constraints)
+        for foot, name in enumerate(FEET):
+            constraints[f"ground that would have to pull {name} [N]"] = _of_foot(foot, body.pulling)
+            if friction is not None:
+                constraints[f"force [N] by which friction does not hold {name}"] = _of_foot(
+                    foot, lambda t, x: body.sliding(t, x, friction))
         return replace(self.held_system, constraints=constraints, transitions=[*self._changes(), *self._troubles()])
 
     @cached_property
@@ -274,3 +276,12 @@ class Stride:
 def _by_lead(x: State, values: Array, exchanged: Array) -> Array:
     """Values by the parts of the program as those of leg 1 and leg 2, or the other way round."""
     return where(x.is_in("lead", LEADS[0]), values, values[exchanged])
+
+
+def _of_foot(foot: int, values: Callable[[Scalar, State], Array]) -> Text:
+    """What foot1 or foot2 has of two values, the first of which is that of the foot that leads."""
+    def text(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+        own = values(t, x)
+        return where(x.is_in("lead", LEADS[0]), own[foot], own[1 - foot])
+
+    return text
