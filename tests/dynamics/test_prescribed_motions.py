@@ -2,6 +2,7 @@
 mpmath, and the equations of the open arm solved by NumPy."""
 
 import pickle
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import ConventionError, ModelError, UnreachableError, UnsupportedError
-from cayley.model.constraint_kinds import Constraint, PrescribedMotion
+from cayley.errors import CayleyError, ConventionError, ModelError, UnreachableError, UnsupportedError
+from cayley.model.constraint_kinds import Constraint, Pfaffian, PrescribedMotion
 from cayley.model.joint_kinds import Prismatic, Row, Spherical
 from cayley.model.parts import Body, Joint
+from cayley.model.spring_kinds import SpringLaw
 
 SPEED = 12.0
 
@@ -201,6 +203,53 @@ def test_files_hold_formulas_and_not_functions(tmp_path):
     with pytest.raises(ModelError, match=r"(?s)line \d+.*'drive'.*T is unknown"):
         (tmp_path / "wrong.toml").write_text(text, encoding="utf-8")
         cy.load(tmp_path / "wrong.toml")
+
+
+@pytest.mark.parametrize("motion, said", [
+    ("sqrt(-1)", "is no number"), ("2*t + log(0)", "'log.0.' is no number"), ("2**99999", "is no number"),
+    ("1/0", "'1 / 0' is no number"), ("t/(3 - 3)", "there is no number"), ("(-8)**0.5", "is no number"),
+    ("9**9**9", "is no number"), ("1e200*1e200*t", "is no number"), ("acos(pi)", "is no number"),
+    ("t/(t - t)", "there is no number"), ("sqrt(-1 - t**2)", "there is no number"), ("(-1)**t", "there is no number"),
+    ("t**9999", "the exponent '9999'"), ("t**0.3", "the exponent '0.3'"), ("t**(1/0)", "'1 / 0' is no number")])
+def test_formulas_that_are_no_numbers_are_found_when_the_file_is_read(tmp_path, motion, said):
+    path = tmp_path / "engine.toml"
+    cy.load("slider_crank").save(path)
+    path.write_text(path.read_text() + f"""
+[[constraints]]
+kind = "prescribed motion"
+name = "drive"
+joint = "crank"
+motion = "{motion}"
+""")
+    lines = path.read_text().count("\n")
+    with pytest.raises(ModelError, match=rf"engine.toml, line \d+.*the motion of 'drive' is '.*{said}") as error:
+        cy.load(path)
+    assert lines - 5 < int(re.search(r"line (\d+)", str(error.value))[1]) <= lines
+    for make in (lambda: SpringLaw(re.sub(r"\bt\b", "qm", motion)), lambda: Pfaffian("skate", ("crank",), (motion,))):
+        with pytest.raises(ModelError, match=said.replace("'t", "'qm")):
+            make()
+
+
+@pytest.mark.parametrize("motion, there", [
+    ("2**t", lambda t: 2**t), ("t**t", lambda t: t**t), ("t**(2*3)", lambda t: t**6), ("2**-t", lambda t: 2**-t),
+    ("(t + 1)**0.5", lambda t: (t + 1)**0.5), ("1/t", lambda t: 1 / t), ("log(t - 3)", lambda t: np.log(t - 3)),
+    ("sqrt(0.01 - (t - 4)**2)", lambda t: np.sqrt(0.01 - (t - 4)**2))])
+def test_formulas_that_are_numbers_somewhere_are_read(motion, there):
+    found = PrescribedMotion("drive", "crank", motion)._along(4.05)
+    h = 1e-4
+    expected = there(4.05), (there(4.05 + h) - there(4.05 - h)) / (2 * h)
+    np.testing.assert_allclose(found[:2], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("motion", ["1/t", "log(t)", "sqrt(t - 1)", "t**-3"])
+def test_where_a_motion_is_no_number_its_name_is_said(motion):
+    machine = driven(cy.load("slider_crank"), PrescribedMotion("drive", "crank", motion))
+    q = np.array([0.3, 0.2, 0.4])
+    assert machine.close(q, t=0.0).status == "open"
+    for use in (lambda: machine.forward_dynamics(q, np.zeros(3), np.zeros(3), 0.0),
+                lambda: machine.simulate(q, np.zeros(3), until=0.1)):
+        with pytest.raises(CayleyError, match="'drive'"):
+            use()
 
 
 def test_a_number_is_a_formula(tmp_path):

@@ -204,7 +204,7 @@ def test_what_cannot_be_closed_is_said_with_the_loop_and_the_gap():
     impossible = four_bar(0.1, 0.1, 0.1, 5.0)
     found = impossible.close([0.1, 0.2, 0.3])
     assert found.status == "open" and found.openings["ring"] == pytest.approx(4.7, abs=1e-6) and found.branch == 0
-    with pytest.raises(UnreachableError, match=r"four-bar .*the nearest leaves 4\.7 open \(ring 4\.7\)"):
+    with pytest.raises(UnreachableError, match=r"four-bar .*the nearest leaves 4\.7 open \('ring' 4\.7\)"):
         impossible.constraint_structure  # noqa: B018
 
 

@@ -98,6 +98,10 @@ class ClosedSample:
     """Pairs of joints whose axes, or centres, are one at all of these configurations: links lie upon each other."""
 
 
+def _is_known(e: Array, J: Array) -> bool:
+    return bool(np.isfinite(e).all() and np.isfinite(J).all())
+
+
 def closed_samples(tree: Tree) -> list[ClosedSample]:
     """Some configurations in which all constraints are kept, from the neutral one and from random ones: pieces of the
     space of all of them may differ in what they allow (a parallelogram with two rockers moves, crossed it is stiff)."""
@@ -176,8 +180,10 @@ def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
 
 
 def _said_open(tree: Tree, q: Array, *time: float) -> str:
-    found = {name: left for name, left in openings(tree, q, *time).items() if left > _CLOSED * length_unit(tree)}
-    return ", ".join(f"{name} {left:.3g}" for name, left in found.items())
+    """Which constraints are open, and by how much; NaN where one has no value, as a motion at a time may have none."""
+    found = {name: left for name, left in openings(tree, q, *time).items() if not left <= _CLOSED * length_unit(tree)}
+    at = f" at t = {time[0]:.3g}" if time else ""
+    return ", ".join(f"{name!r} {left:.3g}{at}" for name, left in found.items())
 
 
 def _sampled(loops: _Loops, closure: Careful, t: float | None, random: np.random.Generator) -> ClosedSample:
@@ -267,7 +273,7 @@ class _Loops:
         x, _ = self._searched(x, own)
         x, iterations = self._searched(x, np.ones_like(own) & moving)
         e, J, reach = self._opening(x)
-        if not np.isfinite(J).all():
+        if not _is_known(e, J):
             return Careful(False, x[:self.tree.nq], np.inf, iterations, self.velocities, by_chance=False)
         rank = int(rank_of(J * self._weights[:, None] * self.lengths))
         return Careful(self._is_closed(e, reach), x[:self.tree.nq], float(np.linalg.norm(e)), iterations,
@@ -281,7 +287,7 @@ class _Loops:
         """Steps with some of the velocities until nothing more is closed, and their number."""
         for iterations in range(_STEPS):
             e, J, reach = self._opening(x)
-            if self._is_closed(e, reach) or not np.isfinite(J).all():  # where a constraint has no normal
+            if self._is_closed(e, reach) or not _is_known(e, J):  # where a constraint has no normal, or no value
                 return x, iterations
             e = (e * self._weights)[self._positions]
             J = (J * self._weights[:, None] * self.lengths)[self._positions]

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.typing import Scalar
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.wording import did_you_mean, shown
 
 LONGEST = 400  # characters
 _LARGEST = 1e300
+_LARGEST_POWER = 1024  # which the compiler writes as products
+_TRIED = 1001  # values of each name
 
 _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
@@ -51,10 +53,47 @@ def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ModelError(f"{whose} is {shown(text)}, which is no formula, as 2*t + sin(pi*t) is one") from None
-    fault = _fault(tree, names)
+    fault = _fault(tree, names) or _numeric_fault(tree, names)
     if fault:
         raise ModelError(f"{whose} is {shown(text)}, where {fault}")
     return lambda *values: _value(tree, dict(zip(names, values, strict=True)))
+
+
+def _numeric_fault(tree: ast.expr, names: Sequence[str]) -> str | None:
+    """Which part of a formula is no number: one without names, or the whole, wherever it was tried."""
+    parts = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call)]
+    for part in parts:
+        if _is_constant(part) and not _is_finite(part, {}):
+            return f"{ast.unparse(part)!r} is no number"
+    for part in parts:
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow) and not _is_constant(part.left) and (
+                _is_constant(part.right) and not _is_power(float(_value(part.right, {})))):
+            return (f"the exponent {ast.unparse(part.right)!r} is neither a whole number nor half of one, up to "
+                    f"{_LARGEST_POWER}: write x**y as exp(y*log(x))")
+    tried = np.random.default_rng(0).normal(size=(len(names), _TRIED)) * np.geomspace(1e-6, 1e6, _TRIED)
+    alike = np.broadcast_to(np.linspace(-10.0, 10.0, _TRIED), tried.shape)
+    if not _is_finite(tree, dict(zip(names, np.concatenate([tried, alike], axis=1), strict=True))):
+        return "there is no number, whatever its names stand for"
+    return None
+
+
+def _is_constant(node: ast.expr) -> bool:
+    functions = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+    return all(part.id == "pi" or part in functions for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+def _is_power(value: float) -> bool:
+    return 2.0 * value == round(2.0 * value) and abs(value) <= _LARGEST_POWER
+
+
+def _is_finite(node: ast.expr, values: Mapping[str, Array]) -> bool:
+    """Whether the value is a real number, at one place at least."""
+    try:
+        with np.errstate(all="ignore"):
+            found = np.asarray(_value(node, values))
+    except ArithmeticError:
+        return False
+    return bool(found.dtype.kind != "c" and np.isfinite(found).any())
 
 
 def _fault(node: ast.expr, names: Sequence[str]) -> str | None:
@@ -84,6 +123,8 @@ def _value(node: ast.expr, values: Mapping[str, Scalar]) -> Scalar:
             return values.get(node.id, np.pi)
         case ast.BinOp(left=ast.expr() as base, op=ast.Pow(), right=ast.Constant(value=int() as power)):
             return _value(base, values)**power
+        case ast.BinOp(left=ast.expr() as base, op=ast.Pow(), right=ast.expr() as power) if not _is_constant(power):
+            return np.exp(_value(power, values) * np.log(_value(base, values)))
         case ast.BinOp():
             return _OPERATORS[type(node.op)](_value(node.left, values), _value(node.right, values))
         case ast.UnaryOp():
