@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz import abrupt_clients, argument_forms, pickles, random_mechanisms, special_arms
+from fuzz import abrupt_clients, argument_forms, bombs, pickles, random_mechanisms, special_arms
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -29,3 +29,8 @@ def test_special_arms():
 @pytest.mark.parametrize("seed", range(3))
 def test_pickles(seed):
     pickles.check(seed)
+
+
+def test_bombs():
+    """One of each kind of small files that stand for much."""
+    bombs.check_all(range(len(bombs.BOMBS)))

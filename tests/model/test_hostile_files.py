@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -229,7 +230,7 @@ ATTACH = '<attach model="m" body="b" prefix="{}"/>'
     (world("", '<asset><texture name="t" type="2d" builtin="flat" width="100000" height="100000"/></asset>'),
      "20000000 numbers"),
     (world("", '<asset><texture name="t" type="cube" builtin="flat" width="100000"/></asset>'), "20000000 numbers"),
-    (world("", '<asset><mesh name="w" builtin="wedge" params="10000 10000 90 90 0"/></asset>'), "20000000 numbers"),
+    (world("", '<asset><mesh name="w" builtin="wedge" params="10000 10000 90 90 0"/></asset>'), "1000000 triangles"),
     (world("", '<size nuser_body="2000000000"/>'), "<size>: .*20000000 numbers"),
     (world("", '<size nkey="200000000"/>'), "20000000 numbers"),
     (world("", '<size nuserdata="2000000000"/>'), "20000000 numbers"),
@@ -238,7 +239,7 @@ ATTACH = '<attach model="m" body="b" prefix="{}"/>'
     (world("", '<compiler><lengthrange inttotal="1e9"/></compiler>'), "<lengthrange>: .*20000000 numbers"),
     (world("", '<compiler><lengthrange timestep="1e-300"/></compiler>'), "20000000 numbers"),
     (world("", '<compiler><lengthrange timestep="0"/></compiler>'), "20000000 numbers"),
-    (world("<body>" * 5000 + "</body>" * 5000), "MuJoCo refuses it"),
+    (world("<body>" * 3000 + "</body>" * 3000), "MuJoCo refuses it"),
     (world("", '<include file=""/>'), "the attribute file is empty"),
     (world("", "<include/>"), "the attribute file is missing"), ], ids=range(19))
 def test_mjcf(text, words):
@@ -248,10 +249,10 @@ def test_mjcf(text, words):
 
 WITH_LITTLE_MEMORY = """
 import resource
-import cayley.model.formats.mjcf_gate
+from cayley.model.budget import MOST
 from cayley.model.formats.mjcf import load_mjcf
 resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
-cayley.model.formats.mjcf_gate.MOST_ENTRIES = 10**15
+MOST["numbers"] = 10**15
 load_mjcf('<mujoco><size nuser_body="2000000000"/></mujoco>')
 """
 
@@ -273,11 +274,30 @@ def test_unknown_errors_of_mujoco_are_errors_of_the_model():
      "part.xml, line 1, <geom>: .*more than 20000 objects"), ])
 def test_included_files_pass_the_same_gate(tmp_path, inner, words):
     (tmp_path / "below").mkdir()
-    path = tmp_path / "below" / "robot.xml"
-    path.write_text('<mujoco>\n<include file="../part.xml"/></mujoco>')
-    (tmp_path / "part.xml").write_text(inner)
+    path = tmp_path / "robot.xml"
+    path.write_text('<mujoco>\n<include file="below/part.xml"/></mujoco>')
+    (tmp_path / "below" / "part.xml").write_text(inner)
     with pytest.raises(ModelError, match=words):
         load_mjcf(path)
+
+
+@pytest.mark.parametrize("element", [
+    '<include file="{}"/>', '<asset><mesh name="m" file="{}"/></asset>', '<asset><model name="m" file="{}"/></asset>',
+    '<asset><texture type="cube" fileright="{}"/></asset>', '<asset><hfield name="h" file="{}"/></asset>'])
+def test_files_outside_of_the_models_folder_need_trust(tmp_path, element, monkeypatch):
+    (tmp_path / "below").mkdir()
+    path = tmp_path / "below" / "robot.xml"
+    (tmp_path / "part.xml").write_text(world('<body name="part"/>'))
+    (path.parent / "link.xml").symlink_to("../part.xml")
+    for name in ("../part.xml", str(tmp_path / "part.xml"), "link.xml", "../below/../part.xml"):
+        path.write_text(f"<mujoco>\n{element.format(name)}</mujoco>")
+        with pytest.raises(ModelError, match=r"robot.xml, line 2, .* lies outside of .*trust=True"):
+            cy.load(path)
+    for trust in (True, False):
+        with nullcontext() if "include" in element or "model" in element else pytest.raises(
+                ModelError, match="MuJoCo refuses it"):
+            assert cy.load(path, trust=trust).bodies[-1].name == ("part" if "include" in element else "world")
+        monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
 
 
 def test_included_files_are_found_as_mujoco_finds_them(tmp_path):
@@ -316,8 +336,37 @@ def test_models_that_attach_each_other_are_bounded(tmp_path):
             f'<mujoco><asset><model name="m" file="m{k + 1}.xml"/></asset><worldbody><body name="b">'
             + "".join(ATTACH.format(f"p{i}") for i in range(40)) + "</body></worldbody></mujoco>")
     (tmp_path / "m5.xml").write_text(world('<body name="b"/>'))
-    with pytest.raises(ModelError, match="more than 20000 objects"):
+    with pytest.raises(ModelError, match="more than 4000 bodies"):
         load_mjcf(tmp_path / "m0.xml")
+
+
+def repeated(count, element, where="asset"):
+    return world("", f"<{where}>{''.join(element.format(k) for k in range(count))}</{where}>")
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    (repeated(60, '<hfield name="h{}" nrow="4400" ncol="4400" size="1 1 1 1"/>'), '"h1">: .*20000000 numbers'),
+    (repeated(60, '<texture name="t{}" type="2d" builtin="flat" width="4400" height="4400"/>'), "20000000 numbers"),
+    (repeated(9, '<mesh name="m{}" builtin="supersphere" params="150 1 1"/>'), '"m5">: .*1000000 triangles'),
+    (repeated(1, '<mesh name="m{}" builtin="supersphere" params="4000 1 1"/>'), "1000000 triangles"),
+    (world('<flexcomp name="f" type="grid" count="25 25 25" spacing=".1 .1 .1" dim="3"/>'), "4000 bodies"),
+    (world('<replicate count="6000"><body/></replicate>'), "4000 bodies"),
+    (world('<body><joint/><geom size="1"/></body>' * 900, f"<keyframe>{'<key/>' * 900}</keyframe>"),
+     "for every object"), ], ids=range(7))
+def test_what_an_mjcf_file_asks_for_counts_in_all(text, words):
+    with pytest.raises(ModelError, match=words):
+        load_mjcf(text)
+
+
+@pytest.mark.parametrize(("ending", "text"), [
+    (".urdf", '<robot name="r">' + "".join(f'<link name="l{k}"/>' for k in range(6000)) + "</robot>"),
+    (".sdf", '<sdf version="1.9"><model name="m">' + "".join(f'<link name="l{k}"/>' for k in range(6000))
+     + "</model></sdf>"),
+    (".toml", 'name = "m"\n' + "".join(f'[[bodies]]\nname = "b{k}"\n' for k in range(6000)))])
+def test_bodies_are_counted_in_every_format(tmp_path, ending, text):
+    (tmp_path / f"robot{ending}").write_text(text)
+    with pytest.raises(ModelError, match=rf"robot{ending}, .*more than 4000 bodies"):
+        cy.load(tmp_path / f"robot{ending}")
 
 
 def test_a_small_file_with_a_picture_of_all_memory(tmp_path):

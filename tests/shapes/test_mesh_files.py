@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 
 import numpy as np
@@ -110,6 +111,30 @@ def test_what_lies_outside_of_the_models_folder_is_not_read(tmp_path, name):
     assert len(shapes) == 0 and "lies outside of" in shapes.missing[0] and "arm.urdf, line 1" in shapes.missing[0]
 
 
+@pytest.mark.parametrize("top", ["models", "models/inner", "models/urdf", "models/inner/hand/.."])
+def test_a_folder_above_is_no_package_by_its_name_alone(tmp_path, top):
+    """`package://` with the name of any folder above read what lies beside the model's folder."""
+    put(tmp_path / top / "secret.obj")
+    model = model_in(tmp_path / top / "hand")
+    for folder in model.parent.parent.resolve().relative_to(tmp_path.resolve()).parts:
+        with pytest.raises(ModelError, match=r"with a package\.xml holds|lies outside"):
+            Search(model).found(f"package://{folder}/secret.obj")
+    (tmp_path / top / "package.xml").write_text("<package/>")
+    name = (tmp_path / top).resolve().name
+    assert Search(model).found(f"package://{name}/secret.obj") == (tmp_path / top / "secret.obj").resolve()
+    (tmp_path / top / "package.xml").unlink()
+    assert Search(model, trusted=True).found("../secret.obj") == (tmp_path / top / "secret.obj").resolve()
+
+
+def test_folders_of_the_environment_may_be_named_by_paths(tmp_path, monkeypatch):
+    put(tmp_path / "shared/a.obj")
+    model = model_in(tmp_path / "hand")
+    with pytest.raises(ModelError, match="lies outside"):
+        Search(model).found("../shared/a.obj")
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path / "shared"))
+    assert Search(model).found("../shared/a.obj") == tmp_path / "shared/a.obj"
+
+
 @pytest.mark.parametrize(("name", "why"), [
     ("http://host/a.stl", "nothing is fetched"), ("package://", "names no package"),
     ("package://../secret.obj", "names no package"), ("package://sent/../secret.obj", "lies outside"),
@@ -165,11 +190,76 @@ def test_files_that_promise_more_than_they_have_are_refused(tmp_path):
     refused(tmp_path / "a.ply", head.format("binary_little_endian", 10**12, 10**12).encode() + bytes(99), "'a.ply'")
     refused(tmp_path / "b.ply", head.format("ascii", 10**12, 10**12) + "0 0 0\n", "'b.ply'")
     gltf = {"asset": {"version": "2.0"}, "accessors": [{"count": 10**12, "componentType": 5126, "type": "VEC3"}]}
-    refused(tmp_path / "a.gltf", json.dumps(gltf), "asks for more points")
+    refused(tmp_path / "a.gltf", json.dumps(gltf), "more than 20000000 numbers")
     ring = {"asset": {"version": "2.0"}, "nodes": [{"children": [1, 2]}, {"children": [2]}, {"children": []}]}
     refused(tmp_path / "b.gltf", json.dumps(ring), "in two others")
     refused(tmp_path / "c.glb", b"glTF", "not binary glTF")
     refused(tmp_path / "d.gltf", "[" * 100_000, "is not glTF")
+
+
+TRIANGLE_OF_GLTF = {
+    "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+    "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+    "accessors": [{"bufferView": 0, "count": 3, "componentType": 5126, "type": "VEC3"}],
+    "bufferViews": [{"buffer": 0, "byteLength": 36}],
+    "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,"
+                                          "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}]}
+DAMAGE = ("", "-1", "1e400", "99999999999999999999", "nan", "0", "x", "null", "[]", "MAT4", "2", "\0", "v 0 0",
+          "1 1 1 1", "f 1 2 3 4 5\n", "\n", '"', "<", "{", "0.5", "VEC2", "true", "f 0 0 0\n", "-0", "1/2/3")
+
+
+@pytest.mark.parametrize("ending", ["stl_ascii", "stl", "obj", "dae", "gltf", "glb", "ply"])
+def test_damaged_meshes_are_meshes_or_errors_of_models(tmp_path, ending):
+    """Whatever a reader of meshes makes of a damaged file: a `ModelError` that names it, and no other error."""
+    random = np.random.default_rng(sum(map(ord, ending)))
+    place = tmp_path / f"damaged.{ending.partition('_')[0]}"
+    sound = json.dumps(TRIANGLE_OF_GLTF).encode() if ending == "gltf" else box_file(tmp_path, ending).read_bytes()
+    refused = 0
+    for _ in range(150):
+        data = bytearray(sound)
+        for _ in range(random.integers(1, 4)):
+            start = int(random.integers(len(data) + 1))
+            words = re.compile(rb"[\w.+-]+")
+            found = words.search(bytes(data), start)
+            if random.random() < 0.6 and found:
+                data[found.start():found.end()] = DAMAGE[random.integers(len(DAMAGE))].encode()
+            elif random.random() < 0.5:
+                data[start:start + int(random.geometric(0.1))] = random.bytes(int(random.integers(4)))
+            else:
+                data = data[:start] if random.random() < 0.2 else data[:start] + data[start // 2:]
+        place.write_bytes(bytes(data))
+        try:
+            read_mesh(place)
+        except ModelError as error:
+            refused += 1
+            assert "damaged." in str(error), error
+    assert 5 < refused < 150
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("a.obj", "v 0 0\nv 1 0\nv 0 1\nf 1 2 3\n"), ("b.gltf", '{"accessors": [{"count": 1e400}]}'),
+    ("c.gltf", json.dumps(TRIANGLE_OF_GLTF).replace("VEC3", "MAT4"))])
+def test_damage_that_once_escaped(tmp_path, name, text):
+    refused(tmp_path / name, text, name)
+
+
+def test_many_equal_triangles_are_one_shape(tmp_path):
+    (tmp_path / "a.obj").write_text(TRIANGLE + "f 1 2 3\n" * 100_000)
+    assert read_mesh(tmp_path / "a.obj")[0].points.shape == (3, 3)
+
+
+def test_nodes_place_what_they_hold(tmp_path):
+    """A chain of nodes, each moved from the one before: the same points as by hand."""
+    said = json.loads(json.dumps(TRIANGLE_OF_GLTF))
+    said["nodes"] = [{"mesh": 0, "translation": [1, 0, 0], "rotation": [0, 0, 2**-0.5, 2**-0.5], "children": [k + 1]}
+                     for k in range(6)] + [{"mesh": 0, "scale": [2, 2, 2]}]
+    (tmp_path / "a.gltf").write_text(json.dumps(said))
+    step = np.array([[0, -1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    corners = np.array([[0, 0, 0, 1], [1, 0, 0, 1], [0, 1, 0, 1.0]])
+    poses = [np.linalg.matrix_power(step, k) for k in range(1, 7)]
+    wanted = np.concatenate([corners @ pose.T for pose in [*poses, poses[-1] @ np.diag([2, 2, 2, 1])]])[:, :3]
+    assert {tuple(row) for row in read_mesh(tmp_path / "a.gltf")[0].points.round(5) + 0.0} == {
+        tuple(row) for row in wanted.round(5) + 0.0}
 
 
 def test_a_gltf_file_reads_nothing_from_outside_of_its_folder(tmp_path):
@@ -187,7 +277,7 @@ def test_xml_that_grows_is_refused(tmp_path):
     nodes = "".join(f'<node id="n{k}"><instance_node url="#n{k + 1}"/><instance_node url="#n{k + 1}"/></node>'
                     for k in range(40))
     refused(tmp_path / "b.dae", f"<COLLADA><library_nodes>{nodes}<node id='n40'/></library_nodes></COLLADA>",
-            "more than 20000 nodes")
+            "more than 4000 parts")
     refused(tmp_path / "c.dae", "<COLLADA><library_nodes><node id='a'><instance_node url='#a'/></node></library_nodes>"
             "</COLLADA>", "in a ring")
     refused(tmp_path / "d.dae", "<robot/>", "has <COLLADA> as its root")

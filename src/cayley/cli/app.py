@@ -62,6 +62,9 @@ def _version(asked: bool) -> None:
 def cayley_command(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Trust the authors of files: xacro may run Python in them and read the "
+                                           "environment, and they may name files anywhere.")] = False,
 ) -> None:
     """Cayley, a compiler for robot mechanisms: numbers, equations, counts and code.
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import typer
 
 from cayley.cli.terminal import note
@@ -47,11 +48,17 @@ Frame = Annotated[
     typer.Option("--frame", show_default=False, help='The frame that counts; "tool" or the only end if not named.')]
 
 
+def trusted() -> bool:
+    """Whether the command was `cayley --trust ...`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.find_root().params.get("trust"))
+
+
 def load(name: str) -> Mechanism:
     """The mechanism that an argument names. What was odd about the file is told as notes."""
     import cayley as cy
     with told():
-        return cy.load(name)
+        return cy.load(name, trust=trusted())
 
 
 @contextmanager

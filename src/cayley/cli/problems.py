@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from cayley.cli.arguments import trusted
 from cayley.errors import CayleyError, ModelError, ModelWarning
 from cayley.model.formats import endings, format_of, format_of_ending
 
@@ -40,7 +41,7 @@ def examine(path: Path) -> Problems:
             raise ModelError(f"{path} is no file: give one that ends in {', '.join(endings())}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # the report has them too
-            made = cy.load(path)
+            made = cy.load(path, trust=trusted())
     except CayleyError as error:
         return _all_errors(path, str(error))
     report = made.summary()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, missing_mass: float | None = None,
          gravity: ArrayLike | None = None, exact_angles: bool = True,
-         arguments: Mapping[str, object] | None = None) -> Mechanism:
+         arguments: Mapping[str, object] | None = None, trust: bool = False) -> Mechanism:
     """A robot of the catalogue by its name, or a mechanism from a .urdf, .xacro, .sdf, .xml (MJCF) or .toml file.
 
     floating_base  its root moves freely in a body `world`: q begins with position and quaternion (w, x, y, z), qd with
@@ -50,6 +50,8 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
     gravity        the acceleration of free fall (3) in the axes of the root [m/s^2], instead of the file's
     exact_angles   of URDF and SDF: 1.5708 is pi/2, as far as its digits go; False: angles are as they are written
     arguments      of xacro, by name: {"prefix": "left_"}
+    trust          whether you trust the author of the file: then a xacro file may run Python and read the environment,
+                   and every file may name others that lie anywhere. Without it, it may not, and says where it would
 
     >>> arm = cy.load("puma560", gravity=[0.0, 0.0, -1.62])
     >>> arm.nq, arm.gravity
@@ -59,7 +61,7 @@ def load(name_or_path: str | os.PathLike[str], *, floating_base: bool = False, m
     """
     from cayley.model.reading import read_mechanism
     return Mechanism(read_mechanism(name_or_path, floating_base=floating_base, missing_mass=missing_mass,
-                                    gravity=gravity, exact_angles=exact_angles, arguments=arguments))
+                                    gravity=gravity, exact_angles=exact_angles, arguments=arguments, trust=trust))
 
 
 def catalogue() -> tuple[str, ...]:

@@ -101,8 +101,9 @@ def _own(tree: Tree, name: str, values: ArrayLike) -> tuple[float, ...]:
 def _filled(tree: Tree, named: NamedConfiguration) -> Array:
     """With joints of which nothing is said near zero, and mimic joints where the others take them."""
     q = near_zero(tree)
+    numbers = {joint.name: k for k, joint in enumerate(tree.joints)}
     for name, values in named.coordinates:
-        number = next((k for k, joint in enumerate(tree.joints) if joint.name == name), None)
+        number = numbers.get(name)
         if number is not None and tree.joints[number].motion.nq == len(values):
             q[tree.q_slices[number]] = values
     return with_mimic_joints(tree, q)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from cayley.model.catalogue.packaged import packaged_file
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import format_of
 from cayley.model.masses import with_missing_masses
+from cayley.model.source import Source
 from cayley.model.tree import Tree
 
 
 def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool = False,
                    missing_mass: float | None = None, gravity: ArrayLike | None = None, exact_angles: bool = True,
-                   arguments: Mapping[str, object] | None = None) -> Tree:
+                   arguments: Mapping[str, object] | None = None, trust: bool = False) -> Tree:
     """The mechanism of a name or of a file; see `cayley.load`.
 
     >>> read_mechanism("planar2r", arguments={"prefix": "left_"})
@@ -34,9 +36,11 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     takes = frozenset[str]() if file is None else file.takes
     if arguments and "arguments" not in takes:
         raise UnsupportedError(f"{os.fspath(name_or_path)}: arguments are those of xacro files")
-    said: dict[str, Any] = {"exact_angles": exact_angles, "arguments": arguments}
+    said: dict[str, Any] = {"exact_angles": exact_angles, "arguments": arguments, "trust": trust}
     chosen = {key: value for key, value in said.items() if key in takes}
     tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path), **chosen)
+    if trust and isinstance(tree.source, Source):
+        tree = replace(tree, source=Source(tree.source, tree.source.file, tree.source.sha256, trusted=True))
     if missing_mass is not None:
         tree = with_missing_masses(tree, missing_mass)
     if gravity is not None:

@@ -12,7 +12,8 @@ _PATH = re.compile(r"[/\\][^/\\]*\.\w+$")  # a file in a folder
 
 class Source(str):
     """The words of a source, a path or a publication, which know the file too: `file`, its name without its folders,
-    and `sha256`, the digest of its bytes. What is made of the model of a file keeps them.
+    and `sha256`, the digest of its bytes; and whether it was read with `trust`, as it then is again when its shapes
+    are looked at. What is made of the model of a file keeps them.
 
     >>> words = Source("Paul 1972", "stanford.toml", "5ba9")
     >>> print(words, words.file, words.sha256)
@@ -21,15 +22,17 @@ class Source(str):
 
     file: str
     sha256: str
+    trusted: bool
 
-    def __new__(cls, words: str, file: str = "", sha256: str = "") -> Source:
+    def __new__(cls, words: str, file: str = "", sha256: str = "", trusted: bool = False) -> Source:
         made = super().__new__(cls, words)
         made.file = file
         made.sha256 = sha256
+        made.trusted = trusted
         return made
 
-    def __getnewargs__(self) -> tuple[str, str, str]:  # type: ignore[override]
-        return str(self), self.file, self.sha256
+    def __getnewargs__(self) -> tuple[str, str, str, bool]:  # type: ignore[override]
+        return str(self), self.file, self.sha256, self.trusted
 
 
 def source_in_words(source: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +9,10 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.formats.mjcf import compiled_mjcf, names_of
+from cayley.model.formats.search import Search
 from cayley.shapes.kinds import KINDS, Kind, Triangles
 from cayley.shapes.shape import Role, Shape, Shapes
+from cayley.shapes.urdf_shapes import MOST_SHAPES
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -21,16 +22,16 @@ _SHOWN_GROUPS = 3  # MuJoCo's own viewer shows the first three
 _WORDS = {1: "height field", 8: "signed distance field"}
 
 
-def mjcf_shapes(path: Path) -> Shapes:
+def mjcf_shapes(search: Search) -> Shapes:
     """The shapes of a file: visual are those of the groups that MuJoCo's viewer shows, collision those that can touch.
     Planes have no end and are not shown.
     """
-    model, _, _ = compiled_mjcf(path)
+    model, _, _ = compiled_mjcf(search.model, trust=search.trusted)
     bodies = names_of(model, "body", model.nbody)
     kinds = {kind.mujoco: kind for kind in KINDS.values() if kind.mujoco is not None}
     meshes: dict[int, Triangles] = {}
-    shapes = []
-    missing = []
+    shapes: list[Shape] = []
+    missing: list[str] = []
     for k in range(model.ngeom):
         number = int(model.geom_type[k])
         if number == _PLANE:
@@ -39,6 +40,9 @@ def mjcf_shapes(path: Path) -> Shapes:
         if number not in kinds:
             missing.append(f"{body}: a {_WORDS.get(number, 'shape of an unknown kind')} is not drawn")
             continue
+        if len(shapes) == MOST_SHAPES:
+            missing.append(f"{body}: there are more than {MOST_SHAPES} shapes; this and those after it are left out")
+            break
         mesh = int(model.geom_dataid[k])
         kind: Kind = (meshes.setdefault(mesh, _mesh(model, mesh)) if kinds[number] is Triangles
                       else kinds[number].from_mujoco(model.geom_size[k]))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.model.formats import format_of_ending
+from cayley.model.formats.search import Search
 from cayley.model.tree import Tree
 from cayley.shapes.shape import Shape, Shapes
 
@@ -26,12 +27,14 @@ def shapes_of(tree: Tree) -> Shapes:
     if path is None or kind is None or kind.name not in READERS:
         return Shapes()
     try:
-        found = _read(kind.name, path, tree.arguments, path.stat().st_mtime_ns)
+        trusted = getattr(tree.source, "trusted", False)
+        found = _read(kind.name, path, tree.arguments, trusted, path.stat().st_mtime_ns)
     except (OSError, ValueError) as why:  # a ModelError among them
         return Shapes(missing=(f"the shapes of {tree.name} cannot be read again: {why}",))
     names = {body.name for body in tree.bodies}
+    frames = set(tree.frame_names)
     placed = [shape if shape.body in names else _on_frame(tree, shape) for shape in found
-              if shape.body in tree.frame_names]
+              if shape.body in frames]
     return Shapes(tuple(placed), found.missing, found.bare & names)
 
 
@@ -42,29 +45,29 @@ def _on_frame(tree: Tree, shape: Shape) -> Shape:
 
 
 @lru_cache(maxsize=8)
-def _read(kind: str, path: Path, arguments: Arguments, _: int) -> Shapes:
-    return READERS[kind](path, arguments)
+def _read(kind: str, path: Path, arguments: Arguments, trusted: bool, _: int) -> Shapes:
+    return READERS[kind](Search(path, trusted=trusted), arguments)
 
 
-def _urdf(path: Path, _: Arguments) -> Shapes:
+def _urdf(search: Search, _: Arguments) -> Shapes:
     from cayley.shapes.urdf_shapes import urdf_shapes
-    return urdf_shapes(path)
+    return urdf_shapes(search)
 
 
-def _xacro(path: Path, arguments: Arguments) -> Shapes:
+def _xacro(search: Search, arguments: Arguments) -> Shapes:
     from cayley.model.formats.xacro_text import expanded
     from cayley.shapes.urdf_shapes import urdf_shapes
-    return urdf_shapes(path, expanded(path, dict(arguments)))
+    return urdf_shapes(search, expanded(search.model, dict(arguments), trust=search.trusted))
 
 
-def _sdf(path: Path, _: Arguments) -> Shapes:
+def _sdf(search: Search, _: Arguments) -> Shapes:
     from cayley.shapes.sdf_shapes import sdf_shapes
-    return sdf_shapes(path)
+    return sdf_shapes(search)
 
 
-def _mjcf(path: Path, _: Arguments) -> Shapes:
+def _mjcf(search: Search, _: Arguments) -> Shapes:
     from cayley.shapes.mjcf_shapes import mjcf_shapes
-    return mjcf_shapes(path)
+    return mjcf_shapes(search)
 
 
-READERS: dict[str, Callable[[Path, Arguments], Shapes]] = {"URDF": _urdf, "xacro": _xacro, "SDF": _sdf, "MJCF": _mjcf}
+READERS: dict[str, Callable[[Search, Arguments], Shapes]] = {"URDF": _urdf, "xacro": _xacro, "SDF": _sdf, "MJCF": _mjcf}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 from cayley.errors import ModelError
@@ -19,13 +18,12 @@ from cayley.shapes.urdf_shapes import MOST_SHAPES
 _OTHER_NAMES = {"uri": "filename"}  # of a mesh
 
 
-def sdf_shapes(path: Path) -> Shapes:
+def sdf_shapes(search: Search) -> Shapes:
     """The shapes of a file; what is wrong with one is kept in words, with its line, and the others are read."""
-    search = Search(path)
     shapes: list[Shape] = []
     missing: list[str] = []
     bare: set[str] = set()
-    for body, link in links_of_sdf(path).items():
+    for body, link in links_of_sdf(search).items():
         for role in get_args(Role):
             for element in link.all(role)[:max(MOST_SHAPES - len(shapes), 0)]:
                 try:

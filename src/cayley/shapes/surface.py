@@ -59,6 +59,8 @@ class Surface:
         if len(self.triangles) <= most:
             return self
         start = self._coarse(_MANY) if len(self.triangles) > _MANY else self
+        if len(start.triangles) <= most:  # which were many times the same
+            return start
         found = start._collapsed(most)
         if len(found.triangles) <= _NEARLY * most and found.area > _KEPT * start.area:
             return found

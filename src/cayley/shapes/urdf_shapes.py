@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -21,11 +20,11 @@ MOST_SHAPES = 2000
 Color = tuple[float, float, float]
 
 
-def urdf_shapes(path: Path, text: str | None = None) -> Shapes:
+def urdf_shapes(search: Search, text: str | None = None) -> Shapes:
     """The shapes of a file, or of the text that macros made of it; what is wrong with one is kept in words, with its
     line, and the others are read."""
+    path = search.model
     robot = read_xml(path) if text is None else read_xml(text, called=f"{path.name} (expanded)")
-    search = Search(path)
     shared = {element.attributes.get("name", ""): color for element in robot.all("material")
               if (color := _color(element, {})) is not None}
     shapes: list[Shape] = []

@@ -19,9 +19,11 @@ class MJCF(Format):
     check_words = "MuJoCo, which reads MJCF, stops at the first mistake."
     floats_by = "MJCF says itself what floats; leave floating_base out, and give the body a <freejoint/>"
 
-    def read(self, path: Path) -> Tree:
+    takes = frozenset({"trust"})
+
+    def read(self, path: Path, *, trust: bool = False) -> Tree:
         from cayley.model.formats.mjcf import load_mjcf
-        return load_mjcf(path)
+        return load_mjcf(path, trust=trust)
 
     def write(self, tree: Tree, *, leave_out: bool) -> str:
         from cayley.model.formats.mjcf_text import dump_mjcf

@@ -16,8 +16,8 @@ class SDF(Format):
 
     name = "SDF"
     endings = (".sdf", ".world")
-    takes = frozenset({"exact_angles"})
+    takes = frozenset({"exact_angles", "trust"})
 
-    def read(self, path: Path, *, exact_angles: bool = True) -> Tree:
+    def read(self, path: Path, *, exact_angles: bool = True, trust: bool = False) -> Tree:
         from cayley.model.formats.sdf import load_sdf
-        return load_sdf(path, exact_angles=exact_angles)
+        return load_sdf(path, exact_angles=exact_angles, trust=trust)

@@ -22,7 +22,7 @@ class Format:
     endings: ClassVar[tuple[str, ...]]  # in small letters, with their dots; the first is the usual one
     check_words: ClassVar[str] = ""  # a sentence for `cayley check --help`: how much of what is wrong is found at once
     floats_by: ClassVar[str] = ""  # how the format itself says that a root floats, if it does
-    takes: ClassVar[frozenset[str]] = frozenset()  # keywords of `cayley.load` that `read` has: exact_angles, arguments
+    takes: ClassVar[frozenset[str]] = frozenset()  # of the keywords of `cayley.load`: exact_angles, arguments, trust
 
     def read(self, path: Path) -> Tree:
         """The mechanism of a file; `ModelError` names the file, the line and what is wrong. Nothing is half read."""

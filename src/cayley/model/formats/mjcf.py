@@ -25,7 +25,6 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.findings import Finding
 from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
@@ -51,8 +50,9 @@ _AT_JOINTS = (0, 1)  # mjtTrn: joint, jointinparent
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
 
 
-def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
-    """The mechanism of an MJCF file, of the text of one, or of a compiled `mujoco.MjModel`.
+def load_mjcf(path_or_text: str | PathLike[str] | MjModel, *, trust: bool = False) -> Tree:
+    """The mechanism of an MJCF file, of the text of one, or of a compiled `mujoco.MjModel`. With `trust` a file may
+    name others anywhere.
 
     Raises `ModelError` with what MuJoCo says of a file that it refuses, and if the package mujoco is not installed.
 
@@ -67,7 +67,7 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     root = None
     said: list[str] = []
     if not given:
-        model, root, said = compiled_mjcf(path_or_text)
+        model, root, said = compiled_mjcf(path_or_text, trust=trust)
     parts = _Reading(model, root)
     name = model.names[:model.names.index(b"\0")].decode(errors="replace") or "MuJoCo Model"
     weightless = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -86,14 +86,14 @@ def load_mjcf(path_or_text: str | PathLike[str] | MjModel) -> Tree:
     return made
 
 
-def compiled_mjcf(path_or_text: str | PathLike[str]) -> tuple[MjModel, Element, list[str]]:
+def compiled_mjcf(path_or_text: str | PathLike[str], *, trust: bool = False) -> tuple[MjModel, Element, list[str]]:
     """The model of a file, or of the text of one, as MuJoCo compiles it, its root element, and what MuJoCo warns of.
 
     Malformed, huge and tricky files are refused with their line before.
     """
     mujoco = _mujoco()
     said: list[str] = []
-    root = checked_mjcf(path_or_text)
+    root = checked_mjcf(path_or_text, trust=trust)
     return _compiled(mujoco, path_or_text, root, said), root, said
 
 
@@ -184,7 +184,8 @@ class _Reading:
 
     def _mass_properties(self, body: int) -> Body:
         model = self.model
-        inertia = tensor_in_frame(_matrix(model.body_iquat[body]), np.diag(model.body_inertia[body]))
+        rotation = _matrix(model.body_iquat[body])
+        inertia = rotation @ np.diag(model.body_inertia[body]) @ rotation.T
         return Body(self.body_names[body], float(model.body_mass[body]), model.body_ipos[body],
                     (inertia + inertia.T) / 2)
 

@@ -1,49 +1,56 @@
 """What an MJCF file asks for, looked at before MuJoCo reads it.
 
-What is not XML, no finite number, no plain file, or of a size that no robot has is refused with its line. MuJoCo would
-take hours for `<replicate count="1000000">`, all the memory for 100,000 x 100,000 heights, and forever for a pipe.
-The files that are named may lie anywhere, also behind `../`, as the format allows; included ones pass this gate too.
+What is not XML, no finite number, no plain file, or in all of a size that no robot has is refused with its line. MuJoCo
+would take hours for `<replicate count="1000000">`, all the memory for 100,000 x 100,000 heights, or for a thousand
+textures, and forever for a pipe. The files that are named, and those that they include, lie where `search` says, unless
+the file is trusted; included ones pass this gate too.
 """
 
 from __future__ import annotations
 
 import os
-from itertools import product
+from collections import Counter
 from math import inf, prod
 from pathlib import Path
 
 from cayley.errors import ModelError
+from cayley.model.budget import MOST
 from cayley.model.formats.files import check_file
-from cayley.model.formats.xml_elements import Element, read_xml, source_of
+from cayley.model.formats.search import Search
+from cayley.model.formats.xml_elements import Element, located, read_xml, source_of
 from cayley.wording import shortened
 
-MOST_OBJECTS = 20_000  # elements, each as often as it is replicated; MuJoCo's time grows with the square
-MOST_ENTRIES = 2 * 10**7  # numbers that one element asks for: heights, pixels, steps
 MOST_ASSET_BYTES = 256 * 2**20
-MOST_FOLDERS = 100
+MOST_PLACES = 20_000  # at which files are looked for
 
 Models = dict[str, tuple[Element, Path]]  # by the names that one document gives them: their roots and folders
 
-_ENTRIES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "mesh": ("params",), "user": ("dim",),
-            "numeric": ("size",)}
+_ENTRIES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "user": ("dim",), "numeric": ("size",)}
+_FACES = 6  # of a texture that says its width alone
+_ROUND = ("wedge", "plate")  # of builtin meshes: the first two parameters are numbers of points, of others the first
+_TRIANGLES = 8  # for a point of such a mesh, of which MuJoCo makes the hull
+_BYTES = 32  # of a mesh for a triangle
+_BODIES = ("body", "composite", "flexcomp")  # the last two: of every point one
 _FOR_EACH = ("nkey", "nuser_")  # of <size>: as many entries for every object
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 _STEPS = {"inttotal": 10.0, "timestep": 0.01}  # of <lengthrange>, with the defaults of the format
+_NUMBERS_OF_A_KEY = 100  # for each object
+_STEPS_OF_AN_ENTRY = 10  # of a simulation of one object
 
 
-def checked_mjcf(path_or_text: str | os.PathLike[str]) -> Element:
+def checked_mjcf(path_or_text: str | os.PathLike[str], *, trust: bool = False) -> Element:
     """The root element of a file, or of a text, that MuJoCo can be given.
 
     >>> checked_mjcf('<mujoco><worldbody><replicate count="1000000"><geom size="1"/></replicate></worldbody></mujoco>')
     Traceback (most recent call last):
-    cayley.errors.ModelError: text, line 1, <geom>: with this there are more than 20000 objects...
+    cayley.errors.ModelError: text, line 1, <geom>: in all it asks for more than 20000 objects...
     """
-    root = read_xml(path_or_text)
+    search = Search(source_of(path_or_text) or Path("model.xml"), trusted=trust)
+    root = read_xml(path_or_text, budget=search.budget)
     if root.tag != "mujoco":
         raise root.error("this is URDF, not MJCF: load_urdf reads it" if root.tag == "robot" else
                          "an MJCF file has <mujoco> as its root")
-    path = source_of(path_or_text)
-    gate = _Gate(path.parent if path else Path())
+    gate = _Gate(search)
     gate.walk(root)
     gate.check_assets()
     return root
@@ -52,20 +59,24 @@ def checked_mjcf(path_or_text: str | os.PathLike[str]) -> Element:
 class _Gate:
     """One pass over all elements, those of included files and attached models among them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.objects = 0
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.budget = search.budget
+        self.folder = search.folder
+        self.counts: Counter[str] = Counter()
         self.for_each = 0.0
+        self.steps = _steps({})
         self.read: dict[Path, Element] = {}
-        self.assets: dict[str, Element] = {}
-        self.folders: dict[Path, None] = {folder: None}
+        self.assets: list[tuple[str, Element]] = []
+        self.folders: dict[Path, None] = {self.folder: None}
         self.asset_folders: dict[str, None] = {"": None}
 
     def walk(self, root: Element) -> None:
         pending = [(root, 1.0, self.folder, {})]  # type: list[tuple[Element, float, Path, Models]]
         while pending:
             element, times, folder, models = pending.pop()
-            self._check(element, times)
+            with located(element):
+                self._spend(element, times)
             times *= _number(element, "count", 1.0) if element.tag == "replicate" else 1.0
             ordered = sorted(element.children, key=lambda child: child.tag != "asset")
             inner = [(child, folder, models) for child in ordered]
@@ -78,64 +89,104 @@ class _Gate:
                 inner.append((*models[element.attributes["model"]], {}))
             pending += [(child, times, beside, named) for child, beside, named in reversed(inner)]
 
-    def _check(self, element: Element, times: float) -> None:
+    def _spend(self, element: Element, times: float) -> None:
         for key, value in element.attributes.items():
             if key != "name" and any(word.lower().strip("+-") in ("nan", "inf", "infinity") for word in value.split()):
-                raise element.error(f"{key} is {shortened(value)!r}, which is not a finite number")
-        self.objects += int(min(times * _grid(element), MOST_OBJECTS + 1.0))
-        if self.objects > MOST_OBJECTS:
-            raise element.error(f"with this there are more than {MOST_OBJECTS} objects, counting what is replicated: "
-                                "that is no robot")
-        if element.tag == "size":
-            sizes = [_number(element, key, 0.0) for key in element.attributes if key.startswith(_FOR_EACH)]
-            self.for_each = max([self.for_each, *sizes])
-        if max(times * _entries(element), self.for_each * self.objects) > MOST_ENTRIES:
-            raise element.error(f"this asks for more than {MOST_ENTRIES} numbers: that is no robot")
+                raise ModelError(f"{key} is {shortened(value)!r}, which is not a finite number")
+        self.budget.spend("objects", times * _grid(element))
+        self.budget.spend("bodies", times * _grid(element) if element.tag in _BODIES else 0.0)
+        self.budget.spend("numbers", times * _entries(element))
+        self.budget.spend("triangles", _TRIANGLES * _points(element))
+        self._spend_products(element, times)
         if element.tag == "compiler":
             named = [element.attributes[key] for key in _FOLDERS if key in element.attributes]
             self.asset_folders |= dict.fromkeys(named)
         if element.tag not in ("include", "model"):
-            self.assets |= {value: element for key, value in element.attributes.items() if key.startswith("file")}
+            self.assets += [(value, element) for key, value in element.attributes.items() if key.startswith("file")]
+
+    def _spend_products(self, element: Element, times: float) -> None:
+        """What grows with the number of objects: entries of each, configurations, and the ranges of muscles."""
+        self.counts[element.tag] += int(min(times, self.budget.spent["objects"]))
+        if element.tag == "size":
+            sizes = [_number(element, key, 0.0) for key in element.attributes if key.startswith(_FOR_EACH)]
+            self.for_each = max([self.for_each, *sizes])
+        if element.tag == "lengthrange":
+            self.steps = max(self.steps, _steps(element.attributes))
+        for_each = (self.for_each, _NUMBERS_OF_A_KEY * self.counts["key"],
+                    self.counts["muscle"] * self.steps / _STEPS_OF_AN_ENTRY)
+        if max(for_each) * self.budget.spent["objects"] > MOST["numbers"]:
+            raise ModelError(f"with this there are more than {MOST['numbers']} numbers, for every object its own")
 
     def _file(self, element: Element, folder: Path) -> tuple[Element, Path]:
         """What an element includes, looked for as by MuJoCo: beside the main file, then beside its own."""
         name = element.word("file")
-        places = (self.folder / name, folder / name)
-        path = next((place for place in places if os.path.lexists(place)), places[0])
-        if path not in self.read:
-            try:
-                self.read[path] = read_xml(path)
-            except ModelError as error:
-                raise element.error(str(error)) from error
-            self.folders[path.parent] = None
+        beside = next((place for place in (self.folder, folder) if _is_there(place / name)), self.folder)
+        path = beside / name
+        with located(element):
+            if path not in self.read:
+                self.search.found(name, beside=beside, missing=True)
+                self.read[path] = read_xml(path, budget=self.budget)
+                self.folders[path.parent] = None
         return self.read[path], path.parent
 
     def check_assets(self) -> None:
-        """That meshes, pictures and height fields are plain files, wherever MuJoCo may look for them."""
-        if max(len(self.folders), len(self.asset_folders)) > MOST_FOLDERS:
-            raise ModelError(f"the files that it names are in more than {MOST_FOLDERS} folders: that is no robot")
-        for (name, element), folder, below in product(self.assets.items(), self.folders, self.asset_folders):
-            path = folder / below / name
-            try:
-                check_file(path, most=MOST_ASSET_BYTES)
-                if _pixels(path) > MOST_ENTRIES:
-                    raise ModelError(f"{str(path)!r} is a picture of more than {MOST_ENTRIES} pixels")
-            except ModelError as error:
-                raise element.error(str(error)) from error
+        """That meshes, pictures and height fields are plain files of the model, wherever MuJoCo may look for them."""
+        named = Counter(name for name, _ in self.assets)
+        if len(named) * len(self.folders) * len(self.asset_folders) > MOST_PLACES:
+            raise ModelError(f"the files that it names are looked for at more than {MOST_PLACES} places: that is no "
+                             "robot")
+        for name, element in dict(self.assets).items():
+            places = dict.fromkeys(folder / below for folder in self.folders for below in self.asset_folders)
+            with located(element):
+                for place in places:
+                    if _is_there(place / name):
+                        self._check_asset(name, place, named[name])
+
+    def _check_asset(self, name: str, beside: Path, times: int) -> None:
+        check_file(beside / name, most=MOST_ASSET_BYTES)
+        path = self.search.found(name, beside=beside)
+        size = path.stat().st_size
+        self.budget.spend("triangles", (times - (path not in self.search.weighed)) * size / _BYTES)
+        self.search.weigh(path)
+        try:
+            self.budget.spend("numbers", times * _pixels(path))
+        except ModelError as error:
+            raise ModelError(f"{name!r} is a picture of more than it may have: {error}") from error
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.lexists(path)
 
 
 def _grid(element: Element) -> float:
     """How many objects an element stands for."""
-    return _product(element, ("count",)) if element.tag in ("composite", "flexcomp") else 1.0
+    return _product(element, ("count",)) if element.tag in _BODIES else 1.0
+
+
+def _points(element: Element) -> float:
+    """How many points a mesh has that MuJoCo makes itself."""
+    if element.tag != "mesh" or "builtin" not in element.attributes:
+        return 0.0
+    first, second, *_ = [*[max(_as_number(word), 1.0) for word in element.attributes.get("params", "").split()], 1, 1]
+    return first * (second if element.attributes["builtin"] in _ROUND else first)
+
+
+def _steps(attributes: dict[str, str]) -> float:
+    """How many steps the range of a muscle takes."""
+    total, step = (_as_number(attributes[key]) if key in attributes else default for key, default in _STEPS.items())
+    return total / step if step > 0 else inf
 
 
 def _entries(element: Element) -> float:
     """How many numbers, or steps of a simulation, an element asks for."""
     if element.tag == "lengthrange":
-        total, step = (_number(element, key, default) for key, default in _STEPS.items())
-        return 100 * total / step if step > 0 else inf
-    square = element.tag == "texture" and "height" not in element.attributes
-    asked = _product(element, ("width", "width") if square else _ENTRIES.get(element.tag, ()))
+        return 100 * _steps(element.attributes)
+    if element.tag not in _ENTRIES:
+        asked = 0.0
+    elif element.tag == "texture" and "height" not in element.attributes:
+        asked = _FACES * _product(element, ("width", "width"))
+    else:
+        asked = _product(element, _ENTRIES[element.tag])
     reserving = element.tag == "size"
     alone = [key for key in element.attributes if key in ("actdim", "nsample") or (reserving and key.startswith("n"))]
     return max([asked, *(_number(element, key, 0.0) for key in alone)])

@@ -59,20 +59,21 @@ class _Model:
     named: dict[str, Element] = field(default_factory=dict)
     notes: list[Finding] = field(default_factory=list)
     models: int = 0
+    read: dict[Path, Element] = field(default_factory=dict)  # models of the files that are included
 
 
-def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False) -> Tree:
+def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False, trust: bool = False) -> Tree:
     """The mechanism of an SDF file, or of the text of one; angles are as they are written, or with `exact_angles` the
-    fractions of pi that their digits stand for, see `written_angles`.
+    fractions of pi that their digits stand for, see `written_angles`. With `trust` it may include any file.
 
     >>> load_sdf('''<sdf version="1.9"><model name="pendulum"><link name="rod"><inertial/></link>
     ...   <joint name="pivot" type="revolute"><parent>world</parent><child>rod</child><axis/></joint>
     ... </model></sdf>''').joint_names
     ('pivot',)
     """
-    root = read_xml(path_or_text)
+    search = Search(source_of(path_or_text) or Path("model.sdf"), trusted=trust)
+    root = read_xml(path_or_text, budget=search.budget)
     version = _version(root)
-    search = Search(source_of(path_or_text) or Path("model.sdf"))
     angles = WrittenAngles(exact_angles)
     element, gravity = _one_model(root)
     model = _Model(Frames(angles))
@@ -85,11 +86,11 @@ def load_sdf(path_or_text: str | os.PathLike[str], *, exact_angles: bool = False
     return made
 
 
-def links_of_sdf(path: Path) -> dict[str, Element]:
+def links_of_sdf(search: Search) -> dict[str, Element]:
     """The elements of the links of a file, with those of nested and included models, by their names."""
-    element, _ = _one_model(read_xml(path))
+    element, _ = _one_model(read_xml(search.model, budget=search.budget))
     model = _Model(Frames(WrittenAngles(exact=False)))
-    _gather(model, element, "", Search(path), 0)
+    _gather(model, element, "", search, 0)
     return model.links
 
 
@@ -126,14 +127,17 @@ def _place(model: _Model, element: Element) -> Array:
 # What there is
 
 
-def _gather(model: _Model, element: Element, scope: str, search: Search, depth: int) -> None:
-    """The links, joints, frames and nested models of a model, with their names outside."""
+def _gather(model: _Model, element: Element, scope: str, search: Search, depth: int) -> str:
+    """The links, joints, frames and nested models of a model, with their names outside; the link that the frame of the
+    model is attached to."""
     model.models += 1
     if depth > _MOST_NESTED or model.models > _MOST_MODELS:
         raise element.error(f"models are nested more than {_MOST_NESTED} deep, or are more than {_MOST_MODELS}: does "
                             "one include itself?")
     frames = model.frames
     whole = outside(MODEL, scope)
+    with located(element):
+        search.budget.spend("bodies", len(element.all("link")))
     for link in element.all("link"):
         name = outside(_name(link), scope)
         frames.add(name, link, scope, relative_to=whole, attached_to=name)
@@ -148,14 +152,22 @@ def _gather(model: _Model, element: Element, scope: str, search: Search, depth: 
         on = outside(frame.word("attached_to", MODEL), scope)
         frames.add(name, frame, scope, relative_to=on, attached_to=on)
         model.named[name] = frame
-    for inner in [*element.all("model"), *[_included(include, search) for include in element.all("include")]]:
+    first = next((outside(_name(link), scope) for link in element.all("link")), "")
+    for inner in [*element.all("model"), *element.all("include")]:
+        inner = _included(inner, model, search) if inner.tag == "include" else inner
         name = outside(_name(inner), scope)
         _place(model, inner)
-        _gather(model, inner, f"{name}::", search, depth + 1)
-        frames.add(name, inner, scope, relative_to=whole, attached_to=_canonical(model, inner, f"{name}::"))
+        canonical = _gather(model, inner, f"{name}::", search, depth + 1)
+        frames.add(name, inner, scope, relative_to=whole, attached_to=canonical)
+        first = first or canonical
+    said = element.attributes.get("canonical_link", "").strip()
+    if not said and not first:
+        raise element.error("there is no <link> in it")
+    canonical = outside(said, scope) if said else first
     if scope == "":
-        frames.add(MODEL, element, scope, relative_to=MODEL, attached_to=_canonical(model, element, ""))
+        frames.add(MODEL, element, scope, relative_to=MODEL, attached_to=canonical)
     _note_what_is_left_out(model, element, scope)
+    return canonical
 
 
 def _name(element: Element) -> str:
@@ -165,16 +177,7 @@ def _name(element: Element) -> str:
     return name
 
 
-def _canonical(model: _Model, element: Element, scope: str) -> str:
-    """The link that the frame of a model is attached to."""
-    said = element.attributes.get("canonical_link", "").strip()
-    found = outside(said, scope) if said else next((name for name in model.links if name.startswith(scope)), None)
-    if found is None:
-        raise element.error("there is no <link> in it")
-    return found
-
-
-def _included(include: Element, search: Search) -> Element:
+def _included(include: Element, model: _Model, search: Search) -> Element:
     """The model that is included, with the name and the pose that are said here."""
     if include.attributes.get("merge", "false").strip() in ("true", "1"):
         raise include.error("models that are merged are not read: write its links and joints where they belong")
@@ -183,17 +186,19 @@ def _included(include: Element, search: Search) -> Element:
     uri = word(include, "uri")
     try:
         path = search.included_model(uri)
+        if path in model.read:
+            search.budget.spend("elements", sum(1 for _ in model.read[path].walk()))
+        else:
+            model.read[path] = _one_model(read_xml(path, budget=search.budget))[0]
     except ModelError as error:
         raise include.error(str(error)) from None
-    inner, _ = _one_model(read_xml(path))
+    inner = model.read[path]
     name = include.only("name")
-    if name is not None:
-        inner.attributes = {**inner.attributes, "name": name.text.strip()}
     pose = include.only("pose")
-    if pose is not None:
-        inner.children = [*[child for child in inner.children if child.tag != "pose"], pose]
-    inner.children = [child for child in inner.children if child.tag != "static"]
-    return inner
+    own = ("static", "pose") if pose is not None else ("static",)
+    named = {} if name is None else {"name": name.text.strip()}
+    return replace(inner, attributes={**inner.attributes, **named},
+                   children=[*[child for child in inner.children if child.tag not in own], *([pose] if pose else [])])
 
 
 def _note_what_is_left_out(model: _Model, element: Element, scope: str) -> None:

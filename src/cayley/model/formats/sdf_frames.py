@@ -40,6 +40,7 @@ class Frames:
     angles: WrittenAngles
     placed: dict[str, Placed] = field(default_factory=dict)
     _poses: dict[str, Array] = field(default_factory=dict)
+    _links: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, element: Element, scope: str, *, relative_to: str, attached_to: str) -> None:
         """A frame whose element may have a pose; `relative_to` counts if that says nothing, and is a name outside."""
@@ -74,14 +75,14 @@ class Frames:
 
     def in_model(self, name: str, by: Element) -> Array:
         """Where (4, 4) a frame is in the model."""
-        chain: list[str] = []
+        chain: dict[str, None] = {}
         while name != MODEL and name not in self._poses:
             if name in chain:
                 raise by.error(f"the frames {', '.join(map(repr, chain))} are relative to each other in a ring")
-            chain.append(name)
+            chain[name] = None
             name = self.get(name, by).relative_to
         pose = np.eye(4) if name == MODEL else self._poses[name]
-        for each in reversed(chain):
+        for each in reversed(list(chain)):
             pose = pose @ self.placed[each].pose
             self._poses[each] = pose
         return pose
@@ -92,12 +93,13 @@ class Frames:
 
     def link_of(self, name: str, by: Element) -> str:
         """The link that a frame is attached to, maybe by way of others."""
-        seen: list[str] = []
-        while (attached := self.get(name, by).attached_to) != name:
+        seen: dict[str, None] = {}
+        while (attached := self._links.get(name) or self.get(name, by).attached_to) != name:
             if name in seen:
                 raise by.error(f"the frames {', '.join(map(repr, seen))} are attached to each other in a ring")
-            seen.append(name)
+            seen[name] = None
             name = attached
+        self._links |= dict.fromkeys(seen, name)
         return name
 
     def get(self, name: str, by: Element) -> Placed:

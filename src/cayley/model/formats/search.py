@@ -1,17 +1,18 @@
-"""Where the files that a model names are looked for, meshes and what xacro includes, and where they may lie.
+"""Where the files that a model names are looked for, meshes and what it includes, and where they may lie.
 
 `package://NAME/rest` is looked for in this order:
 
-1. in a folder called NAME that holds the model's file, however deep;
-2. beside the model's file, and beside the folders that hold it, in a folder NAME that has a `package.xml`
-   or a `model.config`;
+1. in the package that holds the model's file: a folder above it called NAME that has a `package.xml` or a
+   `model.config`; without one, its own folder, or the folder above `urdf`, `robots`, `mjcf` or `xacro`, if it is
+   called NAME;
+2. beside the model's file and beside its package, in a folder NAME that has a `package.xml` or a `model.config`;
 3. in the folders of `ROS_PACKAGE_PATH`, `GZ_SIM_RESOURCE_PATH` and `GAZEBO_MODEL_PATH`, then in `share` of those of
    `AMENT_PREFIX_PATH`.
 
 Other names are paths beside the model's file, with or without `file://`. A file must lie, links followed, in the
 folder of the model, in the package that holds it (the nearest folder above with a `package.xml`; without one the
-folder above `urdf`, `robots`, `mjcf` or `xacro`), or in the package that was named: a model that was sent by a stranger
-shows nothing of the rest of the disk.
+folder above `urdf`, `robots`, `mjcf` or `xacro`), in a package that was named, or in one of the folders of 3: a model
+that was sent by a stranger shows nothing of the rest of the disk.
 """
 
 from __future__ import annotations
@@ -22,24 +23,31 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from cayley.errors import ModelError
+from cayley.model.budget import Budget
 from cayley.wording import shortened
 
 _INNER = ("urdf", "robots", "robot", "mjcf", "xacro")  # folders of descriptions within a package
 _DESCRIPTIONS = ("package.xml", "model.config")
 _FOLDERS = ("ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
+_PREFIXES = "AMENT_PREFIX_PATH"
 _LONGEST = 4096
 
 
 class Search:
-    """Finds the files that a model names."""
+    """Finds the files that a model names, and counts what of them is read; one that is `trusted` may name any file."""
 
-    def __init__(self, model: Path) -> None:
+    def __init__(self, model: Path, *, trusted: bool = False) -> None:
         self.model = model.absolute()
         self.folder = self.model.parent
         self.above = [self.folder, *self.folder.parents]
+        self.trusted = trusted
+        self.budget = Budget()
+        self.named: list[Path] = []  # packages
+        self.weighed: set[Path] = set()
 
-    def found(self, name: str) -> Path:
-        """The file of a name; a `ModelError` says where it was looked for, or why it is refused."""
+    def found(self, name: str, *, beside: Path | None = None, missing: bool = False) -> Path:
+        """The file of a name, which may be said `beside` another folder than the model's; a `ModelError` says where it
+        was looked for, or why it is refused. One that is missing is found too, if it may be."""
         if len(name) > _LONGEST or "\0" in name:
             raise ModelError(f"{shortened(name)!r} is no name of a file")
         for scheme in ("package://", "model://"):
@@ -47,15 +55,15 @@ class Search:
                 return self._in_package(name, name.removeprefix(scheme).lstrip("/"))
         if "://" in name and not name.startswith("file://"):
             raise ModelError(f"{shortened(name)!r} is not on this disk: nothing is fetched; save it beside the model")
-        path = self.folder / (unquote(name.removeprefix("file://")) if name.startswith("file://") else name)
-        return _checked(name, path, [self.folder, *self._home()])
+        path = (beside or self.folder) / (unquote(name.removeprefix("file://")) if name.startswith("file://") else name)
+        return self._checked(name, path, [*self.named, *_search_folders(), self.folder, *self._home()], missing=missing)
 
     def _in_package(self, name: str, inner: str) -> Path:
         package, _, rest = inner.partition("/")
         places = self._places(package, name)
         for place in places:
             if _is_file(place / rest):
-                return _checked(name, place / rest, [place])
+                return self._checked(name, place / rest, [place])
         looked = ", ".join(f"'{place}'" for place in places)
         where = f"looked in {looked}" if places else self._nowhere(package)
         raise ModelError(f"{shortened(name)!r} is not there: {where}")
@@ -65,14 +73,21 @@ class Search:
         looked for as packages are."""
         if uri.startswith("model://") and "/" not in uri.removeprefix("model://").strip("/"):
             return self.found(f"model://{uri.removeprefix('model://').strip('/')}/model.sdf")
-        path = self.found(uri) if not (self.folder / uri).is_dir() else self.found(f"{uri.rstrip('/')}/model.sdf")
-        return path
+        path = self.found(uri, missing=True)
+        return path if not _is_folder(path) else self.found(f"{uri.rstrip('/')}/model.sdf")
+
+    def weigh(self, path: Path) -> None:
+        """Count the bytes of a file that is going to be read when it is looked at, once."""
+        if path not in self.weighed:
+            self.weighed.add(path)
+            self.budget.spend("bytes", path.stat().st_size)
 
     def package(self, name: str) -> Path:
         """The folder of a package, as `$(find NAME)` asks for it."""
         places = self._places(name, name)
         if not places:
             raise ModelError(f"the package {shortened(name)!r} is not there: {self._nowhere(name)}")
+        self.named.append(places[0])
         return places[0]
 
     def _places(self, package: str, name: str) -> list[Path]:
@@ -81,19 +96,18 @@ class Search:
         return list(dict.fromkeys(self._packages(package)))
 
     def _nowhere(self, package: str) -> str:
-        return (f"no folder called {package!r} is above {str(self.folder)!r}, nor one with a package.xml beside it; "
+        return (f"no folder called {package!r} with a package.xml holds {str(self.folder)!r}, nor is one beside it; "
                 "set ROS_PACKAGE_PATH to the folder that holds it")
 
     def _packages(self, package: str) -> Iterator[Path]:
-        yield from (folder for folder in self.above if folder.name == package)
-        yield from (folder / package for folder in self.above
-                    if any(_is_file(folder / package / said) for said in _DESCRIPTIONS))
-        for variable in _FOLDERS:
-            for place in _listed(variable):
-                yield from ([place] if place.name == package else [])
-                yield from ([place / package] if (place / package).is_dir() else [])
-        for place in _listed("AMENT_PREFIX_PATH"):
-            yield from ([place / "share" / package] if (place / "share" / package).is_dir() else [])
+        own = [self.folder, *self._home()]
+        yield from (folder for folder in self.above
+                    if folder.name == package and (folder in own or _is_package(folder)))
+        yield from (beside / package for beside in [self.folder, *(each.parent for each in own)]
+                    if _is_package(beside / package))
+        for place in _search_folders():
+            yield from ([place] if place.name == package else [])
+            yield from ([place / package] if _is_folder(place / package) else [])
 
     def _home(self) -> list[Path]:
         """The package that holds the model, if any does."""
@@ -102,9 +116,37 @@ class Search:
                 return [folder]
         return [self.folder.parent] if self.folder.name in _INNER else []
 
+    def _checked(self, name: str, path: Path, allowed: list[Path], *, missing: bool = False) -> Path:
+        try:
+            true = path.resolve()
+            within = self.trusted or any(true.is_relative_to(folder.resolve()) for folder in allowed)
+            there = missing or true.is_file()
+        except (OSError, RuntimeError, ValueError) as error:  # a ring of links, or a name that is too long
+            raise ModelError(f"{shortened(name)!r} cannot be followed: {error}") from error
+        if not within:
+            raise ModelError(f"{shortened(name)!r} lies outside of '{allowed[-1]}' and is not read; put it there, name "
+                             "its folder in ROS_PACKAGE_PATH, or load the model with trust=True")
+        if not there:
+            raise ModelError(f"{shortened(name)!r} is not there: looked for '{path}'")
+        return true
 
-def _listed(variable: str) -> list[Path]:
-    return [Path(place) for place in os.environ.get(variable, "").split(os.pathsep) if place]
+
+def _search_folders() -> list[Path]:
+    """The folders that the environment names."""
+    listed = [(variable, Path(place)) for variable in (*_FOLDERS, _PREFIXES)
+              for place in os.environ.get(variable, "").split(os.pathsep) if place]
+    return [place / "share" if variable == _PREFIXES else place for variable, place in listed]
+
+
+def _is_package(folder: Path) -> bool:
+    return any(_is_file(folder / said) for said in _DESCRIPTIONS)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _is_file(path: Path) -> bool:
@@ -112,17 +154,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-def _checked(name: str, path: Path, allowed: list[Path]) -> Path:
-    try:
-        true = path.resolve()
-        within = any(true.is_relative_to(folder.resolve()) for folder in allowed)
-    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, for one
-        raise ModelError(f"{shortened(name)!r} cannot be followed: {error}") from error
-    if not within:
-        raise ModelError(f"{shortened(name)!r} lies outside of '{allowed[-1]}' and is not read; put it there, or name "
-                         "it as package://, with its folder in ROS_PACKAGE_PATH")
-    if not _is_file(true):
-        raise ModelError(f"{shortened(name)!r} is not there: looked for '{path}'")
-    return true

@@ -18,6 +18,7 @@ from cayley.errors import CayleyError
 from cayley.geometry.inertia.parallel_axes import inertia_about_center
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.model.budget import Budget
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import KINDS as CONSTRAINT_KINDS
 from cayley.model.constraint_kinds import Constraint
@@ -59,6 +60,10 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     source = source_file(top.file, read_bytes(top.file), words) if top.file else words
     actuated = top.words("actuated") if top.has("actuated") else None
     arm = top.section("dh")
+    try:
+        Budget().spend("bodies", len(top.sections("bodies")))
+    except CayleyError as error:
+        top.refuse(error, "bodies")
     table = None if arm is None else _arm(arm)
     bodies = [*(table.bodies if table else ()), *[_body(section) for section in top.sections("bodies")]]
     joints = [*(table.joints if table else ()), *[_joint(section) for section in top.sections("joints")]]

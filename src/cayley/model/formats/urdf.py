@@ -37,6 +37,7 @@ from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
+from cayley.model.budget import Budget
 from cayley.model.findings import Finding
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.urdf_text import dump_urdf
@@ -76,9 +77,12 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     Traceback (most recent call last):
     cayley.errors.ModelError: text, line 2, <axis> of <joint name="pivot">: the axis has no length...
     """
-    robot = read_xml(path_or_text, called=called)
+    budget = Budget()
+    robot = read_xml(path_or_text, called=called, budget=budget)
     version = _checked_version(robot)
     links = robot.all("link")
+    with located(robot):
+        budget.spend("bodies", len(links))
     joint_elements = robot.all("joint")
     _check_names(robot, links, joint_elements)
     notes: list[str] = []

@@ -1,16 +1,19 @@
 """The URDF that xacro makes of a file with macros.
 
 `$(find NAME)` is the folder in which `package://NAME` is looked for, see `search`; no installation of ROS is asked.
-Arguments, `<xacro:arg>`, are given by name; one that the files do not know is refused. xacro evaluates what stands in
-`${...}` as Python: read files of those whom you trust.
+Arguments, `<xacro:arg>`, are given by name; one that the files do not know is refused. What stands in `${...}` is
+evaluated by `xacro_expressions`, which runs nothing; files that are included, and those of `load_yaml`, lie where
+meshes may lie; what is expanded is counted. With `trust` the package xacro does as it likes: it evaluates `${...}` as
+Python, and reads any file and the environment.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
+from glob import escape, glob, has_magic
 from io import StringIO
 from pathlib import Path
 from threading import Lock
@@ -18,12 +21,22 @@ from types import ModuleType
 from typing import Any
 
 from cayley.errors import ModelError, ModelWarning
+from cayley.model.formats.files import decoded, read_bytes
 from cayley.model.formats.search import Search
+from cayley.model.formats.xacro_document import Document
+from cayley.model.formats.xacro_expressions import LARGEST, Known, Names, evaluate, known, weight
 from cayley.model.formats.xml_elements import read_xml
-from cayley.wording import did_you_mean, shown
+from cayley.wording import did_you_mean, printable, shown
 
-_KNOWN = re.compile(r"<xacro:arg\b[^>]*?\bname\s*=\s*[\"']([^\"']+)[\"']|\$\(\s*arg\s+([^\s)]+)|"
+_KNOWN = re.compile(r"<xacro:arg\b[^>]{0,1000}?\bname\s*=\s*[\"']([^\"']+)[\"']|\$\(\s*arg\s+([^\s)]+)|"
                     r"xacro\.arg\(\s*[\"']([^\"']+)")
+_PIECES = re.compile(r"(?P<escaped>\$\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<extension>[^)]*)\)|"
+                     r"(?P<text>[^$]+|\$[^{($]+|\$\Z)")
+_YAML_BYTES = 128 * 2**10  # its reader takes seconds for a megabyte
+_UNITS = {"!radians": 1.0, "!degrees": 0.017453292519943295, "!meters": 1.0, "!millimeters": 0.001, "!foot": 0.3048,
+          "!inches": 0.0254}
+_STEPS_OF_A_FILE = 100  # that is looked for
+_LETTERS = 8  # letters that are joined in a step
 _ONE_AT_A_TIME = Lock()  # xacro keeps its state in its module
 
 
@@ -38,22 +51,26 @@ def said(arguments: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in arguments.items()}
 
 
-def expanded(path: Path, arguments: Mapping[str, str]) -> str:
-    """The text of a file with its macros expanded; `ModelError` says which file xacro was at."""
+def expanded(path: Path, arguments: Mapping[str, str], *, trust: bool = False) -> str:
+    """The text of a file with its macros expanded; `ModelError` says which file xacro was at. Only with `trust` is what
+    stands in it run as Python."""
     xacro = _xacro()
     read_xml(path)  # names the line of what is not XML, and refuses what is no plain file or declares entities
+    search = Search(path, trusted=trust)
     said_by_xacro = StringIO()
-    with _ONE_AT_A_TIME, _packages_of(xacro, Search(path)), redirect_stderr(said_by_xacro):
+    with (_ONE_AT_A_TIME, _packages_of(search) if trust else _Expansion(xacro, search).in_place(),
+          redirect_stderr(said_by_xacro)):
         xacro.all_includes.clear()
         try:
             document = xacro.process_file(str(path), mappings=dict(arguments))
+            text = str(document.toprettyxml(indent="  "))
         except Exception as error:  # it lets through whatever the expressions of a file raise
             raise ModelError(f"{path.name}: xacro cannot expand it: {_why(error, path, xacro)}") from error
         _check_known(path, arguments, [path, *map(Path, xacro.all_includes)])
     if said_by_xacro.getvalue().strip():
-        warnings.warn(f"{path.name}: xacro says: {' '.join(said_by_xacro.getvalue().split())}", ModelWarning,
-                      stacklevel=2)
-    return str(document.toprettyxml(indent="  "))
+        warnings.warn(printable(f"{path.name}: xacro says: {' '.join(said_by_xacro.getvalue().split())[:2000]}"),
+                      ModelWarning, stacklevel=2)
+    return text
 
 
 def _xacro() -> ModuleType:
@@ -67,7 +84,7 @@ def _xacro() -> ModuleType:
 
 
 @contextmanager
-def _packages_of(xacro: ModuleType, search: Search) -> Iterator[None]:
+def _packages_of(search: Search) -> Iterator[None]:
     """`$(find NAME)` answered by the search for packages; xacro itself asks an installation of ROS."""
     from xacro import substitution_args
     own: Any = substitution_args
@@ -77,6 +94,199 @@ def _packages_of(xacro: ModuleType, search: Search) -> Iterator[None]:
         yield
     finally:
         own._eval_find = own._eval_dict["find"] = before
+
+
+class _Expansion:
+    """What stands in the place of xacro's own functions while it expands a file that nobody vouches for."""
+
+    def __init__(self, xacro: ModuleType, search: Search) -> None:
+        self.xacro = xacro
+        self.search = search
+        self.budget = search.budget
+        self.yaml: dict[Path, object] = {}
+        self.symbols = known()
+        own = {"load_yaml": Known(self.load_yaml), "dotify": Known(lambda value: value),
+               "abs_filename": Known(lambda name: str(xacro.abs_filename_spec(name)))}
+        told = {name: Known(getattr(self, name), named=True) for name in ("message", "warning", "error", "fatal")}
+        inner = self.symbols["xacro"]
+        assert isinstance(inner, Names)
+        inner |= {**own, **told, "arg": Known(self.argument), "print_location": Known(lambda: "")}
+        self.symbols |= own
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        own = {"eval_text": self.text, "eval_extension": self.extension, "parse": self.parsed,
+               "load_yaml": self.load_yaml, "get_include_files": self.included, "_global_symbols": self.symbols,
+               "safe_eval": lambda text, names, _=None: evaluate(text, names, self.budget)}
+        before = {name: getattr(self.xacro, name) for name in own}
+        try:
+            for name, value in own.items():
+                setattr(self.xacro, name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self.xacro, name, value)
+
+    # Texts
+
+    def text(self, text: str, symbols: Mapping[str, object]) -> object:
+        """A text with what stands in `${...}` and `$(...)` evaluated; one that is nothing else keeps its type."""
+        if "$" not in text:
+            return text
+        found: list[object] = []
+        place = 0
+        while place < len(text):
+            piece = _PIECES.match(text, place)
+            if piece is None:
+                raise self.xacro.XacroException(f"invalid expression: {text[place:]}")
+            place = piece.end()
+            found.append(self._piece(piece, symbols))
+        if len(found) == 1:
+            return found[0]
+        words = [str(each) for each in found]
+        self.budget.spend("steps", sum(map(len, words)) / _LETTERS)
+        return "".join(words)
+
+    def _piece(self, piece: re.Match[str], symbols: Mapping[str, object]) -> object:
+        kind = piece.lastgroup
+        inner = piece[str(kind)]
+        if kind == "extension":
+            return self.extension(f"$({self.text(inner, symbols)})")
+        if kind != "expression":
+            return inner[1:] if kind == "escaped" else inner
+        try:
+            return evaluate(str(self.text(inner, symbols)), symbols, self.budget)
+        except Exception as error:
+            raise self.xacro.XacroException(exc=error, suffix=f" when evaluating expression '{inner}'") from error
+
+    def extension(self, text: str) -> str:
+        """What stands in `$(...)`."""
+        command, _, rest = text[2:-1].strip().partition(" ")
+        rest = rest.strip()
+        if command == "eval":
+            given = {name: _number_or_word(value) for name, value in self._arguments().items()}
+            names = {**given, **self.symbols, "true": True, "false": False,
+                     "arg": Known(lambda name: _number_or_word(self.argument(name))), "find": Known(self.package)}
+            return str(evaluate(rest, names, self.budget))
+        if command == "arg":
+            return self.argument(rest)
+        if command == "find":
+            return self.package(rest)
+        raise ModelError(f"{text} is not read from a file that nobody vouches for: give the value as an argument, or "
+                         "cy.load(path, trust=True), or cayley --trust, if you trust its author")
+
+    def _arguments(self) -> dict[str, str]:
+        found: dict[str, str] = self.xacro.substitution_args_context["arg"]
+        return found
+
+    def argument(self, name: str) -> str:
+        """The value of an argument."""
+        if name not in self._arguments():
+            raise self.xacro.XacroException(f"Undefined substitution argument {name}")
+        return self._arguments()[name]
+
+    def package(self, name: str) -> str:
+        """The folder of a package."""
+        return str(self.search.package(name))
+
+    def message(self, *words: object, **_: object) -> str:
+        """What a file says to those who expand it."""
+        self.budget.spend("steps", sum(map(weight, words)))
+        self.xacro.message(*words)
+        return ""
+
+    def warning(self, *words: object, **_: object) -> str:
+        """The same, as a warning."""
+        return self.message("warning:", *words)
+
+    def error(self, *words: object, **_: object) -> str:
+        """The same, as an error that stops nothing."""
+        return self.message("error:", *words)
+
+    def fatal(self, *words: object, **_: object) -> str:
+        """The same, and the end."""
+        raise self.xacro.XacroException(" ".join(map(str, words)))
+
+    # Files
+
+    def included(self, name: str, symbols: Mapping[str, object]) -> Iterator[str]:
+        """The files that a name, or a pattern of names in one folder, includes."""
+        name = str(self.text(name, symbols))
+        for each in self._matching(name) if has_magic(name) else [name]:
+            path = self._found(each, missing=True)
+            self.xacro.all_includes.append(str(path))
+            yield str(path)
+
+    def _found(self, name: str, *, missing: bool = False) -> Path:
+        self.budget.spend("steps", _STEPS_OF_A_FILE)
+        return self.search.found(name, beside=Path(self.xacro.filestack[-1]).parent, missing=missing)
+
+    def _matching(self, pattern: str) -> list[str]:
+        folder, _, last = pattern.rpartition("/")
+        if has_magic(folder):
+            raise ModelError(f"{pattern!r}: a pattern of names is one of files in a folder, not of folders")
+        place = self._found(folder or ".", missing=True)
+        found = sorted(glob(f"{escape(str(place))}/{last}"))
+        if not found:
+            self.warning(self.xacro.include_no_matches_msg.format(pattern))
+        return found
+
+    def parsed(self, _: None, file: str) -> Document:
+        """The document of a file."""
+        path = Path(file)
+        if not path.is_file() and not path.exists():  # which `optional` forgives
+            self.xacro.filestack.pop()
+            raise self.xacro.XacroException(exc=FileNotFoundError(f"No such file or directory: {file!r}"))
+        return Document(read_xml(path, budget=self.budget), self.budget)
+
+    def load_yaml(self, name: str) -> object:
+        """What is in a YAML file."""
+        path = self._found(name)
+        if path not in self.yaml:
+            data = read_bytes(path, most=_YAML_BYTES)
+            self.budget.spend("steps", len(data))
+            self.yaml[path] = _yaml(decoded(path.name, data), self._quantity)
+        self.xacro.all_includes.append(str(path))
+        return self.yaml[path]
+
+    def _quantity(self, text: str) -> float:
+        return float(evaluate(text, self.symbols, self.budget))  # type: ignore[arg-type]  # or it raises
+
+
+def _number_or_word(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def _yaml(text: str, quantity: Callable[[str], float]) -> object:
+    """What a YAML text says; how much that is, is counted before what it repeats is made."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    for unit, factor in _UNITS.items():
+        Loader.add_constructor(
+            unit, lambda loader, node, factor=factor: factor * quantity(loader.construct_scalar(node)))
+    loader = Loader(text)
+    try:
+        node = loader.get_single_node()
+        pending = [] if node is None else [node]
+        for _ in range(LARGEST):
+            if not pending:
+                break
+            inner = pending.pop().value
+            for each in inner if isinstance(inner, list) else ():
+                pending += each if isinstance(each, tuple) else [each]
+        if pending:
+            raise ModelError(f"a YAML file has more than {LARGEST} entries")
+        return None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def _why(error: Exception, path: Path, xacro: ModuleType) -> str:
@@ -89,7 +299,9 @@ def _why(error: Exception, path: Path, xacro: ModuleType) -> str:
 
 
 def _check_known(path: Path, arguments: Mapping[str, str], files: list[Path]) -> None:
-    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
+    if not arguments:
+        return
+    texts = [read_bytes(file).decode("utf-8", errors="replace") for file in dict.fromkeys(files) if file.is_file()]
     known = {name for text in texts for found in _KNOWN.findall(text) for name in found if name}
     for name in arguments:
         if name not in known:

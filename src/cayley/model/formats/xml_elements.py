@@ -20,13 +20,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.model.budget import Budget
 from cayley.model.formats.files import MOST_BYTES, read_bytes
 from cayley.model.parts import LARGEST
 from cayley.model.source import source_file
 from cayley.wording import misspelt, shortened
 
-MOST_ELEMENTS = 200_000
-
+_ATTRIBUTES = 16  # more of them count as another element
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 THIS_IS_XACRO = "this is xacro: call the file robot.urdf.xacro, or expand it first, `xacro in.xacro > robot.urdf`"
 
@@ -164,17 +164,18 @@ def source_words(path_or_text: str | os.PathLike[str]) -> str:
     return "" if path is None else source_file(path, read_bytes(path))
 
 
-def read_xml(path_or_text: str | os.PathLike[str], *, called: str = "text") -> Element:
-    """The root element of a file or of a text, which messages call `called`.
+def read_xml(path_or_text: str | os.PathLike[str], *, called: str = "text", budget: Budget | None = None) -> Element:
+    """The root element of a file or of a text, which messages call `called`; what is in it is spent from a budget.
 
     >>> read_xml("<robot name='arm'>\\n <link nam='base'/></robot>").children[0].word("name")
     Traceback (most recent call last):
     cayley.errors.ModelError: text, line 2, <link>: the attribute name is missing; is it the one written 'nam'?
     """
     path = source_of(path_or_text)
+    budget = budget or Budget()
     if path is None:
-        return _parsed(called, _encoded(str(path_or_text)), "utf-8")
-    return _parsed(path.name, read_bytes(path), None)
+        return _parsed(called, _encoded(str(path_or_text)), "utf-8", budget)
+    return _parsed(path.name, read_bytes(path), None, budget)
 
 
 def _encoded(text: str) -> bytes:
@@ -185,10 +186,11 @@ def _encoded(text: str) -> bytes:
         raise ModelError(f"text, line {line}: there is a character that is not one of Unicode") from error
 
 
-def _parsed(file: str, data: bytes, encoding: str | None) -> Element:
+def _parsed(file: str, data: bytes, encoding: str | None, budget: Budget) -> Element:
     if len(data) > MOST_BYTES:
         raise ModelError(f"{file} is larger than {MOST_BYTES // 2**20} MiB: that is not the description of a robot")
-    builder = _Builder(file, encoding)
+    budget.spend("bytes", len(data))
+    builder = _Builder(file, encoding, budget)
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -207,23 +209,24 @@ def _parsed(file: str, data: bytes, encoding: str | None) -> Element:
 class _Builder:
     """Makes elements from the events of expat."""
 
-    def __init__(self, file: str, encoding: str | None) -> None:
+    def __init__(self, file: str, encoding: str | None, budget: Budget) -> None:
         self.file = file
-        self.count = 0
+        self.budget = budget
         self.root: Element | None = None
         self.open: list[Element] = []
+        self.texts: list[list[str]] = []  # of the open elements
         self.parser = expat.ParserCreate(encoding)
+        self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.write
         self.parser.StartDoctypeDeclHandler = self.refuse_declarations
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.count += 1
-        if self.count > MOST_ELEMENTS:
-            raise ModelError(
-                f"{self.file}, line {self.parser.CurrentLineNumber}: there are more than {MOST_ELEMENTS} elements: "
-                "that is not the description of a robot")
+        try:
+            self.budget.spend("elements", 1 + len(attributes) // _ATTRIBUTES)
+        except ModelError as error:
+            raise ModelError(f"{self.file}, line {self.parser.CurrentLineNumber}: {error}") from None
         parent = self.open[-1] if self.open else None
         element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
         if parent is None:
@@ -231,12 +234,13 @@ class _Builder:
         else:
             parent.children.append(element)
         self.open.append(element)
+        self.texts.append([])
 
     def write(self, text: str) -> None:
-        self.open[-1].text += text
+        self.texts[-1].append(text)
 
     def end(self, _: str) -> None:
-        self.open.pop()
+        self.open.pop().text = "".join(self.texts.pop())
 
     def refuse_declarations(self, *_: object) -> None:
         raise ModelError(

@@ -31,7 +31,9 @@ class Mesh(Kind):
         x, y, z = element.numbers("scale", 3, np.ones(3))
         if not x * y * z:
             raise element.error(f"the scale is {x:g} {y:g} {z:g}; no factor is zero")
-        return cls(search.found(element.word("filename")), (float(x), float(y), float(z)))
+        path = search.found(element.word("filename"))
+        search.weigh(path)
+        return cls(path, (float(x), float(y), float(z)))
 
     def surface(self) -> Surface:
         return self.levels()[0]

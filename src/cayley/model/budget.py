@@ -1,0 +1,36 @@
+"""What one model may ask for in all, counted before it is made: a small file cannot stand for gigabytes or hours."""
+
+from __future__ import annotations
+
+from cayley.errors import ModelError
+
+MOST: dict[str, int] = {
+    "bytes": 256 * 2**20,  # of all files
+    "elements": 200_000,  # of XML, each as often as it is included or expanded
+    "bodies": 4_000,  # of one mechanism
+    "objects": 20_000,  # of MJCF, each as often as it is replicated
+    "numbers": 20_000_000,  # heights, pixels, entries of tables
+    "triangles": 1_000_000,  # of one mesh, each as often as it is placed
+    "parts": 4_000,  # nodes of one mesh that place something, each as often as it is placed
+    "steps": 500_000,  # of the macros and expressions of xacro
+}
+
+
+class Budget:
+    """What is left to one model; all that it includes, expands and instantiates is spent from the same.
+
+    >>> budget = Budget()
+    >>> budget.spend("elements", 150_000)
+    >>> budget.spend("elements", 60_000)
+    Traceback (most recent call last):
+    cayley.errors.ModelError: in all it asks for more than 200000 elements, which no robot needs: make it simpler
+    """
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = dict.fromkeys(MOST, 0.0)
+
+    def spend(self, what: str, amount: float) -> None:
+        """Count something that is about to be made; a `ModelError` if that is too much."""
+        self.spent[what] += amount
+        if not self.spent[what] <= MOST[what]:
+            raise ModelError(f"in all it asks for more than {MOST[what]} {what}, which no robot needs: make it simpler")
