@@ -126,7 +126,23 @@ def test_every_method_says_how_it_is_called(arm, name):
             method(*range(40))
 
 
+CORNER = np.eye(4) + np.pad([[0.1]], ((0, 3), (3, 0)))
+
+
 @pytest.mark.parametrize("call, said", [
+    (lambda arm: arm.inverse_kinematics([0.5, 0.4], "tool"), r'a pose has shape.*say task="xy"'),
+    (lambda arm: arm.inverse_kinematics(np.ones((6, 3)), "tool"), r'a pose has shape.*say task="position"'),
+    (lambda arm: arm.simulate(Q, Q, controller=arm.control.pd_with_gravity(1.0, 1.0), until=0.1),
+     r"is a system.*`cy.connect\(arm, law\)`.*rollout"),
+    (lambda arm: arm.rollout(controller=arm.control.computed_torque(1.0, 1.0)), r"cy.connect\(arm, law\)"),
+    (lambda arm: arm.rollout(parameters=["mass"]), r'arm.system\(parameters=\["mass"\]\).rollout'),
+    (lambda arm: arm.manipulability(Q, "tool", task="pose", axes="world"), "characteristic_length="),
+    (lambda arm: cy.planning.circular_arc(T, CORNER, T), r"`through` is three finite numbers, as T\[:3, 3\]"),
+    (lambda arm: cy.Mechanism.from_dh([("q1", 0, "l1", 0)], convention="standard"),
+     r"a is 'l1', which is no number.*parameters=\"symbols\""),
+    (lambda arm: cy.planning.effort_profile(cy.load("three_rrr"), None), "docs/following.md"),
+    (lambda arm: cy.planning.follow(cy.load("three_rrr"), cy.planning.straight_line(T, CORNER), "tool", np.zeros(7)),
+     "`inverse_kinematics`.*`inverse_dynamics`"),
     (lambda arm: arm.inverse_kinematics(T), r"inverse_kinematics needs `frame`. It is called inverse_kinematics\("),
     (lambda arm: arm.simulate(Q, Q, untl=1.0), r"no argument 'untl': did you mean 'until'"),
     (lambda arm: arm.simulate(Q, Q, q=Q, until=0.1), "simulate is given 'q' twice"),
@@ -145,3 +161,9 @@ def test_a_type_error_within_a_method_stays_what_it_is(arm):
     with pytest.raises(TypeError, match="NoneType") as told:
         arm.simulate(Q, Q, controller=law, until=0.1)
     assert not isinstance(told.value, SignatureError)
+
+
+def test_pictures_are_found_by_either_name(arm):
+    with pytest.raises(AttributeError, match=r"its picture is `draw\(\)`"):
+        cy.load("planar2r").workspace("tool", samples=200).plot()
+    assert "parameters 'parameters'" in repr(arm.system(parameters=["mass"]))

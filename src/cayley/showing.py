@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -53,6 +53,13 @@ class Pictured:
         drawn: Any = (getattr(self, "plot", None) or getattr(self, "draw"))()  # noqa: B009 (of the class that is shown)
         figure: Figure = getattr(drawn, "figure", None) or drawn
         return figure
+
+    if not TYPE_CHECKING:  # which would then take every name for one of these
+
+        def __getattr__(self, name: str) -> NoReturn:
+            other = {"plot": "draw", "draw": "plot"}.get(name)
+            advice = f": its picture is `{other}()`" if other and hasattr(type(self), other) else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{advice}")
 
     def _repr_png_(self) -> bytes | None:
         try:

@@ -1,5 +1,8 @@
 """The tour runs, and what it shows is true."""
 
+import re
+from pathlib import Path
+
 import cayley as cy
 from cayley.dynamics.inverse import kane
 from cli.processes import call, data, run, widest
@@ -36,3 +39,13 @@ def test_methods_that_differ_end_the_tour_with_an_error(monkeypatch):
     right = kane.inverse_dynamics
     monkeypatch.setattr(kane, "inverse_dynamics", lambda *state: 1.000001 * right(*state))
     assert not data(call("tour", "planar2r", "--no-report", "--json", code=1))["agrees"]
+
+
+def test_the_readme_says_where_the_report_of_the_tour_is(tmp_path, monkeypatch):
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(tmp_path)
+    written = Path(data(call("tour", "planar2r", "--json"))["report"])
+    assert written.name == "planar2r_report.html" and written.parent in (Path("."), tmp_path)
+    made = re.search(r"cayley tour --output (\S+)", (root / "Makefile").read_text(encoding="utf-8"))[1]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "`puma560_report.html`" in readme and f"`{made}`" in readme

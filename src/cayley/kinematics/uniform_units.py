@@ -53,8 +53,8 @@ def made_uniform(J: Array, *, rows: Sequence[str], columns: Sequence[str],
         if len(set(rows)) > 1 or len(set(columns)) > 1:
             raise ConventionError(
                 f"the elements of this Jacobian have different units (rows in {_words(rows)}, columns for "
-                f"{_words(columns)}): no index of it has a meaning. Take positions and orientations apart, or give a "
-                "characteristic length: how many metres are worth a radian")
+                f"{_words(columns)}): no index of it has a meaning. Take positions and orientations apart, or give "
+                "characteristic_length=, how many metres are worth a radian")
         return J
     if not 0 < characteristic_length < np.inf:
         raise ConventionError(f"the characteristic length must be positive and finite, not {characteristic_length}")

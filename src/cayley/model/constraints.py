@@ -107,11 +107,18 @@ def check_positions_follow(tree: Tree, what: str) -> None:
             f"but {found[0]}: where it is depends on the way it went. `forward_derivatives` are in all coordinates")
 
 
-def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False) -> None:
+PLANNING = ("Postures of a machine with loops along a path are those of `inverse_kinematics`, the forces of its drives "
+            "those of `inverse_dynamics`: docs/following.md shows how")
+_OPEN = "`spanning_tree()` is the mechanism without these constraints, if that is what is meant"
+
+
+def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False,
+                      instead: str = _OPEN) -> None:
     """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore
     that.
 
-    With `mimics_kept` the caller moves mimic joints with those that they mimic, and only loops are refused.
+    With `mimics_kept` the caller moves mimic joints with those that they mimic, and only loops are refused. `instead`
+    says what there is for mechanisms with constraints.
 
     >>> from cayley.model.catalogue import load_robot
     >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")
@@ -125,5 +132,4 @@ def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics
     if found:
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
         raise UnsupportedError(
-            f"{what} would take the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. "
-            "`spanning_tree()` is the mechanism without these constraints, if that is what is meant")
+            f"{what} would take the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. {instead}")

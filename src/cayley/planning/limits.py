@@ -12,7 +12,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import PlanningError, SignatureError, UnsupportedError
 from cayley.geometry.batch import numbers
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import PLANNING, check_independent
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.showing import brief
 
@@ -98,7 +98,7 @@ class MotionLimits:
         array([2.175, 2.175])
         """
         tree = machine.tree
-        check_independent(tree, "a motion of the joints")
+        check_independent(tree, "a motion of the joints", instead=PLANNING)
         turning = [joint.name for joint in tree.joints if joint.motion.nq != joint.motion.nv]
         if turning:
             raise UnsupportedError(f"joint {turning[0]!r} has an orientation among its coordinates: its way from one "

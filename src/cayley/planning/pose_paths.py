@@ -133,7 +133,8 @@ def circular_arc(first: ArrayLike, through: ArrayLike, last: ArrayLike, *, turni
     b = numbers(through, "the numbers of a point")
     c = end[:3, 3]
     if b.shape != (3,) or not np.isfinite(b).all():
-        raise SignatureError(f"the point of an arc is three finite numbers, not {b.shape}")
+        raise SignatureError("circular_arc(first, through, last) goes from a pose through a point to a pose: `through` "
+                             f"is three finite numbers, as T[:3, 3] of a pose, not an array of shape {b.shape}")
     normal = np.cross(b - a, c - a)
     size = max(float(np.linalg.norm(b - a)), float(np.linalg.norm(c - a)))
     if np.linalg.norm(normal) <= 1e-9 * size**2:

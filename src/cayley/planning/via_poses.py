@@ -10,7 +10,7 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.numeric import inverse_kinematics
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import PLANNING, check_independent
 from cayley.model.tree import Tree
 from cayley.planning.conditions import At, polynomial_through
 from cayley.planning.pieces import checked_breaks
@@ -44,7 +44,7 @@ def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: Fr
     True
     """
     tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
-    check_independent(tree, "one polynomial a joint")
+    check_independent(tree, "one polynomial a joint", instead=PLANNING)
     if tree.nq != tree.nv:
         raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no polynomials: plan their "
                                "rotations with `rotation_spline`")

@@ -11,6 +11,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
+from cayley.systems import System
 from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
@@ -22,6 +23,10 @@ class Law:
     others are parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
 
     def __init__(self, controller: Controller, tree: Tree) -> None:
+        if isinstance(controller, System):
+            raise SignatureError(f"{shown(controller)} is a system, with inputs of its own: `cy.connect(arm, law)` is "
+                                 "the controlled arm, which has `simulate(...)` and `rollout()`; a controller is a "
+                                 "kernel, or a function of (t, q, qd)")
         if not callable(controller):
             raise SignatureError(f"a controller is a kernel, or a function of (t, q, qd), not {shown(controller)}")
         self._controller = controller

@@ -110,7 +110,8 @@ class System(HoldsFunctions):
     def __repr__(self) -> str:
         parts = {"state": [*self.state, *self.modes], "inputs": self.inputs, "outputs": self.outputs,
                  "parameters": self.parameters}
-        listed = "; ".join(f"{word} {', '.join(names)}" for word, names in parts.items() if names)
+        listed = "; ".join(f"{word} {', '.join(repr(name) if name == word else name for name in names)}"
+                           for word, names in parts.items() if names)
         return f"<system {self.name}: {listed}>"
 
     @property

@@ -134,9 +134,9 @@ def table_3(n: int = 6) -> OperationTable:
     >>> print(table_3().figures("vector-parameter", "published"))
     138n-53, 143n-66
     """
-    zero = dynamics_claims(0)
     one = dynamics_claims(1)
-    given = {name: replace(_claimed(zero[name], one[name]), functions=None) for name in zero}
+    two = dynamics_claims(2)
+    given = {name: replace(_claimed(one[name], two[name]), functions=None) for name in one}
     methods = {
         "Hollerbach 4x4": "hollerbach-4x4", "Hollerbach 3x3": "hollerbach-3x3", "Luh, Armstrong": "luh-walker-paul",
         "vector-parameter": "vector-parameter-newton-euler", "vector-parameter, Lagrange": "vector-parameter-lagrange",
@@ -162,8 +162,8 @@ def method_table(n: int = 6) -> OperationTable:
         "featherstone": published.IN_THE_TEXT["Featherstone, Algorithm 5.4"],
         "tensor-newton-euler": published.TABLE_53["Algorithm 5.6"],
         "augmented-links": published.TABLE_53["Algorithm 5.7, Table 5.2"], "vector-parameter-newton-euler": _claimed(
-            dynamics_claims(0)["vector-parameter"],
-            dynamics_claims(1)["vector-parameter"])}
+            dynamics_claims(1)["vector-parameter"],
+            dynamics_claims(2)["vector-parameter"])}
     given = {name: replace(figures, functions=None) for name, figures in given.items()}
     return _comparison("Methods of inverse dynamics, general twists, all joints revolute", given,
                        {name: name
@@ -228,13 +228,13 @@ def table_2(n: int = 6) -> OperationTable:
     >>> print(table_2().figures("Paul", "by matrices"))
     30n-25, 15n-22
     """
-    zero = jacobian_claims(0)
     one = jacobian_claims(1)
+    two = jacobian_claims(2)
     rows = {
         a.method: {
             "by matrices": _claimed(a.matrices, b.matrices),
             "by vector-parameters": _claimed(a.vector_parameters, b.vector_parameters)}
-        for a, b in zip(zero, one, strict=True)}
+        for a, b in zip(one, two, strict=True)}
     arm = generic_arm([GENERAL] * n)
     for method, (formed_in, referred_to) in _frames_of_table_2(arm).items():
         for column, by in _COUNTED.items():
@@ -267,12 +267,12 @@ def _formed(arm: Tree, formed_in: str, referred_to: str, by: By, q: Array) -> Ar
     return formed_jacobian(arm, q, arm.bodies[-1].name, formed_in=formed_in, referred_to=referred_to, by=by)
 
 
-def _claimed(at_zero: Cost, at_one: Cost) -> Figures:
-    """The formulas of claims for n = 0 and n = 1."""
+def _claimed(at_one: Cost, at_two: Cost) -> Figures:
+    """The formulas of claims for n = 1 and n = 2."""
     return Figures(*[
-        Formula.linear(one - zero, zero)
-        for zero, one in ((at_zero.multiplications, at_one.multiplications), (at_zero.additions, at_one.additions),
-                          (at_zero.functions, at_one.functions))])
+        Formula.linear(two - one, 2 * one - two)
+        for one, two in ((at_one.multiplications, at_two.multiplications), (at_one.additions, at_two.additions),
+                         (at_one.functions, at_two.functions))])
 
 
 def _by_matrices(arm: Tree, axes: str, q: Array) -> Array:

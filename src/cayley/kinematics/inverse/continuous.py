@@ -26,7 +26,7 @@ from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import subspaces
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import PLANNING, check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -92,7 +92,7 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
     >>> found.status, found.reached
     ('lost', 4)
     """
-    check_independent(tree, "a posture along poses", frame)
+    check_independent(tree, "a posture along poses", frame, instead=PLANNING)
     goals = checked_targets(np.asarray(poses, dtype=float))
     q = np.array(start, dtype=float)
     if goals.ndim != 3 or q.shape != (tree.nq,):

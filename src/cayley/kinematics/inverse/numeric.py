@@ -18,7 +18,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SignatureError
+from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import check_pose, pose_defect
 from cayley.geometry.pose import Pose
@@ -236,6 +236,9 @@ def _defect(T: Array) -> Scalar:
 def checked_targets(target: ArrayLike) -> Array:
     """Poses (..., 4, 4) as floats, or an error that says what is wrong with them."""
     targets = numbers(target, "the poses")
+    task = {2: "xy", 3: "position"}.get(targets.shape[-1] if targets.ndim else 0)
+    if task and targets.shape[-2:] != (3, 3):
+        raise GeometryError(f"a pose has shape (..., 4, 4), not {targets.shape}: of points alone say task=\"{task}\"")
     if targets.shape[-2:] != (4, 4) or not (_defect(targets) <= 1e-8).all():
         check_pose(targets)
     return targets

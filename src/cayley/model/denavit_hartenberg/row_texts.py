@@ -57,4 +57,5 @@ def _constant(text: str, key: str, place: int) -> float:
         return angle_of(text) if key in ("theta", "alpha") and ("pi" in text or "deg" in text) else float(text)
     except ValueError:
         angle = f", or {ANGLES}" if key in ("theta", "alpha") else ""
-        raise ModelError(f"row {place} of the table: {key} is {shown(text)}, which is no number{angle}") from None
+        raise ModelError(f"row {place} of the table: {key} is {shown(text)}, which is no number{angle}; rows have "
+                         'numbers, and letters come with `equations(parameters="symbols")`') from None
