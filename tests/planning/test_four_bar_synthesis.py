@@ -1,13 +1,15 @@
 """Four-bars from pairs of angles: the worked examples, mpmath in 50 digits, SciPy's least squares, and the closure of
 the linkages that come out."""
 
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
 import cayley as cy
-from cayley.errors import ModelError, SignatureError, SingularityError, UnreachableError, UnsupportedError
+from cayley.errors import ModelError, ModelWarning, SignatureError, SingularityError, UnreachableError, UnsupportedError
 from cayley.mechanisms import FourBar, SlottedLever
 from cayley.planning.synthesis.defects import defects_of
 from cayley.planning.synthesis.design import FourBarDesign
@@ -328,3 +330,12 @@ def test_branch_circuit_and_order_defects():
     pairs = np.array([0.3, 1.0, 1.8])
     outputs = np.array([FOUR.position(p)[m, 1] for p, m in zip(pairs, (0, 1, 0), strict=True)])
     assert function_generator(pairs, outputs).defects().branch == (1,)
+
+
+def test_angles_in_degrees_are_doubted():
+    psi, phi = [40.0, 60.0, 80.0], [70.0, 80.0, 95.0]
+    with pytest.warns(ModelWarning, match=r"95 rad is more than a turn: if it is in degrees, write np\.radians"):
+        function_generator(psi, phi)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        function_generator(np.radians(psi), np.radians(phi))

@@ -128,3 +128,17 @@ def test_inspections_that_cannot_be_are_refused(two):
         inspect_motion(two, move, shapes={"link3": Sphere(0.1)}, obstacles={"post": Sphere(0.1)})
     with pytest.raises(SignatureError, match="motion is of 3 coordinates, and two has 2"):
         inspect_motion(two, point_to_point([0, 0, 0], [1, 1, 1], duration=1.0))
+
+
+def test_a_posture_that_is_singular_for_a_while_is_one_complaint():
+    """A planar arm never leaves its plane; a stretched arm turns, and then bends."""
+    arm = cy.load("planar2r")
+    move = point_to_point([0.2, 1.0], [1.2, 1.6], duration=2.0)
+    seen = inspect_motion(arm, move, frame="tool", task=(True, False, True, False, False, False))
+    assert seen.complaints == ("the posture is singular from t = 0 to 2 s",) and seen.singular_instants == (0.0,)
+    turning = point_to_point([0.0, 0.0], [0.5, 0.0], duration=1.0).then(point_to_point([0.5, 0.0], [0.5, 1.0],
+                                                                                     duration=1.0))
+    seen = inspect_motion(arm, turning, frame="tool", task=(True, True, False, False, False, False))
+    (begin, end), = seen._whiles
+    assert begin == 0.0 and abs(end - 1.0) < 0.03
+    assert len(seen.complaints) == 1 and seen.complaints[0].startswith("the posture is singular from t = 0 to ")

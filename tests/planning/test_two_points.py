@@ -9,9 +9,11 @@ import cayley as cy
 from cayley.errors import PlanningError, SignatureError, SingularityError, UnreachableError, UnsupportedError
 from cayley.planning.efforts import effort_profile
 from cayley.planning.end_conditions import between_states, joint_end_state
+from cayley.planning.jerk_limits import jerk_limited, least_duration, rest_to_rest
 from cayley.planning.laws import LAWS
 from cayley.planning.limits import MotionLimits
 from cayley.planning.motion_file import load_motion
+from cayley.planning.path_timing import time_optimal
 from cayley.planning.two_points import minimum_duration, point_to_point
 from cayley.planning.two_poses import joint_pair, pick_and_place
 from cayley.planning.via_points import through_two_points
@@ -106,8 +108,7 @@ def test_least_duration():
             zip(way, bounds, strict=True)]
     assert each == pytest.approx([2.9452431127, 0.9375, 1.125, 1.5057387573, 1.9618873043, 0.9306048591], abs=1e-10)
     assert minimum_duration(way, np.zeros(3), limits) == found  # absolute values
-    with pytest.raises(PlanningError, match="nothing moves"):
-        minimum_duration(way, way, limits)
+    assert minimum_duration(way, way, limits) == (0.0, "", "")
     stays = point_to_point(way, way, duration=2.0)
     assert stays(1.3).q == pytest.approx(way, abs=0) and not stays(1.3).qd.any()
 
@@ -333,3 +334,25 @@ def test_motions_are_saved_and_read(tmp_path):
         again = load_motion(move.save(tmp_path / law))
         t = np.linspace(0.0, 1.5, 11)
         assert (again(t).q == move(t).q).all()
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_way_without_a_length_takes_no_time(n, tmp_path):
+    """By every planner, and it is no part of a sequence; batches of `rest_to_rest` say the same."""
+    here = np.linspace(0.3, 1.0, n)
+    there = here + 1.0
+    limits = MotionLimits(1.0, 2.0, 20.0)
+    go, back = jerk_limited(here, there, limits), jerk_limited(there, here, limits)
+    assert rest_to_rest(here, here, *np.ones((3, n))).duration == 0.0
+    for still in (point_to_point(here, here, limits=limits), point_to_point(here, here),
+                  jerk_limited(here, here, limits), time_optimal([here, here], limits),
+                  time_optimal([here] * 3, MotionLimits(1.0, 2.0)), time_optimal(point_to_point(here, here), limits)):
+        assert (still.start, still.end, still.rests, still.continuity) == (0.0, 0.0, (True, True), 3)
+        state = still([0.0, 5.0])
+        assert (state.q == here).all() and not state.qd.any() and not state.qdd.any()
+        for whole, duration in ((still.then(go), go.duration), (back.then(still, go), 2.0 * go.duration),
+                                (still.then(still), 0.0), (go.then(back, still), 2.0 * go.duration)):
+            assert whole.duration == pytest.approx(duration) and np.isfinite(whole(whole.end).q).all()
+        assert still.scaled(duration=2.0)(1.0).q.tolist() == here.tolist() and still.shifted(3.0).end == 3.0
+        assert load_motion(still.save(tmp_path / "still.npz"))(0.0).q.tolist() == here.tolist()
+    assert minimum_duration(here, here, limits).seconds == least_duration(here, here, limits).seconds == 0.0

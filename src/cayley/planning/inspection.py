@@ -28,6 +28,7 @@ from cayley.planning.motion import Motion
 from cayley.showing import brief
 from cayley.wording import did_you_mean
 
+_NOTHING = 1e-12  # of the largest singular value
 _SINGULAR = 1e-3  # of the largest that the smallest singular value has
 _SAMPLES = 200
 _CHUNK = 32
@@ -60,7 +61,7 @@ class Inspection:
     poses            (k, 4, 4) of every body, by name, in the root's frame
     clearances       of every body with shapes to every obstacle, the nearest first
     singular_values  (k) the smallest of the task's Jacobian; none without a frame
-    minima           its minima in time, the smallest first
+    minima           its minima in time, the smallest first; none within the times in which it is zero
     beyond_limits    joint coordinates that leave their limits: (name, when first [s], by how much at most)
     """
 
@@ -71,6 +72,7 @@ class Inspection:
     minima: tuple[SmallestSingularValue, ...]
     beyond_limits: tuple[tuple[str, float, float], ...]
     _largest: float = field(default=np.nan, repr=False)
+    _whiles: tuple[tuple[float, float], ...] = field(default=(), repr=False)  # in which the posture is singular [s]
 
     __repr__ = brief
 
@@ -81,15 +83,18 @@ class Inspection:
 
     @property
     def singular_instants(self) -> tuple[float, ...]:
-        """When [s] the posture is singular, or almost, in time."""
-        return tuple(sorted(each.time for each in self.minima if each.value <= _SINGULAR * self._largest))
+        """When [s] the posture is singular, or almost, in time; of a while in which it is, the beginning."""
+        found = [each.time for each in self.minima if each.value <= _SINGULAR * self._largest]
+        return tuple(sorted([*found, *[begin for begin, _ in self._whiles]]))
 
     @property
     def complaints(self) -> tuple[str, ...]:
         """What stands against this motion, in sentences; nothing if all is well."""
         said = [f"{each.body} touches {each.obstacle} at t = {each.time:.6g} s" for each in self.clearances
                 if each.distance <= 0]
-        said += [f"the posture is singular at t = {time:.6g} s" for time in self.singular_instants]
+        ends = dict(self._whiles)
+        said += [f"the posture is singular from t = {time:.6g} to {ends[time]:.6g} s" if time in ends else
+                 f"the posture is singular at t = {time:.6g} s" for time in self.singular_instants]
         said += [f"{name} leaves its limits from t = {time:.6g} s on, by {most:.3g} at most"
                  for name, time, most in self.beyond_limits]
         return tuple(said)
@@ -124,9 +129,9 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
     look = body_pose_kernel(tree)
     poses = look(states.q)
     clearances = _clearances(tree, motion, times, poses, look, shapes or {}, obstacles or {})
-    values, minima = _singular_values(tree, motion, times, states.q, frame, task)
+    values, minima, whiles = _singular_values(tree, motion, times, states.q, frame, task)
     return Inspection(times, {body.name: poses[:, k] for k, body in enumerate(tree.bodies)}, clearances, values, minima,
-                      _beyond_limits(tree, times, states.q), float(values.max(initial=0.0)))
+                      _beyond_limits(tree, times, states.q), float(values.max(initial=0.0)), whiles)
 
 
 def _clearances(tree: Tree, motion: Motion, times: Array, poses: Array, look: Kernel,
@@ -186,9 +191,11 @@ def _refined(values: Callable[[Array], Array], times: Array, at: int, best: floa
 
 
 def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: str | None,
-                     task: str | Sequence[bool]) -> tuple[Array, tuple[SmallestSingularValue, ...]]:
+                     task: str | Sequence[bool]
+                     ) -> tuple[Array, tuple[SmallestSingularValue, ...], tuple[tuple[float, float], ...]]:
+    """The smallest singular values, their minima, and from when to when they are zero to rounding."""
     if frame is None:
-        return np.zeros(0), ()
+        return np.zeros(0), (), ()
     check_independent(tree, "singular values along a motion", frame)
     rows = [k for k, asked in enumerate(Task.of(tree, task, "world").rows) if asked]
     J = kept(tree, ("rows of the task", frame, tuple(rows)), lambda: kernel(
@@ -198,12 +205,17 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
     def smallest(configuration: Array) -> Array:
         return np.linalg.svd(J(configuration), compute_uv=False)[..., -1]
 
-    values = smallest(q)
+    every = np.linalg.svd(J(q), compute_uv=False)
+    values = every[..., -1]
+    is_zero = values <= _NOTHING * every.max(initial=0.0)
+    within = is_zero & (np.append(is_zero[1:], False) | np.append(False, is_zero[:-1]))  # with a neighbour
+    changes = np.flatnonzero(np.diff(np.concatenate([[False], within, [False]]).astype(int)))
+    whiles = tuple((float(times[a]), float(times[b - 1])) for a, b in changes.reshape(-1, 2))
     edges = np.concatenate([[np.inf], values, [np.inf]])
-    lowest = np.flatnonzero((values <= edges[:-2]) & (values <= edges[2:]))
+    lowest = np.flatnonzero((values <= edges[:-2]) & (values <= edges[2:]) & ~within)
     minima = [SmallestSingularValue(*_refined(lambda t: smallest(motion.position(t)), times, int(k),
                                               float(values[k]))) for k in lowest]
-    return values, tuple(sorted(minima))
+    return values, tuple(sorted(minima)), whiles
 
 
 def _beyond_limits(tree: Tree, times: Array, q: Array) -> tuple[tuple[str, float, float], ...]:

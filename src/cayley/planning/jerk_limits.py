@@ -9,7 +9,7 @@ all arrive together: what they reach of their limits only becomes less. Batches 
 from __future__ import annotations
 
 from functools import reduce
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
+from cayley.planning.motion import Motion
 from cayley.planning.polynomials import Polynomials
 from cayley.planning.speed_limits import allowed_speed
+from cayley.planning.standing import Standing
 
 
 class Phases(NamedTuple):
@@ -115,19 +117,22 @@ def _state(distance: Scalar, ramp: Scalar, rise: Scalar, cruise: Scalar, t: Scal
     return where(second, distance - x, x), where(stands, 0.0, v), sign * a, where(stands, 0.0, jerk)
 
 
-def jerk_limited(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Polynomials:
+def jerk_limited(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Motion:
     """The fastest motion from rest at one configuration (n) to rest at another under the limits of velocity,
-    acceleration and jerk, all joints arriving together. Limits of effort make all of it slower, if they have to.
+    acceleration and jerk, all joints arriving together; of 0 s, if these are the same. Limits of effort make all of it
+    slower, if they have to.
 
     >>> move = jerk_limited([0.0, 0.0], [1.0, -0.5], MotionLimits(velocity=1.0, acceleration=2.0, jerk=20.0))
     >>> round(move.duration, 6)
     1.6
     """
     a, b, bounds = _checked_ends(first, last, limits)
+    if not (a != b).any():
+        return Standing(a)
     motion = polynomials_of(a, b, rest_to_rest(a, b, *bounds))
     if not limits.has_efforts or (worst := allowed_speed(motion, limits, ["effort"])).speed >= 1.0:
         return motion
-    return cast("Polynomials", motion.scaled(duration=motion.duration / worst.speed))
+    return motion.scaled(duration=motion.duration / worst.speed)
 
 
 def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Duration:
@@ -137,6 +142,8 @@ def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> D
     Duration(seconds=1.6, joint='number 1', limit='velocity')
     """
     a, b, bounds = _checked_ends(first, last, limits)
+    if not (a != b).any():
+        return Duration(0.0, "", "")
     seconds = rest_to_rest(a[:, None], b[:, None], *[bound[:, None] for bound in bounds]).duration
     slowest = int(np.argmax(seconds))
     tenth = np.eye(3) * 0.1 + 1.0  # the limit that gains most by being a little greater
@@ -157,8 +164,6 @@ def _checked_ends(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> tu
     b = checked_configuration(last, "the last configuration", len(a))
     limits = limits.resized(len(a))
     moves = a != b
-    if not moves.any():
-        raise PlanningError("the first and the last configuration are the same: there is no motion, and none takes 0 s")
     limits.check_can_move(moves)
     free = moves & np.isinf(limits.acceleration) & np.isinf(limits.jerk)
     if free.any():

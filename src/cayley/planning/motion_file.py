@@ -22,7 +22,8 @@ _KINDS = {
     "Polynomials": "cayley.planning.polynomials", "Composed": "cayley.planning.composed",
     "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together",
     "Cycloid": "cayley.planning.cycloid", "RotationCurve": "cayley.planning.rotation_curve",
-    "PoseCurve": "cayley.planning.pose_curve", "Screws": "cayley.planning.screw"}
+    "PoseCurve": "cayley.planning.pose_curve", "Screws": "cayley.planning.screw",
+    "Standing": "cayley.planning.standing"}
 
 
 def save(motion: Motion, path: str | Path) -> Path:

@@ -16,6 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
+from cayley.geometry.batch import numbers
 from cayley.planning.jerk_limited_path import jerk_limited_timing
 from cayley.planning.joint_paths import Path, along, grid_of, path_of, path_through, resolved
 from cayley.planning.limits import MotionLimits
@@ -23,6 +24,7 @@ from cayley.planning.motion import Motion
 from cayley.planning.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
 from cayley.planning.polynomials import Polynomials
 from cayley.planning.speed_limits import Parts, allowed_speed, effort_parts, forces_along, speeds_at
+from cayley.planning.standing import Standing
 
 _ROUNDS = 5
 _KINDS = ("velocity", "acceleration", "effort")
@@ -47,6 +49,9 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
     """
     if grid < 1:
         raise PlanningError(f"a path is timed on 1 interval or more, not on {grid}")
+    stays = _stays(path)
+    if stays is not None:
+        return stays
     way = path_of(path, stops) if isinstance(path, Motion) else path_through(path, stops)  # type: ignore[arg-type]
     limits = limits.resized(way.curve.nv)
     if np.isfinite(limits.jerk).any():
@@ -54,6 +59,15 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
         _grid(way, grid)  # raises where it turns too sharply
         return jerk_limited_timing(way, limits, grid)
     return fastest_timing(way, limits, grid)
+
+
+def _stays(path: ArrayLike | Motion) -> Standing | None:
+    """No motion at all, in no time, of a path without a length: waypoints that are all the same."""
+    if isinstance(path, Motion):
+        return Standing(path.q) if isinstance(path, Standing) else None
+    points = numbers(path, "waypoints")
+    is_one = points.ndim == 2 and len(points) > 1 and points.size and (points == points[0]).all()
+    return Standing(points[0]) if is_one else None
 
 
 def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:

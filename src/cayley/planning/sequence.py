@@ -72,7 +72,10 @@ def in_sequence(motions: Listed[Motion]) -> Motion:
     for place, motion in enumerate(motions[1:], 1):
         parts[-1].check_follows(motion, place)
         parts.append(motion.shifted(parts[-1].end))
-    flat = [inner for part in parts for inner in (part.parts if isinstance(part, Sequence) else (part,))]
+    flat = [inner for part in parts for inner in (part.parts if isinstance(part, Sequence) else (part,))
+            if part.duration]
+    if len(flat) < 2:
+        return flat[0] if flat else parts[0]
     same = [part for part in flat if isinstance(part, PolynomialPieces) and type(part) is type(flat[0])]
     return _joined(same) if len(same) == len(flat) else Sequence(tuple(flat))
 

@@ -16,6 +16,7 @@ from cayley.planning.laws import Law, law_named
 from cayley.planning.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.motion import Motion
 from cayley.planning.speed_limits import allowed_speed
+from cayley.planning.standing import Standing
 
 _UNLIMITED = MotionLimits()
 _ROUNDING = 1e-12
@@ -26,7 +27,8 @@ def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", dur
     """The motion from rest at `first` (n) to rest at `last` by a law: "3-4-5", "4-5-6-7", "cycloidal", "trapezoidal" or
     "s-curve", all joints in step: the way is a straight line of the joints. In the `duration` [s] if one is given (an
     error if limits do not allow it), otherwise in the least that the `limits` allow. Trapezoidal and S-curve laws take
-    the shape that is fastest under the limits; `jerk_limited` is faster still, where the way need not be straight.
+    the shape that is fastest under the limits; `jerk_limited` is faster still, where the way need not be straight. From
+    a configuration to itself the least is no time at all.
 
     >>> move = point_to_point([0.0, 1.0], [1.0, 0.5], limits=MotionLimits(velocity=1.0, acceleration=4.0))
     >>> move.duration, move(0.9375).q.round(6)
@@ -77,8 +79,7 @@ def _within(a: Array, b: Array, name: str, duration: float, limits: MotionLimits
 def _fastest(a: Array, b: Array, name: str, limits: MotionLimits) -> tuple[Motion, Duration]:
     moves = a != b
     if not moves.any():
-        raise PlanningError("the first and the last configuration are the same: nothing moves, in no time; give a "
-                            "duration to stay there")
+        return Standing(a), Duration(0.0, "", "")
     limits.check_can_move(moves)
     law = _law(a, b, name, limits)
     longest = max(_durations(a, b, law, limits), key=lambda each: each.seconds)

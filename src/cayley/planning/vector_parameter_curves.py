@@ -11,10 +11,12 @@ Source: Mladenova 9.2 (389)-(397), corrected as in spec E-67 to E-72.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SingularityError
+from cayley.errors import ModelWarning, SingularityError
 from cayley.geometry.motions.dual import Dual
 from cayley.geometry.rotations.quaternion import quaternion_conjugate, quaternion_product
 from cayley.planning.pieces import checked_breaks, checked_vector
@@ -23,6 +25,7 @@ from cayley.planning.rotation_curve import RotationCurve, cross
 from cayley.planning.rotation_splines import aligned, checked_poses, checked_rotations
 
 _HALF_TURN = 1e-12  # of the cosine of half the angle
+_ALMOST = 0.1  # 168.5 degrees: from here on the greatest angular velocity is more than twice that of a spline
 
 
 def rotation_cubic(times: ArrayLike, rotations: ArrayLike, *,
@@ -37,6 +40,7 @@ def rotation_cubic(times: ArrayLike, rotations: ArrayLike, *,
     t = checked_breaks(times)
     q = aligned(checked_rotations(rotations, 2), np.zeros(3))
     w = [checked_vector(v, 3, "angular velocities") for v in velocities]
+    _look_at_turn(quaternion_product(quaternion_conjugate(q[0]), q[1])[0], "rotation_spline")
     c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
     return RotationCurve(t, [piece(q[0], c, t[1] - t[0])])
 
@@ -49,8 +53,17 @@ def pose_cubic(times: ArrayLike, poses: ArrayLike, *,
     t = checked_breaks(times)
     q = aligned(checked_poses(poses, 2), np.zeros(3))
     w = [_dual(checked_vector(twist, 6, "twists")) for twist in twists]
+    _look_at_turn(quaternion_product(quaternion_conjugate(q[0, :4]), q[1, :4])[0], "pose_spline")
     c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
     return PoseCurve(t, [piece(q[0], c, t[1] - t[0])])
+
+
+def _look_at_turn(cosine: float, instead: str) -> None:
+    """Warn of almost half a turn, by the cosine of half its angle: nearly all of it is passed in an instant."""
+    if _HALF_TURN < abs(cosine) < _ALMOST:
+        warnings.warn(f"the rotation is by {np.degrees(2.0 * np.arccos(abs(cosine))):.6g} degrees, and a cubic of the "
+                      "vector-parameter passes most of it in an instant, the faster the nearer it is to half a turn: "
+                      f"`{instead}` does not", ModelWarning, stacklevel=3)
 
 
 def rotation_forward(times: ArrayLike, rotations: ArrayLike, *, velocity: ArrayLike = 0.0,

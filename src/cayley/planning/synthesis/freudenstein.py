@@ -10,6 +10,7 @@ none. Source: Ruggiu (4.55)-(4.61), (4.74), the roots by angles as in spec E-21.
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ModelError, SignatureError, SingularityError, UnreachableError
+from cayley.errors import ModelError, ModelWarning, SignatureError, SingularityError, UnreachableError
 
 _ROUNDING = 16 * np.finfo(float).eps
 _NOWHERE = 1e-28  # of S: the end of the input link is on the output's pivot
@@ -133,6 +134,10 @@ def check_pairs(psi: ArrayLike, phi: ArrayLike) -> tuple[Array, Array]:
     if not (np.isfinite(inputs).all() and np.isfinite(outputs).all()):
         bad = int(np.argmin(np.isfinite(inputs) & np.isfinite(outputs)))
         raise SignatureError(f"pair {bad + 1} is ({inputs[bad]}, {outputs[bad]}): angles are finite numbers [rad]")
+    largest = float(max(np.abs(inputs).max(), np.abs(outputs).max()))
+    if largest > 2.0 * np.pi:
+        warnings.warn(f"an angle of {largest:g} rad is more than a turn: if it is in degrees, write np.radians(...)",
+                      ModelWarning, stacklevel=3)
     return inputs, outputs
 
 
