@@ -36,7 +36,7 @@ class Standing(Motion):
         return np.array([self.start, self.end])
 
     @property
-    def rests(self) -> tuple[bool, bool]:  # type: ignore[override]
+    def rests(self) -> tuple[bool, bool]:
         return True, True
 
     def _text(self, t: Scalar) -> Derivatives:
