@@ -306,3 +306,26 @@ def test_machines_of_micrometres_and_of_kilometres_are_closed_as_those_of_metres
     spatial = cy.Mechanism.of("RSSR", [Body("base"), *[Body(name) for name in "abc"]], joints, frames=frames,
                               loops=[Loop("second ball", "end", "top", Spherical())])
     assert spatial.mobility == 2  # the rod turns about itself
+
+
+def test_a_guess_that_is_no_number_does_not_refuse_the_others_and_what_is_open_is_said():
+    bar = cy.load("four_bar")
+    guesses = np.tile([0.2, 0.1, -0.1], (2, 3, 1))
+    whole = bar.close(guesses, fixed=["crank"])
+    guesses[0, 1, 2] = guesses[1, 2, 0] = np.nan
+    found = bar.close(guesses, fixed=["crank"])
+    lost = np.isnan(guesses).any(-1)
+    assert (found.status[lost] == "open").all() and (found.status[~lost] == "closed").all()
+    assert np.isnan(found.configuration[lost]).all() and np.isnan(found.residual[lost]).all()
+    np.testing.assert_array_equal(found.configuration[~lost], whole.configuration[~lost])
+    assert (found.independent == np.where(lost, 0, 1)).all() and (found.branch[lost] == 0).all()
+    assert not found.crossed.any() and (found.within_limits == ~lost).all()
+    assert found.message == "the guess (0, 1) of the batch is not a number" and whole.message == ""
+    assert (bar.close(np.full((2, 3), np.nan)).status == "open").all()
+    with pytest.raises(ConventionError, match="finite numbers"):
+        bar.close([0.2, np.nan, 0.1])
+    rod = cy.Mechanism(FourBar(crank=0.5, coupler=0.2, rocker=0.3, ground=0.6).tree())
+    far = rod.close(np.zeros(3), fixed={rod.joint_names[0]: 2.5})  # no such position
+    assert far.status == "open" and repr(rod.tree.loops[0].name) in far.message and "`assemblies`" in far.message
+    both = rod.close(np.zeros((2, 3)), fixed={rod.joint_names[0]: [0.2, 2.5]})
+    assert " in configuration 1 of the batch" in both.message

@@ -20,6 +20,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
+from cayley.geometry.batch import place
 from cayley.kinematics.closing_search import closed_within_limits, closing_search
 from cayley.kinematics.closing_step import closed_nearby
 from cayley.kinematics.closure import closed_carefully, openings
@@ -42,7 +43,7 @@ class Closure:
 
     status: str | Array
     """(...) "closed"; "outside limits", where limits were asked for and only closed configurations outside of them were
-    found; or "open"."""
+    found; or "open": nothing closed was found near the guess, or it is NaN."""
     configuration: Array
     residual: float | Array
     """(...) the length of what is left open [m, rad]."""
@@ -55,14 +56,33 @@ class Closure:
 
     __repr__ = brief
 
+    @property
+    def message(self) -> str:
+        """What is left open, of the first that is, and what to try; nothing if all are closed."""
+        wrong = np.argwhere(np.asarray(self.status) != "closed")
+        if not len(wrong):
+            return ""
+        first = tuple(wrong[0].tolist())
+        where = f" in configuration{place(first)}" if first else ""
+        if np.asarray(self.status)[first] == "outside limits":
+            return f"only configurations beyond limits of joints were found{where}"
+        name, opening = max(((name, float(np.asarray(each)[first])) for name, each in self.openings.items()),
+                            key=lambda each: each[1])
+        if np.isnan(opening):
+            return f"the guess{place(first)} is not a number"
+        return (f"{name!r} is left open by {opening:.3g}{where}: the inputs cannot have these values, or all closed "
+                "configurations are far from the guess; `assemblies` looks for them from many starts")
+
     @cached_property
     def independent(self) -> int | Array:
         """(...) how many velocities the constraints leave there: more than the mobility where the mechanism is
-        singular."""
+        singular; 0 where the guess is NaN."""
         tree = self._inputs.tree
         if not tree.is_constrained:
             return _plain(np.full(np.shape(self.status), tree.nv))
-        return _plain(tree.nv - rank_of(scaled_jacobian(tree, self.configuration, *self._time)))
+        there = np.asarray(np.isfinite(self.configuration).all(-1))
+        A = np.asarray(scaled_jacobian(tree, self.configuration, *self._time))
+        return _plain(np.where(there, tree.nv - rank_of(np.where(there[..., None, None], A, 0.0)), 0))
 
     @cached_property
     def branch(self) -> int | Array:
@@ -103,7 +123,8 @@ def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
     limits    True looks for configurations within the limits of the joints, further away if there are none near
 
     A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time:
-    `by_chance`. `branch` and `crossed` say on which side of the dead centres of the inputs the result is.
+    `by_chance`. `branch` and `crossed` say on which side of the dead centres of the inputs the result is. Guesses of a
+    batch that are NaN stay NaN, and "open".
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = close(load_robot("four_bar"), [0.0, 0.0, 0.0], fixed={"crank": [0.3, 0.6]})
@@ -116,7 +137,11 @@ def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
     guesses = np.broadcast_to(guesses, (*times.shape, tree.nq))
     batch = times.shape
     rows = guesses.reshape(int(np.prod(batch)), tree.nq)
-    found = _closed(tree, inputs, rows, times.reshape(-1), limits)
+    known = np.isfinite(rows).all(-1)
+    found = [np.zeros(len(rows), dtype=int), np.full(rows.shape, np.nan), np.full(len(rows), np.nan),
+             np.zeros(len(rows), dtype=int), np.zeros(len(rows), dtype=bool)]
+    for whole, own in zip(found, _closed(tree, inputs, rows[known], times.reshape(-1)[known], limits), strict=True):
+        whole[known] = own
     shaped = [values.reshape(batch + values.shape[1:]) for values in found]
     status, q, residual, iterations, by_chance = shaped
     return Closure(_plain(_STATUS[status]), q, _plain(residual), _plain(iterations), _plain(by_chance), guesses, inputs,
@@ -166,10 +191,11 @@ def _guesses(tree: Tree, inputs: Inputs, guess: ArrayLike, fixed: Sequence[str] 
     if isinstance(fixed, Mapping):
         values = inputs.values(fixed)
         guesses = inputs.put(guesses, values) if guesses.shape[-1:] == (tree.nq,) else guesses
-    if guesses.shape[-1:] != (tree.nq,) or not np.isfinite(guesses).all():
+    single = guesses.ndim < 2
+    if guesses.shape[-1:] != (tree.nq,) or np.isinf(guesses).any() or (single and np.isnan(guesses).any()):
         raise ConventionError(
             f"a guess is a configuration of finite numbers (..., {tree.nq}) of {tree.name}, not {shown(guess)}")
-    check_configuration(tree, guesses, limits=False)
+    check_configuration(tree, guesses[~np.isnan(guesses).any(-1)], limits=False)
     return guesses
 
 
@@ -196,7 +222,7 @@ def branch_sign(inputs: Inputs, q: Array, *time: Array) -> Array:
         return np.zeros(q.shape[:-1], dtype=int)
     rows = np.array(constraint_structure(tree).leading)
     A = _jacobian(tree, q, *time)[..., rows[:, None], followers]
-    return np.sign(np.linalg.slogdet(A).sign).astype(int)
+    return np.sign(np.linalg.slogdet(np.nan_to_num(A)).sign).astype(int)
 
 
 def followers_of(inputs: Inputs) -> Array | None:
