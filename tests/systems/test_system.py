@@ -203,6 +203,8 @@ def test_what_is_wrong_is_named():
         System("wrong", state={"x": 3}, derivative=lambda t, x, u, p: x.x[:2]).simulate({"x": np.zeros(3)}, until=1.0)
     with pytest.raises(SignatureError, match="the states of wrong have no 'y'"):
         System("wrong", state={"x": 3}, derivative=lambda t, x, u, p: x.y).simulate({"x": np.zeros(3)}, until=1.0)
+    state = System("right", state={"x": 3}, derivative=lambda t, x, u, p: x.x).layout.state(np.zeros(3))
+    assert hasattr(state, "x") and not hasattr(state, "keys") and getattr(state, "y", None) is None
     with pytest.raises(SignatureError, match="is described by a unit"):
         System("odd", inputs={"u": -1})
 

@@ -10,6 +10,10 @@ from cayley.errors import SignatureError
 from cayley.wording import did_you_mean
 
 
+class NoSuchValue(SignatureError, AttributeError):
+    """A name that is none of a record's, asked for as an attribute: `hasattr` says no."""
+
+
 class Record:
     """Values by name, as attributes (`x.current`) or by index (`x["motor.current"]`), in the order of their layout.
 
@@ -18,7 +22,7 @@ class Record:
     (12.0, ['voltage'])
     >>> u.volts
     Traceback (most recent call last):
-    cayley.errors.SignatureError: the inputs of motor have no 'volts': did you mean 'voltage'?
+    cayley.systems.record.NoSuchValue: the inputs of motor have no 'volts': did you mean 'voltage'?
     """
 
     def __init__(self, whose: str, values: Mapping[str, Any]) -> None:
@@ -35,7 +39,10 @@ class Record:
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_"):
             raise AttributeError(name)
-        return self[name]
+        try:
+            return self[name]
+        except SignatureError as missing:
+            raise NoSuchValue(*missing.args) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

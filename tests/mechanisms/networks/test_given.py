@@ -14,6 +14,7 @@ from cayley.mechanisms.networks import (
     chain_graph,
     driven_motion,
     network_motion,
+    planar_tables,
 )
 from cayley.mechanisms.networks.hybrid_solve import solvability
 from cayley.mechanisms.networks.instant import Attachment
@@ -49,6 +50,12 @@ def open_tip(number):
 @pytest.mark.parametrize(("wrong", "words"), [
     (lambda: RigidBody("b", 1.0, ONES, {"A": [np.nan, 0, 0]}), "port 'A' of body 'b'"),
     (lambda: RigidBody("b", 1.0, ONES, {"A": ["x", "y", "z"]}), "port 'A' of body 'b'"),
+    (lambda: ARM.instant(np.zeros(1), np.zeros(2)), "the coordinates of"),
+    (lambda: ARM.equations(np.zeros((2, 2)), np.zeros((2, 2))), "the coordinates of"),
+    (lambda: ARM.instant(np.zeros(2), [0.0, np.nan]), "the velocities of"),
+    (lambda: ARM.power_balance(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(6)), "the loads at the open terminals"),
+    (lambda: planar_tables(2.0), "a whole number of links, one at least, not 2.0"),
+    (lambda: planar_tables(0), "a whole number of links, one at least, not 0"),
     (lambda: body().terminal_equations(R=2 * ONES), "axes of body 'one' are no rotation"),
     (lambda: body().terminal_equations(R=np.eye(4)), "axes of body 'one'"),
     (lambda: body().terminal_equations(w=[1, 0]), "angular velocity of body 'one'"),

@@ -253,7 +253,9 @@ class OpenNetwork:
         return least_motion(jacobian[chosen], given_array(x, (len(chosen),), "the across variables"), weight)
 
     def power_balance(self, q: Array, qd: Array, qdd: Array, loads: Array) -> PowerBalance:
-        """What the joints and loads put into the network at a state, and what it stores."""
+        """What the joints and loads (e, 6) put into the network at a state, and what it stores."""
+        qdd = given_array(qdd, (self.nv,), f"the accelerations of {self.name}")
+        loads = given_array(loads, (len(self.open), 6), f"the loads at the open terminals of {self.name}")
         network = self.instant(q, qd)
         x, xd = (list(np.reshape(each, (-1, 6))) for each in self.joint_motion(q, qd, qdd))
         motion = outward(network, x, xd)
@@ -288,6 +290,10 @@ class OpenNetwork:
         return [attached.body for attached in self.attachments]
 
     def _each(self, q: Array, qd: Array) -> tuple[list[Array], list[Array]]:
+        if np.asarray(q).dtype != object:  # symbols are as they are
+            q = given_array(q, (self.nq,), f"the coordinates of {self.name}")
+        if np.asarray(qd).dtype != object:
+            qd = given_array(qd, (self.nv,), f"the velocities of {self.name}")
         places = np.cumsum([0, *[joint.motion.nq for joint in self.joints]])
         rates = np.cumsum([0, *[joint.motion.nv for joint in self.joints]])
         return ([q[start:end] for start, end in pairwise(places)],

@@ -20,6 +20,7 @@ from cayley.mechanisms.networks.joint_layer import NetworkJoint, reduced
 from cayley.mechanisms.networks.open_network import OpenNetwork
 from cayley.mechanisms.networks.rigid_body import RigidBody
 from cayley.model.joint_kinds import Revolute
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     import sympy
@@ -70,6 +71,8 @@ def planar_tables(links: int) -> PlanarTables:
     l_2**2*m_2/3
     """
     import sympy
+    if not isinstance(links, (int, np.integer)) or links < 1:
+        raise ModelError(f"an arm has a whole number of links, one at least, not {shown(links)}")
     symbols = [sympy.symbols(f"{letter}_1:{links + 1}", real=True) for letter in ("theta", "w", "m", "l")]
     found = _tables(links).evaluate(SYMPY, *symbols, sympy.Symbol("g"))
     return PlanarTables(*[sympy.Matrix(each).applyfunc(_tidy) for each in found])
