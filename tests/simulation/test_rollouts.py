@@ -2,9 +2,13 @@
 in Python.
 """
 
+import re
+import warnings
+
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import CayleyError, ConventionError, GeometryError, ModelError, SignatureError
@@ -25,6 +29,32 @@ def servo(t, q, qd, target, gain):
 def states(tree, count, seed=0):
     made = [random_state(tree, seed + k) for k in range(count)]
     return np.array([q for q, _ in made]), np.array([v for _, v in made])
+
+
+@pytest.mark.parametrize("steps", [2**31, 2**63 - 1, 2**63, 2**64, 10**30, -1, -2**63, 2.5, 3.0, np.nan, "3", True,
+                                   None, [3], np.uint64(2**63), np.float32(4)])
+def test_numbers_of_steps_that_are_none_are_refused(steps):
+    arm = cy.load("planar2r")
+    state = {"q": [0.1, 0.2], "qd": [0.0, 0.0]}
+    for roll in (lambda **how: arm.rollout()([0.1, 0.2], [0.0, 0.0], step=1e-3, **how),
+                 lambda **how: arm.system().rollout()(state, inputs={"tau": [0.0, 0.0]}, step=1e-3, **how)):
+        with pytest.raises(ConventionError, match="steps"):
+            roll(steps=steps)
+        with pytest.raises(ConventionError, match="every"):
+            roll(steps=6, every=steps if steps != 3.0 else 4)
+
+
+def test_a_rollout_that_leaves_the_numbers_warns_where_it_was_called():
+    arm = cy.load("planar2r").with_gravity([0.0, 0.0, 0.0])
+    roll = arm.rollout(method="semi-implicit-euler", controller=lambda t, q, qd: 1e6 * qd)
+    with pytest.warns(RuntimeWarning, match=r"rollout of planar2r: 1 of 2 trajectories left the numbers, the first.* "
+                                            r"step (\d+): ") as caught:
+        run = roll(np.zeros((2, 2)), [[0.0, 0.0], [0.1, 0.2]], step=1e-2, steps=500, every=5)
+    assert caught[0].filename == __file__ and run.status == "not finite" and "not finite" in repr(run)
+    step = int(re.search(r"step (\d+)", run.message)[1])
+    assert step % 5 == 0 and np.isfinite(run.q[1, step // 5]).all() and not np.isfinite(run.qd[1, step // 5 + 1]).all()
+    with warnings.catch_warnings(action="error"):
+        assert roll(np.zeros(2), np.zeros(2), step=1e-2, steps=500).finished
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -254,7 +254,7 @@ class Rollout:
         qd = points[..., nq:-2]
         t = times if times.ndim == 1 else times.reshape(-1, times.shape[-1])[0]
         tau = self._forces(times, q, qd, given, every)
-        status, message = self._of_system.outcome(rolled)
+        status, message = self._of_system.outcome(rolled, every)
         if self.tree.is_constrained:
             status, message = closed_outcome(self.tree, times, q, status, message)
         facts = {"method": self.method, "order": self.order, "step": np.asarray(step).tolist(), "every": every,

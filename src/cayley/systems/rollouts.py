@@ -7,6 +7,7 @@ stages, steps and samples around it. What drives inputs, a control law, is part 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 _TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
 _LITTLE = 2_000_000  # derivatives of single numbers: a small piece of work
+MOST_STEPS = 2**31 - 1  # of one rollout
 CONVERGED = 1e-8  # of the state: what the last correction of an iterated step may be
 
 
@@ -387,6 +389,9 @@ class Rollout:
         for word, number in (("steps", steps), ("every", every)):
             if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
                 raise ConventionError(f"`{word}` is a whole number, not {shown(number)}")
+            if number > MOST_STEPS:
+                raise ConventionError(f"`{word}` is at most {MOST_STEPS}, not {number}: go on from where a rollout "
+                                      "ended")
         seconds = np.asarray(step)
         if seconds.dtype.kind not in "fiu" or not (np.isfinite(seconds) & (seconds != 0)).all():
             raise ConventionError(f"the step must be a number of seconds that is not zero, not {seconds}")
@@ -434,7 +439,7 @@ class Rollout:
 
     def _result(self, rolled: Rolled, step: ArrayLike, every: int) -> SystemTrajectory:
         points, times, given, parameters, watched = rolled
-        status, message = self.outcome(rolled)
+        status, message = self.outcome(rolled, every)
         log = None
         if watched is not None and self._watching is not None:
             log = self._watching.log(watched)
@@ -458,8 +463,8 @@ class Rollout:
                 found[name] = np.expand_dims(a, axis + 1)
         return found
 
-    def outcome(self, rolled: Rolled) -> tuple[str, str]:
-        """How it ended: a word, and a sentence."""
+    def outcome(self, rolled: Rolled, every: int) -> tuple[str, str]:
+        """How it ended: a word, and a sentence. Who does not ask is warned where there are no numbers."""
         points = rolled.points
         end = points[..., -1, :]
         if not np.isfinite(end).all():  # what is no number stays none: the last state tells
@@ -469,9 +474,12 @@ class Rollout:
             before = max(int(np.argmin(fine[place])) - 1, 0)
             t = np.broadcast_to(rolled.times, fine.shape)[place][before]
             wrong = [n for n, a in (rolled.given | rolled.parameters).items() if not np.isfinite(a).all()]
-            return "not finite", (
-                f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
-                f"t = {t:.6g}: {self._reason(wrong, rolled, place, before)}")
+            step = before * every
+            said = (f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
+                    f"t = {t:.6g}, step {step}: {self._reason(wrong, rolled, place, before)}")
+            warnings.warn(f"rollout of {self.system.name}: {said}; the status of the run says so, too", RuntimeWarning,
+                          stacklevel=6)  # where the rollout was called
+            return "not finite", said
         defect = end[..., -1]
         size = np.abs(end[..., self._others]).max(initial=1.0)
         if defect.size and defect.max() > max(CONVERGED, 100 * np.finfo(points.dtype).eps) * size:
