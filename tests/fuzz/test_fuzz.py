@@ -2,7 +2,15 @@
 
 import pytest
 
-from fuzz import abrupt_clients, argument_forms, bombs, pickles, random_mechanisms, special_arms
+from fuzz import (
+    abrupt_clients,
+    argument_forms,
+    bombs,
+    folded_linkages,
+    pickles,
+    random_mechanisms,
+    special_arms,
+)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -34,3 +42,10 @@ def test_pickles(seed):
 def test_bombs():
     """One of each kind of small files that stand for much."""
     bombs.check_all(range(len(bombs.BOMBS)))
+
+
+@pytest.mark.spec("S2-64")
+@pytest.mark.spec("S2-65")
+@pytest.mark.parametrize("seed", range(4))
+def test_folded_linkages(seed):
+    folded_linkages.check(seed)

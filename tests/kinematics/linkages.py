@@ -183,3 +183,15 @@ def falling(points, axes, masses, *, size=1.0, gravity=9.81):
     _, s, V = np.linalg.svd(lines)
     N = V[np.count_nonzero(s > 1e-9):].T
     return (N @ np.linalg.solve(N.T @ M @ N, N.T @ f))[:-1]
+
+
+def moved(points, axes, q):
+    """The lines, points (n, 3) and axes (n, 3), where the joints (n - 1 or n) have turned by q."""
+    R, shift = np.eye(3), np.zeros(3)
+    places, directions = [], []
+    for p, a, angle in zip(np.asarray(points, dtype=float), np.asarray(axes, dtype=float), [*q, 0.0], strict=False):
+        places.append(R @ p + shift)
+        directions.append(R @ a)
+        turned = turn(directions[-1], angle)
+        R, shift = turned @ R, turned @ (shift - places[-1]) + places[-1]
+    return np.array(places), np.array(directions)

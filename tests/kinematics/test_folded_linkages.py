@@ -29,7 +29,7 @@ def test_the_mobility_is_that_of_the_motion_from_where_it_is_assembled(kind):
 
 
 @pytest.mark.spec("S2-67")
-@pytest.mark.parametrize("size", [1.0, 1e3])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
 def test_an_equal_sarrus_linkage_falls_as_its_closure_says(size):
     random = np.random.default_rng(5)
     points, axes = linkages.sarrus(random, True, 1.3)

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.linear import eliminated, ldl, ldl_solve
+from cayley.compiler.rounding import UNITS, Scale, beyond_rounding
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
 
-_UNITS = 64.0  # of rounding, for each row: no more than this is left of an eigenvalue that is zero
 _GOLDEN = (np.sqrt(5) - 1) / 2
 
 
@@ -41,7 +41,7 @@ def are_definite(M: Array) -> Array:
     scale = 1 / np.sqrt(np.where(possible[..., None], own, 1.0))
     scaled = np.where(possible[..., None, None], M, 0.0) * scale[..., :, None] * scale[..., None, :]
     return possible & (np.linalg.eigvalsh(scaled).min(axis=-1, initial=1.0)
-                       > _UNITS * M.shape[-1] * np.finfo(M.dtype).eps / 2)
+                       > UNITS * M.shape[-1] * np.finfo(M.dtype).eps / 2)
 
 
 def scaled_condition(M: Array) -> Array:
@@ -62,16 +62,40 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[A
     if len(pivots) < 2:
         return found
     sizes = np.array([np.sqrt(entry) for entry in own])
-    # of no pattern, so that no motion is at right angles to it
-    probe = sizes * (0.5 + np.arange(len(pivots)) * _GOLDEN % 1)
+    probe = sizes * _unlike(len(pivots))
     motion = solve(probe)
     most = (np.abs(motion) @ sizes) ** 2
-    return found & (most + motion @ probe / (_UNITS * len(pivots)) > most)
+    return found & beyond_rounding(motion @ probe, most, len(pivots))
 
 
-def is_regular(A: Array) -> Scalar:
+def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | None = None) -> Scalar:
+    """Whether the rows of a matrix (h, n) are independent beyond rounding; `square` is A W A^T for any W that is
+    positive definite, A A^T if there is none. One step of inverse iteration with it finds the y for which A^T y is
+    smallest, and that is then looked at itself, whatever W has made of rounding. Without a scale rows are measured by
+    their own lengths.
+    """
+    h, n = np.shape(A)
+    whole = A @ A.T if square is None else square
+    found: Any = True
+    for pivot in ldl(whole)[1]:
+        found = found & (pivot > 0)
+    if not h:
+        return found
+    sizes, lengths = scale or Scale(np.array([np.sqrt(row @ row) for row in A]), np.ones(n))
+    y = ldl_solve(whole, sizes * _unlike(h))
+    least = (y @ A) * lengths
+    return found & beyond_rounding(least @ least, (np.abs(y) @ sizes) ** 2, n)
+
+
+def _unlike(n: int) -> Array:
+    """Numbers (n) of no pattern, so that no motion is at right angles to them."""
+    return 0.5 + np.arange(n) * _GOLDEN % 1
+
+
+def is_regular(A: Array, sizes: Array | None = None) -> Scalar:
     """Whether a square matrix (n, n) is regular beyond rounding, by the pivots of its elimination; for numbers and for
-    symbols.
+    symbols. `sizes` (n) are ordinary lengths of its columns: beside them it is squares that are compared, as where
+    ranks are decided.
     """
     size = sum(abs(entry) for row in A for entry in row)
     found: Any = True
@@ -79,8 +103,9 @@ def is_regular(A: Array) -> Scalar:
         pivots = eliminated(A).pivots
     except SingularityError:  # by its zeros alone
         return False
-    for pivot in pivots:
-        found = found & (size + abs(pivot) / (_UNITS * len(A)) > size)
+    for pivot, own in zip(pivots, [None] * len(A) if sizes is None else sizes, strict=True):
+        found = found & (beyond_rounding(abs(pivot), size, len(A)) if own is None else
+                         beyond_rounding(pivot * pivot, own * own, len(A)))
     return found
 
 

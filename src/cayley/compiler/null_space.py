@@ -16,14 +16,13 @@ import numpy as np
 
 from cayley.compiler.least_squares import Reflection, longest_first, put_back, reflection, square
 from cayley.compiler.linear import exchanged
+from cayley.compiler.rounding import Scale, beyond_rounding
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 
-_UNITS = 64.0  # of rounding, for each column: what is shorter is zero
-
 
 class NullSpace(NamedTuple):
-    """The factors of A (h, n)."""
+    """The factors of A (h, n), or of what its scale makes of it."""
 
     reflections: list[Reflection]
     columns: list[list[Any]]
@@ -33,16 +32,18 @@ class NullSpace(NamedTuple):
     rank: int
     is_full: Scalar
     """Whether A has its rank beyond rounding."""
+    scale: Scale | None = None
 
     @property
     def basis(self) -> Array:
         """N (n, n - rank)."""
         found = [self._turned([float(i == j) for i in range(self.n)]) for j in range(self.rank, self.n)]
-        return wrapped(np.array(found).reshape(-1, self.n)).T
+        N = wrapped(np.array(found).reshape(-1, self.n)).T
+        return N if self.scale is None else self.scale.lengths[:, None] * N
 
     def shortest(self, b: Array) -> Array:
-        """The shortest x (n) with A x = b, for b (h) that the rows agree on."""
-        sides = list(b)
+        """The x (n) with A x = b, for b (h) that the rows agree on, that is shortest without units."""
+        sides = list(b if self.scale is None else b / self.scale.sizes)
         for j, k, condition in self.exchanges:
             sides[k], sides[j] = exchanged(condition, sides[k], sides[j])
         y: list[Any] = []
@@ -51,7 +52,8 @@ class NullSpace(NamedTuple):
             for j in range(k):
                 rest = rest - column[j] * y[j]
             y.append(rest / column[k])
-        return np.array(self._turned([*y, *[0.0] * (self.n - self.rank)]))
+        x = np.array(self._turned([*y, *[0.0] * (self.n - self.rank)]))
+        return x if self.scale is None else self.scale.lengths * x
 
     @property
     def pseudo_inverse(self) -> Array:
@@ -61,7 +63,7 @@ class NullSpace(NamedTuple):
 
     def coefficients(self, g: Array) -> Array:
         """A y (h) with A^T y = g, for g (n) that the rows span; zero for the rows that depend on those chosen."""
-        turned = list(g)
+        turned = list(g if self.scale is None else self.scale.lengths * g)
         for each in self.reflections:
             turned = each.of(turned)
         y: list[Any] = [0.0] * len(self.columns)
@@ -70,7 +72,8 @@ class NullSpace(NamedTuple):
             for j in range(k + 1, self.rank):
                 rest = rest - self.columns[j][k] * y[j]
             y[k] = rest / self.columns[k][k]
-        return np.array(put_back(y, self.exchanges))
+        found = np.array(put_back(y, self.exchanges))
+        return found if self.scale is None else found / self.scale.sizes
 
     def _turned(self, x: list[Any]) -> list[Any]:
         """Q x."""
@@ -79,8 +82,9 @@ class NullSpace(NamedTuple):
         return x
 
 
-def null_space(A: Array, rank: int | None = None) -> NullSpace:
-    """The factors of A (h, n), with h <= n independent rows if no rank is given.
+def null_space(A: Array, rank: int | None = None, scale: Scale | None = None) -> NullSpace:
+    """The factors of A (h, n), with h <= n independent rows if no rank is given. What its rows and columns are measured
+    in is the `scale`; without one all alike.
 
     >>> found = null_space(np.array([[3.0, 4.0, 0.0], [6.0, 8.0, 0.0]]), rank=1)
     >>> found.basis.T.round(12) + 0.0
@@ -89,10 +93,13 @@ def null_space(A: Array, rank: int | None = None) -> NullSpace:
     >>> found.shortest(np.array([5.0, 10.0])).round(12)
     array([0.6, 0.8, 0. ])
     """
-    rows = [list(row) for row in A]
+    whole = None if scale is None else float(scale.sizes @ scale.sizes)
+    if scale is not None and scale.is_even:  # nothing is gained by it but what is ordinary
+        scale = None
+    rows = [list(row) for row in (A if scale is None else scale.of(A))]
     n = np.shape(A)[1]
     r = len(rows) if rank is None else rank
-    size = square([entry for row in rows for entry in row])
+    size = len(rows) if scale is not None else whole or square([entry for row in rows for entry in row])
     exchanges: list[tuple[int, int, Any]] = []
     reflections: list[Reflection] = []
     is_full: Any = True
@@ -100,5 +107,5 @@ def null_space(A: Array, rank: int | None = None) -> NullSpace:
         exchanges += longest_first(rows, k) if r < len(rows) else []
         reflections.append(reflection(rows[k], k, True))
         rows[k:] = [reflections[-1].of(row) for row in rows[k:]]
-        is_full = is_full & (size + rows[k][k] * rows[k][k] / (_UNITS * n) > size)
-    return NullSpace(reflections, rows, exchanges, n, r, is_full)
+        is_full = is_full & beyond_rounding(rows[k][k] * rows[k][k], size, n)
+    return NullSpace(reflections, rows, exchanges, n, r, is_full, scale)

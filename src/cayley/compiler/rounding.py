@@ -10,11 +10,31 @@ not use them, so that all functions agree on what is singular. A row has the len
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cayley.compiler.typing import Array, DTypeLike, Scalar
 
 UNITS = 64.0  # of rounding, for each row or column
+_EVEN = 16.0  # rows that differ in length by no more are measured alike
+
+
+class Scale(NamedTuple):
+    """What the rows and columns of a matrix are measured in: `sizes` (h) are the lengths of its rows at ordinary
+    states, `lengths` (n) units of its columns."""
+
+    sizes: Array
+    lengths: Array
+
+    @property
+    def is_even(self) -> bool:
+        """Whether rows are about equally long, and columns of one unit."""
+        return bool((self.lengths == 1.0).all()) and bool((self.sizes[:, None] <= _EVEN * self.sizes).all())
+
+    def of(self, A: Array) -> Array:
+        """Matrices (..., h, n) without units."""
+        return A * self.lengths / self.sizes[:, None]
 
 
 def beyond_rounding(square: Scalar, whole: Scalar, n: int) -> Scalar:

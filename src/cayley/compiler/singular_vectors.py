@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.rounding import beyond_rounding
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 
 LARGEST = 9
 """Columns beyond which so many rotations are too long a text."""
-_UNITS = 64.0  # of rounding, for each column: what is shorter is zero
 
 
 class SingularVectors(NamedTuple):
@@ -35,7 +35,7 @@ class SingularVectors(NamedTuple):
             return True
         longest = self.B[0] @ self.B[0]
         least = self.B[self.rank - 1] @ self.B[self.rank - 1]
-        return longest + least / (_UNITS * len(self.V)) > longest
+        return beyond_rounding(least, longest, len(self.V))
 
     @property
     def basis(self) -> Array:

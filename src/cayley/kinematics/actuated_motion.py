@@ -14,9 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.definite import only_where, rows_are_independent
+from cayley.compiler.rounding import Scale
 from cayley.compiler.symbols import wrapped
-from cayley.compiler.typing import Array, ArrayLike, FrameName
+from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import statics
 from cayley.kinematics.actuation import actuation
@@ -37,7 +38,7 @@ def passive_motion(tree: Tree, q: Array) -> Array:
     if len(actuated) > structure.mobility:
         return _least_squares(A, actuated, structure)
     others = [k for k in range(tree.nv) if k not in actuated]
-    followed = _solution(A[:, others], -A[:, actuated], square=structure.by_structure)
+    followed = _solution(A[:, others], -A[:, actuated], structure, others)
     whole = np.concatenate([np.eye(len(actuated)), followed])
     return whole[np.argsort([*actuated, *others])]
 
@@ -53,7 +54,7 @@ def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Arra
         return _bordered(A, actuated, np.concatenate([np.eye(tree.nv)[:, actuated] @ accelerations, right])[:, None],
                          structure)[:, 0]
     others = [k for k in range(tree.nv) if k not in actuated]
-    followed = _solution(A[:, others], (right - A[:, actuated] @ accelerations)[:, None], square=structure.by_structure)
+    followed = _solution(A[:, others], (right - A[:, actuated] @ accelerations)[:, None], structure, others)
     return np.concatenate([accelerations, followed[:, 0]])[np.argsort([*actuated, *others])]
 
 
@@ -134,19 +135,32 @@ def _checked(tree: Tree) -> ConstraintStructure:
 
 
 def _rows(tree: Tree, structure: ConstraintStructure, q: Array) -> Array:
-    A = jacobian(tree, q)
-    return A[list(structure.leading)] if structure.by_structure else A
+    return jacobian(tree, q)[_places(structure)]
 
 
-def _solution(A: Array, right: Array, *, square: bool) -> Array:
-    """x of A x = right, NaN where it is not determined; with more rows than columns they must agree."""
+def _places(structure: ConstraintStructure) -> list[int]:
+    """Of the rows that are used."""
+    return list(structure.leading if structure.by_structure else range(len(structure.rows)))
+
+
+def _solution(A: Array, right: Array, structure: ConstraintStructure, places: list[int]) -> Array:
+    """x of A x = right at these places of qd, NaN where it is not determined; with more rows than columns they must
+    agree."""
     if not A.shape[1]:
         return np.zeros((0, right.shape[1]))
+    sizes, lengths = structure.scale(_places(structure))
+    own = wrapped(A * lengths[places] / sizes[:, None])
+    sides = right / sizes[:, None]
     try:
-        found = np.linalg.solve(A, right) if square else np.linalg.lstsq(A, right)[0]
+        found = np.linalg.solve(own, sides) if structure.by_structure else np.linalg.lstsq(own, sides)[0]
     except np.linalg.LinAlgError:  # of numbers, if elimination meets nothing but zeros
-        return np.full(right.shape, np.nan)
-    return only_where(is_definite(A.T @ A), found)
+        return np.full((len(places), right.shape[1]), np.nan)
+    return only_where(_determined(own), lengths[places][:, None] * found)
+
+
+def _determined(A: Array) -> Scalar:
+    """Whether the columns of a matrix without units are independent beyond rounding."""
+    return rows_are_independent(A.T, Scale(np.ones(A.shape[1]), np.ones(A.shape[0])))
 
 
 def _least_squares(A: Array, actuated: list[int], structure: ConstraintStructure) -> Array:
@@ -168,7 +182,8 @@ def _bordered(A: Array, actuated: list[int], right: Array, structure: Constraint
         found = np.linalg.solve(whole, right)[:n]
     except np.linalg.LinAlgError:
         return np.full((n, right.shape[1]), np.nan)
-    return only_where(is_definite(A.T @ A + S.T @ S), found)
+    scale = structure.scale(_places(structure))
+    return only_where(_determined(np.concatenate([scale.of(A), S])), found)
 
 
 def _explanation(tree: Tree) -> Callable[..., None]:

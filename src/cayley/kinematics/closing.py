@@ -24,7 +24,7 @@ from cayley.geometry.batch import place
 from cayley.kinematics.closing_search import closed_within_limits, closing_search
 from cayley.kinematics.closing_step import closed_nearby
 from cayley.kinematics.closure import closed_carefully, openings
-from cayley.kinematics.constraint_scale import scaled_jacobian
+from cayley.kinematics.constraint_scale import scaled
 from cayley.kinematics.constraint_structure import constraint_structure
 from cayley.kinematics.constraints import hold_positions, jacobian_kernel
 from cayley.kinematics.inputs import Inputs, common_batch
@@ -81,8 +81,10 @@ class Closure:
         if not tree.is_constrained:
             return _plain(np.full(np.shape(self.status), tree.nv))
         there = np.asarray(np.isfinite(self.configuration).all(-1))
-        A = np.asarray(scaled_jacobian(tree, self.configuration, *self._time))
-        return _plain(np.where(there, tree.nv - rank_of(np.where(there[..., None, None], A, 0.0)), 0))
+        A = np.where(there[..., None, None], _jacobian(tree, self.configuration, *self._time), 0.0)
+        is_known = (np.asarray(self.status) != "open").any()
+        A = constraint_structure(tree).scaled(A) if is_known else scaled(tree, A)
+        return _plain(np.where(there, tree.nv - rank_of(A), 0))
 
     @cached_property
     def branch(self) -> int | Array:

@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.rounding import least_singular, null_basis, rank_of
+from cayley.compiler.rounding import Scale, least_singular, null_basis, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.closure import closed_samples
@@ -83,7 +83,11 @@ class ConstraintStructure:
 
     def scaled(self, A: Array) -> Array:
         """Constraint Jacobians (..., h, nv) without units, their rows one long at ordinary configurations."""
-        return A * np.array(self.lengths) / np.array(self.sizes).reshape(-1, 1)
+        return self.scale(range(len(self.rows))).of(A)
+
+    def scale(self, rows: Sequence[int]) -> Scale:
+        """What some rows are measured in."""
+        return Scale(np.array([self.sizes[k] for k in rows]), np.array(self.lengths))
 
     def __str__(self) -> str:
         count = f"mobility {self.mobility}, {len(self.velocities)} velocities less {len(self.rows)} rows"

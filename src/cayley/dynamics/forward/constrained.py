@@ -2,9 +2,9 @@
 
     M qdd = tau - bias + A^T forces,   A qdd + drift = 0
 M and the bias forces are those of the spanning tree. Rows that are redundant by structure are left out; where what is
-redundant moves with the mechanism, the forces are those of least norm. Where the constraints depend on each other only
-at a configuration (a dead centre that bifurcates), accelerations do not follow from forces: they are NaN, and a call
-for one state raises `SingularityError` with the names of the constraints.
+redundant moves with the mechanism, as many rows as are independent are chosen anew at each state. Where the constraints
+depend on each other only at a configuration (a dead centre that bifurcates), accelerations do not follow from forces:
+they are NaN, and a call for one state raises `SingularityError` with the names of the constraints.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import are_definite, is_definite, only_where
+from cayley.compiler.definite import are_definite, only_where
 from cayley.compiler.kernel import kernel
 from cayley.compiler.null_space import null_space
+from cayley.compiler.rounding import Scale, null_basis, rank_of
 from cayley.compiler.singular_vectors import LARGEST
 from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
@@ -29,7 +30,6 @@ from cayley.dynamics.mechanics.constrained import (
     ConstrainedMotion,
     augmented,
     multipliers,
-    null_space_basis,
     null_space_of_rank,
     projection,
     unit_accelerations,
@@ -106,7 +106,7 @@ def compliance_kernel(tree: Tree) -> MechanismKernel:
 
     def text(q: Array, *t: Scalar) -> Array:
         found = equations(q, np.zeros(tree.nv), np.zeros(tree.nv), *t)
-        return unit_accelerations(found.M, found.A, rank=structure.rank)
+        return unit_accelerations(found.M, found.A, rank=structure.rank, scale=structure.scale(kept_rows(structure)))
 
     described(tree, text, "What unit forces add to the accelerations, N (N^T M N)^-1 N^T: under constraints it takes "
               "the place of the inverse of the mass matrix.")
@@ -217,7 +217,7 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure,
         turned = turned_loops(tree, rows, q, qd)
         found = equations(q, qd, tau, *more, turned=turned)
         if coulomb is not None:
-            found = found._replace(f=found.f + friction_at_rest(found, coulomb, qd, structure.rank).forces)
+            found = found._replace(f=found.f + friction_at_rest(found, coulomb, qd, structure).forces)
         solved = _solved(method, structure, *found)
         return solved._replace(lam=_turned_back(rows, turned, solved.lam))
 
@@ -248,11 +248,12 @@ class FrictionAtRest(NamedTuple):
         return brief(self)
 
 
-def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array, rank: int) -> FrictionAtRest:
+def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array,
+                     structure: ConstraintStructure) -> FrictionAtRest:
     """The dry friction of the joints at rest, in a mechanism of mobility one: all of them hold, as long as they can,
     and share the load in proportion, or all give way. The friction of joints that move is in f already.
     """
-    factors = null_space(found.A, rank)
+    factors = null_space(found.A, structure.rank, structure.scale(kept_rows(structure)))
     n = factors.basis[:, 0]
     pull = n @ (found.f + found.M @ factors.shortest(found.drift))
     resting = where(qd == 0, coulomb, 0.0)
@@ -274,19 +275,30 @@ def _turned_back(leading: list[int], turned: list[TurnedLoop], lam: Array) -> Ar
 
 def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: Array,
             drift: Array) -> ConstrainedMotion:
-    redundant = not structure.by_structure
+    scale = structure.scale(kept_rows(structure))
     if method == "projection":
-        others = A[:, [k for k in range(len(M)) if k not in structure.independent]]
-        there = is_definite(others @ others.T)
-        found = projection(M, f, A, drift, independent=structure.independent)
-        return ConstrainedMotion(only_where(there, found.qdd), only_where(there, found.lam))
+        return projection(M, f, A, drift, independent=structure.independent, scale=scale)
     if method in ("null space", "null space by svd"):
         basis = "qr" if method == "null space" else "svd"
-        return null_space_of_rank(M, f, A, drift, rank=structure.rank, basis=basis)
+        return null_space_of_rank(M, f, A, drift, rank=structure.rank, basis=basis, scale=scale)
+    if not structure.by_structure:
+        return _solved_redundantly(method, structure.rank, scale, M, f, A, drift)
     if method == "augmented":
-        return augmented(M, f, A, drift, redundant=redundant)
-    backwards = multipliers(M[::-1, ::-1], f[::-1], A[:, ::-1], drift, redundant=redundant)
+        return augmented(M, f, A, drift, scale=scale)
+    backwards = multipliers(M[::-1, ::-1], f[::-1], A[:, ::-1], drift,
+                            scale=Scale(scale.sizes, scale.lengths[::-1]))
     return ConstrainedMotion(backwards.qdd[::-1], backwards.lam)
+
+
+def _solved_redundantly(method: str, rank: int, scale: Scale, M: Array, f: Array, A: Array,
+                        drift: Array) -> ConstrainedMotion:
+    """With rows of which others are chosen at each configuration, or all of them at once."""
+    if method == "multipliers":
+        return null_space_of_rank(M, f, A, drift, rank=rank, scale=scale)
+    own = np.outer(scale.lengths, scale.lengths)
+    found = augmented(own * M, scale.lengths * f, scale.of(A), drift / scale.sizes, redundant=True)
+    there = null_space(A, rank, scale).is_full
+    return ConstrainedMotion(only_where(there, scale.lengths * found.qdd), only_where(there, found.lam / scale.sizes))
 
 
 def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chosen: Sequence[int] | None = None, *,
@@ -309,9 +321,10 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
             return
         _check_directions(tree, structure, q, A)
         _check_rank(tree, structure, A)
-        N = null_space_basis(A)
+        allowed = null_basis(structure.scaled(A), structure.rank)
+        N = np.array(structure.lengths)[:, None] * allowed
         names = ", ".join(structure.velocities[k] for k in chosen or ())
-        if chosen is not None and np.linalg.matrix_rank(N[list(chosen)], tol=1e-7) < N.shape[1]:
+        if chosen is not None and rank_of(allowed[list(chosen)]) < N.shape[1]:
             raise SingularityError(
                 f"the others do not follow from the velocities of {names} at this configuration of {tree.name} (a "
                 "dead centre): use another formulation, or other independent joints")
@@ -335,7 +348,8 @@ def _check_directions(tree: Tree, structure: ConstraintStructure, q: ArrayLike, 
 
 
 def _check_rank(tree: Tree, structure: ConstraintStructure, A: Array) -> None:
-    if np.linalg.matrix_rank(A, tol=1e-7 * np.abs(A).max(initial=0.0)) >= structure.rank:
+    A = structure.scaled(A)
+    if rank_of(A) >= structure.rank:
         return
     dependent = dependent_rows(A[list(structure.leading)])
     names = dict.fromkeys(structure.rows[k].constraint

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.rounding import null_basis, rank_of
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.mechanics.driving_forces import DrivingForces, of_any_drives, of_as_many_drives
@@ -25,7 +26,6 @@ from cayley.kinematics.constraint_structure import ConstraintStructure, constrai
 from cayley.kinematics.turned_loops import turned_loops
 from cayley.model.tree import Tree
 
-_SINGULAR = 1e-7  # of the largest singular value, where a state is looked at that has no answer
 _MOVES = 1e-6  # a velocity below this part of the largest is none
 
 
@@ -51,9 +51,10 @@ class Drives:
             A[loop.rows] = loop.held.A
         places = tree.actuated_velocities
         if self.structure.by_structure and self.actuation.kind == "fully actuated":
-            return of_as_many_drives(needed, wrapped(A)[self.rows], places)
+            return of_as_many_drives(needed, wrapped(A)[self.rows], places, self.structure.scale(self.rows))
         return of_any_drives(needed, wrapped(A)[self.rows], places, rank=self.structure.rank,
-                             commanded=self.actuation.rank, weights=self.weights)
+                             commanded=self.actuation.rank, weights=self.weights,
+                             scale=self.structure.scale(self.rows))
 
     def weighted(self, tree: Tree, weights: dict[str, float]) -> Drives:
         """The same with weights of some of the joints; those of the others are one."""
@@ -81,17 +82,17 @@ def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *time), dtype=float)
         if not all(np.isfinite(given).all() for given in (A, *others)):
             return
-        _, values, V = np.linalg.svd(A)
-        if np.count_nonzero(values > _SINGULAR * values.max(initial=0.0)) < structure.rank:
-            bad = dependent_rows(A[drives.rows], _SINGULAR)
+        A = structure.scaled(A)
+        if rank_of(A) < structure.rank:
+            bad = dependent_rows(A[drives.rows])
             held = dict.fromkeys(structure.rows[k].constraint for k, one in zip(drives.rows, bad, strict=True) if one)
             raise SingularityError(
                 f"the constraints {', '.join(map(repr, held))} of {tree.name} depend on each other at this "
                 "configuration: forces of the drives do not follow from a motion there")
-        N = V[structure.rank:].T
-        _, sizes, Y = np.linalg.svd(N[list(tree.actuated_velocities)])
-        commanded = np.count_nonzero(sizes > _SINGULAR)
-        moves = np.abs(N @ Y[commanded:].T).max(axis=1, initial=0.0)
+        N = null_basis(A, structure.rank)
+        driven = N[list(tree.actuated_velocities)]
+        commanded = int(rank_of(driven))
+        moves = np.abs(N @ null_basis(driven, commanded)).max(axis=1, initial=0.0)
         names = ", ".join(name for name, size in zip(structure.velocities, moves, strict=True)
                           if size > _MOVES * moves.max(initial=0.0))
         names_of_drives = ", ".join(tree.actuated_joints) or "no joint"

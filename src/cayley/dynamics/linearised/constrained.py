@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import only_where
+from cayley.compiler.definite import only_where, rows_are_independent
 from cayley.compiler.kernel import kernel
-from cayley.compiler.linear import ldl
 from cayley.compiler.null_space import null_space
+from cayley.compiler.rounding import Scale
 from cayley.compiler.samples import is_symbolic
 from cayley.compiler.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar, Text
@@ -50,8 +50,6 @@ from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree
 from cayley.showing import brief
-
-_UNITS = 64.0  # of rounding, for each velocity
 
 
 class ConstrainedDerivatives(NamedTuple):
@@ -118,14 +116,16 @@ def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, met
     coulomb = dry_frictions(tree, structure)
     free = tree.spanning_tree()
     of_tree = sensitivities_text(free, method)
+    scale = structure.scale(kept_rows(structure))
     simple = structure.by_structure and always_regular(free)  # then it takes fewer operations
 
     def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
         found = equations(q, qd, tau, *t)
         M, f, A, drift = found
-        friction = None if coulomb is None else friction_at_rest(found, coulomb, qd, structure.rank)
+        friction = None if coulomb is None else friction_at_rest(found, coulomb, qd, structure)
         f = f if friction is None else f + friction.forces
-        inverse = block_inverse(M, A) if simple else block_inverse_of_rank(M, A, rank=structure.rank)
+        inverse = (block_inverse(M, A, scale) if simple else
+                   block_inverse_of_rank(M, A, rank=structure.rank, scale=scale))
         qdd = inverse.C11 @ f - inverse.C12 @ drift
         lam = inverse.C12.T @ f - inverse.C22 @ drift
         _, V, P = of_tree(q, qd, qdd)
@@ -228,13 +228,11 @@ def minimal_model_kernel(tree: Tree, structure: ConstraintStructure, chosen: tup
 
 def followers(A: Array, structure: ConstraintStructure, chosen: Sequence[int]) -> Followers:
     """N and G for the joints at the places `chosen`; NaN where the others do not follow them."""
-    factors = null_space(A, structure.rank)
+    factors = null_space(A, structure.rank, structure.scale(kept_rows(structure)))
     basis = factors.basis
     own = basis[list(chosen)]
-    _, pivots = ldl(own @ own.T)
-    there: Scalar = factors.is_full
-    for pivot in pivots:
-        there = there & (1.0 + pivot / (_UNITS * structure.rank) > 1.0)
+    sizes = np.array([structure.lengths[k] for k in chosen])
+    there = factors.is_full & rows_are_independent(own, Scale(sizes, np.ones(len(chosen))))
     N = np.linalg.solve(own.T, basis.T).T if len(chosen) else basis
     across = factors.pseudo_inverse
     return Followers(only_where(there, N), only_where(there, across - N @ across[list(chosen)]))

@@ -16,13 +16,15 @@ Source: Ruggiu (4.15)-(4.31), corrected as in spec E-07.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
+from cayley.compiler.definite import is_definite, only_where, rows_are_independent
 from cayley.compiler.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
 from cayley.compiler.null_space import null_space as null_space_factors
+from cayley.compiler.rounding import Scale, least_singular
 from cayley.compiler.singular_vectors import singular_vectors
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array
@@ -30,7 +32,7 @@ from cayley.errors import ConventionError, SingularityError
 from cayley.showing import brief
 from cayley.wording import did_you_mean
 
-_INDEPENDENT = 1e-10  # singular values below this part of the largest are zero
+_REDUNDANT = 1e-10  # of the largest singular value of A M^-1 A^T: what masses leave of rows that say nothing new
 _AGREED = 1e-7  # of the largest term of the rows: what rounding leaves of those that agree, through such values
 
 
@@ -57,8 +59,9 @@ class BlockInverse(NamedTuple):
         return np.block([[self.C11, self.C12], [self.C12.T, self.C22]])
 
 
-def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False) -> ConstrainedMotion:
-    """By the system of n + h equations. (4.20).
+def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False,
+              scale: Scale | None = None) -> ConstrainedMotion:
+    """By the system of n + h equations. (4.20). The `scale` is what rows and velocities are measured in.
 
     >>> augmented(np.eye(2), np.array([3.0, 4.0]), np.array([[0.0, 1.0]]), np.zeros(1))
     ConstrainedMotion(qdd=[3, 0], lam=[4])
@@ -69,12 +72,12 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
         whole = wrapped(np.block([[M, A.T], [A, np.zeros((h, h))]]))
         found = np.linalg.pinv(whole) @ np.concatenate([f, -drift])
     else:
-        found = _augmented(M, f, A, drift)
+        found = _augmented(M, f, A, drift, scale)
     motion = ConstrainedMotion(found[:n], found[n:])
     return _agreed(motion, A, drift) if redundant else motion
 
 
-def _augmented(M: Array, f: Array, A: Array, drift: Array) -> Array:
+def _augmented(M: Array, f: Array, A: Array, drift: Array, scale: Scale | None) -> Array:
     """Accelerations and multipliers (n + h) as one system. A multiple of A^T A is added to M, and that of -A^T drift to
     f, which changes nothing of the solution: then the first n pivots are positive and the others negative, from the
     last velocity inwards, and no rows need be exchanged.
@@ -87,15 +90,17 @@ def _augmented(M: Array, f: Array, A: Array, drift: Array) -> Array:
     whole = np.block([[H, across.T], [across, np.zeros((h, h))]])
     right = np.concatenate([(f - weight * (A.T @ drift))[::-1], -drift])
     with np.errstate(all="ignore"):
-        there = is_definite(H) & is_definite(A @ A.T)
+        there = is_definite(H) & rows_are_independent(A, scale)
         found = only_where(there, ldl_solve(wrapped(whole), right))
     return np.concatenate([found[:n][::-1], found[n:]])
 
 
 def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = False,
-                solve: Callable[[Array, Array], Array] | None = None) -> ConstrainedMotion:
+                solve: Callable[[Array, Array], Array] | None = None,
+                scale: Scale | None = None) -> ConstrainedMotion:
     """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T).
-    (4.21), (4.22). `solve(S, rest)` may be another way to solve S lam = rest.
+    (4.21), (4.22). `solve(S, rest)` may be another way to solve S lam = rest; the `scale` is what rows and velocities
+    are measured in.
     """
     L, pivots = ldl(M)
     yielded = np.stack(solve_lower(L, A.T))
@@ -103,7 +108,7 @@ def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool =
     scaled = np.stack([row / pivot for row, pivot in zip(yielded, pivots, strict=True)])
     S = scaled.T @ yielded
     rest = scaled.T @ free + drift
-    lam = (solve or (_shortest if redundant else _unique))(S, rest)
+    lam = (solve or (_shortest if redundant else partial(_unique, A, scale)))(S, rest)
     moved = [entry / pivot for entry, pivot in zip(free - yielded @ lam, pivots, strict=True)]
     motion = ConstrainedMotion(np.stack(solve_lower_transposed(L, moved)), lam)
     return _agreed(motion, A, drift) if redundant else motion
@@ -121,15 +126,16 @@ def _agreed(motion: ConstrainedMotion, A: Array, drift: Array) -> ConstrainedMot
     return motion
 
 
-def _unique(S: Array, rest: Array) -> Array:
-    return only_where(is_definite(S), ldl_solve(S, rest))
+def _unique(A: Array, scale: Scale | None, S: Array, rest: Array) -> Array:
+    return only_where(rows_are_independent(A, scale, S), ldl_solve(S, rest))
 
 
 def _shortest(S: Array, rest: Array) -> Array:
-    return np.linalg.pinv(wrapped(S), _INDEPENDENT) @ rest
+    return np.linalg.pinv(wrapped(S), _REDUNDANT) @ rest
 
 
-def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int]) -> ConstrainedMotion:
+def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Sequence[int],
+               scale: Scale | None = None) -> ConstrainedMotion:
     """By independent coordinates, given by their places; (4.23)-(4.29).
 
     A bad choice, of coordinates that the others do not follow here, gives infinity or NaN, and `SingularityError` for
@@ -138,7 +144,12 @@ def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Seque
     N, c = basis_of_coordinates(A, drift, independent)
     pdd = ldl_solve(N.T @ M @ N, N.T @ (f - M @ c))
     qdd = N @ pdd + c
-    return ConstrainedMotion(qdd, _multipliers_of(M, f, A, qdd))
+    found = ConstrainedMotion(qdd, _multipliers_of(M, f, A, qdd))
+    if scale is None:
+        return found
+    others = [k for k in range(len(M)) if k not in set(independent)]
+    there = rows_are_independent(A[:, others], Scale(scale.sizes, scale.lengths[others]))
+    return ConstrainedMotion(only_where(there, found.qdd), only_where(there, found.lam))
 
 
 def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr") -> ConstrainedMotion:
@@ -152,15 +163,21 @@ def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr")
     return _agreed(ConstrainedMotion(qdd, np.linalg.pinv(A.T) @ (f - M @ qdd)), A, drift)
 
 
-def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
-                       basis: str = "qr") -> ConstrainedMotion:
+def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int, basis: str = "qr",
+                       scale: Scale | None = None) -> ConstrainedMotion:
     """The same for numbers and for symbols, of constraints whose rank is known:
 
         qdd = N y + c,   c the shortest with A c = -drift,   N^T M N y = N^T (f - M c)
     NaN where the rank is less; of rows that depend on others the multipliers are one choice of many, by SVD that of
-    least norm. Links without mass that the constraints hold are no trouble.
+    least norm. Links without mass that the constraints hold are no trouble. The `scale` is what rows and velocities are
+    measured in.
     """
-    factors = null_space_factors(A, rank) if basis == "qr" else singular_vectors(A, rank)
+    if basis != "qr" and scale is not None:
+        across = np.outer(scale.lengths, scale.lengths)
+        found = null_space_of_rank(across * M, scale.lengths * f, scale.of(A), drift / scale.sizes, rank=rank,
+                                   basis=basis)
+        return ConstrainedMotion(scale.lengths * found.qdd, found.lam / scale.sizes)
+    factors = null_space_factors(A, rank, scale) if basis == "qr" else singular_vectors(A, rank)
     N = factors.basis
     c = factors.shortest(-drift)
     own = N.T @ M @ N
@@ -169,7 +186,7 @@ def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
     return ConstrainedMotion(only_where(there, qdd), only_where(there, factors.coefficients(f - M @ qdd)))
 
 
-def block_inverse(M: Array, A: Array) -> BlockInverse:
+def block_inverse(M: Array, A: Array, scale: Scale | None = None) -> BlockInverse:
     """The inverse of the matrix of `augmented`, by blocks. (4.22), with the signs of spec E-07. NaN where the
     constraints depend on each other; M must be regular. It is eliminated from the last velocity inwards.
     """
@@ -178,7 +195,7 @@ def block_inverse(M: Array, A: Array) -> BlockInverse:
     inverse = found[:, :n][:, ::-1]
     yielded = found[:, n:]
     S = A @ yielded
-    there = is_definite(S)
+    there = rows_are_independent(A, scale, S)
     stiffness = _mirrored(ldl_solve(S, np.eye(len(A))))
     C12 = yielded @ stiffness
     return BlockInverse(only_where(there, _mirrored(inverse - C12 @ yielded.T)), only_where(there, C12),
@@ -192,19 +209,19 @@ def _mirrored(full: Array) -> Array:
     return wrapped(np.array(rows).reshape(n, n))
 
 
-def unit_accelerations(M: Array, A: Array, *, rank: int) -> Array:
+def unit_accelerations(M: Array, A: Array, *, rank: int, scale: Scale | None = None) -> Array:
     """C11 of the block inverse alone, N (N^T M N)^-1 N^T: what unit forces do to the accelerations."""
-    factors = null_space_factors(A, rank)
+    factors = null_space_factors(A, rank, scale)
     N = factors.basis
     own = N.T @ M @ N
     return only_where(factors.is_full & is_definite(own), N @ ldl_solve(own, N.T))
 
 
-def block_inverse_of_rank(M: Array, A: Array, *, rank: int) -> BlockInverse:
+def block_inverse_of_rank(M: Array, A: Array, *, rank: int, scale: Scale | None = None) -> BlockInverse:
     """The same by the null space, of constraints whose rank is known; links without mass that the constraints hold are
     no trouble. Of dependent rows it is an inverse for right-hand sides that they agree on; NaN where the rank is less.
     """
-    factors = null_space_factors(A, rank)
+    factors = null_space_factors(A, rank, scale)
     N = factors.basis
     own = N.T @ M @ N
     there = factors.is_full & is_definite(own)
@@ -237,15 +254,16 @@ def null_space_basis(A: Array, basis: str = "qr") -> Array:
     >>> null_space_basis(np.array([[3.0, 4.0]]), "svd").round(12).T
     array([[-0.8,  0.6]])
     """
+    least = least_singular(A.shape[1])
     if basis == "svd":
         _, values, V = np.linalg.svd(A)
-        return V[int((values > _INDEPENDENT * values.max(initial=0.0)).sum()):].T
+        return V[int((values > least * values.max(initial=0.0)).sum()):].T
     if basis == "qr":
         from scipy.linalg import qr  # with pivots, so that the rank shows
 
         Q, R, _ = qr(A.T, pivoting=True)
         sizes = np.abs(np.diag(R))
-        return Q[:, int((sizes > _INDEPENDENT * sizes.max(initial=0.0)).sum()):]
+        return Q[:, int((sizes > least * sizes.max(initial=0.0)).sum()):]
     raise ConventionError(f"there is no basis by {basis!r}: it is \"qr\" or \"svd\"")
 
 
@@ -253,7 +271,7 @@ def check_independent(A: Array, independent: Sequence[int], names: Sequence[str]
     """Refuse coordinates that the others do not follow at a state: their part of A (h, n) is singular there."""
     others = [k for k in range(A.shape[1]) if k not in set(independent)]
     values = np.linalg.svd(A[:, others], compute_uv=False)
-    if values.min(initial=np.inf) <= _INDEPENDENT * values.max(initial=0.0):
+    if values.min(initial=np.inf) <= least_singular(A.shape[1]) * values.max(initial=0.0):
         chosen = ", ".join(names[k] if names else f"q{k + 1}" for k in independent)
         raise SingularityError(
             f"the coordinates {chosen} do not determine the others at this state (a dead centre): choose "

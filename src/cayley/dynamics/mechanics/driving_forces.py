@@ -21,6 +21,7 @@ import numpy as np
 
 from cayley.compiler.definite import is_regular, only_where
 from cayley.compiler.null_space import null_space
+from cayley.compiler.rounding import Scale
 from cayley.compiler.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import SingularityError
@@ -35,17 +36,19 @@ class DrivingForces(NamedTuple):
     lam: Array
 
 
-def of_as_many_drives(b: Array, A: Array, actuated: Sequence[int]) -> DrivingForces:
-    """For A (h, n) of h independent rows, and n - h drives, by their places.
+def of_as_many_drives(b: Array, A: Array, actuated: Sequence[int], scale: Scale | None = None) -> DrivingForces:
+    """For A (h, n) of h independent rows, and n - h drives, by their places. The `scale` is what rows and velocities
+    are measured in.
 
     >>> of_as_many_drives(np.array([3.0, 4.0]), np.array([[1.0, -1.0]]), [0])
     DrivingForces(tau=array([7., 0.]), lam=array([-4.]))
     """
     passive = [k for k in range(len(b)) if k not in actuated]
-    own = wrapped(A)[:, passive].T
-    there = is_regular(own)
+    lengths = np.ones(len(passive)) if scale is None else scale.lengths[passive]
+    own = wrapped(lengths[:, None] * wrapped(A)[:, passive].T)
+    there = is_regular(own, None if scale is None else scale.sizes)
     try:
-        lam = np.linalg.solve(own, b[passive]) if passive else np.zeros(0)
+        lam = np.linalg.solve(own, lengths * b[passive]) if passive else np.zeros(0)
     except (np.linalg.LinAlgError, SingularityError):  # of numbers, if elimination meets nothing but zeros
         lam = np.full(len(passive), np.nan)
     driven = b - A.T @ lam
@@ -54,20 +57,21 @@ def of_as_many_drives(b: Array, A: Array, actuated: Sequence[int]) -> DrivingFor
 
 
 def of_any_drives(b: Array, A: Array, actuated: Sequence[int], *, rank: int, commanded: int,
-                  weights: Sequence[float] | None = None) -> DrivingForces:
+                  weights: Sequence[float] | None = None, scale: Scale | None = None) -> DrivingForces:
     """For A (h, n) of a known rank, and drives that command so many of the n - rank motions; `weights` of the drives.
 
     >>> of_any_drives(np.array([3.0, 4.0]), np.array([[1.0, -1.0]]), [0, 1], rank=1, commanded=1)
     DrivingForces(tau=array([3.5, 3.5]), lam=array([-0.5]))
     """
-    factors = null_space(wrapped(A), rank)
+    factors = null_space(wrapped(A), rank, scale)
     N = factors.basis
     easy = np.ones(len(actuated)) if weights is None else 1 / np.sqrt(np.asarray(weights, dtype=float))
     commands = wrapped(N)[list(actuated)].T * easy
     drives = null_space(commands, commanded)
     wanted = N.T @ b
     given = drives.shortest(wanted)
-    there = factors.is_full & drives.is_full
+    there = factors.is_full & (drives if scale is None else null_space(
+        commands / (easy * scale.lengths[list(actuated)]), commanded)).is_full
     if commanded < N.shape[1]:
         size = np.sum(np.abs(wanted)) + np.sum(np.abs(b))
         missing = np.sum(np.abs(wanted - commands @ given))
