@@ -2,11 +2,13 @@
 catalogue's values.
 """
 
+import mpmath
 import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
 
+from cayley.compiler.interpret import MPMATH, interpret
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.generic_arms import generic_arm
 from cayley.dynamics.inverse import newton_euler, vector_parameter_lagrange, vector_parameter_newton_euler
@@ -26,6 +28,7 @@ from cayley.dynamics.inverse.vector_parameters import (
     rotation,
 )
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
+from cayley.dynamics.vector_parameter_model import vector_parameter_model
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations import quaternion_from_matrix
 from cayley.geometry.tensors.cross import skew
@@ -282,7 +285,48 @@ def test_the_model_ends_at_half_turns():
     least = [np.linalg.eigvalsh(vector_parameter_inertia(chain, size * along[None]))[0] for size in (1e3, 1e4)]
     assert 0.9e4 < least[0] / least[1] < 1.1e4
     with pytest.raises(SingularityError, match="joint0"):
-        check_finite([link.name for link in chain.links], np.array([[np.inf, 0.0, 0.0]]))
+        check_finite([link.name for link in chain.links], np.array([[np.inf, 0.0, 0.0]]), [False])
+
+
+@pytest.mark.spec("S0-28")
+@pytest.mark.parametrize("kinds", ["S", "SPS"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3, 1e6, 1e9, 1e12, 1e40])
+def test_forward_dynamics_in_long_vector_parameters(kinds, size):
+    """Off the axes of joints, beside H_V that is formed and solved in 400 digits."""
+    chain, random, n = links_of(spherical_chain(22, kinds)), np.random.default_rng(23), len(kinds)
+    c, dc, P = random.normal(size=(3, n, 3))
+    c[0] = c[0] * size
+    dc[0] = dc[0] * max(size, 1.0)
+
+    def equations(c, dc, P):
+        return vector_parameter_inertia(chain, c), np.concatenate(list(P)) + vector_parameter_bias(chain, c, dc)
+
+    text = kernel(f"({n},3),({n},3),({n},3)->({3 * n},{3 * n}),({3 * n})", name="equations")(equations)
+    with mpmath.workdps(400):
+        H, h = interpret(text.program(), MPMATH, c, dc, P)
+        exact = mpmath.lu_solve(mpmath.matrix(H.tolist()), mpmath.matrix(h.tolist()))
+        exact = np.array([exact[k] for k in range(3 * n)]).reshape(n, 3)
+    forward = kernel(f"({n},3),({n},3),({n},3)->({n},3)", name="forward")(
+        lambda c, dc, P: vector_parameter_forward(chain, c, dc, P))
+    for found, right in zip(forward(c, dc, P), exact, strict=True):
+        unit = max(abs(right))
+        assert max(abs(mpmath.mpf(float(a)) - b) / unit for a, b in zip(found, right, strict=True)) < 1e-12
+
+
+@pytest.mark.spec("S0-28")
+def test_what_is_no_vector_parameter_is_named_for_what_it_is():
+    model = vector_parameter_model(load_robot("s1_g2"))  # joint2 slides
+    x = np.array(model.coordinates(np.full(3, 0.3)))
+    for joint, value, error, words in (
+            (0, np.nan, GeometryError, "vector-parameter of joint 'joint1' is nan"),
+            (1, np.nan, GeometryError, "translation of joint 'joint2' is nan"),
+            (1, np.inf, GeometryError, "translation of joint 'joint2' is inf"),
+            (0, np.inf, SingularityError, "'joint1' is infinite, or beyond 1e.150: the joint is at a half-turn"),
+            (2, 1e160, SingularityError, "'joint3' is infinite, or beyond 1e.150: the joint is at a half-turn")):
+        bad = np.stack([x, x])
+        bad[1, joint, 1] = value
+        with pytest.raises(error, match=words):
+            model.inertia_matrix(bad)
 
 
 def test_rate_map_is_the_angular_velocity():

@@ -26,6 +26,8 @@ def in_precision(program: Program, precision: str) -> Program:
 
     def build(node: Node, operands: list[Node]) -> Node:
         operands = [graph.constant(_single(new.value)) if new.op == "constant" else new for new in operands]
+        if node.op == "rounding":
+            return 2.0**-23 * abs(operands[0])
         same = all(_kind(old) == _kind(new) for old, new in zip(node.args, operands, strict=True))
         as_it_is = same and node.op not in CALLS
         return graph.node(node.op, *operands) if as_it_is else build_again(node, operands)

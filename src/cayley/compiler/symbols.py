@@ -243,6 +243,15 @@ def on_numbers(operation: Operation) -> Callable[..., Any]:
     return found
 
 
+def rounding(x: Scalar) -> Scalar:
+    """What the working precision leaves open of x: |x| times 2^-52, or 2^-23 where a kernel computes in float32.
+
+    >>> float(rounding(-3.0)) == float(3 * np.finfo(float).eps)
+    True
+    """
+    return elementwise(OPERATIONS["rounding"], x)
+
+
 def elementwise(operation: Operation, *operands: Scalar) -> Scalar:
     """An operation on numbers, nodes or arrays of them, which broadcast."""
     plain = [plain_array(x) for x in operands]

@@ -65,6 +65,8 @@ SIGNS = (
               value=lambda x: x if x != x else float((x > 0) - (x < 0)), llvm="plane.sign",
               c_helper="{real} {name}({real} a) {{ return a > {zero} ? {one} : a < {zero} ? -{one} : "
               "a == {zero} ? {zero} : a; }}"),
+    Operation("rounding", 1, "multiplications", lambda a: 2.0**-52 * np.abs(a), is_flat=True, is_even=True, least=0.0,
+              jax=lambda jax, a: jax.finfo(a.dtype).eps * jax.abs(a), mpmath=lambda mpmath, a: mpmath.eps * abs(a)),
     Operation("copysign", 2, _SELECTION, lambda a, b: np.where(b < 0.0, -np.abs(a), np.abs(a)), jumps=True,
               value=math.copysign, slopes=(lambda n, a, b: a.sign() * n.graph.constant(1.0).copysign(b), _zero),
               c="copysign", casadi="copysign", llvm="plane.copysign"),

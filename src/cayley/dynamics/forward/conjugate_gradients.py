@@ -2,10 +2,11 @@
 
     D p      one inverse dynamics without velocities and gravity, for the accelerations p
     x, r, p  accelerations so far, what is left of the forces, and the direction of the next step
-In exact arithmetic the residual vanishes after n steps, if n is the number of velocities; in floating point up to half
-as many again may be needed, and more where masses differ widely. The text takes a fixed number of steps; `solve` looks
-at the residual. Source: Walker & Orin 1982, method 4; Balafoutis & Patel, section 6.2; steps above n as in spec E-35;
-spec R4.1.
+In exact arithmetic the residual vanishes after n steps, if n is the number of velocities. In floating point the
+published recursion, which makes a direction conjugate to the one before it, needs up to 3 n and loses digits where
+joints are many; here every direction is made conjugate to all before it, and n steps and a few for what rounding has
+left give what a direct solution gives. Source: Walker & Orin 1982, method 4; Balafoutis & Patel, section 6.2; spec
+E-35, R4.1.
 """
 
 from __future__ import annotations
@@ -16,22 +17,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
+from cayley.geometry.scaling import largest_component, scaling
 from cayley.showing import brief
 
-_LEFT = 1e-9  # of the forces: more is no solution
+_AGAIN = 3  # steps for the residual that is computed anew: it lies where inertias are large
 
 
-class Step(NamedTuple):
-    """Where the iteration stands."""
+class Direction(NamedTuple):
+    """A direction of a step with its image, and the product of both."""
 
-    x: Scalar
-    r: Scalar
-    p: Scalar
+    p: Array
+    Dp: Array
+    square: Scalar
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,11 @@ class Accelerations:
 
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
                      steps: int | None = None) -> Array:
-    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after a fixed number of steps: 2 nv,
-    if not given.
+    """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`), after nv steps and 3 for the residual
+    that is then computed anew; with a number of `steps`, after so many of the published recursion, whatever is left.
 
-    `rotors`: inertia (nv) of the drives beside the links'. Where forces are left after 2 nv steps, as where the inertia
-    matrix is singular, the accelerations are not finite.
+    `rotors`: inertia (nv) of the drives beside the links'. Where more than half of the digits of the forces are left
+    at the end, as where the inertia matrix is singular, the accelerations are NaN.
 
     >>> from cayley.dynamics.rigid_links.links import serial_chain
     >>> from cayley.model.catalogue import load_robot
@@ -63,36 +65,62 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: A
     array([-11.73425172,  11.94176239])
     """
     forces = tau - bias_forces(links, q, qd)
-    state = Step(np.zeros(links.nv), forces, forces)
-    for _ in range(2 * links.nv if steps is None else steps):
-        state = _next(inertia_times(links, q, rotors), state)
+    times = inertia_times(links, q, rotors)
     if steps is not None:
-        return state.x
-    reached = state.r @ state.r <= _LEFT**2 * (forces @ forces)
-    return state.x / where(reached, 1.0, 0.0)
+        return _published(times, forces, steps)
+    if not links.nv:
+        return forces
+    scale = scaling(largest_component(forces))
+    size = largest_component(scale * forces)
+    unit = scale * forces / where(size == 0, 1.0, size)  # so that squares and products with any D are numbers
+    x, left = _after(links.nv, times, np.zeros(links.nv), unit)
+    x, left = _after(min(links.nv, _AGAIN), times, x, unit - times(x))
+    reached = left @ left <= rounding(unit @ unit)
+    return where(reached, x * (size / scale), np.nan)
+
+
+def _published(times: Callable[[Any], Any], forces: Array, steps: int) -> Array:
+    """Walker & Orin's recursion: of all directions it keeps the last."""
+    x, r, p = np.zeros(len(forces)), forces, forces
+    for _ in range(steps):
+        Dp = times(p)
+        a = _ratio(r @ r, p @ Dp)
+        left = r - a * Dp
+        x, r, p = x + a * p, left, left + _ratio(left @ left, r @ r) * p
+    return x
 
 
 def solve(links: Links, q: Array, qd: Array, tau: ArrayLike, *, rotors: Array | float = 0.0,
           guess: ArrayLike | None = None, tolerance: float = 1e-12,
           most_iterations: int | None = None) -> Accelerations:
     """The same for one state of numbers, from a `guess` (such as the accelerations of the time step before) until the
-    residual is below `tolerance` times the forces tau - b, or for `most_iterations` (3 nv, if not given)."""
+    residual is below `tolerance` times the forces tau - b and the last step as small beside the accelerations, or for
+    `most_iterations` (3 nv, if not given). There, and after nv steps, the residual is computed anew, and where it is
+    not small the steps begin again."""
     forces = np.asarray(tau - bias_forces(links, q, qd), dtype=float)
     times = inertia_times(links, q, rotors)
-    size = float(np.linalg.norm(forces))
-    start = np.zeros(links.nv) if guess is None else np.asarray(guess, dtype=float)
-    left = forces - times(start)
-    state = Step(start, left, left)
-    done = 0
+    x = np.zeros(links.nv) if guess is None else np.asarray(guess, dtype=float)
+    left = forces - times(x)
+    size = np.abs(forces).max(initial=0.0) or np.abs(left).max(initial=0.0) or 1.0
+    enough = tolerance * float(np.linalg.norm(forces / size))
+    left = left / size
     limit = 3 * links.nv if most_iterations is None else most_iterations
-    while not np.linalg.norm(state.r) <= tolerance * size and done < limit:
-        state = _next(times, state)
-        done = done + 1
-    residual = float(np.linalg.norm(forces - times(state.x))) / (size or 1.0)
+    done, begun, known = 0, np.zeros(links.nv), list[Direction]()
+    while not np.linalg.norm(left) <= enough and done < limit:
+        while done < limit and len(known) < links.nv:
+            before = begun
+            begun, left = _next(times, before, left, known)
+            done += 1
+            still = np.linalg.norm(begun - before) <= tolerance * np.linalg.norm(begun + x / size)
+            if still and np.linalg.norm(left) <= enough:
+                break
+        x, begun, known = x + size * begun, np.zeros(links.nv), []
+        left = (forces - times(x)) / size
+    residual = float(np.linalg.norm(left)) / float(np.linalg.norm(forces / size) or 1.0)
     converged = residual <= 10 * tolerance
     reason = ("the residual is below the tolerance" if converged
               else f"{done} iterations were not enough: the residual is {residual:.2g}")
-    return Accelerations(state.x, converged, done, residual, reason)
+    return Accelerations(x, converged, done, residual, reason)
 
 
 def inertia_times(links: Links, q: Array, rotors: Array | float = 0.0) -> Callable[[Any], Any]:
@@ -102,12 +130,22 @@ def inertia_times(links: Links, q: Array, rotors: Array | float = 0.0) -> Callab
     return lambda p: inverse_dynamics(floating, q, rest, p) + rotors * p
 
 
-def _next(times: Callable[[Any], Any], state: Step) -> Step:
-    x, r, p = state
+def _after(steps: int, times: Callable[[Any], Any], x: Array, left: Array) -> tuple[Array, Array]:
+    known: list[Direction] = []
+    for _ in range(steps):
+        x, left = _next(times, x, left, known)
+    return x, left
+
+
+def _next(times: Callable[[Any], Any], x: Array, left: Array, known: list[Direction]) -> tuple[Array, Array]:
+    """One step along what is left, made conjugate to every direction that is known, which it joins."""
+    p = left
+    for each in known:
+        p = p - _ratio(left @ each.Dp, each.square) * each.p
     Dp = times(p)
-    a = _ratio(r @ r, p @ Dp)
-    left = r - a * Dp
-    return Step(x + a * p, left, left + _ratio(left @ left, r @ r) * p)
+    known.append(Direction(p, Dp, p @ Dp))
+    a = _ratio(p @ left, known[-1].square)
+    return x + a * p, left - a * Dp
 
 
 def _ratio(a: Scalar, b: Scalar) -> float:

@@ -98,10 +98,45 @@ def vector_parameter_inverse(links: Links, c: Array, dc: Array, ddc: Array) -> A
 def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Array:
     """ddc (n, 3) under the generalised forces P_V (n, 3).
 
-    Not defined where H_V is singular: massless spherical links, c infinite.
+    The condition of H_V grows with the square of c. So the equations are taken for the joints' angular accelerations
+    e, whose inertia does not know of c: N^-T H_V N^-1 e = N^-T P_V + ..., ddc = N^-1 (e - dN/dt dc), with N^-1 = (1 + c
+    c^T - c~)/2. Not defined where H_V is singular: massless spherical links, c infinite.
     """
-    return ldl_solve(vector_parameter_inertia(links, c),
-                     np.concatenate(list(P)) + vector_parameter_bias(links, c, dc)).reshape(-1, 3)
+    places = _places(links, c, dc, None)
+    turning = [place._replace(N=place.axes) for place in places]
+    H = sum((_of_link(links, i, _M(turning, i), _N_bar(turning, i)) for i in range(len(places))), start=0.0)
+    forces = [own if place.slides else 0.5 * (own + (x @ own) * x + np.cross(x, own))
+              for place, x, own in zip(places, c, P, strict=True)]
+    e = ldl_solve(H, np.concatenate(forces) - _forces_at_rest(links, places, dc)).reshape(-1, 3)
+    return np.stack([own if place.slides else
+                     0.5 * (own + (x @ own) * x - np.cross(x, own)) + 2 / (1 + x @ x) * (x @ rate) * rate
+                     for place, x, rate, own in zip(places, c, dc, e, strict=True)])
+
+
+def _forces_at_rest(links: Links, places: list[Place], dc: Array) -> Array:
+    """The forces (3n) in the axes of the joints, gravity included, that let none of them gain speed: Newton and
+    Euler."""
+    turn, gain = np.zeros(3), -np.asarray(links.gravity)  # accelerations: angular, and of the origin
+    w = np.zeros(3)
+    before = np.zeros(3)
+    loads = []
+    for link, place, rate in zip(links.links, places, dc, strict=True):
+        arm = place.p - before
+        gain = gain + np.cross(turn, arm) + np.cross(w, np.cross(w, arm))
+        across = np.cross(w, place.N @ rate)
+        gain, turn = (gain + 2 * across, turn) if place.slides else (gain, turn + across)
+        w, before = place.w, place.p
+        r = place.G - place.p
+        J = place.O @ link.moments.inertia_about_center @ place.O.T
+        loads.append((link.moments.mass * (gain + np.cross(turn, r) + np.cross(w, np.cross(w, r))),
+                      J @ turn + np.cross(w, J @ w)))
+    found = []
+    for k, own in enumerate(places):
+        beyond = list(zip(places[k:], loads[k:], strict=True))
+        along = (sum(force for _, (force, _) in beyond) if own.slides
+                 else sum(moment + np.cross(place.G - own.p, force) for place, (force, moment) in beyond))
+        found.append(own.axes.T @ along)
+    return np.concatenate(found)
 
 
 def vector_parameter_energies(links: Links, c: Array, dc: Array) -> tuple[Any, Any]:

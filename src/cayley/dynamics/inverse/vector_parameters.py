@@ -89,7 +89,7 @@ def joint_values(links: Links, c: ArrayLike) -> Array:
     True
     """
     c = np.asarray(c, dtype=float)
-    check_finite([link.name for link in links.links], c)
+    check_finite([link.name for link in links.links], c, [link.is_prismatic for link in links.links])
     for link, row in zip(links.links, c, strict=True):
         if np.abs(row[:2]).max() > 1e-12 * max(1.0, abs(row[2])):
             raise GeometryError(
@@ -99,15 +99,19 @@ def joint_values(links: Links, c: ArrayLike) -> Array:
         2 * np.arctan(row[2]) if link.is_revolute else row[2] for link, row in zip(links.links, c, strict=True)])
 
 
-def check_finite(joints: Sequence[str], c: ArrayLike) -> None:
+def check_finite(joints: Sequence[str], c: ArrayLike, slides: Sequence[bool]) -> None:
     """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter (..., n, 3) is
-    infinite."""
-    finite = np.isfinite(np.asarray(c, dtype=float)).all(axis=-1).reshape(-1, len(joints)).all(axis=0)
-    for joint, known in zip(joints, finite, strict=True):
-        if not known:
+    infinite, or too long to be squared; `GeometryError` for NaN, and for a joint that `slides` infinitely far."""
+    size = np.abs(np.asarray(c, dtype=float)).max(axis=-1).reshape(-1, len(joints)).max(axis=0, initial=0.0)
+    longest = 1e18 if np.asarray(c).dtype == np.float32 else 1e150
+    for joint, reach, sliding in zip(joints, size, slides, strict=True):
+        what = "translation" if sliding else "vector-parameter"
+        if np.isnan(reach) or (sliding and not reach < np.inf):
+            raise GeometryError(f"the {what} of joint {joint!r} is {reach}, and has to be finite")
+        if not sliding and reach > longest:
             raise SingularityError(
-                f"the vector-parameter of joint {joint!r} is infinite: the joint is at a half-turn. Count its turn "
-                "from another position, as `joint_coordinates` does")
+                f"the vector-parameter of joint {joint!r} is infinite, or beyond {longest:g}: the joint is at a "
+                "half-turn. Count its turn from another position, as `joint_coordinates` does")
 
 
 def _own_joint(link: Link, q: Scalar) -> tuple[Any, Any, Any, Any]:
