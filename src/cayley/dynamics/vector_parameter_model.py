@@ -158,7 +158,7 @@ class VectorParameterModel:
 
     def _check(self, x: Array, *_: Array) -> None:
         names = [moved.joint for moved in elementary_motions(self.tree).motions]
-        check_finite(names, np.asarray(x), self._sliding[:, 0])
+        check_finite(names, np.asarray(x), self._sliding[:, 0].tolist())
 
     def _kernel(self, out: str, count: int, text: Callable[..., Any]) -> Kernel:
         _ = self._links  # what has no masses is named now
