@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -11,8 +12,9 @@ from cayley.compiler.backends import BACKENDS, backend_named
 from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.composed import program_of as text_of
 from cayley.compiler.iterate import iterate
-from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.operations import OPERATIONS, OWN, Operation
 from cayley.errors import SignatureError, UnsupportedError
+from compiler import fortran
 from compiler.mechanisms import choices, program_of
 
 
@@ -25,6 +27,7 @@ class Stack(Backend):
     """Text for a machine with a stack, in the manner of WebAssembly, and the machine."""
 
     title = "a stack machine"
+    operations = frozenset(OPERATIONS)
 
     def files(self, program, precision):
         return {f"{program.name}.stack": "\n".join(self._lines(program))}
@@ -89,6 +92,47 @@ def test_what_a_language_lacks_is_a_program_of_what_it_has():
 def test_every_backend_writes_text(name):
     files = backend_named(name).files(spring.program(n=2), "double")
     assert files and all(file.startswith("spring.") and text for file, text in files.items())
+
+
+class Sums(Backend):
+    """Four operations, and sines."""
+
+    title = "sums"
+    operations = Backend.operations | {"sin"}
+
+    def files(self, program, precision):
+        return {f"{program.name}.sums": " ".join(node.op for node in program.nodes)}
+
+
+def test_what_a_backend_does_not_spell_is_refused_by_its_name(monkeypatch):
+    """Also inside of programs that are called and of texts; an operation whose text it spells is none that it lacks."""
+    monkeypatch.setitem(BACKENDS, "sums", Sums())
+    twice = Operation("twice", text=lambda x: x + x)
+    monkeypatch.setitem(OPERATIONS, "twice", twice)
+    assert "sin" in str(cy.kernel("()->()", name="f")(lambda x: 2.0 * np.sin(x)).source("sums"))
+    assert "twice" in str(cy.kernel("()->()", name="f")(lambda x: twice(x)).source("sums"))
+    for text, op in ((np.exp, "exp"), (lambda x: cy.where(x < 0, x, 2 * x), "where|less"), (np.cbrt, "cbrt")):
+        with pytest.raises(UnsupportedError, match=f"sums has no spelling of the operation '({op})', which f needs"):
+            cy.kernel("()->()", name="f")(text).source("sums")
+    bare = Operation("bare", value=float)  # neither a text nor a name
+    monkeypatch.setitem(OPERATIONS, "bare", bare)
+    assert not any(backend_named(name).spells("bare") for name in BACKENDS)
+    assert all(backend_named(name).spells(op) for name in BACKENDS if name not in ("sums", "fortran")
+               for op in OWN if op not in ("input", "constant", "independent", "held", "implied", "call", "result"))
+
+
+@pytest.mark.parametrize("language", ["python", "fortran"])
+def test_small_numbers_keep_their_digits_in_every_text(language):
+    """expm1 and log1p of 1e-300 to 1, beside mpmath."""
+    xs = np.concatenate([[s * 10.0**-k for k in (300, 100, 20, 12, 8, 3, 1) for s in (1.0, -1.0)], [0.49, 0.51, 3.0]])
+    f = cy.kernel("()->(2)", name="f")(lambda x: np.stack([np.expm1(x), np.log1p(x)]))
+    if language == "python":
+        found = [f.on("python")(float(x)) for x in xs]
+    else:
+        text, = backend_named("fortran").files(f.program(), "double").values()
+        found = [fortran.run(text, x)[0] for x in xs]
+    right = [[float(mpmath.expm1(x)), float(mpmath.log1p(x))] for x in xs]
+    np.testing.assert_allclose(found, right, rtol=4e-16)
 
 
 def test_functions_of_backends_agree():

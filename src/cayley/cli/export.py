@@ -146,7 +146,9 @@ def written(kernel: Kernel, language: str, name: str, precision: str, *, batch: 
             raise typer.BadParameter("a struct of arrays is for C", param_hint="--batch")
         made = kernel.c_source(name, dtype=_DTYPES[precision], batch=True)
         return {f"{made.name}.h": made.header, f"{made.name}.c": made.source}
-    return backend_named(language).files(replace(kernel.program(), name=name), precision)
+    program = replace(kernel.program(), name=name)
+    backend_named(language).check(program)
+    return backend_named(language).files(program, precision)
 
 
 def _library(arm: Mechanism, folder: Path, kernels: list[str], layout: Layout, precision: Precision | None,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,8 +85,10 @@ def _each(value: Scalar, change: Text) -> Scalar:
     return value.applyfunc(change) if hasattr(value, "applyfunc") else change(value)
 
 
-def equations(program: Program, *, shared: bool | None = None) -> Equations:
+def equations(program: Program, *, shared: bool | None = None,
+              spelled: Mapping[str, Text] = MappingProxyType({})) -> Equations:
     """The equations of the program, with intermediate lines if `shared`; by default, only if it would be long without.
+    `spelled`: operations for which a language has better words than SymPy.
 
     >>> from cayley.compiler.signature import Signature
     >>> from cayley.compiler.trace import trace
@@ -103,7 +106,7 @@ def equations(program: Program, *, shared: bool | None = None) -> Equations:
         for node, s in zip(v.nodes, names.symbols[v.name, "input"], strict=True)}
     shared = _written_out_length(program) > _LONGEST_WRITTEN_OUT if shared is None else shared
     with package("sympy.core.parameters").distribute(False):  # 2 (a + b) stays a product
-        lines = _compute(program, values, names if shared else None)
+        lines = _compute(program, values, names if shared else None, spelled)
     inputs = {v.name: SYMPY.write(names.symbols[v.name, "input"], v.shape, ()) for v in program.inputs}
     expressions = [[values[node.index] for node in v.nodes] for v in program.outputs]
     outputs = {v.name: SYMPY.write(e, v.shape, ()) for v, e in zip(program.outputs, expressions, strict=True)}
@@ -121,13 +124,14 @@ def _written_out_length(program: Program) -> int:
     return sum(length[node.index] for node in program.results)
 
 
-def _compute(program: Program, values: dict[int, Any], names: _Names | None) -> list[tuple[Symbol, Expr]]:
+def _compute(program: Program, values: dict[int, Any], names: _Names | None,
+             spelled: Mapping[str, Text]) -> list[tuple[Symbol, Expr]]:
     """Fill in the value of every node; with `names`, values that deserve one become lines."""
     uses = program.uses()
     length = dict.fromkeys(values, 0)
     lines = []
     table = {op: SYMPY.function(op) for op in {node.op for node in program.nodes} - set(_LEAVES)}
-    table.update(subtract=lambda a, b: a + _negative(b), negative=_negative)
+    table.update(spelled, subtract=lambda a, b: a + _negative(b), negative=_negative)
     for node in program.nodes:
         if node.op == "constant":
             values[node.index] = _constant(node.value)

@@ -188,6 +188,7 @@ class Kernel(Generic[Result]):
         from cayley.compiler.source import Source
         backend = backend_named(language)
         program = self.program(**dimensions)
+        backend.check(program)
         called = program if name is None else replace(program, name=name)
         return Source(backend.title or language, backend.files(called, PRECISION[dtype_name(dtype)]))
 
@@ -312,6 +313,7 @@ class Kernel(Generic[Result]):
         from cayley.compiler.backends import backend_named
         key = backend, self._sizes(dimensions)
         if key not in self._elsewhere:
+            backend_named(backend).check(self.program(**dimensions))
             self._elsewhere[key] = backend_named(backend).function(self.program(**dimensions))
         return self._elsewhere[key]
 

@@ -28,6 +28,7 @@ from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.actuated_motion import check_untimed
@@ -53,6 +54,8 @@ def error_matrix(Kp: ArrayLike, Kv: ArrayLike) -> Array:
     """
     P, V = (np.diag(K) if np.ndim(K) < 2 else np.asarray(K, dtype=float)
             for K in (np.atleast_1d(Kp), np.atleast_1d(Kv)))
+    if P.ndim != 2 or P.shape[0] != P.shape[1] or P.shape != V.shape:
+        raise SignatureError(f"the gains Kp and Kv are both (n) or (n, n), not {np.shape(Kp)} and {np.shape(Kv)}")
     return np.block([[np.zeros(P.shape), np.eye(len(P))], [-P, -V]])
 
 
@@ -198,6 +201,7 @@ class ResolvedAcceleration(HoldsFunctions):
 
     def forces(self, q: Array, qd: Array, pose: ArrayLike, twist: Array, acceleration: Array) -> Array:
         """tau (..., nv). `SingularityError` where J is singular."""
+        check_pose(pose)
         found = self.rates(q, qd, pose)
         wanted = acceleration + self.Kv * (twist - found.rate) + self.Kp * found.error
         return self._inverse_dynamics(q, qd, regular_solve(found.J, wanted - found.bias))
@@ -210,7 +214,7 @@ def regular_solve(J: Array, x: Array) -> Array:
             f"a Jacobian (..., {J.shape[-2]}, {J.shape[-1]}) has no inverse: there must be as many velocities as "
             "outputs"
         )
-    bad = first_failure(~(regularity(J) <= _SINGULAR))
+    bad = first_failure(~(regularity(J) <= max(_SINGULAR, 16 * float(np.finfo(J.dtype).eps))))
     if bad is not None:
         raise SingularityError(
             f"the Jacobian{place(bad)} is singular: the output cannot be accelerated in every direction there")

@@ -30,6 +30,7 @@ from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
+from cayley.wording import shown
 
 
 def inverse_dynamics_without_velocities(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
@@ -82,23 +83,34 @@ class DynamicsTable:
 
     def terms(self, place: ArrayLike) -> Terms:
         """M (..., nv, nv), c (..., nv, nv, nv) and G (..., nv) at places (..., d) between the points of the grid."""
-        place = np.asarray(place, dtype=float)
+        place = real_places(place, len(self.axes))
         for k, axis in enumerate(self.axes):
-            if ((place[..., k] < axis[0]) | (place[..., k] > axis[-1])).any():
+            if not ((place[..., k] >= axis[0]) & (place[..., k] <= axis[-1])).all():
                 raise SignatureError(
                     f"coordinate {k} is outside of the table, which goes from {axis[0]:g} to {axis[-1]:g}: tabulate "
                     "more"
                 )
         n = self.nv
         batch = place.shape[:-1]
-        row = self._look_up(place).reshape(*batch, -1)
+        row = self._look_up(place).reshape(*batch, self._look_up.values.shape[-1])
         return Terms(row[..., :n * n].reshape(*batch, n, n), row[..., n * n:-n].reshape(*batch, n, n, n), row[..., -n:])
 
     def inverse_dynamics(self, place: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Generalised forces (..., nv) from the table, at places (..., d), velocities and accelerations (..., nv)."""
         M, c, G = self.terms(place)
-        qd, qdd = np.asarray(qd), np.asarray(qdd)
+        qd, qdd = np.asarray(qd, dtype=float), np.asarray(qdd, dtype=float)
+        for name, given in (("qd", qd), ("qdd", qdd)):
+            if given.shape[-1:] != (self.nv,):
+                raise SignatureError(f"{name} has shape (..., {self.nv}), not {given.shape}")
         return np.einsum("...ij,...j->...i", M, qdd) + np.einsum("...ijk,...j,...k->...i", c, qd, qd) + G
+
+
+def real_places(place: ArrayLike, count: int) -> Array:
+    """Places (..., d) of a table with so many axes."""
+    found = np.asarray(place, dtype=float)
+    if found.shape[-1:] != (count,):
+        raise SignatureError(f"places of this table have shape (..., {count}), not {found.shape}")
+    return found
 
 
 def table_of(tree: Tree, axes: Sequence[ArrayLike], *,
@@ -125,6 +137,9 @@ def tabulate(links: Links, axes: Sequence[Any], *,
     array([31.479367, 4.695757])
     """
     grid = tuple(np.asarray(axis, dtype=float) for axis in axes)
+    for k, axis in enumerate(grid):
+        if axis.ndim != 1 or len(axis) < 2 or not (np.isfinite(axis).all() and (np.diff(axis) > 0).all()):
+            raise SignatureError(f"axis {k} of the table has to be two or more increasing numbers, not {shown(axis)}")
     points = np.stack(np.meshgrid(*grid, indexing="ij"), axis=-1)
     q = points if configuration is None else np.asarray(configuration(points))
     if q.shape[-1] != links.nq:

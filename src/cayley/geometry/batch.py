@@ -23,6 +23,12 @@ def tolerance_of(values: ArrayLike | None, tolerance: float | None = None) -> fl
     return TOLERANCE.get(np.asarray(values).dtype, 1e-8) if tolerance is None else tolerance
 
 
+def digits_of(values: ArrayLike, tolerance: float | None = None) -> float:
+    """The asked tolerance, or 4500 times the rounding of the numbers: 1e-12, and 5e-4 for float32."""
+    found = float_array(values).dtype
+    return 4500 * float(np.finfo(found).eps) if tolerance is None else tolerance
+
+
 def numbers(value: ArrayLike, what: str) -> Array:
     """A new array of real numbers.
 

@@ -6,6 +6,7 @@ from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.c_iteration import c_iteration
 from cayley.compiler.c_source import CSource, c_source
 from cayley.compiler.iteration import Iteration
+from cayley.compiler.operations import OPERATIONS, OWN
 from cayley.compiler.program import Program
 
 
@@ -13,6 +14,10 @@ class C(Backend):
     """One .c and one .h that need nothing but math.h."""
 
     title = "C99"
+    operations = frozenset(OWN)
+
+    def spells(self, op: str) -> bool:
+        return bool(OPERATIONS[op].c_function or OPERATIONS[op].c_helper) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         return _both(c_source(program, precision=precision))

@@ -18,6 +18,7 @@ from cayley.compiler.cuda_limbs import THREADS
 from cayley.compiler.cuda_rows import TILE, cuda_rows, memory_of_tiles, pays
 from cayley.compiler.cuda_source import Strides, cuda_source, kernel_name
 from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
+from cayley.compiler.operations import OPERATIONS, OWN
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
 from cayley.compiler.program import Program
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
@@ -32,6 +33,10 @@ class Cuda(Backend):
     """One kernel of CUDA: a thread a state, or a thread a trajectory."""
 
     title = "CUDA"
+    operations = frozenset(OWN)
+
+    def spells(self, op: str) -> bool:
+        return bool(OPERATIONS[op].c_function or OPERATIONS[op].c_helper) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         return {f"{kernel_name(program)}.cu": cuda_source(program, precision)}

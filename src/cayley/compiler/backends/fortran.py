@@ -16,7 +16,9 @@ from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.equations import Equations, equations
 from cayley.compiler.names import identifier
+from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.program import Program, Variable
+from cayley.compiler.single_precision import in_precision
 from cayley.errors import UnsupportedError
 from cayley.wording import printable
 
@@ -35,6 +37,9 @@ class Fortran(Backend):
     """One .f90 with one subroutine."""
 
     title = "Fortran"
+
+    def spells(self, op: str) -> bool:
+        return bool(OPERATIONS[op].spelled("sympy") or OPERATIONS[op].operator) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         name = identifier(program.name, FOR_FUNCTIONS | _WORDS)
@@ -62,7 +67,8 @@ def fortran_text(program: Program, name: str, precision: str = "double") -> str:
     end subroutine energy
     <BLANKLINE>
     """
-    found = equations(program, shared=True)
+    from sympy.codegen.cfunctions import expm1, log1p
+    found = equations(in_precision(program, precision), shared=True, spelled={"expm1": expm1, "log1p": log1p})
     called = _Names(program, found, name)
     spelled = _printer(called.written)
     lines = ["implicit none", f"integer, parameter :: wp = {_KINDS[precision]}"]
@@ -124,6 +130,19 @@ def _printer(written: Mapping[str, str]) -> Any:  # noqa: ANN401 (a method of Sy
             if expr.exp != -1:
                 return str(super()._print_Pow(expr))
             return f"1.0_wp/{self.parenthesize(expr.base, precedence(expr))}"
+
+        def _print_expm1(self, expr: Any) -> str:  # noqa: ANN401
+            """exp(x) - 1 = 2 sinh(x/2) exp(x/2); Fortran has no such function."""
+            x = f"({self._print(expr.args[0])})"
+            return f"merge(2.0_wp*sinh({x}/2.0_wp)*exp({x}/2.0_wp), exp({x}) - 1.0_wp, abs({x}) < 1.0_wp)"
+
+        def _print_log1p(self, expr: Any) -> str:  # noqa: ANN401
+            """log(u) x/(u - 1) with u = 1 + x, in which the rounding of u cancels (W. Kahan)."""
+            x = f"({self._print(expr.args[0])})"
+            u = f"(1.0_wp + {x})"
+            lost = f"{x}/merge(1.0_wp, {u} - 1.0_wp, {u} == 1.0_wp)"
+            near = f"merge({x}, log({u})*({lost}), {u} == 1.0_wp)"
+            return f"merge({near}, log({u}), abs({x}) < 0.5_wp)"
 
         def _wrap_fortran(self, lines: list[str]) -> list[str]:
             return lines

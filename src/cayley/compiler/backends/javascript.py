@@ -115,6 +115,10 @@ class JavaScript(Backend):
     """One .mjs with one function."""
 
     title = "JavaScript"
+    operations = frozenset(OWN)
+
+    def spells(self, op: str) -> bool:
+        return OPERATIONS[op].c_function in _MATH or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         _check_double(precision)

@@ -6,6 +6,7 @@ from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.equations import equations
 from cayley.compiler.names import identifier
+from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.program import Program
 
 
@@ -13,6 +14,9 @@ class Latex(Backend):
     """A document that LaTeX can set as it is; long lists of equations may be broken between pages."""
 
     title = "LaTeX"
+
+    def spells(self, op: str) -> bool:
+        return bool(OPERATIONS[op].spelled("sympy") or OPERATIONS[op].operator) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         body = equations(program).latex().replace("{aligned}", "{align*}")

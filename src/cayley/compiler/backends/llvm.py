@@ -14,6 +14,7 @@ from cayley.compiler.iterated_loop import IteratedLoop
 from cayley.compiler.iteration import CHANGING, LOOPS, Iteration, Turns
 from cayley.compiler.llvm import Core
 from cayley.compiler.machine import host
+from cayley.compiler.operations import OPERATIONS, OWN
 from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.precision import PRECISION, computed_in
 from cayley.compiler.program import Program
@@ -25,6 +26,10 @@ class Llvm(Backend):
     """Machine code in this process."""
 
     title = "LLVM"
+    operations = frozenset(OWN)
+
+    def spells(self, op: str) -> bool:
+        return bool(OPERATIONS[op].llvm) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         core = Core(program, host().width(precision), precision, fused=host().fused)

@@ -7,7 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
+from cayley.compiler.composed import program_of
 from cayley.compiler.iteration import Iteration, Turns
+from cayley.compiler.operations import ARITHMETIC, CALLS, MARKS, OPERATIONS
 from cayley.compiler.program import Program
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import UnsupportedError
@@ -26,8 +28,16 @@ class IteratedFunction(Protocol):
         ...
 
 
+def _computed(program: Program) -> set[str]:
+    """The operations of a program and of those that it calls."""
+    found = {node.op for node in program.nodes}
+    called = [_computed(node.value.program) for node in program.nodes if node.op == "call"]
+    return found.union(*called) - {"input", "constant"} - CALLS - MARKS
+
+
 class Backend:
     """A backend overrides what it can; the rest is refused by its name. To be reached, it is one line in `BACKENDS`.
+    `operations` says what it spells; a program with another operation is refused before it is asked for text.
 
     A program has its names, shapes and units; `program.nodes` are its operations, operands first, each one of
     `OPERATIONS`. Precisions are "double" and "float". An operation that a language lacks has a text, of which
@@ -35,6 +45,22 @@ class Backend:
     """
 
     title = ""
+    operations: frozenset[str] = frozenset(operation.name for operation in ARITHMETIC)
+    """Those that it spells itself, by their names."""
+
+    def spells(self, op: str) -> bool:
+        """Whether it has a spelling of an operation, or of all those that the operation's text is made of."""
+        if op in self.operations:
+            return True
+        return OPERATIONS[op].text is not None and all(map(self.spells, _computed(program_of(OPERATIONS[op]))))
+
+    def check(self, program: Program) -> None:
+        """Raise `UnsupportedError` that names an operation of a program which it does not spell."""
+        for op in _computed(program):
+            if not self.spells(op):
+                raise UnsupportedError(
+                    f"{self.title} has no spelling of the operation {op!r}, which {program.name} needs: write it "
+                    "without, or export another language")
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         """The texts that compute the program, by the names of their files."""

@@ -11,6 +11,7 @@ from cayley.compiler.backends.protocol import Backend
 from cayley.compiler.c_words import FOR_FUNCTIONS
 from cayley.compiler.equations import equations
 from cayley.compiler.names import identifier
+from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.program import Program
 from cayley.compiler.typing import Scalar, Text
 
@@ -19,6 +20,9 @@ class Python(Backend):
     """A function of numbers and lists of numbers, for one state."""
 
     title = "Python"
+
+    def spells(self, op: str) -> bool:
+        return bool(OPERATIONS[op].spelled("sympy") or OPERATIONS[op].operator) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
         name = identifier(program.name, FOR_FUNCTIONS)
@@ -54,7 +58,8 @@ def python_text(program: Program, name: str) -> str:
     """
     from sympy.printing.pycode import PythonCodePrinter
     spelled = PythonCodePrinter({"fully_qualified_modules": True}).doprint
-    found = equations(program, shared=True)
+    from sympy.codegen.cfunctions import expm1, log1p
+    found = equations(program, shared=True, spelled={"expm1": expm1, "log1p": log1p})
     taken = {str(symbol)
              for symbol, _ in found.lines} | {str(s)
                                               for value in found.inputs.values()

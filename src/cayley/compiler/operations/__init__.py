@@ -12,7 +12,7 @@ from cayley.compiler.operations.choices import CHOICES, COMPARISONS, ROUNDING, S
 from cayley.compiler.operations.functions import EXPONENTIAL, HYPERBOLIC, ROOTS, TRIGONOMETRIC
 from cayley.compiler.operations.operation import FREE, Operation
 
-__all__ = ["BOOLEAN", "CALLS", "FREE", "MARKS", "OPERATIONS", "OWN", "PARTNER", "Operation"]
+__all__ = ["ARITHMETIC", "BOOLEAN", "CALLS", "FREE", "MARKS", "OPERATIONS", "OWN", "PARTNER", "Operation"]
 
 OPERATIONS = {operation.name: operation for operation in (
     *LEAVES, *_CALLS, *_MARKS, *ARITHMETIC, *ROOTS, *TRIGONOMETRIC, *EXPONENTIAL, *HYPERBOLIC, *ROUNDING, *SIGNS,

@@ -129,6 +129,7 @@ class GeneratedModel:
         """The text of functions in a language, "c", "fortran", "python" or another backend, by the names of files."""
         files: dict[str, str] = {}
         for function in [functions] if isinstance(functions, str) else functions:
+            backend_named(language).check(self.program(function))
             files |= backend_named(language).files(self.program(function), precision)
         return files
 

@@ -62,6 +62,11 @@ class AugmentedLink(NamedTuple):
     def is_rigid(self) -> bool:
         return len(self.first) == 1
 
+    @property
+    def inertia(self) -> tuple[Any, ...]:
+        """The coefficients of K, the inertia tensor about the origin."""
+        return tuple(np.trace(J) * np.eye(3) - J for J in self.second)
+
     def plus(self, other: AugmentedLink) -> AugmentedLink:
         """With more mass: coefficients of the same powers add up."""
         return AugmentedLink(

@@ -113,6 +113,12 @@ def own_load(link: Link, movement: Movement) -> Load:
     return Load(movement.W @ u + m * movement.a, turning_moment(movement, J) + np.cross(u, movement.a))
 
 
+def own_load_about_center(link: Link, movement: Movement) -> Load:
+    """The same with the moment about the centre of mass: F_ci and M_ci of Balafoutis & Patel."""
+    load = own_load(link, movement)
+    return Load(load.f, load.n - np.cross(link.moments.center, load.f))
+
+
 def turning_moment(movement: Movement, J: Array) -> Array:
     """The vector of W J - (W J)^T: Balafoutis & Patel (4.3.44). Where two entries of W meet, w and dw are cheaper."""
     (w1, w2, w3), (_, _, dw3), W, _ = movement

@@ -55,8 +55,13 @@ class Moments(NamedTuple):
         return self.first / self.mass if is_present(self.mass) else np.zeros(3)
 
     @property
+    def second_about_center(self) -> Array:
+        """The Euler tensor (3, 3) about the centre of mass."""
+        return self.second - np.outer(self.first, self.center)
+
+    @property
     def inertia_about_center(self) -> Array:
-        centered = self.second - np.outer(self.first, self.center)
+        centered = self.second_about_center
         return np.trace(centered) * np.eye(3) - centered
 
 

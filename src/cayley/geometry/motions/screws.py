@@ -19,6 +19,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
+from cayley.geometry.batch import digits_of
 from cayley.geometry.motions.composition import turn_about_line
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
 from cayley.geometry.rates.rotation_vector_rates import world_velocity_map, world_velocity_map_inverse
@@ -162,11 +163,12 @@ class FixedPoints:
     direction: Array | None
 
 
-def fixed_points(T: ArrayLike, *, tolerance: float = 1e-12) -> FixedPoints:
+def fixed_points(T: ArrayLike, *, tolerance: float | None = None) -> FixedPoints:
     """The fixed points of one pose: all for the identity, none for a translation or a screw, a line for a rotation
     (Euler's theorem).
 
-    An angle [rad] or a distance [m] up to `tolerance` (times the translation, for the distance) counts as none.
+    An angle [rad] or a distance [m] up to `tolerance` (times the translation, for the distance) counts as none: 1e-12,
+    and 5e-4 for float32, if it is not given.
 
     >>> fixed_points([[-1.0, 0.0, 0.0, 2.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     FixedPoints(kind='line', point=array([1., 0., 0.]), direction=array([0., 0., 1.]))
@@ -174,6 +176,7 @@ def fixed_points(T: ArrayLike, *, tolerance: float = 1e-12) -> FixedPoints:
     if np.shape(T) != (4, 4):
         raise GeometryError(
             f"fixed_points takes one pose (4, 4), not {np.shape(T)}: poses of a batch have different kinds of them")
+    tolerance = digits_of(T, tolerance)
     screw = screw_from_pose(T)
     size = float(np.linalg.norm(np.asarray(T)[:3, 3]))
     if screw.angle <= tolerance:

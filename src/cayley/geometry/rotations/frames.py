@@ -149,6 +149,10 @@ class Orientation:
         return hash((self.of, self.in_, self.matrix.shape, *self.matrix.ravel().tolist()))
 
     def __matmul__(self, other: Orientation) -> Orientation:
+        if not isinstance(other, Orientation):
+            raise ConventionError(
+                f"an orientation is followed by another Orientation, not by {type(other).__name__}: "
+                "`.matrix @ array` is a product of matrices, `.components(vector, of=...)` turns a vector")
         if self.of != other.in_:
             raise ConventionError(
                 f"'{self.of} in {self.in_}' cannot be followed by '{other.of} in {other.in_}': the orientation of "

@@ -84,6 +84,19 @@ def _refuse(defect: Array, array: Array, problem: str, advice: str) -> None:
     refuse_where(~is_rounding(defect, array, size), f"a tensor is {problem}{{element}}; {advice}", defect)
 
 
+def unit_vectors(frame: ArrayLike | None) -> Array:
+    """The columns of a frame (n, n), which have to be unit vectors at right angles; those of space, if none is given.
+    """
+    if frame is None:
+        return np.eye(3)
+    e = check_square(frame).astype(float)
+    off = np.abs(e.T @ e - np.eye(len(e))).max(initial=0.0) if e.ndim == 2 else np.inf
+    if not off <= tolerance_of(frame):
+        raise GeometryError(f"the columns of a frame are unit vectors at right angles; products of these are off by "
+                            f"{off:.3g}")
+    return e
+
+
 def refuse_where(wrong: Array, message: str, defect: ArrayLike, error: type[CayleyError] = GeometryError) -> None:
     """Raise for the first element of the batch that is wrong; the message is formatted with `defect` and `element`."""
     if not np.any(wrong):

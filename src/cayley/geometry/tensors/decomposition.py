@@ -12,6 +12,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
+from cayley.geometry.tensors.checks import unit_vectors
 
 
 @kernel("(n,n)->(n,n)")
@@ -69,7 +70,7 @@ def dyad_basis(frame: Array | None = None) -> Array:
            [4., 5., 6.],
            [7., 8., 9.]])
     """
-    e = np.eye(3) if frame is None else np.asarray(frame, dtype=float)
+    e = unit_vectors(frame)
     return np.einsum("ki,lj->ijkl", e, e)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
+from cayley.geometry.batch import digits_of
 from cayley.geometry.tensors.checks import check_square
 from cayley.geometry.tensors.frames import tensor_rank
 
@@ -31,7 +32,7 @@ class Dyads(NamedTuple):
         return self.antecedents.T @ self.consequents
 
 
-def minimal_dyads(T: ArrayLike, *, tolerance: float = 1e-12) -> Dyads:
+def minimal_dyads(T: ArrayLike, *, tolerance: float | None = None) -> Dyads:
     """A tensor (n, n) as a sum of as few dyads as its rank: none of the zero tensor. The antecedents are unit vectors
     at right angles to each other, and so are the directions of the consequents, the longest first.
 
@@ -41,6 +42,7 @@ def minimal_dyads(T: ArrayLike, *, tolerance: float = 1e-12) -> Dyads:
     >>> len(found.antecedents), found.tensor.round(12)[1] + 0.0
     (1, array([0., 0., 4.]))
     """
+    tolerance = digits_of(T, tolerance)
     T = _one(T)
     rank = int(tensor_rank(T, tolerance=tolerance))
     U, values, V = np.linalg.svd(T)

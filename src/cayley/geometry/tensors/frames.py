@@ -14,7 +14,8 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.errors import GeometryError
-from cayley.geometry.tensors.checks import check_change_of_frame
+from cayley.geometry.batch import digits_of
+from cayley.geometry.tensors.checks import check_change_of_frame, unit_vectors
 from cayley.geometry.tensors.decomposition import isotropic_part
 from cayley.geometry.tensors.products import LEVI_CIVITA
 
@@ -43,7 +44,7 @@ def tensor_of_map(action: Callable[[Array], Array], frame: Array | None = None) 
            [ 1.,  0.,  0.],
            [ 0.,  0.,  0.]])
     """
-    e = np.eye(3) if frame is None else np.asarray(frame, dtype=float)
+    e = unit_vectors(frame)
     images = np.stack([np.asarray(action(e[:, j]), dtype=float) for j in range(3)], axis=1)
     mixture = np.array([0.3, -1.7, 0.6])
     defect = np.abs(action(e @ mixture) - images @ mixture).max()
@@ -53,13 +54,14 @@ def tensor_of_map(action: Callable[[Array], Array], frame: Array | None = None) 
     return e.T @ images
 
 
-def tensor_rank(T: Array, *, tolerance: float = 1e-12) -> int | Array:
+def tensor_rank(T: Array, *, tolerance: float | None = None) -> int | Array:
     """The number of independent directions of a tensor, 0 to 3, (Definition 3.3): what its singular values leave above
-    `tolerance` times the largest. Leading axes are a batch.
+    `tolerance` (1e-12, and 5e-4 for float32) times the largest. Leading axes are a batch.
 
     >>> tensor_rank(np.outer([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]))
     1
     """
+    tolerance = digits_of(T, tolerance)
     T = np.asarray(T, dtype=float)
     if T.ndim < 2 or not np.isfinite(T).all():
         raise GeometryError(f"a tensor has finite components, shape (..., n, n): the rank of shape {T.shape}"

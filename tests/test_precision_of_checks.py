@@ -1,0 +1,120 @@
+"""Checks and tables at edges: tolerances that know the precision of numbers, and arguments that cannot be answered."""
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.control.global_linearisation import ResolvedAcceleration, error_matrix
+from cayley.dynamics.approximate import tabulate
+from cayley.dynamics.inverse.augmented_bodies import augmented_constants
+from cayley.dynamics.inverse.newton_euler import Movement, own_load_about_center
+from cayley.dynamics.linearised.symbol_names import counterpart
+from cayley.dynamics.rigid_links.links import links_of, serial_chain
+from cayley.dynamics.rigid_links.moments import Moments
+from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
+from cayley.geometry.motions import fixed_points, turn_about_line
+from cayley.geometry.rotations.frames import Orientation
+from cayley.geometry.tensors import dyad, dyad_basis, minimal_dyads, tensor_of_map, tensor_rank
+from cayley.model.parts import Body
+
+
+@pytest.mark.spec("S1-10")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_rank_of_a_dyad_is_one_in_every_precision(dtype):
+    random = np.random.default_rng(10)
+    u, v = (random.normal(size=(2, 200, 3)) * 10.0**random.integers(-12, 12, (2, 200, 1))).astype(dtype)
+    assert (tensor_rank(dyad(u, v)) == 1).all()
+    assert all(len(minimal_dyads(T).antecedents) == 1 for T in dyad(u, v)[:20])
+    assert (tensor_rank(dyad(u, v) + np.abs(dyad(u, v)).max(axis=(1, 2), keepdims=True) * np.eye(3, dtype=dtype)) == 3
+            ).mean() > 0.95
+    assert tensor_rank(np.zeros((3, 3), dtype)) == 0
+
+
+@pytest.mark.spec("S1-10")
+def test_frames_of_components_are_orthonormal():
+    turned = cy.geometry.rotations.rotation_z(0.3) @ cy.geometry.rotations.rotation_x(0.7)
+    np.testing.assert_allclose(tensor_of_map(lambda r: r, turned), np.eye(3), atol=1e-15)
+    assert dyad_basis(turned.astype(np.float32)).shape == (3, 3, 3, 3)
+    sheared = np.array([[1.0, 1, 0], [0, 1, 0], [0, 0, 1]])
+    for frame in (2 * np.eye(3), sheared, np.full((3, 3), np.nan), np.ones((3, 2))):
+        for made in (dyad_basis, lambda frame: tensor_of_map(lambda r: r, frame)):
+            with pytest.raises(GeometryError):
+                made(frame)
+
+
+@pytest.mark.spec("S1-02")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_fixed_points_in_every_precision(dtype):
+    random = np.random.default_rng(2)
+    for _ in range(100):
+        point, axis = random.normal(size=(2, 3))
+        axis /= np.linalg.norm(axis)
+        found = fixed_points(turn_about_line(point, axis, random.uniform(0.1, 3.0)).astype(dtype))
+        assert found.kind == "line" and np.abs(np.cross(found.direction, axis)).max() < 1e3 * np.finfo(dtype).eps
+    assert fixed_points(np.eye(4, dtype=dtype)).kind == "all"
+
+
+@pytest.mark.spec("S1-48")
+def test_tables_take_empty_batches_and_refuse_what_is_no_grid():
+    chain = links_of(cy.load("s2_we19").tree)
+    table = tabulate(chain, [np.linspace(-1, 1, 5)] * 2)
+    assert table.inverse_dynamics(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((0, 2))).shape == (0, 2)
+    for axis in ([1.0, 0.0, -1.0], [], [0.0], [0.0, 0.0, 1.0], [0.0, np.nan, 1.0], [[0.0, 1.0]]):
+        with pytest.raises(SignatureError, match="axis 1 of the table has to be two or more increasing numbers"):
+            tabulate(chain, [np.linspace(-1, 1, 5), axis])
+    for place, qd in (([0.0, np.nan], [0.0, 0.0]), ([0.0], [0.0, 0.0]), ([0.0, 0.0, 0.0], [0.0, 0.0]),
+                      (0.0, [0.0, 0.0]), ([0.0, 0.0], [0.0]), ([0.0, 2.0], [0.0, 0.0])):
+        with pytest.raises(SignatureError):
+            table.inverse_dynamics(place, qd, [0.0, 0.0])
+
+
+@pytest.mark.spec("S1-80")
+def test_resolved_acceleration_takes_poses_only_and_refuses_singular_postures_in_every_precision():
+    puma = cy.load("puma560")
+    frame = puma.frame_names[-1]
+    law = ResolvedAcceleration(puma.tree, frame, 100.0, 20.0)
+    q, rest = np.array([0.1, 0.4, -0.3, 0.2, 0.5, 0.7]), np.zeros(6)
+    pose = puma.pose(q, frame)
+    for wrong in (2 * pose, np.diag([1.0, 1, -1, 1]) @ pose, np.full((4, 4), np.nan)):
+        with pytest.raises(GeometryError):
+            law.forces(q, rest, wrong, rest, rest)
+    for dtype in (np.float64, np.float32):
+        for wrist in (0.0, np.pi):
+            at = np.array([0.1, 0.4, -0.3, 0.2, wrist, 0.7], dtype)
+            with pytest.raises(SingularityError, match="Jacobian is singular"):
+                law.forces(at, rest.astype(dtype), pose.astype(dtype), rest.astype(dtype), rest.astype(dtype))
+    for Kp, Kv in (([1.0, 2.0], [1.0]), (np.ones((2, 3)), np.ones((2, 3))), (np.eye(2), np.ones(3))):
+        with pytest.raises(SignatureError, match="gains Kp and Kv"):
+            error_matrix(Kp, Kv)
+
+
+@pytest.mark.spec("S1-101")
+def test_symbols_of_the_appendix_are_what_they_are_said_to_be():
+    """J_ci has the trace and the tensor of I_ci; a link that does not turn needs no moment about its centre."""
+    random = np.random.default_rng(101)
+    A = random.normal(size=(3, 3))
+    body = Body("b", 2.0, random.normal(size=3), np.trace(A @ A.T) * np.eye(3) - A @ A.T)
+    moments = Moments.of(body)
+    J = counterpart("J_ci").fget(moments)
+    np.testing.assert_allclose(J, A @ A.T, atol=1e-13)
+    np.testing.assert_allclose(np.trace(J) * np.eye(3) - J, counterpart("I_ci").fget(moments), atol=1e-13)
+    link = links_of(cy.load("puma560").tree).links[2]
+    a = np.array([0.3, -0.2, 0.9])
+    load = counterpart("F_ci, M_ci")(link, Movement(np.zeros(3), np.zeros(3), np.zeros((3, 3)), a))
+    assert counterpart("F_ci, M_ci") is own_load_about_center
+    np.testing.assert_allclose(load.f, link.moments.mass * a, atol=1e-13)
+    np.testing.assert_allclose(load.n, 0.0, atol=1e-13)
+    np.testing.assert_array_equal(counterpart("1")(3), np.eye(3))
+    first, *_ = augmented_constants(serial_chain(cy.load("s1_f4").tree))
+    for K, second in zip(counterpart("K_oi").fget(first), first.second, strict=True):
+        np.testing.assert_allclose(K, np.trace(second) * np.eye(3) - second, atol=1e-13)
+
+
+def test_what_is_no_orientation_and_no_friction_is_refused():
+    turn = Orientation(np.eye(3), of="tool", in_="base")
+    with pytest.raises(ConventionError, match="not by ndarray"):
+        turn @ np.eye(3)
+    arm = cy.load("planar2r")
+    for friction in ({"viscous": -1.0}, {"coulomb": -0.1}, {"viscous": np.nan}):
+        with pytest.raises(ModelError, match="friction is not negative"):
+            arm.with_friction("joint1", **friction)
