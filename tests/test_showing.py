@@ -1,8 +1,11 @@
 """What a notebook shows: pictures that are pictures, tables with every word escaped, nothing left open."""
 
+import pickle
+import sys
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from io import BytesIO
+from types import ModuleType
 
 import matplotlib
 
@@ -148,3 +151,29 @@ def test_results_say_what_they_are_in_one_line():
               cy.load("planar2r").gravity_forces.source("javascript")]
     for thing in things:
         assert "\n" not in repr(thing) and len(repr(thing)) < 320, repr(thing)
+
+
+FIGURES = {
+    "run": lambda arm: arm.simulate(np.zeros(2), np.zeros(2), until=0.01).plot(),
+    "run of a system": lambda arm: arm.system().simulate({"q": np.zeros(2), "qd": np.zeros(2)}, until=0.01).plot(),
+    "workspace": lambda arm: arm.workspace("tool", samples=200).draw(),
+    "motion": lambda arm: cy.planning.point_to_point([0.0, 0.0], [1.0, 1.0], duration=1.0).plot()}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_cell_that_ends_with_a_figure_shows_it_once(name, monkeypatch):
+    """Matplotlib's inline backend shows all open figures at the end of a cell; IPython, which asks the value of the
+    cell for `_ipython_display_`, is not to show it again. Of a figure that was closed, it does."""
+    shown = []
+    module = ModuleType("IPython.display")
+    module.display, module.Image = shown.append, lambda data: data
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    figure = FIGURES[name](cy.load("planar2r"))
+    monkeypatch.setattr("matplotlib.get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    figure._ipython_display_()
+    assert not shown and plt.fignum_exists(figure.number)
+    plt.close(figure)
+    figure._ipython_display_()
+    assert len(shown) == 1 and shown[0].startswith(b"\x89PNG")
+    if name == "run":
+        assert pickle.loads(pickle.dumps(figure)).axes

@@ -7,6 +7,7 @@ import base64
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -186,6 +187,22 @@ def png(figure: Figure) -> bytes:
     finally:
         plt.close(figure)
     return file.getvalue()
+
+
+def shown_once(figure: Figure) -> Figure:
+    """The same figure, which a notebook does not show a second time as the value of a cell that has drawn it."""
+    figure._ipython_display_ = partial(_show_in_notebook, figure)  # type: ignore[attr-defined]  # what IPython asks for
+    return figure
+
+
+def _show_in_notebook(figure: Figure) -> None:
+    """Nothing of a figure that Matplotlib shows by itself at the end of the cell."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+    if "inline" in matplotlib.get_backend() and plt.fignum_exists(getattr(figure, "number", 0)):
+        return
+    display: Any = import_module("IPython.display")
+    display.display(display.Image(png(figure)))
 
 
 def plain_words(figure: Figure) -> Figure:

@@ -8,6 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from cayley.showing import shown_once
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -38,4 +40,4 @@ def plot(learned: LearnedMotion) -> Figure:
         ax.legend(fontsize="small", frameon=False)
     for ax in (trials, errors, forces):
         ax.grid(color=_GRID, linewidth=0.6)
-    return figure
+    return shown_once(figure)

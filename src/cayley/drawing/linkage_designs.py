@@ -12,6 +12,7 @@ from cayley.drawing.canvas import BLUE, GREY, INK, ORANGE, PALE, RED, TRIAD
 from cayley.drawing.stick_figures import stick_figure
 from cayley.planning.synthesis.design import FourBarDesign
 from cayley.planning.synthesis.guidance import GuidingLinkage
+from cayley.showing import shown_once
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ def draw_design(design: FourBarDesign) -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.0, 4.4), layout="constrained")
     _draw_linkage(left, design)
     _draw_function(right, design)
-    return figure
+    return shown_once(figure)
 
 
 def _draw_linkage(ax: Axes, design: FourBarDesign) -> None:
@@ -99,4 +100,4 @@ def draw_guidance(made: GuidingLinkage) -> Figure:
             ax.plot([x, x + size * np.cos(angle + turn)], [y, y + size * np.sin(angle + turn)], color=color, lw=1.8,
                     zorder=5)
     ax.set_title(f"defects: {made.defects}", fontsize=9, color=INK)
-    return figure
+    return shown_once(figure)

@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from cayley.compiler.typing import Array
 from cayley.drawing.canvas import INK, flat_style
+from cayley.showing import shown_once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ def draw_payloads(found: PayloadMap, figure: Figure | None = None) -> Figure:
         ax.set_title(title, fontsize=10, color=INK, loc="left")
     axes[1].set_ylabel("")
     figure.suptitle(f"{found.tree.name}: payload at {found.frame}, at rest", fontsize=10, color=INK, parse_math=False)
-    return figure
+    return shown_once(figure)
 
 
 def _chart(ax: Canvas, found: PayloadMap, values: Array) -> None:

@@ -17,6 +17,7 @@ from cayley.drawing.canvas import DENSITY, GREY, INK, RED, add_axes, fit, flat_s
 from cayley.drawing.cells import filled_cells
 from cayley.drawing.labels import Labels
 from cayley.drawing.stick_figures import stick_figure
+from cayley.showing import shown_once
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +44,7 @@ def draw_workspace(space: Workspace, figure: Figure | None = None) -> Figure:
         _draw_cloud(add_axes(figure, grid[0], space.view), space)
         draw_section(figure.add_subplot(grid[1]), space)
     figure.suptitle(_caption(space), fontsize=10, color=INK, parse_math=False)
-    return figure
+    return shown_once(figure)
 
 
 def draw_section(ax: Canvas, space: Workspace) -> Axes:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 import numpy as np
 
+from cayley.showing import shown_once
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -43,4 +45,4 @@ def plot(use: LimitUse) -> Figure:
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
     axes[-1].set_xlabel("t [s]")
-    return figure
+    return shown_once(figure)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.errors import SignatureError
 from cayley.planning.motion import Motion
+from cayley.showing import shown_once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,7 @@ def plot(motion: Motion, names: Sequence[str] | None) -> Figure:
     """The figure; dotted lines are the breaks."""
     figure = plt.figure(figsize=(8.0, 8.0), layout="constrained")
     draw(figure, motion, names)
-    return figure
+    return shown_once(figure)
 
 
 def draw(figure: Figure, motion: Motion, names: Sequence[str] | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
-from cayley.showing import plain_words
+from cayley.showing import plain_words, shown_once
 from cayley.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def plot(trajectory: Trajectory, *, joints: Iterable[str] | None = None,
     many = f"{'x'.join(map(str, trajectory.batch))} trajectories of " if trajectory.batch else ""
     ending = "" if trajectory.finished else f": stopped, {trajectory.status}"
     figure.suptitle(f"{many}{trajectory.name}{ending}", color=_INK)
-    return plain_words(figure)
+    return shown_once(plain_words(figure))
 
 
 def _lines(ax: Axes, t: Array, values: Array, labels: Sequence[tuple[str, str]], wanted: set[str] | None,

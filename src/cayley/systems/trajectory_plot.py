@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from cayley.errors import SignatureError
-from cayley.showing import plain_words
+from cayley.showing import plain_words, shown_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ def plot(trajectory: SystemTrajectory, names: Iterable[str] | None) -> Figure:
                 ax.axvline(what.t, color=_GREY, linewidth=0.8, linestyle=":")
     axes[-1, 0].set_xlabel("t [s]")
     figure.suptitle(system.name if trajectory.finished else f"{system.name}: stopped, {trajectory.status}")
-    return plain_words(figure)
+    return shown_once(plain_words(figure))
 
 
 def _lines(ax: Axes, trajectory: SystemTrajectory, name: str) -> None:

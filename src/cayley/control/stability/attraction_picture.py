@@ -10,6 +10,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from cayley.showing import shown_once
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -39,4 +41,4 @@ def plot(region: RegionOfAttraction) -> Figure:
     ax.set_title(f"{region.about.name}: {region.outcome.size} states, {100 * region.share:.1f} % converge", fontsize=10,
                  loc="left")
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    return figure
+    return shown_once(figure)

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
-from cayley.showing import Pictured, brief
+from cayley.showing import Pictured, brief, shown_once
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Bode(Pictured):
         for ax in (amplitude, phase):
             ax.grid(which="both", color="#e3e7ec", linewidth=0.6)
             ax.margins(x=0.0, y=0.12)
-        return figure
+        return shown_once(figure)
 
 
 _GREY = "#8793a1"

@@ -18,7 +18,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.bode import real_frequencies, response_at
 from cayley.errors import SignatureError, SingularityError
-from cayley.showing import Pictured, brief
+from cayley.showing import Pictured, brief, shown_once
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class RootLocus(Pictured):
         ax.set_title(f"{self.model.name}: stable gains {ends}", fontsize=10, loc="left")
         ax.axhline(0.0, color=_GREY, linewidth=0.6)
         ax.legend(frameon=False, fontsize=9)
-        return figure
+        return shown_once(figure)
 
 
 def root_locus(model: LinearModel, gains: ArrayLike | None = None) -> RootLocus:

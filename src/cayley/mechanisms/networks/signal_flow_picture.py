@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cayley.mechanisms.networks.signal_flow import Block, BlockDiagram
+from cayley.showing import shown_once
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,7 @@ def draw_block_diagram(diagram: BlockDiagram, axes: Axes | None = None) -> Figur
     axes.axis("off")
     figure = axes.get_figure(root=True)
     assert figure is not None
-    return figure
+    return shown_once(figure)
 
 
 def _draw_box(axes: Axes, block: Block, place: tuple[float, float]) -> None:
