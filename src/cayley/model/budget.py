@@ -8,9 +8,9 @@ MOST: dict[str, int] = {
     "bytes": 256 * 2**20,  # of all files
     "elements": 200_000,  # of XML, each as often as it is included or expanded
     "bodies": 4_000,  # of one mechanism
-    "objects": 20_000,  # of MJCF, each as often as it is replicated
+    "objects": 20_000,  # of MJCF, four for each that is replicated; frames of SDF
     "numbers": 20_000_000,  # heights, pixels, entries of tables
-    "triangles": 1_000_000,  # of one mesh, each as often as it is placed
+    "triangles": 800_000,  # of one mesh, each as often as it is placed
     "parts": 4_000,  # nodes of one mesh that place something, each as often as it is placed
     "steps": 500_000,  # of the macros and expressions of xacro
 }

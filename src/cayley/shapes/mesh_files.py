@@ -69,11 +69,11 @@ def _parsed(path: Path, ending: str, data: bytes) -> Surface:
                          ) from error
     scene = trimesh.load_scene(io.BytesIO(data), file_type=ending[1:], resolver=_Beside(path.parent, budget),
                                process=False, skip_materials=True)
-    points, triangles = _placed(scene, Budget())
+    points, triangles = _placed(scene)
     return _checked(path, points * scale, triangles)
 
 
-def _placed(scene: Any, budget: Budget) -> tuple[Array, Array]:  # noqa: ANN401 (of a library without types)
+def _placed(scene: Any) -> tuple[Array, Array]:  # noqa: ANN401 (of a library without types)
     """The points (n, 3) of all meshes of a scene, each where its nodes put it, and the triangles (m, 3) of them."""
     forest = scene.graph.transforms
     poses = {scene.graph.base_frame: np.eye(4)}
@@ -92,7 +92,6 @@ def _placed(scene: Any, budget: Budget) -> tuple[Array, Array]:  # noqa: ANN401 
             poses[each] = poses[forest.parents[each]] @ forest.edge_data[forest.parents[each], each].get("matrix",
                                                                                                        np.eye(4))
         pose = poses[chain[0] if chain else node]
-        budget.spend("triangles", max(len(mesh.faces), len(mesh.vertices) / 3))
         points.append(np.asarray(mesh.vertices, dtype=float) @ pose[:3, :3].T + pose[:3, 3])
         triangles.append(np.asarray(mesh.faces, dtype=np.int64) + count)
         count += len(mesh.vertices)

@@ -28,8 +28,10 @@ Models = dict[str, tuple[Element, Path]]  # by the names that one document gives
 _ENTRIES = {"hfield": ("nrow", "ncol"), "texture": ("width", "height"), "user": ("dim",), "numeric": ("size",)}
 _FACES = 6  # of a texture that says its width alone
 _ROUND = ("wedge", "plate")  # of builtin meshes: the first two parameters are numbers of points, of others the first
-_TRIANGLES = 8  # for a point of such a mesh, of which MuJoCo makes the hull
-_BYTES = 32  # of a mesh for a triangle
+_TRIANGLES = 16  # for a point of such a mesh, of which MuJoCo makes the hull
+_BYTES = 25  # of a mesh for a triangle
+_REPLICATED = 4  # for which MuJoCo takes longer
+_FLEXIBLE = 2  # bodies for a point
 _BODIES = ("body", "composite", "flexcomp")  # the last two: of every point one
 _FOR_EACH = ("nkey", "nuser_")  # of <size>: as many entries for every object
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
@@ -93,7 +95,7 @@ class _Gate:
         for key, value in element.attributes.items():
             if key != "name" and any(word.lower().strip("+-") in ("nan", "inf", "infinity") for word in value.split()):
                 raise ModelError(f"{key} is {shortened(value)!r}, which is not a finite number")
-        self.budget.spend("objects", times * _grid(element))
+        self.budget.spend("objects", times * _grid(element) * (_REPLICATED if times > 1 else 1))
         self.budget.spend("bodies", times * _grid(element) if element.tag in _BODIES else 0.0)
         self.budget.spend("numbers", times * _entries(element))
         self.budget.spend("triangles", _TRIANGLES * _points(element))
@@ -160,7 +162,7 @@ def _is_there(path: Path) -> bool:
 
 def _grid(element: Element) -> float:
     """How many objects an element stands for."""
-    return _product(element, ("count",)) if element.tag in _BODIES else 1.0
+    return _FLEXIBLE * _product(element, ("count",)) if element.tag in ("composite", "flexcomp") else 1.0
 
 
 def _points(element: Element) -> float:

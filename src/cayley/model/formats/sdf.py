@@ -138,6 +138,7 @@ def _gather(model: _Model, element: Element, scope: str, search: Search, depth: 
     whole = outside(MODEL, scope)
     with located(element):
         search.budget.spend("bodies", len(element.all("link")))
+        search.budget.spend("objects", len(element.all("frame")))
     for link in element.all("link"):
         name = outside(_name(link), scope)
         frames.add(name, link, scope, relative_to=whole, attached_to=name)
