@@ -41,7 +41,7 @@ def test_laws_poses_and_postures():
     (("panda", *WAY[:2], "--velocity", "0", "--acceleration", "1"),
      "joint 'panda_joint1' moves, but its limit of velocity is 0"),
     (("panda", *WAY[:2], "--time", "0.1"), "too short: joint panda_joint1"),
-    (("panda", WAY[0], WAY[0], "--acceleration", "1"), "waypoints 0 and 1 are the same"),
+    (("panda", WAY[0], WAY[0], WAY[1], "--acceleration", "1"), "waypoints 0 and 1 are the same"),
     (("panda", *WAY[:2], "--effort", "1"), "at rest"),
     (("panda", WAY[0], "0 1.7 0 -2 0 1.6 0.8", "0 1.75 0 -1 0 1.6 0.8", "0 0 0 -1 0 1 0.8", "--acceleration", "9"),
      "panda_joint2 is at"),
