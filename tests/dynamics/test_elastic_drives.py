@@ -96,7 +96,9 @@ def test_what_has_no_spring_is_refused_by_name():
     with pytest.raises(ModelError, match="panda has no elastic drives"):
         cy.load("panda").including("elastic drives")
     with pytest.raises(ModelError, match="gear of joint 'joint1' is 0"):
-        planar_arm().with_drive("joint1", stiffness=1.0, gear=0.0).including("elastic drives")
+        planar_arm().with_drive("joint1", stiffness=1.0, gear=0.0)
+    with pytest.raises(ModelError, match="gear of joint 'joint1' is 0"):
+        planar_arm().with_drive("joint1", inertia=1.0, gear=0)
 
 
 @pytest.mark.spec("S0-50")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+import cayley as cy
 from cayley.errors import ModelError
 from cayley.model.catalogue import catalogue_names, load_robot
 from cayley.model.formats.urdf import load_urdf
@@ -102,6 +103,14 @@ def test_missing_masses():
     with pytest.raises(ModelError,
                        match=r"arm need the mass of 'a' \(moved by 'j1'\), 'c' \(moved by 'j3'\), which is unknown"):
         check_has_masses(tree)
+
+
+def test_missing_masses_of_a_root_that_floats_are_filled_too(tmp_path):
+    path = tmp_path / "arm.toml"
+    cy.Mechanism(chain(Body("base"), sound("a"))).save(path)
+    for mass in (0.0, 2.0):
+        arm = cy.load(path, floating_base=True, missing_mass=mass, gravity=[0.0, 0.0, -1.0])
+        assert {body.name: body.mass for body in arm.bodies}["base"] == mass and arm.gravity[2] == -1.0
 
 
 def test_frames_and_massless_bodies_do_not_miss_a_mass():

@@ -41,8 +41,8 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path), **chosen)
     if trust and isinstance(tree.source, Source):
         tree = replace(tree, source=Source(tree.source, tree.source.file, tree.source.sha256, trusted=True))
-    if missing_mass is not None:
+    if floating_base:
+        tree = on_floating_base(tree)
+    if missing_mass is not None:  # of the root, too, where it moves
         tree = with_missing_masses(tree, missing_mass)
-    if gravity is not None:
-        tree = tree.with_gravity(gravity)
-    return on_floating_base(tree) if floating_base else tree
+    return tree if gravity is None else tree.with_gravity(gravity)

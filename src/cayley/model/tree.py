@@ -408,6 +408,9 @@ class Tree(Immutable):
         if stiffness is None and damping:
             raise ModelError(f"the drive of joint {joint!r} is given a damping and no stiffness: the damper is beside "
                              "a spring, give it a stiffness; the friction of a rigid drive is `with_friction`")
+        if gear == 0.0:
+            raise ModelError(f"the gear of joint {joint!r} is 0: its motor would not drive it; give the turns of the "
+                             "motor for one of the joint")
         try:
             rotor = Rotor(inertia, gear, mass, center, tensor, carrier, place,  # type: ignore[arg-type]  # made tuples
                           Friction() if friction is None else friction, winding)

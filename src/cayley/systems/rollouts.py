@@ -478,7 +478,7 @@ class Rollout:
             said = (f"{len(bad)} of {fine[..., 0].size} trajectories left the numbers, the first{_called(place)} after "
                     f"t = {t:.6g}, step {step}: {self._reason(wrong, rolled, place, before)}")
             warnings.warn(f"rollout of {self.system.name}: {said}; the status of the run says so, too", RuntimeWarning,
-                          stacklevel=6)  # where the rollout was called
+                          stacklevel=7)  # where the rollout was called
             return "not finite", said
         defect = end[..., -1]
         size = np.abs(end[..., self._others]).max(initial=1.0)

@@ -1,5 +1,6 @@
 """Circuits beside a solver of their own, in the frequency domain and to fifty digits; what sensors feel; names."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import mpmath
@@ -205,3 +206,18 @@ def test_sources_and_sensors_of_slides():
 def test_what_is_wrong_in_a_circuit_is_named(wrong, words):
     with pytest.raises(ModelError, match=words):
         wrong()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int64, int, Fraction])
+def test_numbers_of_every_kind_are_those_of_double_precision(kind):
+    """One step of R L C, beside the same with floats: the charge of a capacitor behind a coil."""
+    def made(number):
+        return circuit_system(Circuit("rlc", [
+            VoltageSource("V", "a"), Resistor("R", "a", second="b", resistance=number(3)),
+            Inductor("L", "b", second="c", inductance=number(2)), Capacitor("C", "c", capacitance=number(5)),
+            Transformer("T", "c", "d", ratio=number(3)), Resistor("load", "d", resistance=number(7))]))
+    one, other = (made(number).linearize({name: 0.1 for name in made(float).state}, {"V": 1.0})
+                  for number in (kind, float))
+    for name in "ABCD":
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert Capacitor("C", "b", capacitance=np.float32(1e-6)).capacitance == float(np.float32(1e-6))

@@ -13,7 +13,7 @@ Row = dict[int, Fraction]  # an equation: the sum of coefficients times what the
 
 def exact(value: float) -> Fraction:
     """The plain fraction that a float stands for, 1/3 or 1/10, if there is one, and otherwise its decimals."""
-    plain = Fraction(value).limit_denominator(10**6)
+    plain = Fraction(float(value)).limit_denominator(10**6)
     return plain if float(plain) == value else Fraction(repr(float(value)))
 
 

@@ -40,6 +40,7 @@ class TwoPort(Element):
     def check_ratio(self, word: str, value: float) -> None:
         if not (isinstance(value, Real) and np.isfinite(float(value)) and value != 0):
             raise ModelError(f"the {word} of {self.name!r} is {value!r}: it must be a number, finite and not zero")
+        object.__setattr__(self, word, float(value))
 
 
 @dataclass(frozen=True)

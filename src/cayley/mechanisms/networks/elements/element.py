@@ -84,6 +84,7 @@ class Element(ABC):
         for word, value in numbers.items():
             if not (isinstance(value, Real) and np.isfinite(float(value)) and value > 0):
                 raise ModelError(f"the {word} of {self.name!r} is {value!r}: it must be a number, positive and finite")
+            object.__setattr__(self, word, float(value))  # NumPy's, too, in double precision
 
 
 @dataclass(frozen=True)
