@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 import cayley as cy
 from cayley.dynamics.forward.methods import METHODS
 from cayley.dynamics.inverse.external_loads import base_inputs
+from cayley.dynamics.inverse.methods import METHODS as INVERSE
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.floating_base import on_floating_base
 from cayley.model.joint_kinds import Prismatic
@@ -79,6 +80,42 @@ def test_forward_dynamics_by_every_method(pattern, ride):
     for method in ("composite-bodies", "operator-factors"):
         forward = arm.forward_dynamics.with_inputs(base_motion=True, method=method)
         close(forward(q, qd, tau, *still), arm.forward_dynamics(q, qd, tau), 1e-10)
+
+
+@pytest.mark.spec("S1-117", "S1-39")
+@pytest.mark.parametrize("pattern", ["RPR", "RR"])
+def test_inverse_dynamics_by_every_method(pattern, ride):
+    """A base that moves, a wrench on the tip and one before it; those are J^T w in Pinocchio. A mass on the tip, too.
+    """
+    arm = cy.Mechanism(random_chain(pattern, 8)).with_payload("link2", 0.7)
+    tree, base = arm.tree, ride(0.6)
+    (q, qd, qdd), other = random_state(tree, 8), Floating(tree)
+    frames, moving = (arm.joints[-2].child, "link1"), base_inputs(tree, *base)
+    wrenches = np.random.default_rng(8).normal(size=(2, 6))
+    pushed = sum(arm.jacobian(q, frame, axes="body").T @ w for frame, w in zip(frames, wrenches, strict=True))
+    tau, bias = (other.forces(base, q, qd, acceleration) - pushed for acceleration in (qdd, 0 * qdd))
+    more = {"wrenches": frames, "base_motion": True}
+    for method in INVERSE:
+        if method == "renaud" and "P" in pattern:
+            with pytest.raises(UnsupportedError, match="revolute"):
+                arm.inverse_dynamics.with_inputs(method=method, **more)(q, qd, qdd, *wrenches, *moving)
+            continue
+        for by in (arm.inverse_dynamics.with_inputs(method=method, **more),
+                   arm.inverse_dynamics.using(method).with_inputs(**more)):
+            close(by(q, qd, qdd, *wrenches, *moving), tau)
+        close(arm.bias_forces.with_inputs(method=method, **more)(q, qd, *wrenches, *moving), bias)
+    close(arm.forward_dynamics.using("operator-factors").with_inputs(**more)(q, qd, tau, *wrenches, *moving), qdd, 1e-9)
+
+
+def test_functions_without_further_inputs_say_so():
+    arm = cy.load("planar2r")
+    by = arm.inertia_matrix.using("composite-bodies")
+    for function in (arm.gravity_forces, arm.inertia_matrix, by, arm.linearize, arm.kinetic_energy):
+        with pytest.raises(UnsupportedError, match="takes no wrenches and no motion of the base: inverse_dynamics"):
+            function.with_inputs(base_motion=True)
+    for function in (arm.inverse_dynamics, arm.bias_forces, arm.joint_reactions):
+        with pytest.raises(ConventionError, match="no method 'lagrnge'"):
+            function.with_inputs(method="lagrnge")
 
 
 @pytest.mark.spec("S1-117")

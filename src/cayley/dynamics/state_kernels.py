@@ -16,6 +16,8 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics import closed_form
 from cayley.dynamics.inverse.external_loads import ExternalLoads
+from cayley.dynamics.inverse.loaded_methods import loaded_text
+from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links import energies
 from cayley.dynamics.rigid_links.drives import (
@@ -25,6 +27,7 @@ from cayley.dynamics.rigid_links.drives import (
     rotor_velocity_forces,
 )
 from cayley.dynamics.rigid_links.links import Links, links_of
+from cayley.dynamics.rigid_links.methods import check_method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized, sized_kernel
@@ -37,11 +40,17 @@ class BiasForces(MechanismKernel):
     """`bias_forces(q, qd)`: the forces (..., nv) that the state (`q`, `qd`) takes without acceleration."""
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
-                    base_motion: bool = False) -> MechanismKernel:
-        """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics. The inertia matrix
-        is the same whatever they are.
+                    base_motion: bool = False, method: str = DEFAULT) -> MechanismKernel:
+        """The kernel with more inputs: wrenches and the motion of the base, as in inverse dynamics, by any of its
+        methods. The inertia matrix is the same whatever they are.
+
+        >>> arm = cy.load("planar2r")
+        >>> by = arm.bias_forces.with_inputs(wrenches=["tool"], method="kane")
+        >>> by([0.3, 0.4], [0.1, 0.2], [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]).round(9).tolist()
+        [11.54530107, 0.951514685]
         """
-        return _bias(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), MechanismKernel)
+        check_method("bias_forces", method, METHODS)
+        return _bias(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), method, MechanismKernel)
 
     def __reduce__(self) -> tuple[Callable[[Tree], BiasForces], tuple[Tree]]:
         """Pickled as the tree and the function that makes it."""
@@ -50,18 +59,16 @@ class BiasForces(MechanismKernel):
 
 def bias_forces_kernel(tree: Tree) -> BiasForces:
     """`bias_forces(q, qd)` (..., nv)."""
-    return _bias(tree, ExternalLoads(), BiasForces)
+    return _bias(tree, ExternalLoads(), DEFAULT, BiasForces)
 
 
 @of_a_mechanism
-def _bias(tree: Tree, external: ExternalLoads, kind: type[Made]) -> Made:
-    free = tree.spanning_tree()
-    links = minimal_links(free, loaded=external.frames)
+def _bias(tree: Tree, external: ExternalLoads, method: str, kind: type[Made]) -> Made:
+    loaded = loaded_text(tree.spanning_tree(), external, method)
 
     def text(q: Array, qd: Array, *more: Array) -> Array:
-        acting = external.at_links(links, free, q, more)
-        return (inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, qd)
-                + passive_forces(tree, q, qd))
+        needed = loaded(q, qd, np.zeros(tree.nv), more)
+        return needed + rotor_velocity_forces(tree, qd) + passive_forces(tree, q, qd)
 
     described(tree, text, "Nonlinear effects: Coriolis, centrifugal, gravity, friction and spring forces.",
               " ".join(filter(None, [external.words, of_the_tree(tree)])))

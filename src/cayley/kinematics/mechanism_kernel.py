@@ -10,7 +10,7 @@ on the parameters alone, the grouped inertias of links among it, is computed onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -57,6 +57,18 @@ class MechanismKernel(Kernel[Result]):
 
     tree: Tree
     remake: Remake
+
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel[Any]:
+        """The kernel with external wrenches and the motion of the base as inputs, of those functions that have it.
+
+        >>> cy.load("planar2r").inertia_matrix.with_inputs(base_motion=True)
+        Traceback (most recent call last):
+        cayley.errors.UnsupportedError: inertia_matrix takes no wrenches and no motion of the base: inverse_dynamics...
+        """
+        raise UnsupportedError(
+            f"{self.__name__} takes no wrenches and no motion of the base: inverse_dynamics, forward_dynamics, "
+            "bias_forces and joint_reactions do, by with_inputs(wrenches=..., base_motion=..., method=...)")
 
     def with_parameters(self, *words: str) -> KernelWithParameters[Result]:
         """The kernel with one more input, the array (..., p) of the parameters that the words choose; made once. See

@@ -20,7 +20,7 @@ from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.dynamics.rigid_links.methods import KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
@@ -96,7 +96,7 @@ def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
     if tree.is_constrained:
         return _constrained_kernel(tree)
     default = _by_method(tree, default_method(tree), ForwardDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, KernelOfMethod),
                                 made_by=forward_dynamics_kernel)
 
 
@@ -107,7 +107,7 @@ def _constrained_kernel(tree: Tree) -> ForwardDynamics:
     default = constrained.constrained_dynamics_kernel(tree, structure, "multipliers", ForwardDynamics)
     return default.with_methods(
         tree, constrained.METHODS,
-        lambda method: constrained.constrained_dynamics_kernel(tree, structure, method, MechanismKernel),
+        lambda method: constrained.constrained_dynamics_kernel(tree, structure, method, KernelOfMethod),
         made_by=forward_dynamics_kernel)
 
 

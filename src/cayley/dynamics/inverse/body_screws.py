@@ -17,6 +17,7 @@ from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.screws import along_the_axes, chain_screws
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import Links, serial_chain
+from cayley.errors import UnsupportedError
 from cayley.geometry.spatial import force_transform, motion_transform
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -42,9 +43,13 @@ class BodyScrews(MechanismKernel[Screws]):
         """Pickled as the tree, so that inputs are there where it arrives."""
         return body_screws_kernel, (self.tree,)
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body") -> MechanismKernel[Screws]:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel[Screws]:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the chain at the origin of each named
-        frame, the tip or another, in its own axes or those of the "world"."""
+        frame, the tip or another, in its own axes or those of the "world". The base is at rest."""
+        if base_motion:
+            raise UnsupportedError("the screws of a chain are those on a base at rest: inverse_dynamics and "
+                                   "joint_reactions have with_inputs(base_motion=True)")
         return _made(self.tree, ExternalLoads(tuple(wrenches), axes), MechanismKernel)
 
 

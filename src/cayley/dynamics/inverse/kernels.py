@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.inverse.external_loads import ExternalLoads
+from cayley.dynamics.inverse.loaded_methods import loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
-from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
-from cayley.dynamics.rigid_links.methods import KernelWithMethods
-from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints import timed
 from cayley.kinematics.frame_kernels import sized
@@ -37,14 +36,24 @@ class InverseDynamics(KernelWithMethods):
                 self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: Array | None = None,
                 dtype: DTypeLike | None = None) -> Array: ...
 
-    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
-                    base_motion: bool = False) -> MechanismKernel:
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
+                    method: str | None = None) -> MechanismKernel:
         """The kernel with more inputs: a wrench (..., 6), (f; m), acting on the mechanism at the origin of each named
         frame, in its own axes or those of the "world"; then, with `base_motion`, the angular velocity (..., 3) of the
         root and the accelerations (..., 6), (a; dw), of its origin and of its turning, in its own axes, in which
         gravity stays as it is: `base_inputs` of `cayley.dynamics.inverse.external_loads` makes both of a pose and a
-        twist."""
-        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), _drives(self.tree))
+        twist. By any of the `methods`: those that are published for bases at rest and free tips give M qdd, to which
+        the bias forces of such motions are added.
+
+        >>> arm = cy.load("planar2r")
+        >>> state, tip = ([0.3, 0.4], [0.1, 0.2], [3.0, 4.0]), [1.0, 2.0, 0.0, 0.0, 0.0, 0.5]
+        >>> [arm.inverse_dynamics.with_inputs(wrenches=["tool"], method=name)(*state, tip).round(9).tolist()
+        ...  for name in ("newton-euler", "augmented-links", "trace-lagrange")]
+        [[15.206892561, 1.995992132], [15.206892561, 1.995992132], [15.206892561, 1.995992132]]
+        """
+        method = method or DEFAULT
+        self.check_method(method)
+        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), method, _drives(self.tree))
 
     def check_method(self, method: str) -> None:
         """That a method of this name exists; a form of the equations is named by `by_energy`."""
@@ -84,7 +93,7 @@ def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
     """The default method, with all others by name."""
     drives = _drives(tree)
     default = _by_method(tree, DEFAULT, drives, InverseDynamics)
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, drives, MechanismKernel),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, drives, KernelOfMethod),
                                 made_by=inverse_dynamics_kernel)
 
 
@@ -112,16 +121,16 @@ def _explanation(tree: Tree, drives: Drives | None) -> Callable[..., None] | Non
 
 
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads, drives: Drives | None) -> MechanismKernel:
+def _with_loads(tree: Tree, external: ExternalLoads, method: str, drives: Drives | None) -> MechanismKernel:
     free = tree.spanning_tree()
-    links = minimal_links(free, loaded=external.frames)
+    loaded = loaded_text(free, external, method)
 
     def text(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
-        acting = external.at_links(links, free, q, more)
-        needed = inverse_dynamics(links, q, qd, qdd, **acting) + drive_forces(free, q, qd, qdd)
+        needed = loaded(q, qd, qdd, more) + drive_forces(free, q, qd, qdd)
         return needed if drives is None else drives.forces(tree, q, needed, *more[len(external.names):]).tau
 
-    described(tree, text, _SENTENCE, " ".join(filter(None, [external.words, _words(tree, drives)])))
+    by = "" if method == DEFAULT else f"Method: {method}."
+    described(tree, text, _SENTENCE, " ".join(filter(None, [external.words, by, _words(tree, drives)])))
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->(v)"),
                   name="inverse_dynamics", outputs=("tau", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=MechanismKernel,

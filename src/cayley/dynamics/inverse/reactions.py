@@ -29,7 +29,7 @@ from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics, joint_l
 from cayley.dynamics.inverse.reactions_of_chains import CHAIN_METHODS, chain_loads
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of, serial_chain
-from cayley.dynamics.rigid_links.methods import KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.kinematics.constraint_wrenches import joining, wrenches_of
 from cayley.kinematics.constraints import timed
 from cayley.kinematics.forward import body_poses, frame_pose
@@ -71,7 +71,7 @@ class Reactions(KernelWithMethods):
         return _determined(self.tree, "body")
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
-                    result_axes: str = "body", method: str = DEFAULT) -> MechanismKernel:
+                    result_axes: str = "body", method: str | None = None) -> MechanismKernel:
         """The kernel with more inputs: those of `inverse_dynamics.with_inputs`. `result_axes`: those of the children
         ("body"), or of the root ("world"); the points stay the origins of the children.
 
@@ -81,7 +81,8 @@ class Reactions(KernelWithMethods):
         array([[-10.   ,  34.335,   0.   ],
                [-10.   ,  14.715,   0.   ]])
         """
-        return _made(self.tree, self._form(wrenches, axes, base_motion, result_axes, method, False), MechanismKernel)
+        form = self._form(wrenches, axes, base_motion, result_axes, method or DEFAULT, False)
+        return _made(self.tree, form, MechanismKernel)
 
     def parts(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
               result_axes: str = "body", method: str = DEFAULT) -> MechanismKernel[WrenchParts]:
@@ -115,7 +116,7 @@ class Form:
 def reactions_kernel(tree: Tree) -> Reactions:
     """The reactions of a mechanism on which nothing acts but gravity; `.with_inputs(...)` has the rest."""
     default = _made(tree, Form(), Reactions)
-    return default.with_methods(tree, METHODS, lambda method: _made(tree, Form(method=method), MechanismKernel),
+    return default.with_methods(tree, METHODS, lambda method: _made(tree, Form(method=method), KernelOfMethod),
                                 made_by=reactions_kernel)
 
 

@@ -27,13 +27,13 @@ from cayley.dynamics.rigid_links.drives import (
     viscous_frictions,
 )
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.dynamics.rigid_links.methods import KernelWithMethods
+from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.springs import spring_forces, spring_matrices
 from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -76,7 +76,7 @@ def linearize_kernel(tree: Tree) -> Linearize:
     if tree.is_constrained:
         return _constrained(tree, "constrained_linearize_kernel", Linearize, made_by=linearize_kernel)
     default = _cheaper(tree, lambda method: _by_method(tree, method, Linearize))
-    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, MechanismKernel),
+    return default.with_methods(tree, METHODS, lambda method: _by_method(tree, method, KernelOfMethod),
                                 made_by=linearize_kernel)
 
 
@@ -93,7 +93,7 @@ def forward_derivatives_kernel(tree: Tree) -> KernelWithMethods[ForwardDerivativ
         return _constrained(tree, "constrained_derivatives_kernel", KernelWithMethods,
                             made_by=forward_derivatives_kernel)
     default = _cheaper(tree, lambda method: _forward_by_method(tree, method, KernelWithMethods))
-    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, MechanismKernel),
+    return default.with_methods(tree, METHODS, lambda method: _forward_by_method(tree, method, KernelOfMethod),
                                 made_by=forward_derivatives_kernel)
 
 
@@ -105,7 +105,7 @@ def _constrained(tree: Tree, name: str, kind: type[WithMethods], *,
     structure = constraint_structure(tree)
     make = getattr(constrained, name)
     default = make(tree, structure, default_method(tree), kind)
-    return default.with_methods(tree, METHODS, lambda method: make(tree, structure, method, MechanismKernel),
+    return default.with_methods(tree, METHODS, lambda method: make(tree, structure, method, KernelOfMethod),
                                 made_by=made_by)
 
 

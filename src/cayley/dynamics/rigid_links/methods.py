@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import signature
 from typing import Any, NamedTuple, Self
 
-from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Result
 from cayley.dynamics.rigid_links.links import serial_chain
@@ -38,19 +37,47 @@ class Method(NamedTuple):
         return option in signature(getattr(import_module(self.module), function)).parameters
 
 
+def check_method(name: str, method: str, methods: Mapping[str, Method]) -> None:
+    """That a function has a method of this name."""
+    if method not in methods:
+        advice = did_you_mean(method, methods, otherwise=".")
+        raise ConventionError(f"{name} has no method {method!r}{advice} The methods are {', '.join(methods)}")
+
+
+class KernelOfMethod(MechanismKernel[Result]):
+    """What `using` gives: the kernel of one method of a function of a mechanism."""
+
+    whole: KernelWithMethods[Result]
+    method: str
+
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body",
+                    base_motion: bool = False) -> MechanismKernel[Any]:
+        """The kernel of this method with wrenches and the motion of the base as inputs, as that of the function."""
+        return self.whole.with_inputs(wrenches=wrenches, axes=axes, base_motion=base_motion, method=self.method)
+
+
 class KernelWithMethods(MechanismKernel[Result]):
     """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
     qdd)` by another.
     """
 
     methods: Mapping[str, Method] = {}
-    _make: Callable[[str], Kernel[Result]]
+    _make: Callable[[str], KernelOfMethod[Result]]
     _made_by: Callable[[Tree], KernelWithMethods[Result]]
 
-    def using(self, method: str) -> Kernel[Result]:
-        """The kernel of a method by its name; made once. The names are `methods`."""
+    def using(self, method: str) -> KernelOfMethod[Result]:
+        """The kernel of a method by its name; made once. The names are `methods`; it has the `with_inputs` of this one.
+        """
         self.check_method(method)
-        return kept(self, method, lambda: self._make(method))
+        made = kept(self, method, lambda: self._make(method))
+        made.whole = self
+        made.method = method
+        return made
+
+    def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
+                    method: str | None = None) -> MechanismKernel[Any]:
+        """The kernel of a method, the default if none is named, with wrenches and the motion of the base as inputs."""
+        return super().with_inputs(wrenches=wrenches, axes=axes, base_motion=base_motion)
 
     def __reduce__(self) -> tuple[Callable[[Tree], KernelWithMethods[Result]], tuple[Tree]]:
         """Pickled as the tree and the function that makes it, so that the methods are there where it arrives."""
@@ -58,12 +85,9 @@ class KernelWithMethods(MechanismKernel[Result]):
 
     def check_method(self, method: str) -> None:
         """That a method of this name exists."""
-        if method not in self.methods:
-            advice = did_you_mean(method, self.methods, otherwise=".")
-            raise ConventionError(
-                f"{self.__name__} has no method {method!r}{advice} The methods are {', '.join(self.methods)}")
+        check_method(self.__name__, method, self.methods)
 
-    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], Kernel[Any]], *,
+    def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], KernelOfMethod[Any]], *,
                      made_by: Callable[[Tree], KernelWithMethods[Any]]) -> Self:
         """This kernel, with its other methods by name; `made_by` is the function of a module that gives all of it."""
         self.tree = tree
