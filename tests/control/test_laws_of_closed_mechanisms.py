@@ -8,7 +8,7 @@ import cayley as cy
 from cayley.control.global_linearisation import computed_torque_kernel
 from cayley.control.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import Weights, tracking_control
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.constraint_kinds import PrescribedMotion
 from dynamics.test_closed_mechanisms import closed_state
 from dynamics.test_linearised_closed import hanging_parallelogram
@@ -35,6 +35,9 @@ def test_a_parallelogram_is_held_upright_by_its_crank():
     upright = np.array([np.pi / 2, -np.pi / 2, np.pi / 2])
     rest = np.zeros(3)
     law = tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], poles=[-3.0, -4.0])
+    for poles in ([-3.0], [-3.0, -4.0, -5.0]):
+        with pytest.raises(SignatureError, match="has 2 poles"):
+            tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], poles=poles)
     assert law.gains.shape == (1, 3, 2)
     model = law.model.at(upright)
     np.testing.assert_allclose(sorted(np.linalg.eigvals(model.A - model.B @ law.gains[0]).real), [-4, -3], rtol=1e-9)

@@ -40,7 +40,7 @@ from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.methods import METHODS
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.errors import ConventionError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.geometry.rotations.costs import dynamics_claims, jacobian_claims
 from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.catalogue import load_robot
@@ -180,6 +180,12 @@ def test_formulas():
     assert cubic.coefficients == (0, Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)) and cubic(30) == 9455
     assert polynomial({1: 1, 2: 4, 3: 9}) is None  # a parabola through three points proves nothing
     assert polynomial({1: 1, 2: 4, 3: 9, 4: 16}).coefficients == (0, 0, 1)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5])
+def test_arms_without_joints_are_not_counted(n):
+    with pytest.raises(SignatureError, match="one joint or more"):
+        operation_tables(n)
 
 
 def test_what_is_no_polynomial_is_refused():

@@ -12,7 +12,7 @@ from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import Motion, Revolute
 from cayley.model.parts import Body, Joint
 from dynamics.chains import random_chain, random_state
 from dynamics.test_inverse_dynamics import random_tree
@@ -130,6 +130,35 @@ def test_wrong_coordinates_are_refused():
     floating = random_tree(1, ("floating",))
     with pytest.raises(UnsupportedError, match="floating"):
         perturbation_map(CartesianCoordinates(floating, "frame0"), floating.neutral, np.zeros(6), np.zeros(6))
+
+
+@pytest.mark.spec("S1-94")
+@pytest.mark.parametrize(("orientation", "axes", "middle"), [
+    ("zyx moving", "zyx", np.pi / 2), ("zyx moving", "zyx", -np.pi / 2), ("xyz fixed", "zyx", np.pi / 2),
+    ("zyz moving", "zyz", 0.0), ("zyz moving", "zyz", np.pi)])
+def test_coordinates_at_a_singular_orientation_are_refused_by_every_entry(orientation, axes, middle):
+    """Axes that meet, in the order of the angles: the middle one is where its sequence is singular."""
+    bodies = [Body(f"b{k}", 1.0) for k in range(4)]
+    joints = [Joint(f"j{k}", f"b{k}", f"b{k + 1}", Revolute({"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}[axis]))
+              for k, axis in enumerate(axes)]
+    coordinates = CartesianCoordinates(cy.Mechanism.of("eye", bodies, joints).tree, "b3", orientation)
+    qd = np.ones(3)
+    for off in (0.0, 1e-3):
+        q = np.array([0.3, middle + off, 0.5])
+        for entry in (coordinates.jacobian, lambda q: coordinates.jacobian_rate(q, qd),
+                      lambda q: coordinates.jacobian_second_rate(q, qd, qd),
+                      lambda q: coordinates.jacobians(q, qd, qd)):
+            if off:
+                assert np.isfinite(np.concatenate([np.ravel(x) for x in np.atleast_1d(entry(q))])).all()
+                continue
+            with pytest.raises(SingularityError, match="singular for 'b3'"):
+                entry(q)
+
+
+def test_negative_damping_is_refused():
+    for damping in (-0.01, np.nan):
+        with pytest.raises(SignatureError, match="damping"):
+            CartesianMechanism(cy.load("planar2r").tree, "tool", task=PLANE, damping=damping)
 
 
 # Perturbations

@@ -307,6 +307,33 @@ def test_batches():
     assert tau.shape == (4, 5, 2) and np.abs(system.accelerations(q, qd, tau) - qdd).max() < 1e-11
 
 
+@pytest.mark.spec("S3-29")
+@pytest.mark.parametrize(("n", "given"), [(2, 1), (2, 3), (1, 2), (3, 1)])
+def test_forces_of_the_wrong_size_are_refused(n, given):
+    def kinetic(q, qd):
+        return qd @ qd / 2
+
+    system = lagrange_system(kinetic, forces=lambda q, qd: np.arange(1.0, given + 1))
+    with pytest.raises(SignatureError, match=f"one for each of the {n} coordinates"):
+        system.generalized_forces(*np.ones((3, n)))
+    with pytest.raises(SignatureError, match=f"one for each of the {n} coordinates"):
+        system.accelerations(*np.ones((3, n)))
+    right = lagrange_system(kinetic, forces=lambda q, qd: np.arange(1.0, n + 1))
+    np.testing.assert_allclose(right.accelerations(np.ones(n), np.ones(n), np.zeros(n)), np.arange(1.0, n + 1))
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 3), (2, 2)])
+def test_forces_on_particles_are_one_for_each(shape):
+    both = ParticleSystem([1.0, 2.0], lambda q: [[q[0], 0, 0], [q[0] + 1.0, q[1], 0]],
+                          forces=lambda x, xd: np.ones(shape))
+    with pytest.raises(SignatureError, match="forces on 2 particles"):
+        both.equations.generalized_forces(*np.ones((3, 2)))
+    held = constrained_particles([1.0, 2.0], lambda x: [(x[1] - x[0]) @ (x[1] - x[0]) - 1.0],
+                                 forces=lambda x, xd: np.ones(shape))
+    with pytest.raises(SignatureError, match="forces on 2 particles"):
+        held.generalized_forces(*np.ones((3, 6)))
+
+
 def test_wrong_input():
     with pytest.raises(SignatureError, match="takes 1 arguments"):
         lagrange_system(lambda q: q @ q)

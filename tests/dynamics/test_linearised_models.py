@@ -377,6 +377,8 @@ def test_identification_from_perturbed_motions():
     np.testing.assert_allclose(found.model.B, exact.B, rtol=0, atol=2e-9)
     assert found.excited and found.residual < 1e-10
     recursive = RecursiveFit(4, 2, dt)
+    with pytest.raises(SignatureError, match="there are none yet"):
+        recursive.model  # noqa: B018 (asked for its refusal)
     for sample in zip(x, u, y, strict=True):
         recursive.update(*sample)
     np.testing.assert_allclose(recursive.model.A, exact.A, rtol=0, atol=2e-8)

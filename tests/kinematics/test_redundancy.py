@@ -1,9 +1,13 @@
 """Velocities of redundant arms: the general solution, the shortest, and the one that improves a criterion."""
 
+from itertools import combinations
+
+import mpmath
 import numpy as np
 import pytest
 
 from cayley.compiler.kernel import kernel
+from cayley.errors import SignatureError
 from cayley.kinematics.indices import manipulability, uniform_jacobian
 from cayley.kinematics.redundancy import (
     general_solution,
@@ -104,6 +108,37 @@ def test_the_gradient_of_any_arm_by_differences():
     numeric = (8 * (compiled(q + steps) - compiled(q - steps)) -
                (compiled(q + 2 * steps) - compiled(q - 2 * steps))) / (12 * 1e-4)
     close(gradient, numeric, 1e-9)
+
+
+@pytest.mark.spec("S2-43", "S2-44")
+@pytest.mark.parametrize("off", [1e-3, 1e-6, 1e-9, 0.0])
+def test_at_and_next_to_singular_configurations(off):
+    """A stretched arm: manipulability keeps its digits next to it, and rates and gradient are no numbers at it."""
+    rates = kernel("(3),(2),(3)->(3)")(
+        lambda q, v, start: projected_rates(ARM.tree, q, v, start, "tool", task=POINT, axes="world"))
+    index, slope = (kernel(f"(3)->{out}")(lambda q, of=of: of(ARM.tree, q, "tool", task=POINT, axes="world"))
+                    for of, out in ((manipulability, "()"), (manipulability_gradient, "(3)")))
+    q, start = np.array([0.2, off, 0.0]), np.array([0.1, -0.3, 0.2])
+    l1, l2, l3 = mpmath.mpf(1.0), mpmath.mpf(0.8), mpmath.mpf(0.5)
+    # the minors of the Jacobian in axes of the first link, whose second and third links are in line
+    s, c, tail = mpmath.sin(mpmath.mpf(off)), mpmath.cos(mpmath.mpf(off)), l2 + l3
+    columns = [(-tail * s, l1 + tail * c), (-tail * s, tail * c), (-l3 * s, l3 * c)]
+    minors = [a[0] * b[1] - a[1] * b[0] for a, b in combinations(columns, 2)]
+    true = float(mpmath.sqrt(sum(minor**2 for minor in minors)))
+    close(index(q), true, 1e-15 + 1e-6 * true)
+    if off:
+        found = rates(q, V, start)
+        J = uniform_jacobian(ARM.tree, q, "tool", task=POINT, axes="world")
+        close(J @ found, V, 1e-13 / off)
+        close(found - start, J.T @ np.linalg.lstsq(J.T, found - start)[0], 1e-6 * np.abs(found).max())  # nearest to it
+        close(slope(q)[1], true / off, 1e-5)
+    else:
+        assert np.isnan(rates(q, V, start)).all() and np.isnan(slope(q)).all()
+        regular = np.stack([q, Q])
+        assert np.isnan(rates(regular, V, start)).any(axis=1).tolist() == [True, False]
+    for gain in (-1.0, [1.0, -1e-3], np.nan):
+        with pytest.raises(SignatureError, match="not negative"):
+            gradient_projection(np.eye(2), V, [1.0, 2.0], gain)
 
 
 def test_rates_as_a_kernel():

@@ -199,6 +199,8 @@ def regulator_gain(model: StateSpace, weights: Weights) -> Array:
 
 
 def _placed(model: StateSpace, poles: Sequence[complex]) -> Array:
+    if np.shape(poles) != model.A.shape[-1:]:
+        raise SignatureError(f"the closed loop has {model.A.shape[-1]} poles, not {np.size(poles)}")
     if not model.controllable:
         raise SingularityError("the poles cannot be placed: some mode is out of reach of the forces "
                                f"(margins {np.array2string(model.margins, precision=1)})")

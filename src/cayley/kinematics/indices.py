@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -130,7 +131,23 @@ def manipulability(tree: Tree, q: Array, frame: str, *, task: str | Sequence[boo
     m, n = J.shape
     if m > n:
         return 0.0 * np.sum(q)
-    return np.abs(np.linalg.det(J)) if m == n else np.sqrt(np.maximum(np.linalg.det(J @ J.T), 0.0))
+    if m == n:
+        return np.abs(np.linalg.det(J))
+    squares = [row @ row for row in orthogonal_rows(J)]  # J J^T would lose half of the digits
+    return np.sqrt(reduce(lambda product, square: product * square, squares))
+
+
+def orthogonal_rows(J: Array, *, passes: int = 1) -> list[Array]:
+    """The rows of J (m, n), each less its parts along those before it: their lengths multiply to sqrt(det(J J^T)). Two
+    passes make also a short one orthogonal to rounding of its own length.
+    """
+    made: list[Array] = []
+    for row in J:
+        for before in made * passes:
+            square = before @ before
+            row = row - before * (before @ row / np.where(square > 0.0, square, 1.0))
+        made.append(row)
+    return made
 
 
 def _reciprocals(parts: Subspaces, size: int) -> Array:

@@ -12,19 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from cayley.compiler.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import SignatureError
 from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.indices import manipulability
+from cayley.kinematics.indices import manipulability, orthogonal_rows
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
 from cayley.kinematics.task_functions import task_jacobian
+from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
+
+_NO_GRADIENT = 1e-13  # of the product of the lengths of the rows: a manipulability below this is zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,9 @@ def gradient_projection(J: ArrayLike, v: ArrayLike, gradient: ArrayLike, gain: A
 
     `gain` (...) must not be negative; the gradient is by the velocities, as `manipulability_gradient` gives it.
     """
+    if not np.all(np.asarray(gain) >= 0.0):
+        raise SignatureError(f"the gain of a criterion that is to become smaller is not negative, and here {gain}: "
+                             "give the gradient of what is to grow a minus sign")
     push = -np.asarray(gain, dtype=np.float64)[..., None] * np.asarray(gradient, dtype=np.float64)
     return general_solution(J, v, push, tolerance=tolerance)
 
@@ -95,19 +102,30 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
                     axes: str) -> Array:
     """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for.
 
-    By J J^T, for regular configurations of arms with at least as many joints as rows; infinite or NaN at singular ones.
+    By rows made orthogonal, for regular configurations of arms with at least as many joints as rows; NaN where a row
+    follows from those before it to RANK_TOLERANCE, as at singular ones.
     """
     check_independent(tree, "rates of redundant joints", frame)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     J = general_jacobian(tree, q, frame, axes=axes)[chosen]
-    return start + J.T @ ldl_solve(J @ J.T, v - J @ start)
+    rates = start
+    for row, across, asked in zip(J, orthogonal_rows(J, passes=2), v, strict=True):  # rows before stay as they are
+        square = across @ across
+        regular = square > RANK_TOLERANCE**2 * (row @ row)
+        rates = rates + across * np.where(regular, (asked - row @ rates) / np.where(regular, square, 1.0), np.nan)
+    return rates
 
 
 def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
                             characteristic_length: float | None = None) -> Array:
     """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make
-    it grow.
+    it grow. NaN where the manipulability is zero but for rounding: it has no gradient there.
     """
     check_independent(tree, "the gradient of an index", frame)
-    return task_jacobian(tree, q, lambda x: manipulability(tree, x, frame, task=task, axes=axes,
-                                                           characteristic_length=characteristic_length))
+
+    def index(x: Array) -> Scalar:
+        return manipulability(tree, x, frame, task=task, axes=axes, characteristic_length=characteristic_length)
+
+    J = uniform_jacobian(tree, q, frame, task=task, axes=axes, characteristic_length=characteristic_length)
+    largest = np.sqrt(reduce(lambda product, square: product * square, [row @ row for row in J]))
+    return task_jacobian(tree, q, index) + np.where(index(q) > _NO_GRADIENT * largest, 0.0, np.nan)

@@ -32,11 +32,11 @@ _NEWTON = 4
 def better_manipulability(machine: Machine, frame: str, gain: float = 1.0, *, task: str | Sequence[bool] = "pose"
                           ) -> Callable[[Array], Array]:
     """The secondary purpose of `follow_path` that makes the manipulability of a task grow: its gradient, times the
-    gain."""
+    gain; none where it has no gradient, at singular configurations."""
     tree = machine.tree
     slope = kernel(f"({tree.nq})->({tree.nv})", name="manipulability_gradient")(
         lambda q: manipulability_gradient(tree, q, frame, task=task, axes="world"))
-    return lambda q: gain * slope(q)
+    return lambda q: gain * np.nan_to_num(slope(q))
 
 
 def away_from_limits(machine: Machine, frame: str, gain: float = 1.0) -> Callable[[Array], Array]:

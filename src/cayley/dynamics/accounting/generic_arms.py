@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ConventionError
+from cayley.errors import ConventionError, SignatureError
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
@@ -38,6 +38,12 @@ def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[f
             Joint(f"joint{number}", bodies[-2].name, bodies[-1].name, motion,
                   _twisted(twist, random.uniform(0.2, 0.9, 3))))
     return Tree.of(f"generic arm of {len(joints)} joints", bodies, joints, gravity=tuple(gravity))
+
+
+def check_joints(n: int) -> None:
+    """That operations are counted of an arm with a joint or more."""
+    if not isinstance(n, int) or n < 1:
+        raise SignatureError(f"operations are counted of an arm with one joint or more, not of {n!r}")
 
 
 def check_kinds(kinds: str, n: int) -> None:

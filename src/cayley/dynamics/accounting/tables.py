@@ -23,7 +23,7 @@ from cayley.dynamics.accounting import published
 from cayley.dynamics.accounting.counted_run import named, nothing_idle, operations_by_equation, total
 from cayley.dynamics.accounting.cycles import ALGORITHM_53, ALGORITHM_56, ALGORITHM_57, table_rules
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.accounting.generic_arms import GENERAL, check_joints, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.errors import ConventionError
@@ -45,6 +45,7 @@ def operation_tables(n: int = 6) -> OperationTables:
     >>> [table.title.split(":")[0] for table in tables]
     ['Table 5.1', 'Table 5.2', 'Table 5.3', 'Table 3 of Mladenova', 'Table 2 of Mladenova']
     """
+    check_joints(n)
     return OperationTables((table_51(n), table_52(n), table_53(n), table_3(n), table_2(n)))
 
 

@@ -7,10 +7,12 @@ x' = J qd, x'' = J qdd + J' qd. Source: Balafoutis & Patel (7.4.1), (7.4.6), (7.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
@@ -75,6 +77,7 @@ class CartesianCoordinates:
 
     def jacobian(self, q: Array) -> Array:
         """J (m, nv)."""
+        self._check(q)
         if self.orientation is None:
             return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
         return analytic_jacobian(self.tree, q, self.frame, orientation=self.orientation,
@@ -82,6 +85,7 @@ class CartesianCoordinates:
 
     def jacobian_rate(self, q: Array, qd: Array) -> Array:
         """J' (m, nv)."""
+        self._check(q)
         if self.orientation is None:
             return jacobian_rate(self.tree, q, qd, self.frame, axes="world")[list(self.rows)]
         return analytic_jacobian_rate(self.tree, q, qd, self.frame, orientation=self.orientation,
@@ -89,6 +93,7 @@ class CartesianCoordinates:
 
     def jacobian_second_rate(self, q: Array, qd: Array, qdd: Array) -> Array:
         """J'' (m, nv)."""
+        self._check(q)
         if self.orientation is None:
             return jacobian_second_rate(self.tree, q, qd, qdd, self.frame, axes="world")[list(self.rows)]
         return analytic_jacobian_second_rate(self.tree, q, qd, qdd, self.frame, orientation=self.orientation,
@@ -103,8 +108,16 @@ class CartesianCoordinates:
             return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
 
         m = self.size
-        check = None if self.orientation is None else check_orientation(self.tree, self.frame,
-                                                                        orientation=self.orientation,
-                                                                  relative_to="world")
         return kernel(sized(self.tree, f"(q),(v),(v)->({m},v),({m},v),({m},v)"), outputs=Jacobians._fields,
-                      check=check)(jacobians)
+                      check=self._singular_orientation)(jacobians)
+
+    @cached_property
+    def _singular_orientation(self) -> Callable[..., None] | None:
+        if self.orientation is None:
+            return None
+        return check_orientation(self.tree, self.frame, orientation=self.orientation, relative_to="world")
+
+    def _check(self, q: Array) -> None:
+        """Of numbers, that the parameters of the orientation are not singular; kernels have a check of their own."""
+        if self._singular_orientation is not None and np.asarray(q).dtype != object:
+            self._singular_orientation(np.asarray(q))

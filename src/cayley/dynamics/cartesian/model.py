@@ -31,7 +31,7 @@ from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.batched_matrices import regularity, solved, times, transposed
 from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.errors import SingularityError
+from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
@@ -91,6 +91,10 @@ class CartesianMechanism:
     orientation: str | None = None
     task: str | Sequence[bool] = "pose"
     damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.damping >= 0.0:
+            raise SignatureError(f"the damping k of singular configurations is not negative, and here {self.damping}")
 
     @cached_property
     def coordinates(self) -> CartesianCoordinates:

@@ -107,6 +107,10 @@ class RecursiveFit:
 
     @property
     def model(self) -> StateSpace:
+        """What the samples so far say; `SignatureError` while there are none that say anything."""
+        if not self._started:
+            raise SignatureError("a model is fitted to samples, and there are none yet, or all are zero: "
+                                 "update(x, u, x_next)")
         return _model(self._T.T, self._states, self.dt)
 
 

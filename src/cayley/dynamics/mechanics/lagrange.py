@@ -29,7 +29,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.mechanics.energy_forms import nielsen_forces, tzenov_forces
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
-from cayley.errors import SingularityError, UnsupportedError
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
 
 
 def lagrange_system(kinetic: Function, potential: Function | None = None, *, forces: Function | None = None,
@@ -174,7 +174,13 @@ class LagrangeSystem(HoldsFunctions):
         """What is left of forces that a motion needs, with those of dissipation, when the applied ones act."""
         if self.dissipation is not None:
             needed = needed + jacobian(self.dissipation(q, qd, t), qd)
-        return needed if self.forces is None else needed - np.stack(list(self.forces(q, qd, t)))
+        if self.forces is None:
+            return needed
+        applied = np.stack(list(self.forces(q, qd, t)))
+        if applied.shape != needed.shape:
+            raise SignatureError(f"the forces of {self.name} have the shape {applied.shape}: there is one for each of "
+                                 f"the {len(q)} coordinates")
+        return needed - applied
 
     def _by_form(self, name: str, form: Function) -> Kernel:
         def text(q: Array, qd: Array, qdd: Array, t: Scalar) -> Array:

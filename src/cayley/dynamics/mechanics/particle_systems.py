@@ -23,7 +23,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.dynamics.mechanics.lagrange import LagrangeSystem
-from cayley.errors import ModelError
+from cayley.errors import ModelError, SignatureError
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class ParticleSystem(HoldsFunctions):
 
         def forces(q: Array, qd: Array, t: Scalar) -> Array:
             x, xd = self._moving(q, qd, t)
-            return np.einsum("ja,jai->i", _rows(applied(x, xd, t)), jacobian(x, q))  # type: ignore[misc]    # (G.9)
+            return np.einsum("ja,jai->i", _pushes(applied(x, xd, t), x), jacobian(x, q))  # type: ignore[misc]    # (G.9)
 
         return LagrangeSystem(lagrangian, self.rheonomic, forces if applied else None, name="particles")
 
@@ -130,7 +130,16 @@ def constrained_particles(masses: ArrayLike, constraints: Function, *, potential
     rheonomic = any(takes_time(f, count) for f, count in ((constraints, 1), (potential, 1), (forces, 2)) if f)
     return LagrangeSystem(
         lagrangian, rheonomic, name="particles", constraints=lambda q, t: holds(q.reshape(-1, 3), t),
-        forces=(lambda q, qd, t: _rows(pushes(q.reshape(-1, 3), qd.reshape(-1, 3), t)).reshape(-1)) if pushes else None)
+        forces=(lambda q, qd, t: _pushes(pushes(q.reshape(-1, 3), qd.reshape(-1, 3), t), q.reshape(-1, 3)).reshape(-1))
+        if pushes else None)
+
+
+def _pushes(values: list[list[Scalar]], x: Array) -> Array:
+    """The forces on particles at x (N, 3), one for each."""
+    forces = _rows(values)
+    if forces.shape != x.shape:
+        raise SignatureError(f"the forces on {len(x)} particles have the shape {forces.shape}: give (N, 3)")
+    return forces
 
 
 def _rows(values: list[list[Scalar]]) -> Array:
