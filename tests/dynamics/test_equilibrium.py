@@ -97,6 +97,30 @@ def test_random_degenerate_potentials_with_known_answers(seed):
     assert Potential(saddle).at([0.0, 0.0, 0.0]).nature == "unstable"
 
 
+@pytest.mark.spec("S2-54")
+@pytest.mark.parametrize("seed", range(12))
+def test_the_lowest_power_decides_however_small_it_is(seed):
+    """q^m + c q^k with k < m and |c| down to 1e-9, alone and at the bottom of a bent valley: U < 0 next to 0 if c < 0,
+    or if k is odd. Far away only q^m is seen.
+    """
+    random = np.random.default_rng(seed)
+    k = int(random.integers(2, 10))
+    m, c, bend = k + int(random.integers(1, 4)), 10 ** random.uniform(-9, -1) * random.choice([-1, 1]), random.normal()
+    m += m % 2
+
+    def bottom(x):
+        return x**m + c * x**k
+
+    known = "unstable" if k % 2 or c < 0 else "stable"
+    assert Potential(lambda q: bottom(q[0])).at([0.0]).nature == known
+    assert Potential(lambda q: bottom(q[0]) + (q[1] - bend * q[0]**2) ** 2).at([0.0, 0.0]).nature == known
+    both = Potential(lambda q: bottom(q[0]) + q[1] ** m).at([0.0, 0.0]).nature
+    assert both in (known, "undecided")
+    printed = [(8, 1e-3, 7), (6, 1e-4, 5), (10, 1e-2, 9), (4, 1e-9, 3)]
+    high, small, low = printed[seed % 4]
+    assert Potential(lambda q: q[0]**high - small * q[0]**low).at([0.0]).nature == "unstable"
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
 @pytest.mark.parametrize("place", [0.0, 1.0, -2.3])
 def test_nature_does_not_depend_on_the_unit_or_the_place(scale, place):

@@ -53,8 +53,8 @@ def test_half_turns_that_are_touched_or_nearly_so(chart, sense):
                                      frame="world", chart=chart)
         return sense * path.half_turns
 
-    np.testing.assert_allclose(found(np.pi), np.pi * np.array([0.5, 1.5, 2.5]), rtol=0, atol=1e-5)
-    np.testing.assert_allclose(found(np.pi, 3.0), [np.pi / 2], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found(np.pi), np.pi * np.array([0.5, 1.5, 2.5]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found(np.pi, 3.0), [np.pi / 2], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found(np.pi, np.pi / 2), [np.pi / 2], rtol=0, atol=1e-6)  # at the very end
     assert found(np.pi * (1 - 1e-7)).size == 0
     first = np.arcsin(1 / 1.001)

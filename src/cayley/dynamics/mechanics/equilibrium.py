@@ -3,7 +3,8 @@
 Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium
 is stable, if one is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then the slope of U is
 looked at along the flat directions, all others at their best, in growing steps until it stands out of rounding and of
-what is left of the gradient:
+what is left of the gradient; if hardly anything is left of that, in tiny steps with many digits, where the lowest power
+of U is all that counts:
 
     stable        U rises in every direction           unstable   U falls in some direction
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
@@ -20,14 +21,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import mpmath
 import numpy as np
 from scipy.optimize import minimize, root
 from scipy.stats import qmc
 
+from cayley.compiler.algebras import MPMATH
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
-from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import CayleyError, SignatureError
 from cayley.showing import brief
 
 Nature = Literal["stable", "unstable", "indifferent", "undecided"]
@@ -35,6 +38,8 @@ _FLAT = 1e-6  # eigenvalues this small, against the curvature of U around, decid
 _STEPS = 0.2 * 2.0 ** -np.arange(21.0)[::-1]  # how far flat directions are followed
 _NOISE = 64 * np.finfo(float).eps
 _LEFT = 8.0  # times the gradient at the equilibrium: so much of a slope may come from its place, which is not exact
+_DIGITS = 320
+_TINY = range(-24, -7)  # powers of ten: steps with as many digits
 _EVEN = 1e-3  # of the steepest rise around: where it is everywhere more, it is positive everywhere
 
 
@@ -151,8 +156,13 @@ class Potential(HoldsFunctions):
     def _nature_along(self, q: Array, flat: Array, others: Array) -> Nature:
         """The nature when all curvatures but the flat ones are positive."""
         if flat.shape[1] > 1:
-            return self._nature_around(q, flat, others)
+            ways = _ways(flat.shape[1])[:2 * flat.shape[1] + 16] @ flat.T
+            around = self._nature_around(q, flat, others)
+            falls = around == "stable" and any(self._lowest_sign(q, way, others) == -1 for way in ways)
+            return "unstable" if falls else around
         signs = [self._sign_along(q, side * flat[:, 0], others) for side in (1, -1)]
+        exact = [self._lowest_sign(q, side * flat[:, 0], others) for side in (1, -1)] if any(signs) else []
+        signs = signs if None in exact or not exact else exact
         if -1 in signs:
             return "unstable"
         if None in signs:
@@ -169,6 +179,38 @@ class Potential(HoldsFunctions):
             return 0
         first, second = np.sign(slopes[[seen[0], min(seen[0] + 1, len(slopes) - 1)]])
         return int(first) if first == second else None
+
+    def _lowest_sign(self, q: Array, way: Array, others: Array) -> int | None:
+        """The sign of the lowest power of U along a way whose coefficient is more than rounding, exactly: 1 if U rises
+        by it, -1 if it falls; None if what is left of the gradient hides it, or U is not written for such numbers.
+        """
+        least = _NOISE * self._curvature_around(q)
+        with mpmath.workdps(_DIGITS):
+            try:
+                left = abs(self._exact_slope(q, mpmath.mpf(0), way, others))
+                slopes = [self._exact_slope(q, mpmath.mpf(10) ** k, way, others) for k in _TINY]
+            except (CayleyError, TypeError, ValueError, ZeroDivisionError):
+                return None
+            for k, slope, next_slope in zip(_TINY, slopes, slopes[1:], strict=False):
+                if slope * next_slope <= 0 or abs(slope) <= _LEFT * left:
+                    continue
+                power = mpmath.log10(next_slope / slope)
+                if abs(power - mpmath.nint(power)) < 0.01 and abs(slope) > least * mpmath.mpf(10) ** (k * power):
+                    return int(mpmath.sign(slope))
+        return None
+
+    def _exact_slope(self, q: Array, step: Scalar, way: Array, others: Array) -> Scalar:
+        """As `_slope`, with many digits."""
+        inverse = np.linalg.inv(others.T @ self.hessian(q) @ others)
+        x = np.array([mpmath.mpf(float(a)) + step * mpmath.mpf(float(b)) for a, b in zip(q, way, strict=True)])
+        slope = self.gradient.evaluate(MPMATH, x)
+        for _ in range(100):
+            off = others.T @ slope
+            if not any(abs(each) > mpmath.mpf(10) ** (30 - _DIGITS) for each in off):
+                break
+            x = x - others @ (inverse @ off)
+            slope = self.gradient.evaluate(MPMATH, x)
+        return way @ slope
 
     def _nature_around(self, q: Array, flat: Array, others: Array) -> Nature:
         """The same with several flat directions: by the least slope on small spheres, searched from many directions."""

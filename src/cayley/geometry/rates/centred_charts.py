@@ -71,11 +71,14 @@ def evaluate(spans: Sequence[ChartSpan], times: Array, what: str) -> Array:
     return forms
 
 
-def half_turns(spans: Sequence[ChartSpan], scalar_part: Callable[[Array], Array], nearest: float) -> Array:
-    """The zeros of the scalar part, looked for between the steps of the integrator and four points within each."""
+def half_turns(spans: Sequence[ChartSpan], scalar_part: Callable[[Array], Array], nearest: float,
+               rate: Callable[[float], float]) -> Array:
+    """The zeros of the scalar part, looked for between the steps of the integrator and four points within each; those
+    that are only touched are zeros of its `rate`.
+    """
     steps = np.concatenate([[spans[0].start], *(span.steps[1:] for span in spans)])
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
-    return half_turns_of(scalar_part, grid, nearest=nearest)
+    return half_turns_of(scalar_part, grid, nearest=nearest, rate=rate)
 
 
 def _quarter_turn(t: float, c: Array) -> float:

@@ -3,7 +3,7 @@
 They are the zeros of the scalar part w of a unit homogeneous form [w : v] that is continuous in time. Where w changes
 its sign a half-turn is crossed; where |w| goes down to zero and up again it is touched. An integrated w is known to
 some 1e-10 only, so that a touch may look like a near miss, or like two crossings: where |w| stays below `nearest` in
-between they are one half-turn, in the middle.
+between they are one half-turn: where the rate of w, if that is known, is zero, or else in the middle.
 """
 
 from __future__ import annotations
@@ -15,12 +15,23 @@ import numpy as np
 from cayley.compiler.typing import Array
 
 
-def half_turns_of(w: Callable[[Array], Array], grid: Array, *, nearest: float) -> Array:
-    """The zeros of `w` in the order of the grid, which is fine enough that w has at most one between two neighbours."""
+def half_turns_of(w: Callable[[Array], Array], grid: Array, *, nearest: float,
+                  rate: Callable[[float], float] | None = None) -> Array:
+    """The zeros of `w` in the order of the grid, which is fine enough that w has at most one between two neighbours.
+    `rate` is that of w, to any factor that keeps its sign.
+    """
     values = w(grid)
-    found = [*_crossed(w, grid, values), *_touched(w, grid, values, nearest)]
+    found = [*_crossed(w, grid, values), *_touched(w, grid, values, nearest, rate)]
     ordered = sorted(found, key=lambda t: abs(t - grid[0]))
-    return np.array(_distinct(w, ordered, nearest))
+    return np.array(_distinct(w, ordered, nearest, rate))
+
+
+def _turning(rate: Callable[[float], float] | None, low: float, high: float, otherwise: float) -> float:
+    """Where the rate changes its sign between two times, if it does."""
+    from scipy.optimize import brentq
+    if rate is None or not rate(low) * rate(high) < 0:
+        return otherwise
+    return float(brentq(rate, low, high, xtol=1e-14, rtol=8.9e-16))
 
 
 def _crossed(w: Callable[[Array], Array], grid: Array, values: Array) -> list[float]:
@@ -29,7 +40,8 @@ def _crossed(w: Callable[[Array], Array], grid: Array, values: Array) -> list[fl
             for k in np.flatnonzero(values[:-1] * values[1:] < 0)]
 
 
-def _touched(w: Callable[[Array], Array], grid: Array, values: Array, nearest: float) -> list[float]:
+def _touched(w: Callable[[Array], Array], grid: Array, values: Array, nearest: float,
+             rate: Callable[[float], float] | None) -> list[float]:
     """The least |w| around each point of the grid that is nearer to zero than its neighbours, if it is as good as zero.
     """
     from scipy.optimize import minimize_scalar
@@ -41,11 +53,12 @@ def _touched(w: Callable[[Array], Array], grid: Array, values: Array, nearest: f
                                options={"xatol": 1e-12})
         place = min((float(best.x), float(grid[k])), key=lambda t: abs(float(w(np.array([t]))[0])))
         if abs(float(w(np.array([place]))[0])) <= nearest:
-            found.append(place)
+            found.append(_turning(rate, low, high, place))
     return found
 
 
-def _distinct(w: Callable[[Array], Array], times: list[float], nearest: float) -> list[float]:
+def _distinct(w: Callable[[Array], Array], times: list[float], nearest: float,
+              rate: Callable[[float], float] | None) -> list[float]:
     """One time for each half-turn: between two of them w has been away from zero."""
     kept: list[tuple[float, float]] = []
     for t in times:
@@ -53,4 +66,4 @@ def _distinct(w: Callable[[Array], Array], times: list[float], nearest: float) -
             kept[-1] = kept[-1][0], t
         else:
             kept.append((t, t))
-    return [first + (last - first) / 2 for first, last in kept]
+    return [_turning(rate, first, last, first + (last - first) / 2) for first, last in kept]

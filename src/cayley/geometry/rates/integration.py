@@ -91,7 +91,10 @@ def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayL
     walk = _walk_centred if chart == "vector-parameter" else _walk_homogeneous
     spans, drift, evaluations = walk(velocity, h, instants[0], instants[-1], frame, solve)
     forms = _evaluate(spans, instants)
-    found = half_turns(spans, lambda t: _evaluate(spans, t)[:, 0], 1e-9 + 100 * rtol)
+    def rate(t: float) -> float:
+        return -float(_evaluate(spans, np.array([t]))[0, 1:] @ velocity(t)) / 2
+
+    found = half_turns(spans, lambda t: _evaluate(spans, t)[:, 0], 1e-9 + 100 * rtol, rate)
     return AttitudePath(instants, forms, matrix_from_homogeneous(forms), tuple(spans),
                         np.array([s.start for s in spans[1:]]), found, drift, evaluations)
 
