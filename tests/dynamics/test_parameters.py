@@ -104,7 +104,7 @@ def tree_of_kinds():
 
     def body(name):
         A = rng.normal(size=(3, 3))
-        return Body(name, 1.0 + rng.random(), 0.2 * rng.normal(size=3), A @ A.T + np.eye(3))
+        return Body(name, 1.0 + rng.random(), 0.2 * rng.normal(size=3), np.trace(A @ A.T) * np.eye(3) - A @ A.T)
 
     def place():
         return Revolute(tuple(np.eye(3)[0])).pose(rng.normal(size=1))[0], rng.normal(size=3)
@@ -274,7 +274,7 @@ def test_forces_are_linear_in_moments():
     for body in tree.bodies[1:]:
         if body.mass is not None:
             A = rng.normal(size=(3, 3))
-            own = Body(body.name, rng.random(), rng.normal(size=3), A @ A.T)
+            own = Body(body.name, rng.random(), rng.normal(size=3), np.trace(A @ A.T) * np.eye(3) - A @ A.T)
             J = np.trace(own.inertia) / 2 * np.eye(3) - own.inertia + own.mass * np.outer(own.center, own.center)
             values += [own.mass, *(own.mass * own.center), *J[np.triu_indices(3)]]
             bodies[body.name] = own

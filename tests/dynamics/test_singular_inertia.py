@@ -26,6 +26,7 @@ from cayley.errors import CayleyError, ModelError, SingularityError
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Joint, Rotor
+from cayley.model.tree import Tree
 from dynamics.chains import random_chain, random_state
 from kinematics.pinocchio_trees import PinocchioTree, without_universal_joints
 from model.random_trees import KINDS, random_configuration, random_parts
@@ -45,7 +46,7 @@ def chain(name, *links):
     bodies = [Body("link0"), *[Body(f"link{k}", *mass) for k, (_, _, *mass) in enumerate(links, 1)]]
     joints = [
         Joint(f"joint{k}", f"link{k - 1}", f"link{k}", motion, place) for k, (motion, place, *_) in enumerate(links, 1)]
-    return Mechanism.of(name, bodies, joints)
+    return Mechanism(Tree.of(name, bodies, joints))  # also of bodies that Mechanism.of would refuse
 
 
 def branching():

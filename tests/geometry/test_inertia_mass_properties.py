@@ -58,7 +58,7 @@ def test_shapes_that_are_no_bodies():
 
 
 def test_a_repair_is_offered_only_where_there_is_one():
-    for body in (ci.MassProperties(-1.0, np.zeros(3), np.eye(3)), ci.MassProperties(np.nan, np.zeros(3), np.eye(3))):
+    for body in (ci.MassProperties(mass, np.zeros(3), np.eye(3)) for mass in (-1.0, np.nan, 0.0)):
         with pytest.raises(GeometryError, match="not physical") as caught:
             ci.check_mass_properties(body)
         assert "repair" not in str(caught.value)
@@ -296,7 +296,7 @@ def test_the_message_says_which_inequality_fails_and_by_how_much():
 
     assert verdict(0.0, np.zeros((3, 3))).violations == ()
     assert verdict(1.0, np.zeros((3, 3))).violations == ()
-    assert verdict(0.0, np.diag([1, 1, 1])).violations == ()  # a rotor of which only the inertia counts
+    assert verdict(0.0, np.diag([1, 1, 1])).violations == ("there is no mass, but an inertia",)  # as in mechanisms
     assert verdict(-2.0, np.eye(3)).violations == ("the mass is negative: -2 kg",)
     thick = verdict(1.0, np.diag([0.2, 1.0, 0.5]))
     assert thick.violations == ("the triangle inequality fails: I3 = 1 exceeds I1 + I2 = 0.7 by 0.3 kg m^2",)
@@ -323,7 +323,7 @@ def test_pseudo_inertia_that_belongs_to_no_body():
     assert "not positive semidefinite" in bad.violations[0] and "triangle inequality fails by" in bad.violations[0]
     assert ci.pseudo_inertia_consistency(np.zeros((4, 4)))
     massless = np.diag([1.0, 1, 1, 0])
-    assert ci.pseudo_inertia_consistency(massless)
+    assert ci.pseudo_inertia_consistency(massless).violations == ("there is no mass, but an inertia",)
     massless[0, 3] = massless[3, 0] = 0.1
     assert "there is no mass, but a first moment of 0.1 kg m" in ci.pseudo_inertia_consistency(massless).violations[0]
     assert "mass is negative: -1 kg" in ci.pseudo_inertia_consistency(np.diag([1.0, 1, 1, -1])).violations[0]

@@ -35,7 +35,9 @@ def random_parts(random, kinds):
     bodies, joints = [Body("root")], []
     for k, kind in enumerate(kinds):
         spread = random.normal(size=(3, 3))
-        bodies.append(Body(f"body{k}", random.uniform(0.5, 3), random.normal(size=3), spread @ spread.T + np.eye(3)))
+        squares = (spread @ spread.T + np.eye(3)) / 2
+        inertia = np.trace(squares) * np.eye(3) - squares  # that of a body, however its mass is spread
+        bodies.append(Body(f"body{k}", random.uniform(0.5, 3), random.normal(size=3), inertia))
         parent = bodies[random.integers(max(0, k - 2), k + 1)].name
         joints.append(Joint(f"joint{k}", parent, f"body{k}", random_motion(random, kind), random_pose(random)))
     frames = [Frame(f"frame{k}", f"body{k}", random_pose(random)) for k in range(len(kinds))]

@@ -96,7 +96,8 @@ def placed(rotation, position):
 def body(name, seed):
     random = np.random.default_rng(seed)
     root = random.normal(size=(3, 3))
-    return Body(name, 1.0 + seed / 5, 0.2 * random.normal(size=3), 0.1 * root @ root.T + 0.2 * np.eye(3))
+    spread = 0.1 * root @ root.T
+    return Body(name, 1.0 + seed / 5, 0.2 * random.normal(size=3), np.trace(spread) * np.eye(3) - spread)
 
 
 @cache

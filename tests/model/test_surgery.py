@@ -1,5 +1,6 @@
 """Joints locked and freed, bodies made one, parts taken out and attached: beside Pinocchio, MuJoCo and the whole."""
 
+import warnings
 from dataclasses import replace
 from importlib.metadata import files
 
@@ -9,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.errors import CayleyError, ModelError, UnsupportedError
+from cayley.errors import CayleyError, ModelError, ModelWarning, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.model.constraint_kinds import Coupling, Pfaffian, PrescribedMotion, Rod
 from cayley.model.joint_kinds import Prismatic, Revolute, Spherical
@@ -420,16 +421,83 @@ def test_armature_is_the_diagonal_of_the_mass_matrix_beside_mujoco():
 
 @pytest.mark.parametrize(("mass", "inertia", "words"), [
     (2.0, np.diag([1.0, 1.0, 3.0]), "triangle inequality fails"), (2.0, -np.eye(3), "negative"),
-    (0.0, np.eye(3), "it has no mass, but an inertia")])
-def test_impossible_inertias_are_refused(mass, inertia, words):
+    (0.0, np.eye(3), "there is no mass, but an inertia"), (2.0, [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]], "not symmetric")])
+@pytest.mark.spec("S1-05")
+def test_impossible_inertias_are_refused_by_all_who_take_bodies(mass, inertia, words):
+    """One answer: an error where the numbers of a body are given, a warning where a mechanism is made of bodies, which
+    may be those of a maker's file.
+    """
     arm = cy.load("planar2r")
+    inertia = np.array(inertia, dtype=float)
+    for convention in ("standard", "modified"):
+        for about in ("center", "origin"):
+            with pytest.raises(ModelError, match=words):
+                cy.Mechanism.from_dh([(0, 0, 1, 0.3)], convention=convention, masses=[mass], inertias=[inertia],
+                                     inertia_about=about)
+    if words == "not symmetric":
+        return
+    stone = Body("stone", mass, inertia=inertia)
+    with pytest.raises(ModelError, match=f"'stone'.*{words}"):
+        arm.attached(stone, at="tool")
+    with pytest.warns(ModelWarning, match=f"one: no body can be as 'stone'.*{words}"):
+        cy.Mechanism.of("one", [Body("base"), stone], [Joint("j", "base", "stone", Revolute())])
     with pytest.raises(ModelError, match=f"no body can be as 'payload1': .*{words}"):
         arm.with_payload("tool", mass, inertia=inertia)
     with pytest.raises(ModelError, match=f"no body can be as 'link2': .*{words}"):
         arm.with_body("link2", mass=mass, inertia=inertia)
     with pytest.raises(ModelError, match="mass"):
         arm.with_payload("tool", -1.0)
-    assert arm.with_payload("tool", 2.0, inertia=np.diag([1.0, 1.0, 2.0])).nv == 2
+    for possible in ([1.0, 1.0, 2.0], [0.0, 0.0, 3.0]):  # a plate, and what a planar model says
+        assert arm.with_payload("tool", 2.0, inertia=np.diag(possible)).nv == 2
+
+
+IMPOSSIBLE = {
+    "urdf": """<robot name="r"><link name="base"/><link name="stone"><inertial><mass value="2"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="{ixy}" ixz="0" iyz="0"/></inertial></link>
+        <joint name="j" type="continuous"><parent link="base"/><child link="stone"/><axis xyz="0 0 1"/></joint>
+        </robot>""",
+    "sdf": """<sdf version="1.9"><model name="r"><link name="stone"><inertial><mass>2</mass><inertia><ixx>1</ixx>
+        <iyy>1</iyy><izz>1</izz><ixy>{ixy}</ixy></inertia></inertial></link><joint name="j" type="continuous">
+        <parent>world</parent><child>stone</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>""",
+    "xml": """<mujoco><compiler balanceinertia="false"/><worldbody><body name="stone"><joint name="j" axis="0 0 1"/>
+        <inertial mass="2" pos="0 0 0" fullinertia="1 1 1 {ixy} 0 0"/></body></worldbody></mujoco>""",
+    "toml": """name = "r"
+        [[bodies]]
+        name = "base"
+        [[bodies]]
+        name = "stone"
+        mass = 2.0
+        inertia = [[1.0, {ixy}, 0.0], [{ixy}, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        [[joints]]
+        name = "j"
+        kind = "revolute"
+        parent = "base"
+        child = "stone" """}
+
+
+@pytest.mark.parametrize("ending", ["urdf", "sdf", "toml"])
+@pytest.mark.parametrize(("ixy", "words"), [(5.0, "I1 is negative: -4"), (0.8, "I3 = 1.8 exceeds I1 .* by 0.6")])
+def test_files_with_impossible_inertias_are_read_with_a_warning(tmp_path, ending, ixy, words):
+    """Makers' files have such bodies: they are read, named with their numbers, and stay as they are afterwards."""
+    file = tmp_path / f"robot.{ending}"
+    file.write_text(IMPOSSIBLE[ending].format(ixy=ixy))
+    with pytest.warns(ModelWarning, match=rf"(?s)robot.{ending}: no body can be as 'stone': .*{words}.*with_body"):
+        arm = cy.load(file)
+    assert arm.bodies[1].inertia[0, 1] == ixy
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        file.write_text(IMPOSSIBLE[ending].format(ixy=0.3))
+        assert cy.load(file).nv == arm.with_payload("stone", 1.0).nv == 1
+        assert cy.load("puma560").nv == 6  # a catalogue's numbers are the published ones: its report says what is odd
+
+
+def test_an_mjcf_file_with_impossible_inertias_is_refused_or_told(tmp_path):
+    """MuJoCo itself refuses what no body can have."""
+    file = tmp_path / "robot.xml"
+    for ixy in (5.0, 0.8):
+        file.write_text(IMPOSSIBLE["xml"].format(ixy=ixy))
+        with pytest.raises(ModelError, match="inertia"):
+            cy.load(file)
 
 
 def test_limits_of_a_joint_of_another_kind_are_not_kept():

@@ -29,6 +29,7 @@ from cayley.model.catalogue import catalogue_names
 from cayley.model.catalogue.packaged import PACKAGED
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.parts import Body, Frame, Joint, Loop
+from cayley.model.possible_bodies import check_possible, warn_of_impossible
 from cayley.model.tree import GRAVITY, Tree
 from cayley.wording import did_you_mean
 from cayley.words import what_it_is_here, with_other_names
@@ -108,7 +109,7 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
            wheels: Iterable[CarriedWheel] = (), actuated: Iterable[str] | None = None, source: str = "",
            notes: Iterable[str] = ()) -> Mechanism:
         """A checked mechanism from its parts, in any order; see `cayley.model.tree.Tree.of`. `wheels` bring bodies,
-        joints and constraints of their own.
+        joints and constraints of their own. A `ModelWarning` names bodies with inertias that no body can have.
 
         >>> from cayley.model.joint_kinds import Prismatic
         >>> from cayley.model.parts import Body, Joint
@@ -116,8 +117,10 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
         >>> cy.Mechanism.of("rail", [Body("ground"), Body("cart", 2.0)], [slide])
         <rail: 2 bodies, 1 joint, nq = 1, nv = 1>
         """
-        return Mechanism(Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops,
-                                 constraints=constraints, wheels=wheels, actuated=actuated, source=source, notes=notes))
+        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, loops=loops, constraints=constraints,
+                       wheels=wheels, actuated=actuated, source=source, notes=notes)
+        warn_of_impossible(made.bodies, made.name)
+        return Mechanism(made)
 
     @staticmethod
     def from_dh(rows: Iterable[DHRow | Sequence[float | str]] | Array, *, convention: Convention, name: str = "arm",
@@ -142,9 +145,12 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
         listed = list(rows)
         named = [row for row in listed if isinstance(row, DHRow)]
         table = named if len(named) == len(listed) else rows_from_numbers(listed)
-        return Mechanism(tree_from_dh(table, convention=convention, name=name, base=base, tool=tool, masses=masses,
-                                      centers=centers, inertias=inertias, inertia_about=inertia_about, gravity=gravity,
-                                      base_body=base_body, frames=frames, source=source))
+        made = tree_from_dh(table, convention=convention, name=name, base=base, tool=tool, masses=masses,
+                            centers=centers, inertias=inertias, inertia_about=inertia_about, gravity=gravity,
+                            base_body=base_body, frames=frames, source=source)
+        check_possible(*made.bodies)
+        return Mechanism(made)
+
     if not TYPE_CHECKING:  # which would then take every name for one of a mechanism
 
         def __getattr__(self, name: str) -> NoReturn:

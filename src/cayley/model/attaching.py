@@ -11,6 +11,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
+from cayley.model.possible_bodies import check_possible
 from cayley.model.renaming import with_prefix
 from cayley.model.tree import Tree
 from cayley.wording import shown
@@ -33,6 +34,8 @@ def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None 
         wrong = f"the prefix is a text, not {shown(prefix)}" if isinstance(other, Tree | Body) else (
             f"a mechanism or a Body is attached, not {shown(other)}")
         raise ModelError(f"{wrong}: arm.attached(hand, at={at!r})")
+    if isinstance(other, Body):
+        check_possible(other)
     carried = Tree.of(other.name, [other], []) if isinstance(other, Body) else other
     _check_drives(tree, carried)
     carried = with_prefix(carried, prefix) if prefix else carried.without_motors()

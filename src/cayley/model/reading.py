@@ -15,6 +15,7 @@ from cayley.model.catalogue.packaged import packaged_file
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import format_of
 from cayley.model.masses import with_missing_masses
+from cayley.model.possible_bodies import warn_of_impossible
 from cayley.model.source import Source
 from cayley.model.tree import Tree
 
@@ -28,8 +29,8 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     Traceback (most recent call last):
     cayley.errors.UnsupportedError: planar2r: arguments are those of xacro files
     """
-    if isinstance(name_or_path, str):
-        name_or_path = packaged_file(name_or_path) or name_or_path
+    packaged = packaged_file(name_or_path) if isinstance(name_or_path, str) else None
+    name_or_path = packaged or name_or_path
     file = format_of(name_or_path)
     if floating_base and file is not None and file.floats_by:
         raise UnsupportedError(f"{os.fspath(name_or_path)}: {file.floats_by}")
@@ -41,6 +42,8 @@ def read_mechanism(name_or_path: str | os.PathLike[str], *, floating_base: bool 
     tree = load_robot(os.fspath(name_or_path)) if file is None else file.read(Path(name_or_path), **chosen)
     if trust and isinstance(tree.source, Source):
         tree = replace(tree, source=Source(tree.source, tree.source.file, tree.source.sha256, trusted=True))
+    if file is not None and packaged is None:
+        warn_of_impossible(tree.bodies, Path(name_or_path).name)
     if floating_base:
         tree = on_floating_base(tree)
     if missing_mass is not None:  # of the root, too, where it moves

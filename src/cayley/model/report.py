@@ -15,14 +15,13 @@ from rich.text import Text
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
-from cayley.geometry.inertia.consistency import physical_consistency
-from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.findings import Finding
 from cayley.model.gravity import IDLE, gravity_is_idle
 from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
 from cayley.model.parts import Body, Frame, Joint
+from cayley.model.possible_bodies import impossibilities
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree
@@ -467,12 +466,9 @@ def _body_findings(body: Body) -> Iterator[Finding]:
     found: Callable[[str, str], Finding] = partial(_about_body, body.name)
     if body.mass is None:
         return
-    verdict = physical_consistency(MassProperties(body.mass, body.center, body.inertia))
-    for violation in verdict.violations:
+    for violation in impossibilities(body):
         yield found("inertia not physical", violation)
     if body.mass == 0:
-        if body.inertia.any():
-            yield found("inertia not physical", "there is no mass, but an inertia")
         return
     if not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
         yield found("mass doubtful",

@@ -2,8 +2,8 @@
 
 A real body has a mass that is not negative, and mean squares of coordinates that are not negative: its pseudo-inertia
 is positive semidefinite. For the inertia tensor about the centre of mass this says that no principal moment exceeds the
-sum of the other two. A body without mass passes if it has no first moment; with moments of inertia it is the limit of
-ever lighter and wider ones. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
+sum of the other two. A body without mass has no moments either: inertias that only the limit of ever lighter and wider
+bodies could have are refused. Sources: Balafoutis & Patel 4.3.1; Yamamoto 3.2-3.3 (spec S3-27).
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, inertia_from_euler_tensor
 from cayley.geometry.tensors.decomposition import symmetric_part
 from cayley.showing import brief
+
+_MASSLESS = "there is no mass, but an inertia"
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ def _violations(mass: float, inertia: Array, moments: Array, slack: float, toler
     size = tolerance * np.abs(inertia).max()
     if mass < 0:
         yield f"the mass is negative: {mass:.6g} kg"
+    if mass == 0 and inertia.any():
+        yield _MASSLESS
     asymmetry = np.abs(inertia - inertia.T).max()
     if asymmetry > size:
         yield f"the inertia tensor is not symmetric: I - I^T reaches {asymmetry:.6g} kg m^2"
@@ -75,9 +79,9 @@ def _violations(mass: float, inertia: Array, moments: Array, slack: float, toler
 
 
 def pseudo_inertia_consistency(H: ArrayLike, *, tolerance: float | None = None) -> Consistency:
-    """Check a 4 by 4 pseudo-inertia: it must be positive semidefinite, also where there is no mass.
+    """Check a 4 by 4 pseudo-inertia: it must be positive semidefinite, and zero where there is no mass.
 
-    >>> print(pseudo_inertia_consistency(np.diag([0.1, 0.1, 0.1, 0.0])).violations)
+    >>> print(pseudo_inertia_consistency(np.diag([0.1, 0.1, 0.1, 2.0])).violations)
     ()
     """
     H = real_array(H, (4, 4), "a pseudo-inertia")
@@ -93,6 +97,8 @@ def pseudo_inertia_consistency(H: ArrayLike, *, tolerance: float | None = None) 
         violations.append(f"the mass is negative: {mass:.6g} kg")
     if mass == 0 and first.any():
         violations.append(f"there is no mass, but a first moment of {np.linalg.norm(first):.6g} kg m")
+    if mass == 0 and H[:3, :3].any():
+        violations.append(_MASSLESS)
     euler = symmetric_part(H[:3, :3]) - (np.outer(first, first) / mass if mass != 0 else 0.0)
     smallest = float(np.linalg.eigvalsh(euler)[0])
     if smallest < -tolerance * np.abs(H[:3, :3]).max():
@@ -109,7 +115,7 @@ def check_mass_properties(body: MassProperties, *, name: str = "the body", toler
     """
     verdict = physical_consistency(body, tolerance=tolerance)
     if not verdict:
-        of_the_inertia = len(verdict.violations) > (verdict.mass < 0) and np.isfinite(verdict.principal_moments).all()
+        of_the_inertia = len(verdict.violations) > (verdict.mass <= 0) and np.isfinite(verdict.principal_moments).all()
         repair = "; nearest_physical_inertia offers a repair of the inertia" if of_the_inertia else ""
         raise GeometryError(f"{name} is not physical: " + "; ".join(verdict.violations) + repair)
 

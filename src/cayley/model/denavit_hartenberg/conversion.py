@@ -152,8 +152,9 @@ def _with_mass(body: Body, mass: float | None, center: Array, inertia: Array, ab
     if about == "origin":
         inertia = inertia_about_center.reference(0.0 if mass is None else mass, center, inertia)
     R = frame[:3, :3]
+    given = Body(body.name, mass, center, inertia)  # which must be symmetric
     if np.array_equal(frame, np.eye(4)):
-        return Body(body.name, mass, center, inertia)
+        return given
     turned = R @ inertia @ R.T
     return Body(body.name, mass, R @ center + frame[:3, 3], (turned + turned.T) / 2)
 
