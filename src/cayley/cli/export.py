@@ -75,6 +75,9 @@ def export(robot: Robot,
            json: Json = False) -> None:
     """Write a function of a robot as C99, JavaScript, Fortran, CUDA, LLVM, Python or LaTeX.
 
+    One function is text in any language: --function, --language, --output. Several are a library of C with its tests:
+    --folder, and --kernel for each of them, with the frame in its name, pose:tool.
+
     C needs nothing but math.h, and allocates nothing. CUDA is one kernel, a thread a state. LLVM is the assembly that
     is compiled for this processor. Python needs only its own math module, JavaScript is a module
     for pages and for Node.
