@@ -208,3 +208,13 @@ def test_singular_postures_have_no_rates(size):
         machine.crank_rates(along, straight, [size, size, size])
     both = machine.crank_rates(along, [straight, straight + 0.5], [size, size, size])
     assert np.isnan(both).tolist() == [[True, False, False], [False] * 3]
+
+
+@pytest.mark.spec("S2-70")
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+def test_spheres_about_one_point_leave_the_platform_undetermined(size):
+    machine = TranslationalDelta(crank=0.3 * size, rod=0.7 * size, base=0.2 * size, platform=0.2 * size)
+    with pytest.raises(SingularityError, match="continuum"):
+        machine.direct_position([np.pi / 2] * 3)
+    found = machine.direct_position([[np.pi / 2] * 3, [np.pi / 2 + 1e-3, 1.5, 1.6]])
+    assert np.isnan(found[0]).all() and np.isfinite(found[1]).all()

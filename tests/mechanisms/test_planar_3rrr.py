@@ -245,3 +245,21 @@ def test_batches_have_the_values_of_single_machines():
         alone = SIX.direct_position(theta[k])
         np.testing.assert_allclose(together.poses[k], alone.poses, atol=1e-9)
     assert str(together).startswith("<assemblies of 40 machines")
+
+
+@pytest.mark.spec("S2-61")
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+def test_a_platform_that_fits_upon_the_crank_ends_has_a_continuum_of_poses(size):
+    random = np.random.default_rng(3)
+    for _ in range(5):
+        side, crank, rod, angle, turned = random.uniform(0.3, 1.0, size=5)
+        corners = side / np.sqrt(3) * np.exp(1j * (turned + np.radians([-150.0, -30.0, 90.0])))
+        pivots = size * np.stack([corners.real, corners.imag], axis=-1)
+        machine = Planar3RRR(pivots, [size * crank] * 3, [size * rod] * 3, size * side)
+        with pytest.raises(SingularityError, match="continuum"):
+            machine.direct_position([angle] * 3)
+        with pytest.raises(SingularityError, match="1 of the batch"):
+            machine.direct_position([[angle, angle + 0.3, angle - 0.2], [angle] * 3])
+        assert machine.direct_position([angle, angle + 0.3, angle - 0.2]).count <= 6
+        other = Planar3RRR(pivots, [size * crank] * 3, size * rod * np.array([1.0, 1.1, 1.0]), size * side)
+        assert other.direct_position([angle] * 3).count <= 6  # circles about one point, not one circle

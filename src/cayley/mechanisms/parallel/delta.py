@@ -97,7 +97,8 @@ class TranslationalDelta:
             u = C2 - C1
             w = C3 - C1
             n = np.cross(u, w)
-            nn = where(n @ n <= (_IN_LINE * (u @ u + w @ w))**2, np.nan, n @ n)
+            near = u @ u + w @ w
+            nn = where((n @ n <= (_IN_LINE * near)**2) | (near <= self._one_point), np.nan, n @ n)
             middle = np.cross(n, u) * (w @ w) + np.cross(w, n) * (u @ u)  # to the centre of the circle, times 2 n.n
             center = C1 + middle / (2 * nn)
             height = root_of_reach(self.rod**2 - (middle @ middle) / (4 * nn**2), self.rod**2) / np.sqrt(nn)
@@ -105,6 +106,11 @@ class TranslationalDelta:
 
         return kernel("(3)->(2,3)", name="direct_position", inputs=("theta",), outputs=("p",),
                       explain=self._explain_unassembled)(direct_position)
+
+    @property
+    def _one_point(self) -> float:
+        """The squares of distances below which the centres of the spheres are one point [m^2]."""
+        return (_IN_LINE * (self.crank + self.rod + abs(self.base) + abs(self.platform)))**2
 
     @cached_property
     def leg_angles(self) -> Kernel:
@@ -226,6 +232,10 @@ class TranslationalDelta:
         C1, C2, C3 = self._centers(np.asarray(theta, dtype=float))
         u = C2 - C1
         w = C3 - C1
+        if u @ u + w @ w <= self._one_point:
+            raise SingularityError(
+                f"the centres of the three spheres are one point: the platform may be anywhere at {self.rod:.6g} m "
+                "from it, a continuum. Turn one of the cranks")
         if np.linalg.norm(np.cross(u, w)) <= _IN_LINE * (u @ u + w @ w):
             raise SingularityError(
                 "the centres of the three spheres are in line: the platform is not determined by the "

@@ -21,7 +21,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import UnreachableError
+from cayley.errors import SingularityError, UnreachableError
+from cayley.geometry.batch import first_failure, place
 from cayley.mechanisms.arguments import batch_of, data
 from cayley.mechanisms.parallel.assemblies import Assemblies, arranged
 from cayley.mechanisms.parallel.singularity import (
@@ -45,6 +46,7 @@ _ON_CIRCLE = 1e-3  # how far from 1 |z| may be before the root is improved; doub
 _STEPS = 8  # of Newton: two for a root, the others where two roots meet
 _NEAR = 1e-3  # of the size of the machine: what may be wrong before roots are improved
 _APART = 1e-7  # poses nearer than this are one
+_UPON = 1e-9  # of the size of the machine: circles that are nearer are one
 _CLOSES = 1e-12  # of the size of the machine: a double root is uncertain by 1e-8, and its rods by the square of that
 _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
 
@@ -91,9 +93,12 @@ class Planar3RRR:
                       explain=self._explain_unreachable)(inverse_position)
 
     def direct_position(self, theta: ArrayLike) -> Assemblies:
-        """All poses (..., 6, 3) of the platform for crank angles (..., 3), sorted by orientation."""
+        """All poses (..., 6, 3) of the platform for crank angles (..., 3), sorted by orientation; `SingularityError` if
+        they are a continuum: equal rods from crank ends that are as far apart as the platform's corners stay parallel.
+        """
         theta = batch_of("crank angles", theta, (3,))
         ends = self.crank_ends(theta)
+        self._check_determined(ends)
         phi = _real_angles(self._condition_roots(ends))
         centers = ends[..., None, :, :] - self._sides(phi)
         corners = np.stack(_common_points(centers, self.rods), axis=-2)  # (..., 6, 2, 2)
@@ -224,6 +229,21 @@ class Planar3RRR:
                 raise UnreachableError(
                     f"leg {leg} of the planar 3-RRR reaches from {abs(a - b):.6g} m to {a + b:.6g} m; its "
                     f"corner of the platform is {d:.6g} m from its pivot")
+
+    def _check_determined(self, ends: Array) -> None:
+        """Refuse ends of cranks (..., 3, 2) upon which the platform fits, with equal rods between: the three circles
+        about the ends are then one."""
+        near = _UPON * self._size
+        side = ends[..., 1, :] - ends[..., 0, :]
+        own = self._sides(np.zeros(()))[1]
+        phi = np.arctan2(side[..., 1], side[..., 0]) - np.arctan2(own[1], own[0])
+        off = np.abs(ends - ends[..., :1, :] - self._sides(phi)).max(axis=(-2, -1))
+        bad = first_failure((off > near) | ~np.isfinite(off) | (np.ptp(self.rods) > near))
+        if bad is not None:
+            raise SingularityError(
+                f"the crank ends of the planar 3-RRR{place(bad)} are as far apart as the platform's corners, and its "
+                f"rods are equal: at {np.degrees(phi[bad]):.6g} degrees the platform goes round a circle, a continuum "
+                "of assembly modes. Turn one of the cranks")
 
     def _improved(self, poses: Array, theta: Array) -> Array:
         """Newton's steps towards the rods' lengths, by least squares where the posture is singular."""
