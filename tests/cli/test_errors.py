@@ -205,3 +205,12 @@ def test_a_reader_that_has_seen_enough():
     command = f"{shlex.quote(sys.executable)} -m cayley robots | head -c 10; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert (done.returncode in (0, 128 + signal.SIGPIPE), done.stderr) == (True, "")
+
+
+def test_trust_is_said_before_the_command(tmp_path):
+    place = tmp_path / "arm.xacro"
+    place.write_text('<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a${(lambda: 1)()}"/>'
+                     "</robot>")
+    refused = CliRunner().invoke(app, ["check", str(place), "--json"])
+    assert refused.exit_code == 1 and "cayley --trust" in refused.output
+    assert CliRunner().invoke(app, ["--trust", "check", str(place), "--json"]).exit_code == 0

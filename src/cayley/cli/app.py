@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 
 import cayley
+from cayley.cli.arguments import said_trust
 from cayley.cli.check import check
 from cayley.cli.control import control
 from cayley.cli.counts import counts
@@ -63,8 +64,9 @@ def cayley_command(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Trust the authors of files: xacro may run Python in them and read the "
-                                           "environment, and they may name files anywhere.")] = False,
+        bool, typer.Option("--trust", callback=said_trust,
+                           help="Trust the authors of files: xacro may run Python in them and read the environment, "
+                                "and they may name files anywhere.")] = False,
 ) -> None:
     """Cayley, a compiler for robot mechanisms: numbers, equations, counts and code.
 

@@ -6,10 +6,10 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 
 from cayley.cli.terminal import note
@@ -48,10 +48,18 @@ Frame = Annotated[
     typer.Option("--frame", show_default=False, help='The frame that counts; "tool" or the only end if not named.')]
 
 
+_TRUST = ContextVar("trust", default=False)
+
+
+def said_trust(said: bool) -> bool:
+    """Keep whether the command is `cayley --trust ...`, for what it loads."""
+    _TRUST.set(said)
+    return said
+
+
 def trusted() -> bool:
     """Whether the command was `cayley --trust ...`."""
-    context = click.get_current_context(silent=True)
-    return context is not None and bool(context.find_root().params.get("trust"))
+    return _TRUST.get()
 
 
 def load(name: str) -> Mechanism:
