@@ -118,3 +118,16 @@ def test_what_is_no_orientation_and_no_friction_is_refused():
     for friction in ({"viscous": -1.0}, {"coulomb": -0.1}, {"viscous": np.nan}):
         with pytest.raises(ModelError, match="friction is not negative"):
             arm.with_friction("joint1", **friction)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_singular_postures_are_refused_in_every_precision(dtype):
+    """Numbers as near to a gimbal lock, a full turn or a locked joint as they can be."""
+    rates = cy.geometry.rates
+    with pytest.raises(SingularityError, match="outer axes are parallel"):
+        rates.euler_rates_from_world_velocity(np.array([0.3, np.pi, 0.1], dtype), np.ones(3, dtype), sequence="zyz",
+                                              axes="moving")
+    with pytest.raises(SingularityError, match="full turn"):
+        rates.world_velocity_map_inverse(np.array([0.0, 0.0, 2 * np.pi], dtype))
+    with pytest.raises(SingularityError, match="locked"):
+        cy.geometry.motions.universal_joint_angle(dtype(np.pi / 2), dtype(0.3))

@@ -269,10 +269,10 @@ def test_symbols_are_what_they_are_said_to_be():
     tree = random_chain("RRPR", 6)
     chain, q = serial_chain(tree), random_state(tree, 6)[0]
     moments = chain.links[2].moments
-    I_c, J_o, c = (counterpart(s) for s in ("I_ci", "J_ci", "c_i"))
+    I_c, J_c, c = (counterpart(s) for s in ("I_ci", "J_ci", "c_i"))
     own = moments.second - moments.mass * np.outer(moments.center, moments.center)
-    assert counterpart("m_i").__get__(moments) == moments.mass == tree.bodies[3].mass and J_o.__get__(
-        moments) is moments.second
+    assert counterpart("m_i").__get__(moments) == moments.mass == tree.bodies[3].mass
+    close(J_c.__get__(moments), own)  # about the centre of mass, as I_ci is
     close(I_c.__get__(moments), np.trace(own) * np.eye(3) - own)  # I = tr(J) 1 - J
     close(np.linalg.eigvalsh(I_c.__get__(moments)), np.linalg.eigvalsh(tree.bodies[3].inertia))
     close(moments.mass * c.__get__(moments), moments.first)

@@ -23,10 +23,14 @@ def tolerance_of(values: ArrayLike | None, tolerance: float | None = None) -> fl
     return TOLERANCE.get(np.asarray(values).dtype, 1e-8) if tolerance is None else tolerance
 
 
+def rounding_of(values: ArrayLike) -> float:
+    """The relative rounding of the numbers, in what kernels compute with them."""
+    return float(np.finfo(float_array(values).dtype).eps)
+
+
 def digits_of(values: ArrayLike, tolerance: float | None = None) -> float:
     """The asked tolerance, or 4500 times the rounding of the numbers: 1e-12, and 5e-4 for float32."""
-    found = float_array(values).dtype
-    return 4500 * float(np.finfo(found).eps) if tolerance is None else tolerance
+    return 4500 * rounding_of(values) if tolerance is None else tolerance
 
 
 def numbers(value: ArrayLike, what: str) -> Array:

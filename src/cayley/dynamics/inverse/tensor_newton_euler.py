@@ -110,7 +110,7 @@ def passed_on(link: Link, state: State, load: Load, q: Array) -> Wrench:
 
 def euler_tensor_about_center(link: Link) -> Array:
     """J_c (3, 3): a constant of the link, (4.3.6)."""
-    return link.moments.second - np.outer(link.moments.first, link.moments.center)
+    return link.moments.second_about_center
 
 
 def euler_torque(Om: Array, J: Array) -> Array:

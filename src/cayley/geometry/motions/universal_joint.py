@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place, rounding_of
 
 _LOCKED = 1e-12
 """A bend this close to a quarter turn is locked."""
@@ -45,11 +45,12 @@ def check_bend(bend: ArrayLike, *_: object) -> None:
     Traceback (most recent call last):
     cayley.errors.SingularityError: the universal joint is locked: the shafts are bent by 1.5708 rad, and below ...
     """
+    locked = max(_LOCKED, 2 * rounding_of(bend))
     bend = np.asarray(bend, dtype=np.float64)
     bad = first_failure(~np.isnan(bend))
     if bad is not None:
         raise GeometryError(f"the bend of the universal joint{place(bad)} is not a number")
-    bad = first_failure(np.abs(bend) < np.pi / 2 - _LOCKED)
+    bad = first_failure(np.abs(bend) < np.pi / 2 - locked)
     if bad is not None:
         raise SingularityError(
             f"the universal joint{place(bad)} is locked: the shafts are bent by {bend[bad]:.6g} rad, "

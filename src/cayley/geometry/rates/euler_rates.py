@@ -17,13 +17,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, float_array, place, rounding_of
 from cayley.geometry.rates.quaternion_rates import Rate
 from cayley.geometry.rotations.euler import Axes, euler_kernels
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
-
-NO_MARGIN = 4 * np.finfo(np.float64).eps
-"""A sine or cosine of the middle angle below this is rounding."""
 
 _ELEMENTARY = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 
@@ -153,7 +150,7 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
         return (rows @ w / (u1 @ rows[0]))[ordered]
 
     def check(angles: ArrayLike, *_: object) -> None:
-        _check_regular(np.asarray(angles, dtype=np.float64), sequence, axes)
+        _check_regular(float_array(angles), sequence, axes)
 
     @kernel("(3)->(3,3)", name=f"world_velocity_map_of_{name}")
     def velocity_map(angles: Array) -> Array:
@@ -192,7 +189,7 @@ def euler_rate_kernels(sequence: str, *, axes: Axes) -> EulerRateKernels:
 
 def _check_regular(angles: Array, sequence: str, axes: Axes) -> None:
     margin = np.abs((np.sin if sequence[0] == sequence[2] else np.cos)(angles[..., 1]))
-    bad = first_failure(~(margin <= NO_MARGIN))
+    bad = first_failure(~(margin <= 4 * rounding_of(angles)))  # which is rounding
     if bad is not None:
         lost = np.linalg.svd(np.asarray(world_velocity_map_of_euler(angles[bad], sequence=sequence, axes=axes)))[0][:,
                                                                                                                     2]

@@ -19,7 +19,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place, rounding_of
 from cayley.geometry.rates.quaternion_rates import Rate
 from cayley.geometry.rotations.even_functions import cubic_ratio, sine_ratio, versine_ratio
 from cayley.geometry.tensors.cross import hat
@@ -34,7 +34,7 @@ def check_below_full_turn(l: ArrayLike, *_: object) -> None:
     cayley.errors.SingularityError: the rotation vector is a full turn: its angle is 6.28319 rad...
     """
     angle = np.linalg.norm(np.asarray(l, dtype=np.float64), axis=-1)
-    bad = first_failure((angle < np.pi) | (np.abs(np.sin(angle / 2)) > 1e-8) | np.isnan(angle))
+    bad = first_failure((angle < np.pi) | (np.abs(np.sin(angle / 2)) > max(1e-8, 8 * rounding_of(l))) | np.isnan(angle))
     if bad is not None:
         raise SingularityError(
             f"the rotation vector{place(bad)} is a full turn: its angle is {angle[bad]:.6g} rad. Every axis gives this "

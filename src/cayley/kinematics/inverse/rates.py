@@ -21,18 +21,19 @@ from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError, SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place, rounding_of
 from cayley.showing import brief
 
 _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
 
 def _check_damping(J: ArrayLike, damping: ArrayLike) -> None:
+    smallest = max(_SINGULAR, 16 * rounding_of(J))
     J = np.asarray(J, dtype=float)
     k = np.asarray(damping, dtype=float)
     _check_finite(J, k)
     s = np.linalg.svd(J, compute_uv=False)
-    bad = first_failure((s[..., -1] > _SINGULAR * s[..., 0]) | (k > 0))
+    bad = first_failure((s[..., -1] > smallest * s[..., 0]) | (k > 0))
     if bad is not None:
         raise SingularityError(
             f"the Jacobian{place(bad)} is singular and not damped: it has no inverse; give a damping above zero")
