@@ -67,12 +67,12 @@ def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike 
                   coulomb: ArrayLike = 0.0) -> Tree:
     """The same mechanism with another friction in some joints, the same in all or one for each."""
     names = joint_list(tree, joint)
-    for what, given in (("viscous", viscous), ("coulomb", coulomb)):
-        if not (np.asarray(given, dtype=float) >= 0).all():
-            raise ModelError(f"the {what} friction of {', '.join(names)} is {given}: friction is not negative, it "
-                             "takes energy away")
-    made = zip(names, per_joint(names, viscous, "viscous friction"), per_joint(names, coulomb, "dry friction"),
-               strict=True)
+    made = list(zip(names, per_joint(names, viscous, "viscous friction"), per_joint(names, coulomb, "dry friction"),
+                    strict=True))
+    for name, *each in made:
+        if not min(each) >= 0 or not max(each) >= 0:
+            raise ModelError(f"the friction of joint {name!r} is {each[0]:g} (viscous) and {each[1]:g} (dry): friction "
+                             "is not negative, it takes energy away")
     return tree.with_joints(*[replace(tree.joints[tree.joint_number(name)], friction=Friction(viscous=v, coulomb=c))
                               for name, v, c in made])
 
