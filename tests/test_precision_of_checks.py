@@ -115,7 +115,7 @@ def test_what_is_no_orientation_and_no_friction_is_refused():
     with pytest.raises(ConventionError, match="not by ndarray"):
         turn @ np.eye(3)
     arm = cy.load("planar2r")
-    for friction in ({"viscous": -1.0}, {"coulomb": -0.1}, {"viscous": np.nan}):
+    for friction in ({"viscous": -1.0}, {"coulomb": -0.1}, {"viscous": np.nan}, {"coulomb": np.nan}):
         with pytest.raises(ModelError, match=r"friction of joint 'joint1' is .* is not negative"):
             arm.with_friction("joint1", **friction)
 

@@ -70,7 +70,7 @@ def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike 
     made = list(zip(names, per_joint(names, viscous, "viscous friction"), per_joint(names, coulomb, "dry friction"),
                     strict=True))
     for name, *each in made:
-        if not min(each) >= 0 or not max(each) >= 0:
+        if not all(value >= 0 for value in each):
             raise ModelError(f"the friction of joint {name!r} is {each[0]:g} (viscous) and {each[1]:g} (dry): friction "
                              "is not negative, it takes energy away")
     return tree.with_joints(*[replace(tree.joints[tree.joint_number(name)], friction=Friction(viscous=v, coulomb=c))
