@@ -1,13 +1,16 @@
 """What Python and NumPy can do with symbols, and what they answer when they cannot."""
 
 import copy
+import itertools
 import math
+import operator
 import pickle
 
 import numpy as np
 import pytest
 
 from cayley.compiler.graph import Graph, Node, ancestors, apply, is_constant
+from cayley.compiler.kernel import kernel
 from cayley.compiler.signature import Signature
 from cayley.compiler.symbols import Symbols, input_symbols, symbols, where
 from cayley.compiler.trace import trace
@@ -356,3 +359,40 @@ def test_a_trace_of_everything_at_once():
     made = traced(lambda x: np.array([x[0], 2.0, x[1] < x[2]]))
     assert [node.op for node in made.results] == ["input", "constant", "where"]
     assert is_constant(made.results[1], 2.0) and [v.shape for v in made.inputs + made.outputs] == [(3,), (3,)]
+
+
+SPECIAL = [0.0, -0.0, 1.0, -2.5, 1e200, -1e200, 5e-324, np.inf, -np.inf, np.nan]
+OPERATORS = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne,
+    "divmod": lambda a, b: divmod(a, b)[0], }
+
+
+@pytest.mark.parametrize("operation", OPERATORS.values(), ids=OPERATORS)
+@pytest.mark.parametrize("taken", [
+    lambda pair: pair[0],
+    lambda pair: next(iter(pair)),
+    lambda pair: np.prod(pair[:1]),
+    lambda pair: np.reshape(pair, (2, 1))[0, 0], ], ids=["index", "iteration", "product", "two indices"])
+def test_a_number_among_symbols_computes_as_one_of_numpy(x, operation, taken):
+    with np.errstate(all="ignore"):
+        for a, b in itertools.product(SPECIAL, SPECIAL):
+            among_symbols = taken(np.stack([a, x[0]]))
+            expected = taken(np.stack([a, 2.0]))
+            np.testing.assert_array_equal(operation(among_symbols, b), operation(expected, b), f"{a} and {b}")
+            np.testing.assert_array_equal(operation(b, among_symbols), operation(b, expected), f"{b} and {a}")
+
+
+def test_whole_numbers_among_symbols_are_floats(x):
+    with np.errstate(all="ignore"):
+        for number in (np.stack([1, x[0]])[0], np.ones_like(x)[0]):
+            assert number / 0 == np.inf and 2**-number == 0.5 and np.isnan(number % 0) and number // 0 == np.inf
+
+
+@pytest.mark.parametrize("text", [
+    lambda x: np.stack([1.0, x])[0] / 0.0,
+    lambda x: np.stack([1e200, x])[0]**2,
+    lambda x: np.stack([0.0, x])[0]**-1,
+    lambda x: sum(number // 0.0 for number in np.stack([1.0, x])) + x, ], ids=["/", "overflow", "**-1", "//"])
+def test_kernels_divide_numbers_among_symbols_by_zero(text):
+    assert kernel("()->()")(text)(1.0) == np.inf

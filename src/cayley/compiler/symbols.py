@@ -7,7 +7,7 @@ or `np.linalg.norm(p)` build graphs. What cannot be traced is refused with the n
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,12 @@ class Symbols(np.ndarray):
         from cayley.compiler.array_functions import apply_function  # which builds upon this module
         return apply_function(function, tuple(args), options)
 
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 (whatever indexes an array)
+        return _as_numpy_has_it(super().__getitem__(place))
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_as_numpy_has_it, super().__iter__())
+
     def __setitem__(self, place: Any, value: Scalar) -> None:  # noqa: ANN401 (whatever indexes an array)
         are_truths = self.size and _is_condition(self.item(0)) and all(map(_is_condition, self.flat))
         if are_truths and not all(map(_is_condition, np.asarray(value, dtype=object).flat)):
@@ -49,6 +55,11 @@ class Symbols(np.ndarray):
 
 
 without_buffer(Symbols)  # np.frombuffer would read addresses as numbers
+
+
+def _as_numpy_has_it(value: Scalar) -> Scalar:
+    """A number among symbols as an array of floats gives it, whose quotient by zero is no error."""
+    return np.float64(value) if type(value) is float or type(value) is int else value
 
 
 def _is_condition(value: Scalar) -> bool:
@@ -76,8 +87,8 @@ def wrapped(value: Scalar) -> Scalar:
     if isinstance(value, (tuple, list)):
         return type(value)(wrapped(v) for v in value)
     if isinstance(value, np.ndarray) and value.dtype == object:
-        return value.item() if value.shape == () else value.view(Symbols)
-    return value
+        return _as_numpy_has_it(value.item()) if value.shape == () else value.view(Symbols)
+    return np.float64(value) if type(value) is float else value
 
 
 def _scalar(op: str, numeric: Callable[..., float]) -> Callable[..., Any]:
@@ -185,7 +196,7 @@ _CONTRACTIONS = ("matmul", "vecdot", "matvec", "vecmat")
 _FOLDS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "hypot", "logical_and", "logical_or",
           "bitwise_and", "bitwise_or")
 _WITHOUT_EFFECT = ("casting", "subok", "order")
-_OF_PYTHON = (np.add, np.subtract, np.multiply, np.negative)
+_OF_PYTHON = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.negative: operator.neg}
 """Of objects, NumPy computes these by Python's operators itself."""
 _AS_COMPUTED = (np.dtype(np.float64), np.dtype(object))
 
@@ -193,6 +204,8 @@ _AS_COMPUTED = (np.dtype(np.float64), np.dtype(object))
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Scalar:
     """A NumPy ufunc, or one of its methods, on arrays of nodes."""
     if ufunc in _OF_PYTHON and method == "__call__" and not options:
+        if all(isinstance(x, (Node, float)) for x in inputs):
+            return _OF_PYTHON[ufunc](*[x if isinstance(x, Node) else float(x) for x in inputs])
         return wrapped(np.asarray(ufunc(*[plain_array(x) for x in inputs], dtype=object), dtype=object))
     name = ufunc.__name__
     options = {key: value for key, value in options.items() if key not in _WITHOUT_EFFECT}
