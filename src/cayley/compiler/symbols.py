@@ -196,7 +196,8 @@ _CONTRACTIONS = ("matmul", "vecdot", "matvec", "vecmat")
 _FOLDS = ("add", "subtract", "multiply", "divide", "minimum", "maximum", "hypot", "logical_and", "logical_or",
           "bitwise_and", "bitwise_or")
 _WITHOUT_EFFECT = ("casting", "subok", "order")
-_OF_PYTHON = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.negative: operator.neg}
+_OF_PYTHON: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.negative: operator.neg}
 """Of objects, NumPy computes these by Python's operators itself."""
 _AS_COMPUTED = (np.dtype(np.float64), np.dtype(object))
 
