@@ -1,6 +1,7 @@
 """Which arithmetic a kernel does: what is exact, what follows real algebra, what `strict` leaves as it was written."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -221,6 +222,27 @@ def test_strict_kernels_follow_numpy_bit_for_bit():
 def test_strict_quotients_by_a_subnormal_number():
     kernel = strict_of(lambda a, b, x: np.stack([a / x, b / x]), "(),(),()->(2)", "abx")
     assert kernel(1e-310, 2e-310, 1e-310).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("name", [
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "minimum", "maximum", "less",
+    "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "heaviside", "copysign", ])
+def test_strict_kernels_round_constants_before_they_judge_them(name):
+    """Of constants that are others in float32: zero, infinite, or 1."""
+    ufunc = getattr(np, name)
+    x = np.array([-2.5, -1e-30, -0.0, 0.0, 0.3, 1.0, 1.0000001, 3e38, np.inf, -np.inf, np.nan], np.float32)
+    constants = (1e-200, -1e-200, 1e-46, -1e-46, 1e300, -1e300, 1 + 1e-12, 1 - 1e-12, 0.1)
+
+    def both_ways(x, one=1.0):
+        return np.stack([one * value for c in constants for value in (ufunc(c, x), ufunc(x, c))], axis=-1)
+
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy says that 1e300 is infinite
+        expected = both_ways(x, np.float32(1.0))
+        found = strict_of(both_ways, f"()->({2 * len(constants)})")(x)
+    assert found.dtype == expected.dtype == np.float32
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found) & (found == found), np.signbit(expected) & (found == found))
 
 
 def test_strict_kernels_do_not_contract():

@@ -143,6 +143,7 @@ def _exclusive_or(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _heaviside(x: Scalar, at_zero: Scalar) -> Scalar:
+    x = at_zero.graph.lift(x) if isinstance(at_zero, Node) else x  # a number is judged in the kernel's precision
     return where(x < 0, 0.0, where(x == 0, at_zero, where(x > 0, 1.0, x)))
 
 

@@ -65,6 +65,12 @@ def floor(a: Node) -> Node:
     return a if a.op == "floor" else unary("floor", _FLOOR, a)
 
 
+@rule("rounding")
+def rounding(a: Node) -> Node:
+    """That of a constant stays, too: it depends on the precision that the kernel will have."""
+    return a.graph.node("rounding", number(a.args[0] if a.op in ("negative", "absolute") else a))
+
+
 @rule("hypot")
 def hypot(a: Node, b: Node) -> Node:
     a, b = (p.args[0] if p.op in ("negative", "absolute") else p for p in (number(a), number(b)))
