@@ -4,6 +4,7 @@ import pickle
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cayley
@@ -59,3 +60,4 @@ def test_values_are_shown_in_a_few_words():
     assert shown(16**5000) == shown(-(10**400)) == "an integer of very many digits"
     assert shown([16**5000]) == shown(deep) == "a list that is too large to be shown"
     assert shown("x" * 10**6) == "'" + "x" * 56 + "..." and shown(1.5) == "1.5"
+    assert (shown(np.float64(-20.0)), shown([np.float32(0.5), {"a": np.int64(3)}])) == ("-20.0", "[0.5, {'a': 3}]")

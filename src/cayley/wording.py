@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
+import numpy as np
+
 # of 1: near enough to be offered, and to be taken for a mistake
 SIMILAR = 0.5
 MISSPELT = 0.8
@@ -49,6 +51,7 @@ def did_you_mean(name: object, names: Iterable[str], *, otherwise: str = "") -> 
 
 def shown(value: object) -> str:
     """A value as Python writes it, or its beginning: deep lists and numbers of a million digits cannot be written.
+    Numbers of NumPy are shown as Python's are.
 
     >>> shown([0.5] * 1000)
     '[0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0...'
@@ -56,7 +59,8 @@ def shown(value: object) -> str:
     if isinstance(value, int) and abs(value) >= 10**LONGEST_SHOWN:
         return "an integer of very many digits"
     try:
-        return shortened(repr(value))
+        with np.printoptions(legacy="1.25"):  # when the repr of a number was the number
+            return shortened(repr(value))
     except (RecursionError, ValueError):  # deep lists, and numbers in them
         return f"a {type(value).__name__} that is too large to be shown"
 

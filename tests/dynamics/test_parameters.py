@@ -10,7 +10,7 @@ import cayley as cy
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.identification import linear_model
 from cayley.dynamics.open_tree.mechanics import TreeMechanics, inertia_parameters
-from cayley.errors import CayleyError, ConventionError, SingularityError, UnsupportedError
+from cayley.errors import CayleyError, ConventionError, ModelError, SingularityError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint, Rotor
@@ -389,6 +389,19 @@ def test_singular_values_are_explained():
         made(q, qd, tau, -made.parameters.nominal)
     with pytest.raises(UnsupportedError, match="kinds of the joints alone"):
         tree.integrate.with_parameters("mass")
+
+
+@pytest.mark.parametrize("words, value", [
+    ("link2.mass", -400.0), ("link2.inertia", -10.0), ("link3.mass", -1e4), ("link2.moments", -50.0)])
+def test_where_the_inertia_matrix_is_indefinite_a_batch_is_nan_and_one_state_an_error(words, value):
+    arm = cy.load("puma560")
+    made = arm.forward_dynamics.with_parameters(words)
+    numbers = np.full(len(made.parameters), value)
+    q = np.full(6, 0.3)
+    assert np.isnan(made(np.stack([q, q]), q, q, numbers)).all()
+    with pytest.raises((ModelError, SingularityError), match=words.split(".")[0]) as raised:
+        made(q, q, q, numbers)
+    assert "np.float64" not in str(raised.value)
 
 
 def test_mimic_joints_follow_with_any_masses():

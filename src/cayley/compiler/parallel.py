@@ -18,6 +18,7 @@ import numpy as np
 from cayley.compiler.arguments import called
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +44,7 @@ class Parallel:
     def __init__(self, compute: Callable[..., Any], axes: Sequence[int], prepare: Callable[..., Prepared],
                  threads: int) -> None:
         if not isinstance(threads, int) or threads < 1:
-            raise SignatureError(f"the number of threads must be a whole number, 1 or more, not {threads!r}")
+            raise SignatureError(f"the number of threads must be a whole number, 1 or more, not {shown(threads)}")
         self._compute = compute
         self._axes = tuple(axes)
         self._prepare = prepare

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.errors import SignatureError
+from cayley.wording import shown
 
 Dimension = int | str
 Dimensions = tuple[Dimension, ...]
@@ -67,7 +68,7 @@ class Signature:
             raise SignatureError(f"{kernel} with signature {self} {said}")
         for name, size in bound.items():
             if not isinstance(size, int) or size < 0:
-                raise SignatureError(f"dimension {name} of {kernel} must be a whole number, not {size!r}")
+                raise SignatureError(f"dimension {name} of {kernel} must be a whole number, not {shown(size)}")
 
     def input_shapes(self, bound: Mapping[str, int]) -> list[tuple[int, ...]]:
         return [tuple(bound[d] if isinstance(d, str) else d for d in shape) for shape in self.inputs]

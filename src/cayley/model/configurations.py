@@ -13,6 +13,7 @@ from cayley.geometry.batch import first_failure, numbers, place
 from cayley.model.constraints import check_independent
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
+from cayley.wording import shown
 
 _HALF_RANGES = {"m": 1.0, "rad": np.pi, "": 1.0}  # what is taken where there are no limits: 1 m, half a turn
 
@@ -49,7 +50,7 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
         shape = (-1,)
     if min(shape, default=0) < 0:
         raise SignatureError(
-            f"the size of random configurations is a number or a tuple of numbers, not {size!r}: the seed, or the "
+            f"the size of random configurations is a number or a tuple of numbers, not {shown(size)}: the seed, or the "
             "generator, is given by name, `random_configuration(1000, seed=0)`")
     return shape
 

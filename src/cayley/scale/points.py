@@ -18,6 +18,7 @@ from cayley.compiler.lazy_arrays import is_lazy
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError
+from cayley.wording import shown
 
 Columns = dict[str, Array]
 Draw = Callable[[np.random.Generator, int], Mapping[str, ArrayLike]]
@@ -154,7 +155,7 @@ def whole_number(value: Scalar, what: str, *, least: int = 1) -> int:
     """A number that a user gave, which must be a whole one; 1e9 is."""
     fits = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not fits or not np.isfinite(value) or value != int(value) or value < least:
-        raise ConventionError(f"{what} is a whole number, {least} or more, not {value!r}")
+        raise ConventionError(f"{what} is a whole number, {least} or more, not {shown(value)}")
     return int(value)
 
 

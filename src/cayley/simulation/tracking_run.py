@@ -29,6 +29,7 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.simulation.simulate import simulate
 from cayley.simulation.trajectory import Trajectory
+from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -287,6 +288,6 @@ def _check(errors: ErrorSources, tree: Tree, period: float | None) -> None:
             given = np.asarray(value, dtype=float)
             if given.shape not in ((), (1,), (tree.nv,)) or np.isnan(given).any():
                 raise SignatureError(f"{name} is a number, or one for each of the {tree.nv} velocities of {tree.name}, "
-                                     f"not {value!r}")
+                                     f"not {shown(value)}")
             if name in ("resolution", "noise", "rate_noise", "limit") and (given < 0).any():
-                raise SignatureError(f"{name} is not negative, not {value!r}")
+                raise SignatureError(f"{name} is not negative, not {shown(value)}")

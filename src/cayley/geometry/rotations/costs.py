@@ -37,6 +37,7 @@ from cayley.geometry.rotations.vector_parameter_angles import (
     vector_parameter_from_bryant,
     vector_parameter_from_eulerian,
 )
+from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -309,7 +310,7 @@ def dynamics_claims(n: int = 6) -> dict[str, Cost]:
 
 def _check_count(number: int, what: str) -> None:
     if not isinstance(number, (int, np.integer)) or isinstance(number, bool) or number < 1:
-        raise GeometryError(f"the number of {what} is a whole number, 1 or more, not {number!r}")
+        raise GeometryError(f"the number of {what} is a whole number, 1 or more, not {shown(number)}")
 
 
 def _change(before: Cost, after: Cost) -> tuple[float, float, float]:

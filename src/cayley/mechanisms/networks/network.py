@@ -30,7 +30,7 @@ from cayley.model.joint_kinds.motion import plane_across
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
 from cayley.systems.system import System
-from cayley.wording import did_you_mean
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.mechanisms.networks.circuit import Circuit
@@ -55,7 +55,7 @@ class LineSpring:
         for word in ("stiffness", "length", "damping"):
             value = getattr(self, word)
             if not (isinstance(value, Real) and np.isfinite(float(value)) and float(value) >= 0):
-                raise ModelError(f"the {word} of spring {self.name!r} is {value!r}: it is a number, not negative")
+                raise ModelError(f"the {word} of spring {self.name!r} is {shown(value)}: it is a number, not negative")
         if self.first == self.second:
             raise ModelError(f"both ends of spring {self.name!r} are {self.first!r}")
 

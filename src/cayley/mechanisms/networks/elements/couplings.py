@@ -16,6 +16,7 @@ import numpy as np
 
 from cayley.errors import ModelError
 from cayley.mechanisms.networks.elements.element import GROUND, Domain, Element, Law
+from cayley.wording import shown
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class TwoPort(Element):
 
     def check_ratio(self, word: str, value: float) -> None:
         if not (isinstance(value, Real) and np.isfinite(float(value)) and value != 0):
-            raise ModelError(f"the {word} of {self.name!r} is {value!r}: it must be a number, finite and not zero")
+            raise ModelError(
+                f"the {word} of {self.name!r} is {shown(value)}: it must be a number, finite and not zero")
         object.__setattr__(self, word, float(value))
 
 

@@ -20,6 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from cayley.errors import ModelError
+from cayley.wording import shown
 
 Domain = Literal["electric", "rotation", "translation"]
 UNITS: dict[str, tuple[str, str]] = {"electric": ("V", "A"), "rotation": ("rad/s", "N m"), "translation": ("m/s", "N")}
@@ -83,7 +84,8 @@ class Element(ABC):
     def check_positive(self, **numbers: float) -> None:
         for word, value in numbers.items():
             if not (isinstance(value, Real) and np.isfinite(float(value)) and value > 0):
-                raise ModelError(f"the {word} of {self.name!r} is {value!r}: it must be a number, positive and finite")
+                raise ModelError(
+                    f"the {word} of {self.name!r} is {shown(value)}: it must be a number, positive and finite")
             object.__setattr__(self, word, float(value))  # NumPy's, too, in double precision
 
 
