@@ -178,6 +178,8 @@ MADE = {
     "kinematics.inverse.result.InverseKinematicsResult": lambda: arm().inverse_kinematics(
         arm().pose([[0.3, 0.4], [0.1, 0.2]], "tool"), "tool")[1],
     "mechanisms.networks.joint_layer.NetworkJoint": lambda: own("mechanisms.networks").NetworkJoint(Z, np.eye(3)),
+    "mechanisms.walking.stride.Stride": lambda: own("mechanisms.walking.planar_biped").PlanarBiped().stride(
+        lambda s: 0.3 * s * np.array([-1.0, 1.0, -1.0, 1.0]), [("double support", 0.5)], repeats=False),
     "model.constraint_kinds.loop.Loop": lambda: own("model.constraint_kinds").Loop("loop", "a", "b", Z),
     "model.constraint_kinds.prescribed_motion.PrescribedMotion": lambda: own(
         "model.constraint_kinds").PrescribedMotion("motor", "crank", lambda t: 0.3 * np.sin(t)),
@@ -202,7 +204,6 @@ MADE = {
 NO_DATA = {
     "compiler.vector_assembly.Lanes": "it writes into an LLVM builder, which lives while a kernel is compiled",
     "exports.layouts.layout.Layout": "a base class without objects", "model.formats.format.Format": "the same",
-    "mechanisms.walking.stride.Stride": "tried in tests/mechanisms, whose programmes take seconds",
 }
 MORE = {  # several kinds of one class, each made in its own way
     "a closed mechanism": lambda: cy.load("four_bar").system(),

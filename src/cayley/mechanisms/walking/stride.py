@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import UnsupportedError
@@ -60,7 +61,7 @@ _NEAR = 1e-9  # m: a foot that is on the ground
 
 
 @dataclass(frozen=True, eq=False)
-class Stride:
+class Stride(HoldsFunctions):
     """A plan for a biped: `legs`, and `phases` of a contact ("flight", "first support", "second support" or "double
     support") and its duration [s]. `relations`: at most two, how the feet share the load in double support, see
     `load_sharing`; `friction`: a coefficient, or None for feet that do not slip. With `repeats` the legs change their
