@@ -1,5 +1,7 @@
 """Text in Fortran beside the kernels it was written of."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,19 @@ def test_names_differ_in_more_than_capitals_and_are_no_words_of_the_language():
     text = text_of(real)
     assert fortran.run(text, 1.0, 2.0, 3.0) == [13.0]
     assert "subroutine real_(sin_, Sin__, merge_, SUM_)" in text
+
+
+def test_names_are_no_longer_than_fortran_allows():
+    long = "a" * 80
+    inputs = [long + end for end in ("", "B", "b")]
+    kernels = [cy.kernel("(),(),()->()", name=f"{long}_{k}", inputs=inputs, outputs=(long + "_out",))(
+        lambda x, y, z: x + 2 * y * z) for k in range(2)]
+    files = [name for k in kernels for name in backend_named("fortran").files(k.program(), "double")]
+    assert len(set(files)) == 2
+    for text in map(text_of, kernels):
+        assert fortran.run(text, 1.0, 2.0, 3.0) == [13.0]
+        assert max(map(len, re.findall(r"\w+", text))) <= 63
+        assert len({name.lower() for name in re.findall(r":: (a\w+)", text)}) == 4
 
 
 def test_numbers_have_the_precision_that_is_asked_for():

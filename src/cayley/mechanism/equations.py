@@ -227,8 +227,9 @@ class Equations(Dynamics):
         return force_sensitivity(self.tree, parameters, q, qd, qdd, changes=changes, scale=scale)
 
     def reduction_error(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
-        """What the reduced model of elastic drives drops at states of joints and motors: coupling of inertias, and
-        gyroscopic moments. Prints as a table; see `cayley.dynamics.elastic_drives.reduction_error`.
+        """What the reduced model of elastic drives drops at states of joints and motors: coupling of inertias,
+        gyroscopic moments, and the weight of unbalanced rotors. Prints as a table; see
+        `cayley.dynamics.elastic_drives.reduction_error`.
 
         >>> arm = cy.load("planar2r").with_drive("joint2", stiffness=1e3, gear=50.0, mass=0.4,
         ...                                   tensor=np.diag([1e-4, 1e-4, 2e-4]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -31,6 +32,7 @@ merge min mod modulo nint none parameter print product program real result retur
 subroutine sum tan tanh then tiny transpose use where while wp
 """
 _WORDS = frozenset(_LANGUAGE.split())
+_LONGEST_NAME = 59  # characters; of the 63 that are allowed, some are left for underscores
 
 
 class Fortran(Backend):
@@ -42,7 +44,7 @@ class Fortran(Backend):
         return bool(OPERATIONS[op].spelled("sympy") or OPERATIONS[op].operator) or super().spells(op)
 
     def files(self, program: Program, precision: str) -> dict[str, str]:
-        name = identifier(program.name, FOR_FUNCTIONS | _WORDS)
+        name = _brief(identifier(program.name, FOR_FUNCTIONS | _WORDS))
         return {f"{name}.f90": fortran_text(program, name, precision)}
 
 
@@ -89,6 +91,11 @@ def fortran_text(program: Program, name: str, precision: str = "double") -> str:
     return "\n".join([part for line in whole for part in _continued(line)] + [""])
 
 
+def _brief(name: str) -> str:
+    """The name, or of one that is longer than Fortran allows the beginning and a number that stands for the whole."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME - 9]}_{crc32(name.encode()):08x}"
+
+
 class _Names:
     """What the inputs, the outputs and the symbols of equations are called, no two of them alike but for capitals."""
 
@@ -107,7 +114,7 @@ class _Names:
             self.written[str(symbol)] = self._new(str(symbol))
 
     def _new(self, wanted: str) -> str:
-        name = identifier(wanted, ())
+        name = _brief(identifier(wanted, ()))
         while name.lower() in self._taken or name.lower() in _WORDS:
             name += "_"
         self._taken.add(name.lower())
