@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import ModelError
+from cayley.errors import ModelError, UnsupportedError
 from cayley.mechanisms.networks import Circuit, circuit_system, driven
 from cayley.mechanisms.networks.elements import (
     Ammeter,
@@ -182,6 +182,39 @@ def test_sources_and_sensors_of_slides():
     assert circuit.units["f"] == "N" and circuit.units["w"] == "m/s" and circuit.units["v"] == "m/s"
     run = circuit_system(circuit).simulate({"k": 0.0, "m": 0.0}, until=1.0, inputs={"v": 0.5}, rtol=1e-10, atol=1e-12)
     assert abs(run["w"][-1] - 0.5 * (1 - np.cos(5.0))) < 1e-8
+
+
+def shaft_drive(of, inertia=1e-3):
+    rotor = [Inertia("rotor", "m", inertia=inertia)] if inertia else []
+    return Circuit("drive", [TorqueSource("T", "m"), *rotor, Gear("gear", "m", "o", ratio=10.0),
+                             JointShaft("shaft", "o", of=of)])
+
+
+@pytest.mark.parametrize("model", ["elastic drives", "reduced elastic drives"])
+@pytest.mark.parametrize("of, inertia", [
+    ("joint2", 1e-3), ("joint1 motor", 1e-3), ("joint1 motor", 0.0), ("joint1", 0.0)])
+def test_circuits_drive_arms_with_elastic_drives(of, inertia, model):
+    """A rigid joint, a motor, or a joint beside its motor: the arm's own equations with what the circuit adds."""
+    arm = cy.load("planar2r").with_drive("joint1", stiffness=100.0, damping=0.3, inertia=0.02, gear=20.0)
+    arm = arm.including(model)
+    q, qd = np.array([0.1, 0.3, 2.5]), np.array([0.5, -0.2, 1.0])
+    found = driven(shaft_drive(of, inertia), arm.tree).tangents(
+        0.0, {"q": q, "qd": qd}, {"T": 0.3, "applied": np.array([0.1, 0.2, 0.3])}, {})["qd"]
+    place = [joint.name for joint in arm.joints].index(of)
+    own = np.eye(3)[place]
+    forces = np.array([0.1, 0.2, 0.3]) + 10 * 0.3 * own - arm.bias_forces(q, qd)
+    expected = np.linalg.solve(arm.inertia_matrix(q) + inertia * 10**2 * np.diag(own), forces)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_inertia_of_a_circuit_behind_an_elastic_drive_is_refused_by_the_name_of_its_joint():
+    arm = cy.load("planar2r").with_drive("joint1", stiffness=100.0, inertia=0.02).including("elastic drives")
+    with pytest.raises(UnsupportedError, match=r"to joint 'joint1', which has a drive .* 'joint1 motor'"):
+        driven(shaft_drive("joint1"), arm.tree)
+    heavy = cy.load("planar2r").with_drive("joint1", stiffness=100.0, mass=0.4, tensor=np.diag([1e-4, 1e-4, 2e-4]))
+    with pytest.raises(UnsupportedError, match="'joint1 motor', whose rotor is a body"):
+        driven(shaft_drive("joint1 motor"), heavy.including("elastic drives").tree)
+    driven(shaft_drive("joint2"), heavy.including("elastic drives").tree)
 
 
 @pytest.mark.parametrize(("wrong", "words"), [

@@ -6,7 +6,7 @@ everything else of it are forces of the joints, states and outputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -18,6 +18,8 @@ from cayley.dynamics.open_tree.system import tree_system
 from cayley.errors import ModelError, UnsupportedError
 from cayley.mechanisms.networks.circuit import Circuit
 from cayley.mechanisms.networks.circuit_equations import StateEquations
+from cayley.model.motors import GEARED
+from cayley.model.parts import Joint
 from cayley.model.rotor import Rotor
 from cayley.model.tree import Tree
 from cayley.systems.connect import connect
@@ -142,11 +144,31 @@ def _with_armature(circuit: Circuit, tree: Tree, equations: StateEquations) -> T
         one, other = (circuit.joints[k] for k in across[0])
         raise UnsupportedError(f"an inertia of {circuit.name} is tied rigidly to both {one!r} and {other!r}: put a "
                                "spring between it and one of them, or make it a body of the mechanism")
-    kept = "armature" in tree.included
     inertias = {joint: added[k, k] for k, joint in enumerate(circuit.joints)}
-    joints = [replace(joint, rotor=Rotor((joint.rotor.reflected if kept else 0.0) + inertias.get(joint.name, 0.0)))
-              for joint in tree.joints]
+    motors = {tree.joints[joint].name: tree.joints[motor].name for joint, motor in tree.motors.items()}
+    kept = bool({"armature", GEARED} & tree.included)
+
+    def with_more(joint: Joint) -> Joint:
+        if joint.name in motors.values():
+            return joint
+        more = inertias.get(motors.get(joint.name, joint.name), 0.0)
+        if joint.name not in motors:
+            return replace(joint, rotor=Rotor((joint.rotor.reflected if kept else 0.0) + more))
+        _check_motor(circuit, joint, motors[joint.name], inertias)
+        return replace(joint, rotor=replace(joint.rotor, inertia=joint.rotor.inertia + more)) if more else joint
+
+    joints = [with_more(joint) for joint in tree.joints]
     return tree.with_parts(tree.bodies, joints).including(*(tree.included | {"armature"}))
+
+
+def _check_motor(circuit: Circuit, joint: Joint, motor: str, inertias: Mapping[str, float]) -> None:
+    """That the circuit adds no inertia behind a drive, nor to a rotor that is a body with inertias of its own."""
+    if inertias.get(joint.name):
+        raise UnsupportedError(f"{circuit.name} ties an inertia rigidly to joint {joint.name!r}, which has a drive of "
+                               f"its own: let the circuit turn {motor!r}, or make the inertia a body of the mechanism")
+    if inertias.get(motor) and joint.rotor.is_body:
+        raise UnsupportedError(f"{circuit.name} ties an inertia rigidly to {motor!r}, whose rotor is a body: add it to "
+                               f"the rotor, with_drive({joint.name!r}, tensor=...), and leave it out of the circuit")
 
 
 def _state(circuit: Circuit) -> dict[str, str]:
