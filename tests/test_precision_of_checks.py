@@ -12,9 +12,19 @@ from cayley.dynamics.linearised.symbol_names import counterpart
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
+from cayley.geometry.inertia.principal import inertia_symmetry
 from cayley.geometry.motions import fixed_points, turn_about_line
 from cayley.geometry.rotations.frames import Orientation
 from cayley.geometry.tensors import dyad, dyad_basis, minimal_dyads, tensor_of_map, tensor_rank
+from cayley.geometry.tensors.dyads import dyads_with_antecedents
+from cayley.geometry.tensors.projections import oblique_projection
+from cayley.kinematics.indices import indices
+from cayley.kinematics.inverse.rates import resolved_rates
+from cayley.kinematics.inverse_rates import joint_velocities
+from cayley.kinematics.redundancy import general_solution
+from cayley.kinematics.singularities import singularity
+from cayley.kinematics.statics import wrench_from_joint_forces
+from cayley.kinematics.subspaces import subspaces
 from cayley.model.parts import Body
 
 
@@ -131,3 +141,48 @@ def test_singular_postures_are_refused_in_every_precision(dtype):
         rates.world_velocity_map_inverse(np.array([0.0, 0.0, 2 * np.pi], dtype))
     with pytest.raises(SingularityError, match="locked"):
         cy.geometry.motions.universal_joint_angle(dtype(np.pi / 2), dtype(0.3))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ranks_of_jacobians_know_the_precision_and_not_the_unit(dtype, scale):
+    """Products of random factors have the rank of the narrower one, and what a Jacobian gives is in its range."""
+    random = np.random.default_rng(26)
+    for m, n, k in ((6, 6, 5), (6, 7, 5), (3, 3, 2), (6, 6, 6), (2, 4, 2)) * 10:
+        J = (scale * random.normal(size=(m, k)) @ random.normal(size=(k, n))).astype(dtype)
+        v = (J @ random.normal(size=n)).astype(dtype)
+        full = k == min(m, n)
+        assert subspaces(J).rank == k and singularity(J).singular == (not full)
+        assert np.isfinite(indices(J).condition_number) == full == bool(resolved_rates(J, v).regular)
+        found = general_solution(J, v)
+        assert found.solved and np.abs(found.velocities).max() < 1e3
+        assert wrench_from_joint_forces(J, (J.T @ v).astype(dtype)).balanced
+        if m == n and not full:
+            with pytest.raises(SingularityError):
+                joint_velocities(J, v)
+    assert subspaces(np.diag([1.0, 1e-8]).astype(dtype), tolerance=1e-9).rank == 2  # what is asked is done
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_singular_configurations_are_found_in_every_precision(dtype):
+    puma = cy.load("puma560")
+    for wrist, singular in ((0.0, True), (np.pi, True), (0.01, False)):
+        at = np.array([0.1, 0.4, -0.3, 0.2, wrist, 0.7], dtype)
+        assert puma.singularity(at, puma.frame_names[-1], task="pose", axes="world", limits=False,
+                                reachable=lambda pose: True).singular == singular
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_spaces_of_tensors_know_the_precision_and_not_the_unit(dtype, scale):
+    random = np.random.default_rng(27)
+    for _ in range(20):
+        turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+        for moments, kind in (((2, 2, 3), "axisymmetric"), ((2, 2, 2), "spherical"), ((2, 2.001, 3), "triaxial")):
+            I = (scale * turn @ np.diag(moments) @ turn.T).astype(dtype)
+            assert inertia_symmetry(np.tril(I) + np.tril(I, -1).T).kind == kind
+        onto = (scale * random.normal(size=(3, 2))).astype(dtype)
+        with pytest.raises(GeometryError, match="do not make up the whole space"):
+            oblique_projection(onto, (onto @ random.normal(size=(2, 1))).astype(dtype))
+        with pytest.raises(GeometryError, match="depend on each other"):
+            dyads_with_antecedents(I, (random.normal(size=(3, 2)) @ onto.T).astype(dtype))

@@ -28,6 +28,11 @@ def rounding_of(values: ArrayLike) -> float:
     return float(np.finfo(float_array(values).dtype).eps)
 
 
+def above_rounding(tolerance: float, *data: ArrayLike) -> float:
+    """A relative tolerance, or 16 times the rounding of the coarsest of the numbers where that is more."""
+    return max(tolerance, *(16 * rounding_of(each) for each in data))
+
+
 def digits_of(values: ArrayLike, tolerance: float | None = None) -> float:
     """The asked tolerance, or 4500 times the rounding of the numbers: 1e-12, and 5e-4 for float32."""
     return 4500 * rounding_of(values) if tolerance is None else tolerance

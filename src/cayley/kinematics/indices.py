@@ -21,7 +21,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError
-from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
+from cayley.kinematics.subspaces import Subspaces, subspaces
 from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -60,7 +60,7 @@ class Ellipsoid:
     __repr__ = brief
 
 
-def indices(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Indices:
+def indices(J: ArrayLike, *, tolerance: float | None = None) -> Indices:
     """The indices of Jacobians with elements of one unit; singular values below `tolerance` of the largest count as
     zero.
 
@@ -81,7 +81,7 @@ def indices(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Indices:
     return Indices(k2, c2, w, parts.smallest, c2 > 1 - 1e-9, parts)
 
 
-def condition_number(J: Array, *, norm: Norm, tolerance: float = RANK_TOLERANCE) -> Array:
+def condition_number(J: Array, *, norm: Norm, tolerance: float | None = None) -> Array:
     """|J| |J^+| (...) in a norm of matrices; infinite where J is singular. Ruggiu (2.59).
 
     "2" and "frobenius" do not depend on the axes; "1" (the largest sum of a column) and "inf" (of a row) do, and bound
@@ -101,19 +101,19 @@ def condition_number(J: Array, *, norm: Norm, tolerance: float = RANK_TOLERANCE)
     return np.where(found.decomposition.singular, np.inf, k)[()]
 
 
-def joint_velocity_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+def joint_velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellipsoid:
     """The joint velocities (..., n) that give velocities of the task of length one."""
     parts = subspaces(J, tolerance=tolerance)
     return Ellipsoid(parts.V, _reciprocals(parts, parts.V.shape[-1]))
 
 
-def force_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+def force_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellipsoid:
     """The forces (..., m) that joint torques of length one exert."""
     parts = subspaces(J, tolerance=tolerance)
     return Ellipsoid(parts.U, _reciprocals(parts, parts.U.shape[-1]))
 
 
-def velocity_ellipsoid(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Ellipsoid:
+def velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellipsoid:
     """The velocities of the task (..., m) that joint velocities of length one give; flat where J is singular."""
     parts = subspaces(J, tolerance=tolerance)
     k = parts.singular_values.shape[-1]

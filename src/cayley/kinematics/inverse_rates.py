@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
-from cayley.kinematics.subspaces import RANK_TOLERANCE, subspaces
+from cayley.kinematics.subspaces import rank_tolerance, subspaces
 from cayley.showing import brief
 
 
@@ -28,7 +28,7 @@ class JointMotion:
     __repr__ = brief
 
 
-def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Array:
+def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float | None = None) -> Array:
     """The joint velocities (..., n) that give the rate (..., n) of a task with the Jacobian J (..., n, n).
 
     >>> joint_velocities([[0.0, 2.0], [1.0, 0.0]], [4.0, 3.0])
@@ -38,7 +38,7 @@ def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float = RANK_T
 
 
 def joint_motion(J: ArrayLike, J_rate: ArrayLike, rate: Array, second_rate: ArrayLike, *,
-                 tolerance: float = RANK_TOLERANCE) -> JointMotion:
+                 tolerance: float | None = None) -> JointMotion:
     """The joint velocities and accelerations that give the rate r' and the second rate r'' of a task: (..., n) each.
 
     `J` and `J_rate` (..., n, n) must be of the same kind as the rates: of the same point, axes and parameters of the
@@ -50,7 +50,8 @@ def joint_motion(J: ArrayLike, J_rate: ArrayLike, rate: Array, second_rate: Arra
     return JointMotion(velocities, _solved(J, np.asarray(second_rate, dtype=np.float64) - drift))
 
 
-def _checked(J: ArrayLike, tolerance: float) -> Array:
+def _checked(J: ArrayLike, tolerance: float | None) -> Array:
+    tolerance = rank_tolerance(tolerance, J)
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2 or J.shape[-1] != J.shape[-2]:
         raise SignatureError(f"a Jacobian with an inverse has shape (..., n, n), not {J.shape}: choose rows, or use "

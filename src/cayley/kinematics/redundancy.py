@@ -21,7 +21,7 @@ from cayley.errors import SignatureError
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.indices import manipulability, orthogonal_rows
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
+from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, rank_tolerance, subspaces
 from cayley.kinematics.task_functions import task_jacobian
 from cayley.kinematics.uniform_units import uniform_jacobian
 from cayley.model.constraints import check_independent
@@ -57,13 +57,14 @@ class RateSolutions:
 
 
 def general_solution(J: ArrayLike, v: ArrayLike, start: ArrayLike | None = None, *,
-                     tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+                     tolerance: float | None = None) -> RateSolutions:
     """qd = J^+ v + (1 - J^+ J) start (..., n): of all joint velocities that give v (..., m), the one nearest to `start`
     (zero if left out).
 
     >>> general_solution([[1.0, 1.0]], [2.0], [1.0, 0.0]).velocities.round(12)
     array([1.5, 0.5])
     """
+    tolerance = rank_tolerance(tolerance, J, v)
     J = np.asarray(J, dtype=np.float64)
     v = np.asarray(v, dtype=np.float64)
     parts = subspaces(J, tolerance=tolerance)
@@ -76,13 +77,13 @@ def general_solution(J: ArrayLike, v: ArrayLike, start: ArrayLike | None = None,
                          np.broadcast_to(parts.redundancy == 0, np.shape(residual))[()], parts)
 
 
-def minimum_norm(J: ArrayLike, v: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+def minimum_norm(J: ArrayLike, v: ArrayLike, *, tolerance: float | None = None) -> RateSolutions:
     """The shortest joint velocities (..., n) that give v (..., m): J^+ v. Ruggiu (2.71)."""
     return general_solution(J, v, tolerance=tolerance)
 
 
 def gradient_projection(J: ArrayLike, v: ArrayLike, gradient: ArrayLike, gain: ArrayLike, *,
-                        tolerance: float = RANK_TOLERANCE) -> RateSolutions:
+                        tolerance: float | None = None) -> RateSolutions:
     """Joint velocities that give v and, with what is free, make a criterion with this gradient (..., n) smaller: Ruggiu
     (2.75).
 

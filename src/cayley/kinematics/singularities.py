@@ -21,7 +21,7 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
 from cayley.kinematics.inverse.numeric import inverse_kinematics
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
+from cayley.kinematics.subspaces import Subspaces, rank_tolerance, subspaces
 from cayley.kinematics.uniform_units import velocity_units
 from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.constraints import check_independent
@@ -54,7 +54,7 @@ class Singularity:
                 f"{lost or 'none'}>")
 
 
-def singularity(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Singularity:
+def singularity(J: ArrayLike, *, tolerance: float | None = None) -> Singularity:
     """The rank test of one Jacobian (m, n); for batches, and for m and n that differ, see also `subspaces`.
 
     >>> found = singularity([[-1.5, -0.5], [0.0, 0.0]])
@@ -65,7 +65,7 @@ def singularity(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Singulari
 
 
 def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[bool], axes: str,
-                   tolerance: float = RANK_TOLERANCE, step: float = 1e-3, limits: bool = True,
+                   tolerance: float | None = None, step: float = 1e-3, limits: bool = True,
                    reachable: Callable[[Array], bool] | None = None) -> Singularity:
     """The singularity of one configuration (nq) for a task of a frame, with its class.
 
@@ -78,6 +78,7 @@ def singularity_at(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence
                 one can
     """
     check_independent(tree, "`singularity` (`actuation_singularity` is for mechanisms with constraints)", frame)
+    tolerance = rank_tolerance(tolerance, q)
     q = np.asarray(q, dtype=np.float64)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     way = list(velocity_units(tree, frame))

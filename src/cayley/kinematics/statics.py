@@ -17,7 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
 from cayley.errors import SignatureError
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, subspaces
+from cayley.kinematics.subspaces import Subspaces, rank_tolerance, subspaces
 from cayley.kinematics.velocity import point_in
 from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.constraints import check_independent
@@ -101,7 +101,7 @@ class WrenchSolutions:
         return self.decomposition.lost
 
 
-def wrench_from_joint_forces(J: ArrayLike, forces: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> WrenchSolutions:
+def wrench_from_joint_forces(J: ArrayLike, forces: ArrayLike, *, tolerance: float | None = None) -> WrenchSolutions:
     """The wrench (..., m) that joint forces (..., n) exert at rest: J^-T forces for a square regular Jacobian (..., m,
     n).
 
@@ -112,6 +112,7 @@ def wrench_from_joint_forces(J: ArrayLike, forces: ArrayLike, *, tolerance: floa
     >>> wrench_from_joint_forces([[0.0, 2.0], [1.0, 0.0]], [3.0, 4.0]).wrench
     array([2., 3.])
     """
+    tolerance = rank_tolerance(tolerance, J, forces)
     J = np.asarray(J, dtype=np.float64)
     forces = np.asarray(forces, dtype=np.float64)
     if forces.shape[-1:] != J.shape[-1:]:

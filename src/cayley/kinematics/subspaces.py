@@ -18,11 +18,11 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import above_rounding, first_failure, place
 from cayley.showing import brief
 
 RANK_TOLERANCE = 1e-10
-"""Singular values below this part of the largest count as zero."""
+"""Singular values of float64 below this part of the largest count as zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,15 @@ class Subspaces:
         return self
 
 
-def subspaces(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
+def subspaces(J: ArrayLike, *, tolerance: float | None = None) -> Subspaces:
     """The subspaces of Jacobians (..., m, n). `tolerance`: the part of the largest singular value below which one
-    counts as zero.
+    counts as zero, by default 1e-10, and 2e-6 for float32.
 
     >>> found = subspaces([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     >>> int(found.rank), bool(found.singular), int(found.redundancy)
     (1, True, 2)
     """
+    tolerance = rank_tolerance(tolerance, J)
     J = np.asarray(J, dtype=np.float64)
     if J.ndim < 2:
         raise SignatureError(f"a Jacobian has shape (..., m, n), not {J.shape}")
@@ -106,6 +107,11 @@ def subspaces(J: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Subspaces:
     U, s, Vt = np.linalg.svd(J)
     rank = np.count_nonzero(s > tolerance * s[..., :1], axis=-1)
     return Subspaces(U, s, np.swapaxes(Vt, -2, -1), rank)
+
+
+def rank_tolerance(tolerance: float | None, *data: ArrayLike) -> float:
+    """The asked tolerance, or what the coarsest of the numbers deserve."""
+    return above_rounding(RANK_TOLERANCE, *data) if tolerance is None else tolerance
 
 
 def _empty(J: Array) -> Subspaces:

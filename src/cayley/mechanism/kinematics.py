@@ -285,7 +285,7 @@ class Kinematics(Data):
         from cayley.kinematics.indices import indices
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
-    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float = 1e-10,
+    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float | None = None,
                     step: float = 1e-3, limits: bool = True,
                     reachable: Callable[[Array], bool] | None = None) -> Singularity:
         """Whether one configuration (nq) is singular for a task, what is lost, and the class; see

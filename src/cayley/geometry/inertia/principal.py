@@ -58,8 +58,9 @@ def principal_inertia(I: ArrayLike) -> PrincipalInertia:
     return PrincipalInertia(found.values, found.vectors)
 
 
-def inertia_symmetry(I: ArrayLike, *, tolerance: float = 1e-9) -> InertiaSymmetry:
-    """The kind of one inertia tensor; moments closer than `tolerance` times the largest count as equal.
+def inertia_symmetry(I: ArrayLike, *, tolerance: float | None = None) -> InertiaSymmetry:
+    """The kind of one inertia tensor; moments closer than `tolerance` times the largest count as equal, by default
+    1e-9 and in float32 2e-6.
 
     >>> inertia_symmetry(np.diag([2.0, 3.0, 2.0])).axis
     array([0., 1., 0.])

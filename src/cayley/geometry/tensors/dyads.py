@@ -13,11 +13,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.batch import digits_of
+from cayley.geometry.batch import above_rounding, digits_of
 from cayley.geometry.tensors.checks import check_square
 from cayley.geometry.tensors.frames import tensor_rank
-
-_DEPENDENT = 1e-12  # singular values of chosen vectors below this part of the largest
 
 
 class Dyads(NamedTuple):
@@ -87,12 +85,13 @@ def _one(T: ArrayLike) -> Array:
 
 def _independent(vectors: ArrayLike, n: int, called: str) -> Array:
     """The chosen vectors as an array (k, n)."""
+    dependent = above_rounding(1e-12, vectors)
     chosen = np.asarray(vectors, dtype=float)
     if chosen.ndim != 2 or chosen.shape[1] != n or not np.isfinite(chosen).all():
         raise GeometryError(f"the {called} are finite vectors, shape (k, {n}), not {chosen.shape}")
     sizes = np.linalg.svd(chosen / np.linalg.norm(chosen, axis=1, keepdims=True).clip(np.finfo(float).tiny),
                           compute_uv=False)
-    if len(chosen) > n or (len(chosen) and not sizes[-1] > _DEPENDENT * sizes[0]):
+    if len(chosen) > n or (len(chosen) and not sizes[-1] > dependent * sizes[0]):
         raise GeometryError(f"the {called} depend on each other: choose at most {n} vectors of which none is a sum of "
                             "multiples of the others")
     return chosen

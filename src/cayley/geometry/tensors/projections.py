@@ -14,10 +14,9 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.batch import float_array, tolerance_of
+from cayley.geometry.batch import above_rounding, float_array, tolerance_of
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric, check_unit_vector, refuse_where
 
-_TOUCHING = 1e-12  # the smallest singular value of unit columns below which two spaces touch
 
 def _check_direction(e: Array, *_: object) -> None:
     check_unit_vector(e)
@@ -72,6 +71,7 @@ def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
     >>> oblique_projection([[1.0], [0.0]], [[1.0], [1.0]]) @ [0.0, 1.0]
     array([-1.,  0.])
     """
+    touching = above_rounding(1e-12, onto, along)
     onto = np.asarray(onto, dtype=float)
     along = np.asarray(along, dtype=float)
     if onto.ndim < 2 or along.ndim < 2 or not onto.shape[-2] == along.shape[-2] == onto.shape[-1] + along.shape[-1] > 0:
@@ -85,7 +85,7 @@ def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
     unknown = np.asarray(~np.isfinite(unit).all(axis=(-2, -1)))
     refuse_where(unknown, "a space to project on or along has components that are NaN or infinite{element}", unknown)
     smallest = np.linalg.svd(unit, compute_uv=False)[..., -1]
-    refuse_where(~(smallest > _TOUCHING), "the spaces to project on and along do not make up the whole space{element}: "
+    refuse_where(~(smallest > touching), "the spaces to project on and along do not make up the whole space{element}: "
                  "some direction is in both, or in neither, or columns depend on each other (smallest singular value "
                  "{defect:.3g})", smallest)
     return unit[..., :k] @ np.linalg.inv(unit)[..., :k, :]
@@ -150,14 +150,16 @@ def spectral_decomposition(T: ArrayLike) -> SpectralDecomposition:
     return SpectralDecomposition(values, vectors)
 
 
-def eigenspaces(T: ArrayLike, *, tolerance: float = 1e-9) -> tuple[Eigenspace, ...]:
+def eigenspaces(T: ArrayLike, *, tolerance: float | None = None) -> tuple[Eigenspace, ...]:
     """The distinct eigenvalues of one symmetric tensor, ascending, with their spaces. Eigenvalues closer than
-    `tolerance` times the largest are one, repeated. T is the sum of value times projection over the spaces.
+    `tolerance` times the largest, by default 1e-9 and in float32 2e-6, are one, repeated. T is the sum of value times
+    projection over the spaces.
 
     >>> [(space.value, space.multiplicity) for space in eigenspaces(np.diag([2.0, 5.0, 2.0]))]
     [(2.0, 2), (5.0, 1)]
     """
     found = spectral_decomposition(T)
+    tolerance = above_rounding(1e-9, T) if tolerance is None else tolerance
     breaks = np.flatnonzero(np.diff(found.values) > tolerance * np.abs(found.values).max()) + 1
     groups = np.split(np.arange(len(found.values)), breaks)
     return tuple(

@@ -21,14 +21,14 @@ from cayley.compiler.linear import ldl_solve
 from cayley.compiler.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError, SingularityError
-from cayley.geometry.batch import first_failure, place, rounding_of
+from cayley.geometry.batch import above_rounding, first_failure, place
 from cayley.showing import brief
 
 _SINGULAR = 1e-12  # of the largest singular value: less is rounding
 
 
 def _check_damping(J: ArrayLike, damping: ArrayLike) -> None:
-    smallest = max(_SINGULAR, 16 * rounding_of(J))
+    smallest = above_rounding(_SINGULAR, J)
     J = np.asarray(J, dtype=float)
     k = np.asarray(damping, dtype=float)
     _check_finite(J, k)
@@ -84,17 +84,14 @@ class Rates:
     velocity: Array
     singular_values: Array
     damping: Array
+    regular: Array
+    """Whether the velocity is determined: J has full rank, or is damped (...)."""
 
     __repr__ = brief
 
     @property
     def smallest_singular_value(self) -> Array:
         return self.singular_values[..., -1]
-
-    @property
-    def regular(self) -> Array:
-        """Whether the velocity is determined: J has full rank, or is damped (...)."""
-        return (self.smallest_singular_value > _SINGULAR * self.singular_values[..., 0]) | (self.damping > 0)
 
 
 def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[float, float] = 0.0) -> Rates:
@@ -106,6 +103,7 @@ def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[flo
     >>> resolved_rates(np.diag([2.0, 4.0]), [1.0, 1.0]).velocity
     array([0.5 , 0.25])
     """
+    smallest = above_rounding(_SINGULAR, J)
     J = np.asarray(J, dtype=float)
     twist = np.asarray(twist, dtype=float)
     if J.ndim < 2 or twist.shape[-1:] != J.shape[-2:-1]:
@@ -116,6 +114,7 @@ def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[flo
         s.shape[:-1], float(damping))
     with np.errstate(all="ignore"):
         gains = s / (s * s + (k * k)[..., None])
-    gains = np.where((s > _SINGULAR * s[..., :1]) | (k > 0)[..., None], gains, np.nan)
+    known = (s > smallest * s[..., :1]) | (k > 0)[..., None]
+    gains = np.where(known, gains, np.nan)
     along = gains * (np.swapaxes(left, -1, -2) @ twist[..., None])[..., 0]
-    return Rates((np.swapaxes(right, -1, -2) @ along[..., None])[..., 0], s, k[()])
+    return Rates((np.swapaxes(right, -1, -2) @ along[..., None])[..., 0], s, k[()], known.all(axis=-1))
