@@ -238,8 +238,8 @@ def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: A
     free = np.abs(Vt[rank:]).max(axis=0, initial=0.0) > 1e-8  # unknowns that no equation fixes
     loose = [network.order[k // 6] for k in np.flatnonzero(free[:m])]
     if loose:
-        raise SingularityError(f"the acceleration of body {loose[0]!r} of {network.name} does not follow: it has no "
-                               "inertia in a direction in which it may move")
+        raise SingularityError(f"the acceleration of body {loose[0]!r} of {network.name} does not follow: "
+                               + _why_it_does_not(matrix[:m, :m], Vt[rank:, :m]))
     if np.abs(matrix @ found - right).max() > 1e-6 * max(np.abs(right).max(), 1.0):
         raise SingularityError(f"the connections of {network.name} contradict each other at this state")
     centres = {name: found[6 * j:6 * j + 6] for j, name in enumerate(network.order)}
@@ -247,6 +247,14 @@ def _solved(network: Network, rows: list[ConnectionRow], matrix: Array, right: A
                      for row in rows[:len(network.order)]}
     return NetworkMotion(centres, wrenches, {name: ~free[own] for name, own in places.items()}, accelerations,
                          len(matrix), rank)
+
+
+def _why_it_does_not(inertia: Array, motions: Array) -> str:
+    """Accelerations of mass centres, rows of `motions`, that no equation fixes: they need forces, or they do not."""
+    if np.abs(inertia @ motions.T).max() > _RANK * np.abs(inertia).max():
+        return ("next to a singular position its connections hold it too weakly to say which way it goes; take a state "
+                "further away, or the position itself")
+    return "it has no inertia in a direction in which it may move"
 
 
 def _complement(N: Array) -> Array:
