@@ -191,6 +191,17 @@ def test_drives_that_agree_are_redundant_and_those_that_do_not_cannot_be_kept():
         _ = driven(arm, PrescribedMotion("one", "joint1", "2*t"), PrescribedMotion("two", "joint1", "2*t + 1")).mobility
 
 
+@pytest.mark.parametrize("one, two", [
+    ("t", "2*t"), ("sin(t)", "t"), ("t**2", "t**3"), (lambda t: 0.3 * np.sin(3 * t), "0.3*sin(3*t) + 1e-3*t")])
+def test_two_motions_of_one_joint_are_refused_also_where_they_begin_together(one, two):
+    arm = driven(cy.load("planar2r"), PrescribedMotion("one", "joint1", one), PrescribedMotion("two", "joint1", two))
+    for use in (lambda: arm.mobility, lambda: arm.forward_dynamics, lambda: arm.system(),
+                lambda: arm.switched({"both": ["one", "two"]})):
+        with pytest.raises(UnreachableError, match=r"one, two of driven cannot both be kept: .* joint 'joint1'"):
+            use()
+    arm.switched({"first": ["one"], "second": ["two"]})  # never at the same time
+
+
 def test_files_hold_formulas_and_not_functions(tmp_path):
     path = tmp_path / "engine.toml"
     engine().save(path)

@@ -29,7 +29,7 @@ from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.pose import Pose
 from cayley.kinematics.configuration_kernels import integrate_kernel
-from cayley.kinematics.constraint_scale import length_unit, row_sizes, scaled_jacobian
+from cayley.kinematics.constraint_scale import CLOSED, length_unit, row_sizes, scaled_jacobian
 from cayley.kinematics.constraints import jacobian_of, residual_kernel, residual_of
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.general_jacobian import general_jacobian
@@ -39,6 +39,7 @@ from cayley.model.constraints import constraints_of
 from cayley.model.joint_kinds import Motion
 from cayley.model.tree import Tree, slices
 
+_TIMES = (0.0, 0.1, 0.37, 1.0, 2.3, 10.7)  # s: motions that differ do not agree at all of them
 _CLOSED = 1e-12  # what may be left open, in the size of the mechanism and radians
 _STARTS = 8
 _MOST_STARTS = 64  # while links that lie upon each other are all that was found
@@ -109,6 +110,7 @@ def closed_samples(tree: Tree) -> list[ClosedSample]:
 
 
 def _closed_samples(tree: Tree) -> list[ClosedSample]:
+    _check_motions_agree(tree)
     found: list[tuple[Careful, float | None]] = []
     for loops in _Loops.each(tree):
         further = _guesses(tree, loops.measures)
@@ -135,6 +137,23 @@ def _closed_samples(tree: Tree) -> list[ClosedSample]:
         closure = loops.closed_from(loops.start(guess, t))
         samples += [_sampled(loops, closure, t, random)] if closure.closed else []
     return samples
+
+
+def _check_motions_agree(tree: Tree) -> None:
+    """Raise if two constraints tell one joint different things in time, also if they agree at some instant."""
+    told: dict[tuple[type, str], Constraint] = {}
+    for each in tree.constraints:
+        if not each.timed or each.frames or len(each.coordinates) != 1:
+            continue
+        joint = each.coordinates[0]
+        first = told.setdefault((type(each), joint), each)
+        for t in _TIMES if first is not each else ():
+            one, other = (np.asarray(residual_of(tree, k, tree.neutral, t), dtype=float) for k in (first, each))
+            if np.any(np.abs(one - other) > CLOSED * (1.0 + np.abs(one))):
+                raise UnreachableError(
+                    f"the constraints {first.name}, {each.name} of {tree.name} cannot both be kept: at t = {t:g} they "
+                    f"ask different things of joint {joint!r}. Leave one out, or put them into different sets of "
+                    "`switched`")
 
 
 def left_by_rows(tree: Tree, samples: Sequence[ClosedSample]) -> int:
