@@ -3,7 +3,7 @@ slides, and postures of right angles, where solutions meet or move.
 
 `check(seed)` makes one arm. One whose first three joints do not take the wrist centre through space is refused; of any
 other, the posture that made the pose is found, every solution and every member of a continuum reaches the pose, and
-what Levenberg-Marquardt finds from many starts is among the solutions.
+what Levenberg-Marquardt finds from many starts is among the solutions. With another reference there are solutions, too.
 """
 
 import warnings
@@ -127,6 +127,9 @@ def check(seed):
             return
     assert places_the_centre(random, numbers, turns)
     compare(random, numbers, turns, q, target, found)
+    other = analytic_inverse_kinematics(table, target, reference=random_posture(random, turns))
+    assert len(other.solutions), "no solution with another reference"
+    assert np.abs(forward(numbers, turns, other.solutions)[0] - target).max() < 1e-11
 
 
 def compare(random, numbers, turns, q, target, found):
@@ -136,7 +139,7 @@ def compare(random, numbers, turns, q, target, found):
     assert np.abs(forward(numbers, turns, found.solutions)[0] - target).max() < 1e-11
     moving = {c.solution for c in found.degenerate}
     for c in found.degenerate:
-        start = found.solutions[c.solution] + 0.01 * c.tangent
+        start = found.solutions[c.solution] + 0.01 * c.tangent / np.abs(c.tangent).max()
         end, closed = by_search(numbers, turns, target, start[None], held=c.free)
         assert closed[0] and gaps(turns, end, start[None])[0] < 0.05, f"{c} does not move"
     still = [i for i in range(len(found.solutions)) if i not in moving]

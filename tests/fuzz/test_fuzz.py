@@ -30,7 +30,8 @@ def test_abrupt_clients():
 
 @pytest.mark.spec("S2-32", "S2-33")
 def test_special_arms():
-    for seed in (*range(40), 232, 634, 748, 853, 4544, 21301, 21482, 22479, 22622):  # the last are crossings
+    """The last seeds are crossings, and joints that turn back."""
+    for seed in (*range(40), 232, 634, 748, 853, 4544, 21301, 21482, 22479, 22622, 31249, 32302):
         special_arms.check(seed)
 
 

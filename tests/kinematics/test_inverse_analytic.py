@@ -403,6 +403,31 @@ def test_a_slide_between_axes_that_meet(d2):
         assert len(alone.solutions) == 8 or q != (0.3, 0.5, 0.6, 0.2, 0.7, -0.9)
 
 
+@pytest.mark.spec("S2-32", "S2-33")
+@pytest.mark.parametrize("turn", [0.0, 0.3, -1.0, 3.0])
+@pytest.mark.parametrize("tilt", [0.05, 0.2, 0.31])
+def test_the_limit_of_the_wrist_with_its_centre_on_axis_1(tilt, turn):
+    """Axis 6 is 0.4 from axis 4 or more, and axis 4 goes round axis 1, at the angle `tilt`. Axis 6 at 0.4 - tilt on the
+    other side is reached from one place, next to that from a short stretch; at 0.4 + tilt two continua cross, and
+    elsewhere axis 1 turns back. The reference does not matter.
+    """
+    arm = arm_of_rows((0, 0.2, 0.3, 0), (0, 0, 0, 0.6), (0, 0, 0, tilt - 0.6), (0, 0.3, 0, 0.7), (0, 0, 0, -1.1),
+                      (0, 0, 0, 0), slide=True)
+    slide = -(0.3 + 0.3 * np.sin(tilt)) / np.sin(0.6)
+    for q4, q5, free in ((0.0, 0.0, None), (0.0, 0.05, 0), (np.pi, 0.0, 0), (1.0, 0.0, 3)):
+        q = np.array([0.5, RIGHT, slide, q4, q5, 0.3])
+        found = check(stanford_arm, arm, q, reference=q + turn * np.eye(6)[0])
+        assert len(found.solutions) and bool(found.degenerate) == (free is not None)
+        assert free is not None or gap(arm, found.solutions, q) < 1e-6
+        if not turn and free is not None:
+            assert gap(arm, found.solutions, q) < 1e-6 and free in [c.free for c in found.degenerate]
+        for c in found.degenerate:
+            way = c.tangent / np.abs(c.tangent).max()
+            off = [np.abs(dh_tool_pose(arm, found.solutions[c.solution] + h * way) - dh_tool_pose(arm, q)).max()
+                   for h in (1e-3, 1e-4)]
+            assert off[1] < 0.02 * off[0] < 2e-7  # the square of the step
+
+
 def test_axis_6_parallel_to_the_elbow_of_the_ur():
     for name in ("ur3", "ur5", "ur10"):
         for theta5 in (0.0, np.pi):

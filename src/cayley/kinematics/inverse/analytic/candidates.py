@@ -17,6 +17,7 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 
 LAST = 99  # the number of what is tried when no value of a free joint will do
+TRIED = 12  # values of a free joint, round its circle
 SAME = 3e-7  # configurations nearer than this are one: a double root
 
 Names = tuple[str, str, str]
@@ -81,7 +82,7 @@ class Careful:
     def values(self, joint: int) -> list[tuple[int, float]]:
         """Values to try for a free joint, numbered by preference: the pose may be out of reach for the first of them.
         """
-        turns = np.array([0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6]) * (np.pi / 6)
+        turns = np.array([(i + 1) // 2 * (1 if i % 2 else -1) for i in range(TRIED)]) * (2 * np.pi / TRIED)
         return list(enumerate((self.start[joint] + turns).tolist()))
 
 

@@ -29,6 +29,7 @@ from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
 from cayley.kinematics.inverse.analytic.candidates import (
     LAST,
     SAME,
+    TRIED,
     Candidate,
     Careful,
     Choice,
@@ -123,6 +124,7 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
     inner = arm.inner(target)
     placed = postures(arm, inner.p, special)
     if isinstance(special, Careful):  # the wrist is judged by them: whether it is aligned
+        placed += [more for posture in placed for more in _within_reach(arm, inner.R, posture)]
         placed = [posture._replace(moving=_placed(arm, inner.p, np.array(posture.moving))) for posture in placed]
     return [
         Candidate(np.array([*posture.moving, *wrist.angles]), (*posture.branch, wrist.branch),
@@ -130,6 +132,31 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
         for number, posture in enumerate(placed)
         for wrist in wrists(arm,
                             _rotation(arm, posture.moving).T @ inner.R, special)]
+
+
+def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
+    """The posture with a free joint 1 or 2 in the middle of each of the two stretches where the wrist can turn axis 6
+    to z of R, which may be as short as one value: cos(alpha4 + alpha5) <= z3 . z6 <= cos(alpha4 - alpha5).
+    """
+    made = []
+    for joint in [f.joint for f in posture.free if f.joint < 2 and posture.choices[f.joint][1] == 0]:
+        turns = [arm.row(i, 0.0 if i == joint else x).R for i, x in enumerate(posture.moving)]
+        axis = np.linalg.multi_dot([*turns[joint:], np.eye(3)])[:, 2]
+        wanted = (turns[0].T if joint else np.eye(3)) @ R[:, 2]
+        size = np.hypot(*axis[:2]) * np.hypot(*wanted[:2])
+        if size <= _NEARLY_ALIGNED:
+            continue
+        al4, al5 = arm.column("alpha")[3:5]
+        cosines = (np.cos([al4 - al5, al4 + al5]) - axis[2] * wanted[2]) / size
+        away = np.arccos(np.clip(cosines, -1.0, 1.0)).mean()
+        for number, side in enumerate((away, -away), start=TRIED):
+            moving, choices = list(posture.moving), list(posture.choices)
+            moving[joint] = np.arctan2(wanted[1], wanted[0]) - np.arctan2(axis[1], axis[0]) + side
+            choices[joint] = (choices[joint][0], number)
+            if joint == 0:
+                choices[1] = (("theta2", moving[0], moving[2]), choices[1][1])
+            made.append(posture._replace(moving=tuple(moving), choices=tuple(choices)))
+    return made
 
 
 def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:

@@ -45,7 +45,8 @@ class AnalyticResult:
 
     Angles are in (-pi, pi]. `residuals` are computed anew from the solutions: the root of the sum of squares of the
     distance [m] and of 2 sin(angle / 2) [rad] (the distance alone for an arm that is asked for a point). A solution
-    that belongs to a continuum has its free joint at the value of the reference, and is named in `degenerate`.
+    that belongs to a continuum has its free joint at the value of the reference, if the pose is in reach there, and is
+    named in `degenerate`; where that joint turns back, another one is named as free.
     """
 
     solutions: Array  # (m, n)

@@ -21,6 +21,9 @@ from cayley.model.denavit_hartenberg.table import DHTable, dh_frames
 CLOSED = 1e-12  # residual of a solution, times the size of the arm where that is more than one metre
 _ROUNDED = 1e-15
 _NEWTON_STEPS = 6
+_TURNING = 1e-3  # a joint this much slower than another turns back
+_PATH_STEPS = 5
+_ON_PATH = 1e-10  # residual along a continuum
 _CUTS = (1e-10, 1e-8, 1e-6, 1e-4)  # of the largest singular value
 
 
@@ -70,24 +73,29 @@ def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -
             kept.append(i)
     kept.sort()
     branches = distinct([tuple(sign.name for sign in candidates[i].branch) for i in kept])
-    free = [_continuum(arm, number, q[i], f, rows) for number, i in enumerate(kept) for f in candidates[i].free]
-    return AnalyticResult(q[kept], branches, residuals[kept], tuple(free))
+    free = [_continuum(arm, target, number, q[i], f, rows) for number, i in enumerate(kept) for f in candidates[i].free]
+    return AnalyticResult(q[kept], branches, residuals[kept], tuple(c for c in free if c is not None))
 
 
 def _told_apart(arm: Arm, candidates: Sequence[Candidate], closed: list[int], q: Array,
                 rows: int) -> tuple[list[Candidate], list[int]]:
     """Where a straight continuum crosses another, as an aligned wrist does where the arm is free, its members are on
-    the other at the crossing only: they are of the straight one alone, and the other is shown at other values.
+    the other at the crossing only: they are of the straight one alone, and the other is shown at other values. So it is
+    where a candidate can not move at all.
     """
     told = list(candidates)
     crossed: list[int] = []
     for i in closed:
         free = candidates[i].free
-        moving = tuple(f for f in free if f.weights or _tangent(arm, q[i], f, rows)[1])
-        if any(f.weights for f in free) and len(moving) < len(free):
+        straight = any(f.weights for f in free)
+        motions = [_motion(arm, q[i], f, rows) for f in free]
+        moving = tuple(f for f, motion in zip(free, motions, strict=True)
+                       if motion is not None and (motion[0] == f.joint or not straight))
+        if len(moving) < len(free):
             alone = tuple((("crossing", i), 0) for _ in candidates[i].choices)
             told[i] = replace(candidates[i], free=moving, choices=alone)
-            crossed.append(i)
+            if straight:
+                crossed.append(i)
     wanted = [i for i in crossed if all(number in (0, LAST) for _, number in candidates[i].choices)]
     return told, [i for i in closed if i in wanted
                   or not any(_same(arm, q[i], q[k], told[k].free) for k in crossed)]
@@ -178,27 +186,91 @@ def distinct(branches: list[Branch]) -> tuple[Branch, ...]:
     return tuple(names)
 
 
-def _continuum(arm: Arm, number: int, q: Array, free: Free, rows: int) -> Continuum:
+def _continuum(arm: Arm, target: Array, number: int, q: Array, free: Free, rows: int) -> Continuum | None:
+    """The continuum through q, shown by another joint where the free one turns back; None where q is alone."""
     n = len(q)
     weights = np.zeros(n)
     for joint, weight in free.weights:
         weights[joint] = weight
-    tangent, _ = _tangent(arm, q, free, rows)
-    straight = bool(free.weights) or not np.delete(tangent, free.joint).any()
+    motion = _motion(arm, q, free, rows)
+    if motion is None or not (free.weights or _moves(arm, target, q, motion[1], rows)):
+        return None
+    joint, tangent = motion
+    reason = free.reason if joint == free.joint else f"{free.reason}; q{free.joint + 1} turns back here"
+    straight = bool(free.weights) or not np.delete(tangent, joint).any()
     value = float(weights @ q) if free.weights else float("nan")
-    return Continuum(number, free.joint, straight, weights, value, tangent, free.reason)
+    return Continuum(number, joint, straight, weights, value, tangent, reason)
 
 
-def _tangent(arm: Arm, q: Array, free: Free, rows: int) -> tuple[Array, bool]:
-    """The rates (n) of all joints for a rate of one of the free joint, and whether the others can follow it."""
+def _motion(arm: Arm, q: Array, free: Free, rows: int) -> tuple[int, Array] | None:
+    """The free joint and the rates (n) of all joints for a rate of one of it, to second order; None where there are
+    none. Where it turns back, with others at rates without bound, the fastest of them takes its place.
+    """
     n = len(q)
     tangent = np.zeros(n)
-    tangent[free.joint] = 1.0
     if free.weights:
         (_, _), (k, w) = free.weights
-        tangent[k] = -w
-        return tangent, True
-    J = _error(arm, np.eye(4), q[None], rows)[0][0]
-    others = list(free.followers) or np.arange(n) != free.joint
-    tangent[others] = -np.linalg.lstsq(J[:, others], J[:, free.joint], rcond=1e-6)[0]
-    return tangent, bool(np.linalg.norm(J @ tangent) <= 1e-6 * np.linalg.norm(J[:, free.joint]))
+        tangent[[free.joint, k]] = 1.0, -w
+        return free.joint, tangent
+    columns = np.array([free.joint, *(free.followers or np.delete(np.arange(n), free.joint))])
+    ways = _directions(arm, q, columns, rows)
+    if not ways:
+        return None
+    way = max(ways, key=lambda way: abs(way[0]))
+    first = 0 if abs(way[0]) > _TURNING * np.abs(way).max() else int(np.abs(way).argmax())
+    tangent[columns] = np.where(np.abs(way) > _ROUNDED, way, 0.0) / way[first]
+    return int(columns[first]), tangent
+
+
+def _directions(arm: Arm, q: Array, columns: Array, rows: int) -> list[Array]:
+    """Unit rates of those joints at which the tool stays at rest, to second order where that tells them apart.
+
+    Where the Jacobian J loses two ranks, rates v with J v = 0 are kept up only if w J' v = 0 for all w with w J = 0:
+    two directions, in which two continua cross, or none.
+    """
+    J = _error(arm, np.eye(4), q[None], rows)[0][0][:, columns]
+    U, s, Vt = np.linalg.svd(J)
+    rank = int(np.count_nonzero(s > 1e-6 * s[0]))
+    null = Vt[rank:]
+    if len(null) < 2:
+        return list(null)
+    steps = np.zeros((2 * len(null), len(q)))
+    steps[:, columns] = 1e-4 * np.concatenate([null, -null])
+    ahead, behind = np.split(_error(arm, np.eye(4), q + steps, rows)[0][..., columns], 2)
+    bends = np.einsum("rw,arc,bc->wab", U[:, rank:], (ahead - behind) / 2e-4, null)
+    bends = (bends + bends.swapaxes(1, 2)) / 2
+    sizes = np.linalg.norm(bends, axis=(1, 2))
+    if len(null) > 2 or sizes.max(initial=0.0) <= 1e-6 * s[0]:  # left open: the others move as little as they can
+        way = null.T @ null[:, 0]
+        return [way / np.linalg.norm(way)] if np.linalg.norm(way) > 1e-6 else list(null)
+    values, vectors = np.linalg.eigh(bends[sizes.argmax()])
+    if values[0] * values[1] > 1e-6 * sizes.max() ** 2:
+        return []
+    low, high = np.sqrt(np.abs(values) / np.abs(values).sum())
+    pairs = [vectors @ (high, sign * low) for sign in (1.0, -1.0)]
+    return [null.T @ pair for pair in pairs if np.abs(pair @ bends @ pair).max() <= 1e-5 * sizes.max()]
+
+
+def _moves(arm: Arm, target: Array, q: Array, tangent: Array, rows: int) -> bool:
+    """Whether the arm leaves q by a tenth along its tangent, forwards or back, with the tool at rest."""
+    way = tangent / np.linalg.norm(tangent)
+    return any(_follows(arm, target, q, sign * way, rows) for sign in (1.0, -1.0))
+
+
+def _follows(arm: Arm, target: Array, q: Array, way: Array, rows: int) -> bool:
+    bound = _ON_PATH * max(1.0, arm.size) + 2 * closing_bound(arm, target)
+    for _ in range(_PATH_STEPS):
+        here = start = q + 0.1 / _PATH_STEPS * way
+        for _ in range(20):
+            J, error = _error(arm, target, here[None], rows)
+            if _residual(error)[0] <= bound:
+                break
+            off = np.append(_task_error(error, target, rows)[0], 0.0)
+            here = here + np.linalg.lstsq(np.vstack([J[0], way]), off, rcond=1e-9)[0]
+        else:
+            return False
+        if np.linalg.norm(here - start) > 0.1 / _PATH_STEPS:
+            return False
+        way = (here - q) / np.linalg.norm(here - q)
+        q = here
+    return True
