@@ -103,6 +103,9 @@ class Sums(Backend):
     def files(self, program, precision):
         return {f"{program.name}.sums": " ".join(node.op for node in program.nodes)}
 
+    def array(self, argument, label):
+        return np.asarray(argument, dtype=float)
+
 
 def test_what_a_backend_does_not_spell_is_refused_by_its_name(monkeypatch):
     """Also inside of programs that are called and of texts; an operation whose text it spells is none that it lacks."""
@@ -114,6 +117,10 @@ def test_what_a_backend_does_not_spell_is_refused_by_its_name(monkeypatch):
     for text, op in ((np.exp, "exp"), (lambda x: cy.where(x < 0, x, 2 * x), "where|less"), (np.cbrt, "cbrt")):
         with pytest.raises(UnsupportedError, match=f"sums has no spelling of the operation '({op})', which f needs"):
             cy.kernel("()->()", name="f")(text).source("sums")
+        loop = iterate(cy.kernel("()->()", name="f", inputs=("x",), outputs=("y",))(text), {"x": "y"})
+        for asked in (lambda loop=loop: loop.source("sums"), lambda loop=loop: loop.on("sums")(0.5, steps=2)):
+            with pytest.raises(UnsupportedError, match="sums has no spelling of the operation"):
+                asked()
     bare = Operation("bare", value=float)  # neither a text nor a name
     monkeypatch.setitem(OPERATIONS, "bare", bare)
     assert not any(backend_named(name).spells("bare") for name in BACKENDS)

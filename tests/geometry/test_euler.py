@@ -152,6 +152,25 @@ def test_a_singularity_is_reported_with_what_is_determined(sequence, axes, which
 
 
 @every_convention
+def test_a_singularity_of_float32_is_one(sequence, axes):
+    """Of matrices and quaternions made in float32, and rounded to it; what is some roundings away is none."""
+    turns = np.random.default_rng(4).uniform(-3, 3, (50, 3))
+    for middle in singular_middles(sequence):
+        for off, singular in ((0.0, True), (1e-5, False)):
+            turns[:, 1] = float(middle) + off
+            for made in (turns.astype(np.float32), turns):
+                R, q = (f(made, sequence=sequence, axes=axes).astype(np.float32)
+                        for f in (matrix_from_euler, quaternion_from_euler))
+                for found in (euler_from_matrix(R, sequence=sequence, axes=axes),
+                              euler_from_quaternion(q, sequence=sequence, axes=axes)):
+                    assert (found.singular == singular).all()
+                    again = matrix_from_euler(found.angles.astype(float), sequence=sequence, axes=axes)
+                    np.testing.assert_allclose(again, R, rtol=0, atol=2e-6)
+                if sequence == "zyz" and axes == "moving":
+                    assert (zyz_by_turning_back(R, np.float32(0.2)).singular == singular).all()
+
+
+@every_convention
 def test_the_sign_of_the_combination_is_the_only_one_that_leaves_the_rotation_alone(sequence, axes):
     for which, middle in enumerate(singular_middles(sequence)):
         _, matrix = at_singularity(sequence, axes, which)

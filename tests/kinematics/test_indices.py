@@ -133,7 +133,7 @@ def test_mixed_units_are_refused():
     q = np.array([0.3, 0.5, -0.7])
     with pytest.raises(ConventionError, match=r"rows in m and rad, columns for rad"):
         uniform_jacobian(arm.tree, q, "tool", task="pose", axes="world")
-    with pytest.raises(ConventionError, match="characteristic length"):
+    with pytest.raises(ConventionError, match="characteristic_length="):
         manipulability(arm.tree, q, "tool", task=(True, True, False, False, False, True), axes="world")
     mixed = standard_arm(STANFORD_LIKE, "RRPRRR")
     with pytest.raises(ConventionError, match=r"rows in m, columns for m and rad"):

@@ -76,19 +76,23 @@ class Iterated:
         turns = self._turns(arrays, steps, every)
         precision = computed_in(kernel.__name__, kernel.inputs, arguments, arrays, dtype)
         iteration = self.iteration(**dimensions)
-        if iteration not in self._functions:
-            self._functions[iteration] = backend.iterated(iteration)
-        return self._functions[iteration](arrays, turns, precision, out=out, threads=threads)
+        return self._function(iteration)(arrays, turns, precision, out=out, threads=threads)
 
     def prepared(self, *, steps: int, **dimensions: int) -> Callable[..., tuple[Array, ...]]:
         """The call for so many steps, all of which are kept, of arrays whose shapes are known to fit, all of float64:
         nothing is looked at, which for one short trajectory takes longer than its steps."""
         iteration = self.iteration(**dimensions)
-        if iteration not in self._functions:
-            self._functions[iteration] = backend_named(self.backend).iterated(iteration)
-        function = self._functions[iteration]
+        function = self._function(iteration)
         turns = Turns.of(steps, 1, 1)
         return lambda *arrays: function(arrays, turns, "float64", out=None, threads=1)
+
+    def _function(self, iteration: Iteration) -> IteratedFunction:
+        if iteration not in self._functions:
+            backend = backend_named(self.backend)
+            if self.backend != "llvm":  # which spells all, and may find its code without the program
+                backend.check(iteration.program)
+            self._functions[iteration] = backend.iterated(iteration)
+        return self._functions[iteration]
 
     def iteration(self, **dimensions: int) -> Iteration:
         """The program of a stage and the plan of its loops, for the given dimensions."""
@@ -110,6 +114,7 @@ class Iterated:
         """The function of one trajectory, loops and all, as text in a language: "c", "javascript", "cuda"."""
         from cayley.compiler.source import Source
         backend = backend_named(language)
+        backend.check(self.iteration(**dimensions).program)
         called = name or f"{self.kernel.__name__}_rollout"
         return Source(backend.title or language, backend.iteration_files(self.iteration(**dimensions), called,
                                                                          PRECISION[dtype_name(dtype)]))

@@ -55,10 +55,10 @@ class EulerSolutions:
 
     `angles` (..., 3) has its middle angle in [0, pi] (proper) or [-pi/2, pi/2] (Tait-Bryan), `other` (..., 3) is the
     second triple. `margin` is |sin middle| (proper) or |cos middle|: 0 at the singularity; each outer angle is known to
-    about rounding / margin. `singular` says that the margin is mere rounding (of float64: in float32 compare the margin
-    with 1e-6). Then `angles` is one representative of a family: the turn nearest the body (third about moving axes,
-    first about fixed ones) is 0. `combined` = first + sign * third is well determined at and near the singularity,
-    where the outer angles alone are not.
+    about rounding / margin. `singular` says that the margin is mere rounding, of float64 or of float32. Then
+    `angles` is one representative of a family: the turn nearest the body (third about moving axes, first about fixed
+    ones) is 0. `combined` = first + sign * third is well determined at and near the singularity, where the outer angles
+    alone are not.
     """
 
     angles: Array

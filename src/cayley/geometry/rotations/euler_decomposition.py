@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.symbols import rounding, where
 from cayley.compiler.typing import Array, Scalar
 
-NO_MARGIN = 4 * np.finfo(np.float64).eps
-"""A sine below this is rounding: the outer angles say nothing apart from each other."""
+NO_MARGIN = 4
+"""A sine below so many roundings of the cosine: the outer angles say nothing apart from each other."""
 
 
 class EulerBranches(NamedTuple):
@@ -69,7 +69,7 @@ def angles_of_matrix(R: Array, frame: SequenceFrame) -> Decomposition:
     i, j, k, hand, proper = frame
     sine, cosine = (R[i, j], hand * R[i, k]) if proper else (-hand * R[i, j], R[i, i])
     square = sine * sine + cosine * cosine
-    singular = square <= NO_MARGIN**2
+    singular = square <= (NO_MARGIN * rounding(R[i, i] if proper else R[i, k]))**2
     margin = np.sqrt(where(singular, 1.0, square))
     sine = where(singular, 0.0, sine / margin)
     cosine = where(singular, 1.0, cosine / margin)
@@ -98,7 +98,7 @@ def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
     cosine_half = _root(sums)
     sine_half = _root(differences)
     margin = 2 * cosine_half * sine_half / (sums + differences)
-    singular = margin <= NO_MARGIN
+    singular = 2 * cosine_half * sine_half <= NO_MARGIN * rounding(sums + differences)
     small = differences < sums
     half_sum = _angle(a, w)
     half_difference = _angle(c, b)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.symbols import rounding, where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.euler_decomposition import NO_MARGIN
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_y, rotation_z
@@ -41,7 +41,7 @@ def zyz_by_turning_back(R: Array, free_psi: Scalar) -> TurnedBack:
     """
     sine = R[2, 1]
     cosine = -R[2, 0]
-    singular = sine * sine + cosine * cosine <= NO_MARGIN**2
+    singular = sine * sine + cosine * cosine <= (NO_MARGIN * rounding(R[2, 2]))**2
     ways = [
         _one_way(R, where(singular, free_psi, np.arctan2(s, where(singular, 1.0, c))))
         for s, c in ((sine, cosine), (-sine, -cosine))]
