@@ -117,4 +117,4 @@ def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[flo
     known = (s > smallest * s[..., :1]) | (k > 0)[..., None]
     gains = np.where(known, gains, np.nan)
     along = gains * (np.swapaxes(left, -1, -2) @ twist[..., None])[..., 0]
-    return Rates((np.swapaxes(right, -1, -2) @ along[..., None])[..., 0], s, k[()], known.all(axis=-1))
+    return Rates((np.swapaxes(right, -1, -2) @ along[..., None])[..., 0], s, k[()], np.all(known, axis=-1)[()])
