@@ -52,6 +52,7 @@ def test_every_recursion_gives_the_multipliers_of_free_bodies(pattern, made):
         near(own, [np.concatenate([R.T @ w[:3], R.T @ w[3:]]) for R, w in zip(turns, wanted, strict=True)], 1e-11)
         parts = arm.joint_reactions.parts(**loads, method=method).reference(*state, wrench)
         near(parts.actuated + parts.constraint, own)
+        near(arm.joint_reactions.with_inputs(**loads, method=method).parts().reference(*state, wrench), parts)
         near([S.T @ held for S, held in zip(directions, parts.constraint, strict=True)], np.zeros((len(pattern), 1)))
         without = arm.joint_reactions.using(method).reference(*state)
         near(without, arm.joint_reactions.reference(*state), 1e-12)

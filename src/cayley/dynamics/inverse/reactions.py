@@ -14,7 +14,7 @@ what the joint holds by its shape, and does no work on any velocity that it allo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,6 +53,15 @@ class WrenchParts(NamedTuple):
     constraint: Array
 
 
+class ReactionsUnderLoads(MechanismKernel):
+    """What `joint_reactions.with_inputs(...)` gives."""
+
+    def parts(self) -> MechanismKernel[WrenchParts]:
+        """The kernel of the two parts of the wrenches with the same inputs; see `Reactions.parts`."""
+        form, *_ = self.remake.choices
+        return _made(self.tree, replace(form, split=True), MechanismKernel)
+
+
 class Reactions(KernelWithMethods):
     """`joint_reactions(q, qd, qdd)`: wrenches (..., joints, 6), (f; m), that parents give to children through the
     moving joints, in their order, at the origin and in the axes of the child's body; then those that what joins two
@@ -71,7 +80,7 @@ class Reactions(KernelWithMethods):
         return _determined(self.tree, "body")
 
     def with_inputs(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
-                    result_axes: str = "body", method: str | None = None) -> MechanismKernel:
+                    result_axes: str = "body", method: str | None = None) -> ReactionsUnderLoads:
         """The kernel with more inputs: those of `inverse_dynamics.with_inputs`. `result_axes`: those of the children
         ("body"), or of the root ("world"); the points stay the origins of the children.
 
@@ -82,13 +91,14 @@ class Reactions(KernelWithMethods):
                [-10.   ,  14.715,   0.   ]])
         """
         form = self._form(wrenches, axes, base_motion, result_axes, method or DEFAULT, False)
-        return _made(self.tree, form, MechanismKernel)
+        return _made(self.tree, form, ReactionsUnderLoads)
 
     def parts(self, *, wrenches: Sequence[str] = (), axes: str = "body", base_motion: bool = False,
               result_axes: str = "body", method: str = DEFAULT) -> MechanismKernel[WrenchParts]:
         """The kernel of the two parts of the wrenches, which add up to them: `actuated`, what the drives give to the
         children, a moment about what turns and a force along what slides, and `constraint`, which does no work on any
-        velocity that the joints allow. Of loops and rods all is constraint. The rest as in `with_inputs`.
+        velocity that the joints allow. Of loops and rods all is constraint. The rest as in `with_inputs`, whose kernel
+        has its `parts()`, too.
 
         >>> found = cy.load("s1_f2").joint_reactions.parts()([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         >>> found.actuated[:, 5], found.constraint[:, 5].round(12) + 0.0
