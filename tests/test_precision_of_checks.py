@@ -11,7 +11,13 @@ from cayley.dynamics.inverse.newton_euler import Movement, own_load_about_center
 from cayley.dynamics.linearised.symbol_names import counterpart
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.moments import Moments
-from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError
+from cayley.errors import (
+    ConventionError,
+    GeometryError,
+    ModelError,
+    SignatureError,
+    SingularityError,
+)
 from cayley.geometry.inertia.principal import inertia_symmetry
 from cayley.geometry.motions import fixed_points, turn_about_line
 from cayley.geometry.rotations.frames import Orientation
@@ -25,6 +31,9 @@ from cayley.kinematics.redundancy import general_solution
 from cayley.kinematics.singularities import singularity
 from cayley.kinematics.statics import wrench_from_joint_forces
 from cayley.kinematics.subspaces import subspaces
+from cayley.mechanisms.parallel.delta import TranslationalDelta
+from cayley.mechanisms.parallel.stewart import StewartPlatform
+from cayley.mechanisms.walking.planar_biped import PlanarBiped
 from cayley.model.parts import Body
 
 
@@ -186,3 +195,66 @@ def test_spaces_of_tensors_know_the_precision_and_not_the_unit(dtype, scale):
             oblique_projection(onto, (onto @ random.normal(size=(2, 1))).astype(dtype))
         with pytest.raises(GeometryError, match="depend on each other"):
             dyads_with_antecedents(I, (random.normal(size=(3, 2)) @ onto.T).astype(dtype))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_deltas_of_every_size_and_precision_know_what_is_determined(dtype, scale):
+    delta = TranslationalDelta(0.2 * scale, 0.5 * scale, 0.15 * scale, 0.05 * scale)
+    place = np.array([0.05, -0.04, 0.55]) * scale
+    cranks = delta.inverse_position(place.astype(dtype))[-1]
+    np.testing.assert_allclose(delta.direct_position(cranks.astype(dtype))[0] / place, 1, atol=99 * np.finfo(dtype).eps)
+    with pytest.raises(SingularityError, match="one point"):
+        TranslationalDelta(0.2 * scale, 0.5 * scale, 0.05 * scale, 0.15 * scale).direct_position(
+            np.full(3, np.pi / 3, dtype))
+    in_plane = TranslationalDelta(0.2 * scale, 0.5 * scale, 0.15 * scale, 0.05 * scale, (0.3, 0.3 + np.pi, 0.3))
+    for angle in (0.3, 0.7, 1.1):
+        cranks = np.array([angle, angle, np.pi - angle], dtype)
+        assert np.isnan(in_plane.direct_position(cranks[None])).all()
+        with pytest.raises(SingularityError, match="in line"):
+            in_plane.direct_position(cranks)
+
+
+@pytest.mark.parametrize("scale", [1e-7, 1.0, 1e3])
+def test_stewart_platforms_of_every_size_have_the_same_poses_and_legs(scale):
+    angles = np.radians([0, 60, 120, 180, 240, 300])
+    base, platform = (r * np.stack([np.cos(angles + off), np.sin(angles + off), 0 * angles], axis=1)
+                      for r, off in ((1.0, np.array([-0.2, 0.2] * 3)), (0.5, np.array([0.3, -0.3] * 3))))
+    machine = StewartPlatform(scale * base, scale * platform)
+    pose = np.eye(4)
+    pose[2, 3] = 0.9 * scale
+    lengths = machine.leg_lengths(pose)
+    found = machine.direct_positions(lengths, starts=100)
+    np.testing.assert_allclose(machine.leg_lengths(found) / lengths, 1.0, atol=1e-9)
+    heights = found[:, 2, 3] / scale
+    assert len(heights) == 8 and (np.diff(heights) > -1e-6).all()  # the mirror images of four, in order
+    np.testing.assert_allclose(heights, -heights[::-1], atol=1e-9)
+    np.testing.assert_allclose(heights[-1], 0.9, atol=1e-9)
+    I = scale**2 * np.diag([1.0, 1.0, 0.3])
+    plate, round_, bent = (Body("b", 2.0, scale * np.array([x, 0.0, 0.4]), I) for x in (0.0, 1e-15, 1e-4))
+    machine.dynamics(platform=plate, piston=round_)
+    with pytest.raises(ModelError, match="not round about z"):
+        machine.dynamics(platform=plate, piston=bent)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bipeds_of_every_size_and_precision_stand_on_both_feet(dtype, scale):
+    units = {"half_thigh": 0.22, "half_shank": 0.21, "trunk_center": 0.3}
+    moments = {"trunk_inertia": 5.1, "thigh_inertia": 0.4872, "shank_inertia": 0.2536}
+    biped = PlanarBiped(**{k: x * scale for k, x in units.items()}, **{k: x * scale**2 for k, x in moments.items()})
+    q = np.array([0.0, 0.8 * scale, 0.1, 0.3, 0.1, -0.3, -0.35])
+    legs = np.array([0.5, -0.4, 0.0, 0.0])
+    J = biped.feet_jacobian(q)
+    legs[2:] = np.linalg.solve(J[2:, 5:], J[:2, 3:5] @ legs[:2])
+    assert np.isfinite(biped.forward_dynamics(q, np.zeros(7), np.zeros(4), np.zeros(4))).all()
+    rest = np.zeros(7, dtype)
+    biped.double_support_with_least_torques(q.astype(dtype), rest, legs.astype(dtype))
+    with pytest.raises(GeometryError, match="moves the feet apart"):
+        biped.double_support_with_least_torques(q.astype(dtype), rest, (legs + 0.01 * np.eye(4)[3]).astype(dtype))
+    with pytest.raises(SingularityError, match="half-turn"):
+        biped.tangents(np.array([0, 1, np.pi, 0, 0, 0, 0], dtype))
+    for wrong in (0.99, 1 - 1e-9):
+        with pytest.raises(ModelError, match="less than what its mass has there"):
+            PlanarBiped(half_thigh=0.22 * scale, half_shank=0.22 * scale, trunk_center=0.0,
+                        thigh_inertia=wrong * 8 * (0.22 * scale)**2, shank_inertia=0.3 * scale**2)

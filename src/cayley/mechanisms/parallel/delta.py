@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
+from cayley.geometry.batch import rounding_of
 from cayley.mechanisms.arguments import batch_of
 from cayley.mechanisms.parallel.singularity import (
     SINGULAR,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from cayley.mechanisms.workspace_maps import WorkspaceMap
 
 _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
-_IN_LINE = 1e-12  # of the distances of three points: how far one may be from the line of the others
+_IN_LINE = 64  # roundings of the size of the machine: how far a point may be from the line of others, or from them
 _THIRDS = tuple(np.radians([0.0, 120.0, 240.0]))
 
 
@@ -98,19 +99,19 @@ class TranslationalDelta:
             w = C3 - C1
             n = np.cross(u, w)
             near = u @ u + w @ w
-            nn = where((n @ n <= (_IN_LINE * near)**2) | (near <= self._one_point), np.nan, n @ n)
+            off = _IN_LINE * rounding(self._size + 0.0 * near)
+            nn = where(n @ n <= off**2 * near, np.nan, n @ n)
             middle = np.cross(n, u) * (w @ w) + np.cross(w, n) * (u @ u)  # to the centre of the circle, times 2 n.n
-            center = C1 + middle / (2 * nn)
-            height = root_of_reach(self.rod**2 - (middle @ middle) / (4 * nn**2), self.rod**2) / np.sqrt(nn)
-            return np.array([center + height * n, center - height * n])
+            across = middle / (2 * nn)
+            height = root_of_reach(self.rod**2 - across @ across, self.rod**2) / np.sqrt(nn)
+            return np.array([C1 + across + height * n, C1 + across - height * n])
 
         return kernel("(3)->(2,3)", name="direct_position", inputs=("theta",), outputs=("p",),
                       explain=self._explain_unassembled)(direct_position)
 
     @property
-    def _one_point(self) -> float:
-        """The squares of distances below which the centres of the spheres are one point [m^2]."""
-        return (_IN_LINE * (self.crank + self.rod + abs(self.base) + abs(self.platform)))**2
+    def _size(self) -> float:
+        return self.crank + self.rod + abs(self.base) + abs(self.platform)
 
     @cached_property
     def leg_angles(self) -> Kernel:
@@ -232,11 +233,12 @@ class TranslationalDelta:
         C1, C2, C3 = self._centers(np.asarray(theta, dtype=float))
         u = C2 - C1
         w = C3 - C1
-        if u @ u + w @ w <= self._one_point:
+        off = _IN_LINE * rounding_of(theta) * self._size
+        if u @ u + w @ w <= off**2:
             raise SingularityError(
                 f"the centres of the three spheres are one point: the platform may be anywhere at {self.rod:.6g} m "
                 "from it, a continuum. Turn one of the cranks")
-        if np.linalg.norm(np.cross(u, w)) <= _IN_LINE * (u @ u + w @ w):
+        if np.linalg.norm(np.cross(u, w)) <= off * np.sqrt(u @ u + w @ w):
             raise SingularityError(
                 "the centres of the three spheres are in line: the platform is not determined by the "
                 "cranks, or cannot be reached")

@@ -38,7 +38,7 @@ _DAMPING = 0.05
 _ROUNDS = 20
 _MOST = 40
 _CLOSES = 1e-13  # of the largest length
-_APART = 1e-6
+_APART = 1e-6  # entries of poses, places by the largest length: nearer ones are one
 _ARCHITECTURE = 1e-8  # of the largest singular value
 _UNKNOWN = Body("unknown")
 _UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -185,16 +185,18 @@ class StewartPlatform:
             raise SingularityError(
                 f"the legs of this Stewart platform leave it {self.unheld_motions} free motions at every pose (base "
                 "and platform of the same form, or joints in line): its poses are no list")
+        size = wanted.max()
+        unit = np.array([1.0, 1.0, 1.0, size])  # of the columns of a pose
         known = np.zeros((0, 4, 4))
         for number in range(_ROUNDS):
             guesses = self._starts(wanted, starts, seed + number)
             found = self.direct_position(np.broadcast_to(wanted, (starts, 6)), guess=guesses)
-            more = np.concatenate([known, found.pose[found.residual <= 1e-10 * wanted.max()]])
+            more = np.concatenate([known, found.pose[found.residual <= 1e-10 * size]])
             before = len(known)
-            known = more[first_of_each(more.reshape(len(more), 16), _APART)[0]]
+            known = more[first_of_each((more / unit).reshape(len(more), 16), _APART)[0]]
             if len(known) == before or len(known) >= _MOST:
                 break
-        return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3], 6)))).reshape(-1, 4, 4)
+        return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3] / size, 6)))).reshape(-1, 4, 4)
 
     def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`.

@@ -176,7 +176,7 @@ def _round(name: str, body: Body | None) -> tuple[float, float, float, float]:
         raise ModelError(f"the {name} of a leg has an unknown mass; leave it out if it has none")
     size = max(float(np.abs(body.inertia).max()), body.mass * float(np.abs(body.center).max())**2, 1e-300)
     off = np.abs(body.inertia - np.diag([body.inertia[0, 0], body.inertia[0, 0], body.inertia[2, 2]])).max()
-    if off > _ROUND * size or np.abs(body.center[:2]).max() > _ROUND:
+    if off > _ROUND * size or body.mass * np.abs(body.center[:2]).max()**2 > _ROUND**2 * size:
         raise ModelError(
             f"the {name} of a leg is not round about z: its centre is {body.center.tolist()}, its inertia "
             f"{body.inertia.tolist()}. `cy.Mechanism(machine.tree(...))` takes any")

@@ -25,6 +25,7 @@ from cayley.errors import (
     SingularityError,
     UnreachableError,
 )
+from cayley.geometry.batch import above_rounding
 from cayley.mechanisms.arguments import batch_of
 from cayley.mechanisms.walking import biped_equations as equations
 from cayley.mechanisms.walking import contact_modes, contacts, leg_programs
@@ -79,9 +80,13 @@ class PlanarBiped:
                "thigh": self.thigh_inertia - self.thigh_mass * self.half_thigh**2,
                "shank": self.shank_inertia - self.shank_mass * self.half_shank**2}
         for link, moment in own.items():
-            if moment < -1e-12:
+            if moment < -1e-12 * getattr(self, f"{link}_inertia"):
                 raise ModelError(f"the {link}_inertia of a biped is about its upper joint, and less than what its mass "
                                  f"has there by {-moment:.3g} kg m^2")
+
+    @property
+    def _leg(self) -> float:
+        return 2 * (self.half_thigh + self.half_shank)
 
     @property
     def mass(self) -> float:
@@ -174,8 +179,9 @@ class PlanarBiped:
         """
         values = batch_of("configurations of a biped", q, (7,))
         half = np.cos(values[..., 2:] / 2)
+        least = above_rounding(1e-12, q)
         for j, name in enumerate(ANGLES):
-            if (np.abs(half[..., j]) < 1e-12).any():
+            if (np.abs(half[..., j]) < least).any():
                 raise SingularityError(f"the angle {name} of the biped is a half-turn, whose tangent is infinite: use "
                                        "the equations in angles there")
         return np.concatenate([values[..., :2], np.sin(values[..., 2:] / 2) / half], axis=-1)
@@ -268,15 +274,17 @@ class PlanarBiped:
 
     def _check_closed(self, q: Array, qd: Array, legs: Array, *others: Array) -> None:
         rates = np.abs(self.opening_rates(q, qd, legs)).max(initial=0.0)
-        size = 1.0 + np.abs(legs).max(initial=0.0) + (np.abs(qd) ** 2).max(initial=0.0)
-        if rates > 1e-8 * size:
+        size = 1.0 + np.abs(legs).max(initial=0.0) + (np.abs(qd[..., 2:]) ** 2).max(initial=0.0)
+        if rates > above_rounding(1e-8, q, qd, legs) * size * self._leg:
             raise GeometryError(f"the program of the legs moves the feet apart, by up to {rates:.3g} m/s or m/s^2, and "
                                 "both cannot stand: see `opening_rates`")
 
     def _check_legs(self) -> None:
         """That no motion of the links is without inertia."""
         generic = np.array([0.0, 1.0, 0.1, 0.5, -0.3, -0.4, -0.9])
-        if np.linalg.eigvalsh(equations.inertia(self, equations.posture_of_angles(generic)))[0] < 1e-12 * self.mass:
+        units = np.array([1.0, 1.0, *[self._leg] * 5])
+        M = equations.inertia(self, equations.posture_of_angles(generic)) / np.outer(units, units)
+        if np.linalg.eigvalsh(M)[0] < 1e-12 * self.mass:
             raise SingularityError("links of the biped have no inertia: its accelerations do not follow from forces. "
                                    "Give the motion of the legs, as in `flight`, `first_support` and `gait`")
 
