@@ -6,6 +6,7 @@ import pytest
 import cayley as cy
 from cayley.control.global_linearisation import ResolvedAcceleration, error_matrix
 from cayley.dynamics.approximate import tabulate
+from cayley.dynamics.cartesian.model import CartesianMechanism
 from cayley.dynamics.inverse.augmented_bodies import augmented_constants
 from cayley.dynamics.inverse.newton_euler import Movement, own_load_about_center
 from cayley.dynamics.linearised.symbol_names import counterpart
@@ -27,7 +28,11 @@ from cayley.geometry.tensors.projections import oblique_projection
 from cayley.kinematics.indices import indices
 from cayley.kinematics.inverse.rates import resolved_rates
 from cayley.kinematics.inverse_rates import joint_velocities
-from cayley.kinematics.redundancy import general_solution
+from cayley.kinematics.redundancy import (
+    general_solution,
+    manipulability_gradient,
+    projected_rates,
+)
 from cayley.kinematics.singularities import singularity
 from cayley.kinematics.statics import wrench_from_joint_forces
 from cayley.kinematics.subspaces import subspaces
@@ -35,6 +40,7 @@ from cayley.mechanisms.parallel.delta import TranslationalDelta
 from cayley.mechanisms.parallel.stewart import StewartPlatform
 from cayley.mechanisms.walking.planar_biped import PlanarBiped
 from cayley.model.parts import Body
+from kinematics.arms import standard_arm
 
 
 @pytest.mark.spec("S1-10")
@@ -258,3 +264,31 @@ def test_bipeds_of_every_size_and_precision_stand_on_both_feet(dtype, scale):
         with pytest.raises(ModelError, match="less than what its mass has there"):
             PlanarBiped(half_thigh=0.22 * scale, half_shank=0.22 * scale, trunk_center=0.0,
                         thigh_inertia=wrong * 8 * (0.22 * scale)**2, shank_inertia=0.3 * scale**2)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e3])
+def test_kernels_of_redundant_arms_give_no_numbers_at_singular_postures_in_every_precision(scale, dtype):
+    """A planar arm that is stretched or folded along any direction, to the rounding of its angles."""
+    arm = standard_arm([(scale * a, 0.0, 0.0, 0.0) for a in (1.0, 0.8, 0.5)])
+    asked = {"task": (True, True, False, False, False, False), "axes": "world"}
+    rates = cy.kernel("(3),(2),(3)->(3)")(
+        lambda q, v, start: projected_rates(arm.tree, q, v, start, "frame3", **asked))
+    slope = cy.kernel("(3)->(3)")(lambda q: manipulability_gradient(arm.tree, q, "frame3", **asked))
+    first = np.random.default_rng(3).uniform(-3, 3, 50)
+    for second, third, singular in ((0.0, 0.0, True), (np.pi, 0.0, True), (0.0, np.pi, True), (0.01, 0.0, False)):
+        q = np.stack([first, 0 * first + second, 0 * first + third], axis=1).astype(dtype)
+        v = np.array([0.3, 0.2], dtype) * dtype(scale)
+        assert (np.isnan(rates(q, v, np.zeros(3, dtype))).any(axis=1) == singular).all()
+        assert (np.isnan(slope(q)).any(axis=1) == singular).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_cartesian_models_refuse_singular_postures_in_every_precision(dtype):
+    puma = cy.load("puma560")
+    model = CartesianMechanism(puma.tree, puma.frame_names[-1], orientation=None)
+    rest = np.zeros(6, dtype)
+    for wrist in (0.0, np.pi):
+        with pytest.raises(SingularityError, match="is singular"):
+            model.at(np.array([0.1, 0.4, -0.3, 0.2, wrist, 0.7], dtype), rest)
+    assert np.isfinite(model.at(np.array([0.1, 0.4, -0.3, 0.2, 0.1, 0.7], dtype), rest).inertia).all()

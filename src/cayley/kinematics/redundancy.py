@@ -16,6 +16,7 @@ from functools import reduce
 
 import numpy as np
 
+from cayley.compiler.symbols import rounding
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.kinematics.general_jacobian import general_jacobian
@@ -104,7 +105,7 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
     """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for.
 
     By rows made orthogonal, for regular configurations of arms with at least as many joints as rows; NaN where a row
-    follows from those before it to RANK_TOLERANCE, as at singular ones.
+    follows from those before it to RANK_TOLERANCE, or to 64 roundings of float32, as at singular ones.
     """
     check_independent(tree, "rates of redundant joints", frame)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
@@ -112,7 +113,8 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
     rates = start
     for row, across, asked in zip(J, orthogonal_rows(J, passes=2), v, strict=True):  # rows before stay as they are
         square = across @ across
-        regular = square > RANK_TOLERANCE**2 * (row @ row)
+        whole = row @ row
+        regular = square > RANK_TOLERANCE**2 * whole + 64**2 * rounding(rounding(whole))
         rates = rates + across * np.where(regular, (asked - row @ rates) / np.where(regular, square, 1.0), np.nan)
     return rates
 
@@ -129,4 +131,5 @@ def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Seq
 
     J = uniform_jacobian(tree, q, frame, task=task, axes=axes, characteristic_length=characteristic_length)
     largest = np.sqrt(reduce(lambda product, square: product * square, [row @ row for row in J]))
-    return task_jacobian(tree, q, index) + np.where(index(q) > _NO_GRADIENT * largest, 0.0, np.nan)
+    return task_jacobian(tree, q, index) + np.where(index(q) > _NO_GRADIENT * largest + 64 * rounding(largest), 0.0,
+                                                        np.nan)

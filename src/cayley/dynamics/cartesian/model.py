@@ -32,7 +32,7 @@ from cayley.dynamics.linearised.batched_matrices import regularity, solved, time
 from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import above_rounding, first_failure, place
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -204,7 +204,7 @@ def _joint_model_text(coordinates: CartesianCoordinates) -> Text:
 def check_regular(J: Array, frame: str, *, damped: ArrayLike = False) -> None:
     """Raise if some directions of a task cannot be accelerated, by J (..., m, n), where nothing is damped (...)."""
     margin, dampings = np.broadcast_arrays(regularity(J), damped)
-    bad = first_failure(~(margin <= _SINGULAR) | dampings)
+    bad = first_failure(~(margin <= above_rounding(_SINGULAR, J)) | dampings)
     if bad is not None:
         raise SingularityError(
             f"the Jacobian{place(bad)} of {frame!r} is singular (smallest singular value {margin[bad]:.1e} of the "
