@@ -10,6 +10,8 @@ from cayley.dynamics.cartesian.model import CartesianMechanism
 from cayley.dynamics.inverse.augmented_bodies import augmented_constants
 from cayley.dynamics.inverse.newton_euler import Movement, own_load_about_center
 from cayley.dynamics.linearised.symbol_names import counterpart
+from cayley.dynamics.nonholonomic.integrable_part import level_functions
+from cayley.dynamics.nonholonomic.moving_frame import completed_frame
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import (
@@ -292,3 +294,14 @@ def test_cartesian_models_refuse_singular_postures_in_every_precision(dtype):
         with pytest.raises(SingularityError, match="is singular"):
             model.at(np.array([0.1, 0.4, -0.3, 0.2, wrist, 0.7], dtype), rest)
     assert np.isfinite(model.at(np.array([0.1, 0.4, -0.3, 0.2, 0.1, 0.7], dtype), rest).inertia).all()
+
+
+@pytest.mark.parametrize("r", [1.2345678e-6, 0.0512345678901, 0.5, 512.345678901])
+def test_level_functions_have_the_digits_of_wheels_of_every_size(r):
+    """x - r phi and y - r phi^2 are what dx = r dphi and dy = 2 r phi dphi keep."""
+    at = [0.1, 0.2, 0.3]
+    frame = completed_frame(lambda q: [[1.0, 0.0, -r], [0.0, 1.0, -2 * r * q[2]]], at=at)
+    assert frame.is_holonomic(at)
+    first, second = level_functions(frame, at).functions
+    assert first.terms == ((1.0, (0,)), (pytest.approx(-r, rel=1e-7), (2,)))
+    assert second.terms == ((1.0, (1,)), (pytest.approx(-r, rel=1e-7), (2, 2)))

@@ -214,8 +214,8 @@ def _echelon(rows: Array) -> Array:
             others = np.arange(len(rows)) != done
             rows[others] -= np.outer(rows[others, column], rows[done])
             done += 1
-    rounded = np.round(rows, 9)
-    return np.where(np.abs(rounded) < 1e-8, 0.0, rounded)
+    shift = 10.0 ** np.ceil(-np.log10(np.clip(np.abs(rows), 1e-8, 1.0)))  # nine digits, of small numbers as of others
+    return np.where(np.abs(rows) < 1e-8, 0.0, np.round(rows * shift, 9) / shift)
 
 
 def _independent(functions: list[LevelFunction], near: Array) -> list[LevelFunction]:
