@@ -428,6 +428,28 @@ def test_the_limit_of_the_wrist_with_its_centre_on_axis_1(tilt, turn):
             assert off[1] < 0.02 * off[0] < 2e-7  # the square of the step
 
 
+@pytest.mark.spec("S2-32", "S2-33")
+@pytest.mark.parametrize("q5", [0.4, -0.8, 1.5, 2.4])
+def test_both_stretches_of_axis_1_are_shown(q5):
+    """Axis 6 is 0.4 to 1.8 from axis 4, which goes round axis 1 at an angle of 1; where axis 6 is 0.8 to 1.4 from axis
+    1, axis 4 is too near to it on one side, and too far from it on the other.
+    """
+    arm = arm_of_rows((0, 0.2, 0.3, 0), (0, 0, 0, 0.6), (0, 0, 0, 0.4), (0, 0.3, 0, 0.7), (0, 0, 0, -1.1),
+                      (0, 0, 0, 0), slide=True)
+    counts = set()
+    for q4 in np.linspace(-3.0, 3.0, 13):
+        q = np.array([0.5, RIGHT, -(0.3 + 0.3 * np.sin(1.0)) / np.sin(0.6), q4, q5, 0.3])
+        found = check(stanford_arm, arm, q, reference=q)
+        axis4, axis6 = (dh_frames(arm, found.solutions)[:, i, :3, 2] for i in (3, 6))
+        sides = set(np.sign(np.cross(axis4, axis6)[:, 2]))
+        away = np.arccos(axis6[0, 2])
+        assert min(abs(away - x) for x in (0.6, 0.8, 1.4)) > 1e-3
+        assert len(sides) == (2 if 0.8 < away < 1.4 else 1)
+        assert gap(arm, found.solutions, q) < 1e-9 and len(found.degenerate) == len(found.solutions) == 2 * len(sides)
+        counts.add(len(sides))
+    assert counts == {1, 2}
+
+
 def test_axis_6_parallel_to_the_elbow_of_the_ur():
     for name in ("ur3", "ur5", "ur10"):
         for theta5 in (0.0, np.pi):

@@ -124,7 +124,7 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
     inner = arm.inner(target)
     placed = postures(arm, inner.p, special)
     if isinstance(special, Careful):  # the wrist is judged by them: whether it is aligned
-        placed += [more for posture in placed for more in _within_reach(arm, inner.R, posture)]
+        placed = [more for posture in placed for more in _within_reach(arm, inner.R, posture)]
         placed = [posture._replace(moving=_placed(arm, inner.p, np.array(posture.moving))) for posture in placed]
     return [
         Candidate(np.array([*posture.moving, *wrist.angles]), (*posture.branch, wrist.branch),
@@ -135,11 +135,12 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
 
 
 def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
-    """The posture with a free joint 1 or 2 in the middle of each of the two stretches where the wrist can turn axis 6
-    to z of R, which may be as short as one value: cos(alpha4 + alpha5) <= z3 . z6 <= cos(alpha4 - alpha5).
+    """The posture, if the wrist can turn axis 6 to z of R there, cos(alpha4 + alpha5) <= z3 . z6 <= cos(alpha4 -
+    alpha5); and with its first value of a free joint 1 or 2 those in the middle of the two stretches where it can,
+    which may be as short as one value. Stretches of joint 1 that are apart are two continua: each is shown.
     """
-    made = []
-    for joint in [f.joint for f in posture.free if f.joint < 2 and posture.choices[f.joint][1] == 0]:
+    reached, middles = True, []
+    for joint in [f.joint for f in posture.free if f.joint < 2]:
         turns = [arm.row(i, 0.0 if i == joint else x).R for i, x in enumerate(posture.moving)]
         axis = np.linalg.multi_dot([*turns[joint:], np.eye(3)])[:, 2]
         wanted = (turns[0].T if joint else np.eye(3)) @ R[:, 2]
@@ -147,16 +148,28 @@ def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
         if size <= _NEARLY_ALIGNED:
             continue
         al4, al5 = arm.column("alpha")[3:5]
-        cosines = (np.cos([al4 - al5, al4 + al5]) - axis[2] * wanted[2]) / size
-        away = np.arccos(np.clip(cosines, -1.0, 1.0)).mean()
-        for number, side in enumerate((away, -away), start=TRIED):
-            moving, choices = list(posture.moving), list(posture.choices)
-            moving[joint] = np.arctan2(wanted[1], wanted[0]) - np.arctan2(axis[1], axis[0]) + side
-            choices[joint] = (choices[joint][0], number)
-            if joint == 0:
-                choices[1] = (("theta2", moving[0], moving[2]), choices[1][1])
-            made.append(posture._replace(moving=tuple(moving), choices=tuple(choices)))
-    return made
+        least, most = np.sort((np.cos([al4 - al5, al4 + al5]) - axis[2] * wanted[2]) / size)
+        middle = np.arctan2(wanted[1], wanted[0]) - np.arctan2(axis[1], axis[0])
+        here = posture.moving[joint] - middle
+        reached = reached and least - _NEARLY_ALIGNED < np.cos(here) < most + _NEARLY_ALIGNED
+        apart = joint == 0 and max(-least, most) < 1 - _NEARLY_ALIGNED
+        key, number = posture.choices[joint + 1]
+        if apart:
+            posture = _at(posture, 0, posture.moving[0], ((key, bool(np.sin(here) > 0)), number))
+        if number == 0:
+            away = np.arccos(np.clip([least, most], -1.0, 1.0)).mean()
+            middles += [_at(posture, joint, middle + side * away, ((key, side > 0) if apart else key, place))
+                        for place, side in enumerate((1, -1), start=TRIED)]
+    return [posture, *middles] if reached else middles
+
+
+def _at(posture: Posture, joint: int, value: Scalar, choice: Choice) -> Posture:
+    """The posture with another value of a free joint 1 or 2, by that choice."""
+    moving, choices = list(posture.moving), list(posture.choices)
+    moving[joint] = value
+    choices[2] = (("theta2", moving[0], moving[2]), choices[2][1])
+    choices[joint + 1] = choice
+    return posture._replace(moving=(moving[0], moving[1], moving[2]), choices=tuple(choices))
 
 
 def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:
@@ -390,13 +403,14 @@ def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scal
     branch = (Sign(forward / arm.size, SHOULDER), Sign(slope / float(np.abs(equations.N[0]).max()), ELBOW))
     turn = np.arctan2(here[1], here[0]) - np.arctan2(there[1], there[0])
     angles = [(LAST, turn, _on_one_line(arm, first.then(arm.row(1, turn))) if _STILL in free else free)]
-    shoulder: Choice = ("theta1", number)
+    shoulder: Choice = (("theta1", x) if free and _STILL not in free else "theta1", number)
     if special.near(np.maximum(np.hypot(*here[:2]), np.hypot(*there[:2])), _NEARLY_ALIGNED * arm.size):
         if _STILL in free:  # which it leaves here for another continuum: each is shown
             free, angles, shoulder = (), [], (("theta1", x), 0)
         on_axis = Free(1, "the wrist centre lies on axis 2; the wrist follows", followers=(3, 4, 5))
         angles += [(k, theta2, (*free, on_axis)) for k, theta2 in special.values(1)]
-    return [Posture((theta1, theta2, x), branch, all_free, (shoulder, (("theta2", theta1, x), k)))
+    known: Choice = ("known", LAST if number == LAST else 0)
+    return [Posture((theta1, theta2, x), branch, all_free, (known, shoulder, (("theta2", theta1, x), k)))
             for k, theta2, all_free in angles]
 
 
