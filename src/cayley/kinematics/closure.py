@@ -175,7 +175,8 @@ def _coincident(tree: Tree, q: Array, size: float, end: int = 0) -> frozenset[tu
     lie upon each other."""
     poses = [*body_poses(tree, q)[1:], *[frame_pose(tree, q, loop.frames[end]) for loop in tree.loops]]
     motions = [*[joint.motion for joint in tree.joints], *[loop.motion for loop in tree.loops]]
-    turns = [k for k, motion in enumerate(motions) if set(motion.velocity_units) == {"rad"}]
+    turns = kept(tree, "joints that only turn",
+                 lambda: [k for k, motion in enumerate(motions) if set(motion.velocity_units) == {"rad"}])
     p = np.array([poses[k].p for k in turns], dtype=float).reshape(-1, 3)
     across = p[:, None] - p
     screws = [motions[k].screw for k in turns]

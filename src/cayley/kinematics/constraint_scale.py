@@ -32,7 +32,7 @@ def machine_size(tree: Tree) -> float:
 
 def length_unit(tree: Tree) -> float:
     """The size of the machine, to the nearest power of ten [m]."""
-    return float(10.0**round(np.log10(machine_size(tree))))
+    return kept(tree, "unit of length", lambda: float(10.0**round(np.log10(machine_size(tree)))))
 
 
 def lengths(tree: Tree, size: float) -> Array:
