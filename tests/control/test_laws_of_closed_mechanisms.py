@@ -8,7 +8,7 @@ import cayley as cy
 from cayley.control.global_linearisation import computed_torque_kernel
 from cayley.control.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import Weights, tracking_control
-from cayley.errors import ConventionError, SignatureError, UnsupportedError
+from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.model.constraint_kinds import PrescribedMotion
 from dynamics.test_closed_mechanisms import closed_state
 from dynamics.test_linearised_closed import hanging_parallelogram
@@ -47,7 +47,7 @@ def test_a_parallelogram_is_held_upright_by_its_crank():
     regulator = tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], weights=Weights(1.0, 0.1))
     assert np.linalg.eigvals(model.A - model.B @ regulator.gains[0]).real.max() < 0
     np.testing.assert_array_equal(regulator.gains[0, 1:], 0.0)
-    with pytest.raises(ConventionError, match="closed configurations"):
+    with pytest.raises(GeometryError, match="take a closed configuration"):
         tracking_control(arm.tree, lambda t: (rest + 0.3, rest, rest), [0.0], poles=[-3.0, -4.0])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import CayleyError, ConventionError, ModelError, UnreachableError, UnsupportedError
+from cayley.errors import CayleyError, ConventionError, GeometryError, ModelError, UnreachableError, UnsupportedError
 from cayley.model.constraint_kinds import Constraint, Pfaffian, PrescribedMotion
 from cayley.model.joint_kinds import Prismatic, Row, Spherical
 from cayley.model.parts import Body, Joint
@@ -110,7 +110,9 @@ def test_the_joints_that_are_left_move_as_the_equations_of_the_open_arm_say():
     np.testing.assert_allclose(arm.constraint_forces(q, qd, tau, t), [M[1] @ qdd + bias[1] - tau[1]], rtol=1e-12)
     times = np.linspace(0, 1, 5)
     batch = arm.forward_dynamics(q, qd, tau, times)
-    np.testing.assert_allclose(batch[3], arm.forward_dynamics(q, qd, tau, times[3]), rtol=1e-14)
+    np.testing.assert_allclose(batch[3], arm.forward_dynamics.unchecked(q, qd, tau, times[3]), rtol=1e-14)
+    with pytest.raises(GeometryError, match=r"'drive' of driven is open by .* rad"):
+        arm.forward_dynamics(q, qd, tau, times[3])
 
 
 @pytest.mark.parametrize("method", ["rk4", "semi-implicit-euler", "lie-midpoint"])

@@ -383,7 +383,8 @@ def test_what_takes_coordinates_to_follow_as_velocities_do_refuses_by_name():
     arm = sleigh(BLADE)
     with pytest.raises(UnsupportedError, match="knife edge 'blade' lets 'sleigh' not slip sideways"):
         arm.linearize(np.zeros(3), np.zeros(3), np.zeros(3))
-    q, qd, tau, step = np.array([0.1, 0.2, 0.7]), np.array([0.4, 0.3, -0.8]), np.array([0.3, -0.2, 0.5]), 1e-6
+    q, tau, step = np.array([0.1, 0.2, 0.7]), np.array([0.3, -0.2, 0.5]), 1e-6
+    qd = arm.consistent_velocity(q, [0.4, 0.3, -0.8])
     by_q = [(arm.forward_dynamics(q + way, qd, tau) - arm.forward_dynamics(q - way, qd, tau)) / (2 * step)
             for way in step * np.eye(3)]
     np.testing.assert_allclose(arm.forward_derivatives(q, qd, tau).by_q, np.transpose(by_q), atol=1e-8)

@@ -34,12 +34,14 @@ class Compiled:
     """
 
     def __init__(self, traced: Program, simplified: Callable[[], Program], general: Callable[..., Any],
-                 make_result: Callable[..., Any] | None, *, explains_nan: bool = False) -> None:
+                 make_result: Callable[..., Any] | None, *, explains_nan: bool = False,
+                 unknown: tuple[int, ...] = ()) -> None:
         self.traced = traced
         self._simplified = simplified
         self._general = general
         self._make_result = make_result
         self._explains_nan = explains_nan
+        self._unknown = unknown
         self._ufuncs: dict[str, np.ufunc] = {}
 
     def ufunc(self, dtype: str) -> np.ufunc:
@@ -61,9 +63,15 @@ class Compiled:
     def native(self) -> Callable[..., Any]:
         """The quick way in for one state in float64; anything else it hands to the general call."""
         named = self._make_result is not None
-        what = ["call", named, self._explains_nan]
-        code = Code(self._objects(what, lambda: _call_jobs(self._simplified(), named, self._explains_nan)), host())
+        what = ["call", named, self._explains_nan, *self._unknown]
+        code = Code(self._objects(what, self._call_jobs), host())
         return native_function(code.address("call"), self.traced.name, self._general, self._make_result, code)
+
+    def _call_jobs(self) -> Jobs:
+        """What there is to compile for single states."""
+        core = Core(self._simplified(), 1, "double", fused=host().fused)
+        return [*_all_parts(core), lambda: native_call(core, named=self._make_result is not None,
+                                                       explains_nan=self._explains_nan, unknown=self._unknown)]
 
     def _objects(self, what: list[Any], jobs: Callable[[], Jobs]) -> list[bytes]:
         with without_collection():
@@ -105,12 +113,6 @@ def _batch_jobs(program: Program, precision: str) -> Jobs:
     """What there is to compile for batches, piece by piece."""
     core = Core(program, host().width(precision), precision, fused=host().fused)
     return [lambda: batch_loop(core), *core_parts(core)]
-
-
-def _call_jobs(program: Program, named: bool, explains_nan: bool) -> Jobs:
-    """What there is to compile for single states."""
-    core = Core(program, 1, "double", fused=host().fused)
-    return [*_all_parts(core), lambda: native_call(core, named=named, explains_nan=explains_nan)]
 
 
 def core_parts(core: Core) -> Jobs:

@@ -26,7 +26,7 @@ from cayley.compiler.precision import PRECISION, adapts, computed_in, dtype_name
 from cayley.compiler.program import Program, found
 from cayley.compiler.signature import Signature, check_names
 from cayley.compiler.simplify import simplify
-from cayley.compiler.symbols import check_type, into
+from cayley.compiler.symbols import check_type, into, where
 from cayley.compiler.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
@@ -70,8 +70,8 @@ class Kernel(Generic[Result]):
     def __init__(self, signature: Signature, make_program: MakeProgram, *, name: str, inputs: Sequence[str],
                  results: Sequence[str] | None = None, function: Text | None = None, doc: str | None = None,
                  module: str | None = None, check: Callable[..., None] | None = None,
-                 explain: Callable[..., None] | None = None, rebuild: tuple[Any, ...] | None = None,
-                 shared: bool = False) -> None:
+                 explain: Callable[..., None] | None = None, alone: Callable[..., Scalar] | None = None,
+                 rebuild: tuple[Any, ...] | None = None, shared: bool = False) -> None:
         self.signature = signature
         self.inputs = tuple(inputs)
         self.outputs = None if results is None else tuple(results)
@@ -83,11 +83,13 @@ class Kernel(Generic[Result]):
         self._make_program = make_program
         self._check = check
         self._explain = explain
+        self._alone = alone
         self._rebuild = rebuild
         self._shared = shared
         self._traces: dict[tuple[int, ...], Program] = {}
         self._programs: dict[tuple[int, ...], Program] = {}
         self._compiled: dict[tuple[int, ...], Compiled] = {}
+        self._singles: dict[tuple[int, ...], Compiled] = {}
         self._derived: dict[tuple[Any, ...], Kernel] = {}
         self._elsewhere: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
         self._bare: Kernel[Result] | None = None
@@ -344,8 +346,9 @@ class Kernel(Generic[Result]):
         compiled = self._specialised(sizes)
         if out is None and "axes" not in options and any(0 in v.shape for v in compiled.traced.outputs):
             options["out"] = self._empty(compiled.traced, cores, precision)
-        if not options and self._check is None and self._is_plain(operands) and self._answers_newly(compiled.native):
-            return compiled.native(*operands)
+        if not options and self._check is None and self._is_plain(operands) and self._answers_newly(
+                self._single(sizes).native):
+            return self._single(sizes).native(*operands)
         try:
             result = called(compiled.ufunc(precision), operands, options)
         except SignatureError:
@@ -379,7 +382,7 @@ class Kernel(Generic[Result]):
         unanswered = [np.isnan(part) for part in (result if isinstance(result, tuple) else (result,))]
         if isinstance(self._explain, ExplanationBeside):
             unanswered = [part & ~self._explain.unknown for part in unanswered]
-        if alone and any(part.any() for part in unanswered):
+        if alone and (any(part.any() for part in unanswered) or (self._alone and not self._alone(*operands))):
             self._explain(*operands)  # type: ignore[misc]
 
     def _inlined(self, operands: Sequence[Any], out: Scalar, dtype: Scalar, options: Mapping[str, Any]) -> Scalar:
@@ -395,7 +398,6 @@ class Kernel(Generic[Result]):
         return results[0] if len(results) == 1 else self._pack(program, results)
 
     def _specialised(self, sizes: tuple[int, ...]) -> Compiled:
-        from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
         operands = len(self.signature.inputs) + len(self.signature.outputs)
         if operands > _MOST_OPERANDS:
             raise SignatureError(
@@ -405,9 +407,36 @@ class Kernel(Generic[Result]):
             if sizes not in self._compiled:
                 traced = self._trace(sizes)
                 dimensions = dict(zip(self.signature.names, sizes, strict=True))
-                self._compiled[sizes] = Compiled(traced, lambda: self.program(**dimensions), self._general,
-                                                 _result_maker(traced), explains_nan=self._explain is not None)
+                self._compiled[sizes] = self._made(traced, lambda: self.program(**dimensions))
             return self._compiled[sizes]
+
+    def _made(self, traced: Program, simplified: Callable[[], Program]) -> Compiled:
+        from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
+        beside = self._explain.unknown if isinstance(self._explain, ExplanationBeside) else ()
+        unknown = tuple(np.flatnonzero(beside).tolist())
+        return Compiled(traced, simplified, self._general, _result_maker(traced),
+                        explains_nan=self._explain is not None, unknown=unknown)
+
+    def _single(self, sizes: tuple[int, ...]) -> Compiled:
+        """What answers for one state: NaN where the condition on those that stand `alone` does not hold."""
+        if self._alone is None:
+            return self._specialised(sizes)
+        with self._lock:
+            if sizes not in self._singles:
+                program = self._trace_alone(self._trace(sizes), dict(zip(self.signature.names, sizes, strict=True)))
+                self._singles[sizes] = self._made(program, lambda: simplify(program))
+            return self._singles[sizes]
+
+    def _trace_alone(self, program: Program, bound: Mapping[str, int]) -> Program:
+        def text(*arguments: Scalar) -> list[Scalar] | Scalar:
+            results = inline(program, arguments, [len(core) for core in self.signature.inputs])
+            holds = self._alone(*arguments)  # type: ignore[misc]
+            results = [where(holds, result, np.nan) for result in results]
+            return results if len(results) > 1 else results[0]
+
+        made = trace(text, self.signature, bound, name=program.name, inputs=self.inputs, strict=program.is_strict,
+                     outputs=[v.name for v in program.outputs], description=program.description)
+        return replace(made, kind=program.kind)
 
     def _prepared(self, arguments: Sequence[Any], arrays: Sequence[Array], dtype: DTypeLike) -> Prepared:
         """For a batch in pieces."""
@@ -479,33 +508,38 @@ class Kernel(Generic[Result]):
 @overload
 def kernel(signature: str, *, outputs: Sequence[str] | None = ..., units: Mapping[str, str] | None = ...,
            name: str | None = ..., check: Callable[..., None] | None = ...,
-           explain: Callable[..., None] | None = ..., inputs: Sequence[str] | None = ...,
-           strict: bool = ..., shared: bool = ...) -> Callable[[Callable[..., Result]], Kernel[Result]]: ...
+           explain: Callable[..., None] | None = ..., alone: Callable[..., Scalar] | None = ...,
+           inputs: Sequence[str] | None = ..., strict: bool = ...,
+           shared: bool = ...) -> Callable[[Callable[..., Result]], Kernel[Result]]: ...
 
 
 @overload
 def kernel(signature: str, *, outputs: Sequence[str] | None = ..., units: Mapping[str, str] | None = ...,
            name: str | None = ..., check: Callable[..., None] | None = ...,
-           explain: Callable[..., None] | None = ..., inputs: Sequence[str] | None = ..., strict: bool = ...,
+           explain: Callable[..., None] | None = ..., alone: Callable[..., Scalar] | None = ...,
+           inputs: Sequence[str] | None = ..., strict: bool = ...,
            shared: bool = ..., kind: type[Kind]) -> Callable[[Text], Kind]: ...
 
 
 def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mapping[str, str] | None = None,
            name: str | None = None, check: Callable[..., None] | None = None,
-           explain: Callable[..., None] | None = None, inputs: Sequence[str] | None = None, strict: bool = False,
-           shared: bool = False, kind: type[Kernel[Any]] = Kernel) -> Callable[[Text], Kernel[Any]]:
+           explain: Callable[..., None] | None = None, alone: Callable[..., Scalar] | None = None,
+           inputs: Sequence[str] | None = None, strict: bool = False, shared: bool = False,
+           kind: type[Kernel[Any]] = Kernel) -> Callable[[Text], Kernel[Any]]:
     """Make a kernel of a pure function over NumPy arrays, written for one state.
 
     `signature` gives the core shapes of inputs and outputs as NumPy does; free dimensions are bound at the first use.
     Several outputs are returned as a tuple, a dictionary or a named tuple, or named by `outputs`. `units` are shown in
     exported code. `check` is called with the arguments of every numeric call and raises if they are not what the
     function is for; `unchecked` leaves it out. `explain` is called with the arguments of a call for one state, all
-    finite, whose answer is not a number, and raises if it knows why. `inputs` are the names of the arguments, if the
-    function's own will not do. With `strict` every operation is rounded as it is written, and NaN, infinities and
-    signed zeros come out as NumPy gives them; otherwise expressions follow real algebra, and cost less. Where other
-    kernels call it, a large kernel that is `shared` is compiled once, as a function of its own; otherwise it becomes
-    part of each place that calls it, where it is simplified together with what is around it. `kind` is the class of the
-    result, if it is to be a kernel with more to it.
+    finite, whose answer is not a number, and raises if it knows why. `alone` is a condition of the arguments, written
+    as the function is: a call for one state at which it does not hold is explained, too, and only such a call looks at
+    it; batches, derivatives and exports do not. `inputs` are the names of the arguments, if the function's own will not
+    do. With `strict` every operation is rounded as it is written, and NaN, infinities and signed zeros come out as
+    NumPy gives them; otherwise expressions follow real algebra, and cost less. Where other kernels call it, a large
+    kernel that is `shared` is compiled once, as a function of its own; otherwise it becomes part of each place that
+    calls it, where it is simplified together with what is around it. `kind` is the class of the result, if it is to be
+    a kernel with more to it.
 
     >>> @cy.kernel("(n),(n)->(n)")
     ... def pendulum_torque(q, qdd):
@@ -538,7 +572,7 @@ def kernel(signature: str, *, outputs: Sequence[str] | None = None, units: Mappi
 
         return kind(parsed, make_program, name=label, inputs=names, results=outputs, function=function,
                     doc=function.__doc__, module=getattr(function, "__module__", None), check=check, explain=explain,
-                    shared=shared)
+                    alone=alone, shared=shared)
 
     return decorate
 

@@ -8,7 +8,7 @@ of kernels that explain it, a call whose result is not a number.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +41,8 @@ def native_function(code: int, name: str, general: Callable[..., Any], make_resu
     return api.function_from_code(code, name, table, (owner, general, make_result))
 
 
-def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assembly:
-    """The assembly of `call` for a core of width one."""
+def native_call(core: Core, *, named: bool, explains_nan: bool = False, unknown: Sequence[int] = ()) -> Assembly:
+    """The assembly of `call` for a core of width one. Entries `unknown` of the results are NaN everywhere."""
     assembly = Assembly()
     text = Text()
     core.declare(assembly)
@@ -73,7 +73,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False) -> Assem
         store_constants(text, assembly, core, space)
         call_core(text, core, space)
         if explains_nan:
-            _hand_over_nan(text, core, space, slow)
+            _hand_over_nan(text, core, space, slow, unknown)
 
     text.place(into)
     if len(outputs) == 1:
@@ -117,13 +117,13 @@ def _choose_form(text: Text, inputs: int, into: str, new: str, slow: str) -> Non
     text.do(f"br i1 {text.let(f'icmp eq ptr {word}, %out_name')}, label %{into}, label %{slow}")
 
 
-def _hand_over_nan(text: Text, core: Core, space: Workspace, slow: str) -> None:
-    """To the general call, if a result is not equal to itself."""
+def _hand_over_nan(text: Text, core: Core, space: Workspace, slow: str, unknown: Sequence[int]) -> None:
+    """To the general call, if a result is not equal to itself, and not `unknown`."""
     numbers = "true"
     bad = text.label("bad")
     good = text.label("good")
     for start, v in zip(Buffers(core).outputs, core.program.outputs, strict=True):
-        for k in range(start, start + prod(v.shape)):
+        for k in [start + k for k in range(prod(v.shape)) if k not in unknown]:
             value = text.let(f"load double, ptr {text.let(f'getelementptr double, ptr {space.output}, i64 {k}')}")
             numbers = text.let(f"and i1 {numbers}, {text.let(f'fcmp ord double {value}, {value}')}")
     text.do(f"br i1 {numbers}, label %{good}, label %{bad}")

@@ -4,20 +4,23 @@ much.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.rounding import least_singular
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.kinematics.constraint_scale import length_unit, lengths, row_sizes, scaled_opening
 from cayley.kinematics.constraint_structure import constraint_structure
-from cayley.kinematics.constraints import jacobian_kernel, lost_directions, rates_kernel, row_names
+from cayley.kinematics.constraints import jacobian_kernel, lost_directions, rates_kernel, residual_kernel, row_names
 from cayley.kinematics.inputs import Inputs
+from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
+
+ALONE = 1e-4  # in the size of the machine, and radians: what kernels allow a single state, so that quotients pass
 
 
 def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
@@ -61,26 +64,46 @@ def _check_directions(tree: Tree, q: Array, A: Array) -> None:
         raise SingularityError(f"{reason}{place(bad)}")
 
 
-def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float) -> None:
+def is_closed_alone(tree: Tree) -> Callable[..., Scalar]:
+    """The condition on q, qd and others, the time last if a constraint depends on it, that the constraints are kept as
+    well as by difference quotients; the same on symbols and numbers.
+    """
+    def closed(q: Array, qd: Array, *others: Scalar) -> Scalar:
+        time = others[-1:] if tree.is_timed else ()
+        left = kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *time)
+        rates = kept(tree, "constraint rates", lambda: rates_kernel(tree))(q, qd, *time)
+        most = ALONE * row_sizes(tree)
+        speed = 1.0 + np.max(np.abs(qd / lengths(tree, length_unit(tree))), initial=0.0)
+        return np.all(np.abs(left) <= most) & np.all(np.abs(rates) <= most * speed)
+
+    return closed
+
+
+def check_closed_alone(tree: Tree, q: ArrayLike, qd: ArrayLike, *others: Array) -> None:
+    """Refuse a state at which `is_closed_alone` does not hold, by the name of the constraint."""
+    check_closed_state(tree, q, qd, float(others[-1]) if tree.is_timed else 0.0, ALONE)
+
+
+def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float, tolerance: float | None = None) -> None:
     """Refuse states, q (..., nq) and qd (..., nv), at which a constraint is open at the time `t`, or which would open
     one, by its name.
     """
     if not tree.is_constrained:
         return
     at, velocity = _state(tree, q, qd)
-    tolerance = max(tolerance_of(q), tolerance_of(qd))
+    tolerance = max(tolerance_of(q, tolerance), tolerance_of(qd, tolerance))
     time = (t,) if tree.is_timed else ()
     left = scaled_opening(tree, at, *time)
     bad = first_failure(left.max(-1, initial=0.0) <= tolerance)
     if bad is not None:
-        raise GeometryError(f"{_worst(tree, left[bad], 'is open by')}{_where(bad)}: start from a closed configuration "
-                            "as `close(q)` gives it")
+        raise GeometryError(f"{_worst(tree, left[bad], 'is open by')}{_where(bad)}: take a closed configuration, as "
+                            "`close(q)` gives it")
     rates = np.abs(_rates(tree, at, velocity, time)) / row_sizes(tree)
     _check_directions(tree, at, rates[..., None, :])
     bad = first_failure(_small(rates, velocity / lengths(tree, length_unit(tree)), tolerance))
     if bad is not None:
-        raise GeometryError(f"{_worst(tree, rates[bad], 'opens at the rate of')}{_where(bad)}: start {tree.name} with "
-                            "a velocity that its constraints allow, as `consistent_velocity(q, qd)` gives it")
+        raise GeometryError(f"{_worst(tree, rates[bad], 'opens at the rate of', '/s')}{_where(bad)}: give "
+                            f"{tree.name} a velocity that its constraints allow, as `consistent_velocity(q, qd)` does")
 
 
 def _rates(tree: Tree, q: Array, qd: Array, time: tuple[float, ...]) -> Array:
@@ -98,10 +121,19 @@ def _small(rates: Array, qd: Array, tolerance: float) -> Array:
     return np.asarray(rates.max(-1, initial=0.0) <= tolerance * (1.0 + np.abs(qd).max(-1, initial=0.0)))
 
 
-def _worst(tree: Tree, values: Array, what: str) -> str:
+def _worst(tree: Tree, values: Array, what: str, per: str = "") -> str:
     k = int(np.argmax(values))
     row = row_names(tree)[k]
-    return f"the constraint {row.constraint!r} of {tree.name} {what} {values[k] * row_sizes(tree)[k]:.3g} ({row.holds})"
+    unit = _row_units(tree)[k]
+    return (f"the constraint {row.constraint!r} of {tree.name} {what} {values[k] * row_sizes(tree)[k]:.3g}"
+            f"{f' {unit}{per}' if unit else ''} ({row.holds})")
+
+
+def _row_units(tree: Tree) -> list[str]:
+    """The units of all rows; those on coordinates alone have the unit of the first that they name."""
+    labels = [unit for joint in tree.joints for unit in joint.motion.velocity_units]
+    return [unit or (labels[tree.coordinate(each.coordinates[0]).qd] if each.coordinates else "")
+            for each in constraints_of(tree) for unit in each.row_units]
 
 
 def _where(bad: tuple[int, ...]) -> str:

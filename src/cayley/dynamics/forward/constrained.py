@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.definite import are_definite, only_where
-from cayley.compiler.kernel import kernel
+from cayley.compiler.kernel import ExplanationBeside, kernel
 from cayley.compiler.null_space import null_space
 from cayley.compiler.rounding import Scale, null_basis, rank_of
 from cayley.compiler.singular_vectors import LARGEST
@@ -46,6 +46,7 @@ from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethod
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import constraints
+from cayley.kinematics.closed_states import check_closed_alone, is_closed_alone
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, dependent_rows
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -78,7 +79,8 @@ def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, meth
     described(tree, forward_dynamics, _SENTENCE, f"Formulation: {method}.")
     return kernel(_signature(tree, "v"), name="forward_dynamics", outputs=("qdd", ),
                   inputs=constraints.timed(tree, ("q", "qd", "tau")), units=units_of(tree) | {"t": "s"}, kind=kind,
-                  explain=_explanation(tree, structure, method))(_guarded(tree, method, forward_dynamics, (tree.nv,)))
+                  explain=_explanation(tree, structure, method), alone=is_closed_alone(tree))(
+                      _guarded(tree, method, forward_dynamics, (tree.nv,)))
 
 
 @of_a_mechanism
@@ -94,8 +96,8 @@ def loaded_dynamics_kernel(tree: Tree, external: ExternalLoads, method: str) -> 
     time = ",()" if tree.is_timed else ""
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{time}->(v)"), name="forward_dynamics", outputs=("qdd", ),
                   inputs=constraints.timed(tree, ("q", "qd", "tau", *external.names)), kind=MechanismKernel,
-                  units=units_of(tree) | {"t": "s"}, explain=_explanation(tree, structure, method))(
-                      _guarded(tree, method, text, (tree.nv,)))
+                  units=units_of(tree) | {"t": "s"}, explain=_explanation(tree, structure, method),
+                  alone=is_closed_alone(tree))(_guarded(tree, method, text, (tree.nv,)))
 
 
 @of_a_mechanism
@@ -138,9 +140,10 @@ def forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, ki
 
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
               f"NaN where other constraints could do the same, so that the motion does not tell. By: {method}.")
-    explain = _explanation(tree, structure, method) if all(structure.determined) else None
+    explain = ExplanationBeside(_explanation(tree, structure, method), ~np.array(structure.determined, dtype=bool))
     return kernel(_signature(tree, str(len(structure.rows))), name="constraint_forces", outputs=("forces", ),
                   inputs=constraints.timed(tree, ("q", "qd", "tau")), kind=kind, explain=explain,
+                  alone=is_closed_alone(tree),
                   units=units_of(tree) | {"forces": "N or N m", "t": "s"})(
                       _guarded(tree, method, text, (len(structure.rows),)))
 
@@ -364,6 +367,7 @@ def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Cal
                                            free_masses=method not in _WITHOUT_MASS)
 
     def explain(*state: Array) -> None:
+        check_closed_alone(tree, *state)
         explained(*state)
         if all(np.isfinite(given).all() for given in state):
             raise SingularityError(

@@ -22,6 +22,7 @@ from cayley.dynamics.mechanics.driving_forces import DrivingForces, of_any_drive
 from cayley.errors import ConventionError, SingularityError
 from cayley.kinematics import constraints
 from cayley.kinematics.actuation import Actuation, actuation
+from cayley.kinematics.closed_states import check_closed_alone, is_closed_alone
 from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, dependent_rows
 from cayley.kinematics.turned_loops import turned_loops
 from cayley.model.tree import Tree
@@ -56,6 +57,11 @@ class Drives:
                              commanded=self.actuation.rank, weights=self.weights,
                              scale=self.structure.scale(self.rows))
 
+    @staticmethod
+    def alone(tree: Tree) -> Callable[..., Scalar]:
+        """The condition on a single state: that it is closed."""
+        return is_closed_alone(tree)
+
     def weighted(self, tree: Tree, weights: dict[str, float]) -> Drives:
         """The same with weights of some of the joints; those of the others are one."""
         for name, weight in weights.items():
@@ -77,10 +83,11 @@ def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
     """What raises `SingularityError` with the reason, called with the arguments of a state that has no answer."""
     structure = drives.structure
 
-    def explain(q: ArrayLike, *others: Array) -> None:
+    def explain(q: ArrayLike, qd: ArrayLike, *others: Array) -> None:
+        check_closed_alone(tree, q, qd, *others)
         time = others[-1:] if tree.is_timed else ()
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *time), dtype=float)
-        if not all(np.isfinite(given).all() for given in (A, *others)):
+        if not all(np.isfinite(given).all() for given in (A, qd, *others)):
             return
         A = structure.scaled(A)
         if rank_of(A) < structure.rank:

@@ -134,7 +134,7 @@ def _with_loads(tree: Tree, external: ExternalLoads, method: str, drives: Drives
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->(v)"),
                   name="inverse_dynamics", outputs=("tau", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=MechanismKernel,
-                  explain=_explanation(tree, drives))(text)
+                  explain=_explanation(tree, drives), alone=drives.alone(tree) if drives else None)(text)
 
 
 @of_a_mechanism
@@ -159,4 +159,4 @@ def _by_text(tree: Tree, text: Callable[..., Array], words: str, drives: Drives 
     described(tree, inverse_dynamics, _SENTENCE, " ".join([words, _words(tree, drives)]).strip())
     return kernel(sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->(v)"), name="inverse_dynamics",
                   outputs=("tau",), units=units_of(tree), inputs=timed(tree, ("q", "qd", "qdd")), kind=kind,
-                  explain=_explanation(tree, drives))(inverse_dynamics)
+                  explain=_explanation(tree, drives), alone=drives.alone(tree) if drives else None)(inverse_dynamics)

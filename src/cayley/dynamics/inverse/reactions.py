@@ -178,7 +178,8 @@ def _kernel(tree: Tree, form: Form, drives: Drives | None, determined: Array | N
                               f"{f'{size},{size}' if form.split else size}"),
                   outputs=WrenchParts._fields if form.split else ("wrenches", ), units=units_of(tree),
                   inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=kind,
-                  explain=_explanation(tree, drives, determined))(joint_reactions)
+                  explain=_explanation(tree, drives, determined),
+                  alone=drives.alone(tree) if drives else None)(joint_reactions)
 
 
 def _driven(tree: Tree, q: Array, wrenches: Array) -> Array:
