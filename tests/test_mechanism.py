@@ -149,9 +149,9 @@ def test_indices_and_singularities():
     np.testing.assert_allclose(found.condition_number, singular_values[:, 0] / singular_values[:, 2], rtol=1e-10)
     np.testing.assert_allclose(arm.manipulability(q, "tool", task="position", axes="world"), found.manipulability,
                                rtol=1e-10)
-    with pytest.raises(ConventionError, match="characteristic length"):
+    with pytest.raises(ConventionError, match="characteristic_length="):
         arm.indices(q, "tool", task="pose", axes="world")
-    with pytest.raises(ConventionError, match="characteristic length"):
+    with pytest.raises(ConventionError, match="characteristic_length="):
         arm.manipulability(q, "tool", task="pose", axes="world")
     assert arm.indices(q, "tool", task="pose", axes="world", characteristic_length=0.3).condition_number.shape == (6,)
     stretched = arm.singularity([0.1, -0.4, 0.0, 0.3, 0.5, 0.2], "tool", task="pose", axes="world")

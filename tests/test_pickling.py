@@ -183,7 +183,8 @@ MADE = {
     "model.constraint_kinds.loop.Loop": lambda: own("model.constraint_kinds").Loop("loop", "a", "b", Z),
     "model.constraint_kinds.prescribed_motion.PrescribedMotion": lambda: own(
         "model.constraint_kinds").PrescribedMotion("motor", "crank", lambda t: 0.3 * np.sin(t)),
-    "model.spring_kinds.law.SpringLaw": lambda: own("model.spring_kinds").SpringLaw(lambda *x: x[0], lambda *x: x[0]),
+    "model.spring_kinds.law.SpringLaw": lambda: own(
+        "model.spring_kinds").SpringLaw(lambda *x: x[0], lambda q, qm: qm - q),
     "planning.composed.Composed": lambda: own("planning").Composed(line(), line()),
     "planning.function_of_time.FunctionOfTime": lambda: own("planning").FunctionOfTime(
         lambda t: np.stack([np.sin(t)]), 0.0, 1.0),
