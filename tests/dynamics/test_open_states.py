@@ -1,4 +1,4 @@
-"""Dynamics of one state that is open, or that its velocities open, is refused by the name of the constraint."""
+"""Dynamics of one state that is open is refused by the name of the constraint."""
 
 import re
 
@@ -15,7 +15,6 @@ LARGE = ("three_rrr", "delta", "stewart", "excavator")
 CASES = [(name, function) for names, count in ((SMALL, 4), (LARGE, 2)) for name in names
          for function in FUNCTIONS[:count]]
 OPEN = re.compile(r"the constraint '(.*)' of \S+ is open by (\S+) (m|rad) \(.*`close\(q\)`")
-OPENS = re.compile(r"the constraint .(.*). of \S+ opens at the rate of (\S+) (m|rad)/s \(.*`consistent_velocity")
 
 
 def closed_state(machine, random):
@@ -45,15 +44,14 @@ def test_one_state_that_is_open_is_refused_and_everything_else_is_as_it_was(name
         np.testing.assert_allclose(kernel(q, qd, given), bare, rtol=1e-9, atol=1e-9 * np.nanmax(np.abs(bare)))
     calls = (kernel, lambda *state: kernel(*state, dtype=np.float64), lambda *state: kernel(*map(list, state)),
              lambda *state: kernel(*state, out=np.empty_like(bare)))
-    for size in (1e-2, 0.1, 0.5):
+    for size in (0.05, 0.1, 0.5):
         away = machine.integrate(q, size * (0.2 + random.random(machine.nv)) * random.choice([-1, 1], machine.nv))
         for call in calls:
             check_refused(call, (away, qd, given), OPEN, names, machine.constraint_residual(away))
         batch = np.stack([away, q])
         np.testing.assert_array_equal(kernel(batch, qd, given), kernel.unchecked(batch, qd, given))
-        fast = qd + size * given
-        for call in calls:
-            check_refused(call, (q, fast, given), OPENS, names, machine.constraint_rates(q, fast))
+        fast = qd + size * given  # quotients by velocities have steps of any size
+        np.testing.assert_allclose(kernel(q, fast, given), kernel.unchecked(q, fast, given), rtol=1e-9, atol=1e-6)
     for step in 1e-6 * np.concatenate([np.eye(machine.nv), -np.eye(machine.nv)]):
         for state in ((machine.integrate(q, step), qd, given), (q, qd + step, given)):
             np.testing.assert_array_equal(np.isnan(kernel(*state)), np.isnan(bare))
@@ -72,9 +70,9 @@ def test_machines_of_every_size_are_open_alike(function, size):
         turned = q + np.array([0.0, 0.0, away])
         ends = [a * np.exp(1j * turned[0]) + b * np.exp(1j * (turned[0] + turned[1])), d + c * np.exp(1j * turned[2])]
         gap = abs(ends[1] - ends[0])
-        if gap < 1e-5 * size:
+        if gap < 1e-4 * size:
             assert np.isfinite(kernel(turned, rest, rest)).any()
-        elif gap > 1e-3 * size:
+        elif gap > 1e-2 * size:
             with pytest.raises(GeometryError, match="the constraint 'ring' of four-bar is open by") as refused:
                 kernel(turned, rest, rest)
             assert 0.5 * gap < float(re.search(r"open by (\S+) m ", str(refused.value))[1]) < 1.01 * gap

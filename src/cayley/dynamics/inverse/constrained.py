@@ -84,7 +84,7 @@ def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
     structure = drives.structure
 
     def explain(q: ArrayLike, qd: ArrayLike, *others: Array) -> None:
-        check_closed_alone(tree, q, qd, *others)
+        check_closed_alone(tree, q, *others)
         time = others[-1:] if tree.is_timed else ()
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *time), dtype=float)
         if not all(np.isfinite(given).all() for given in (A, qd, *others)):
