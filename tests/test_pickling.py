@@ -159,7 +159,7 @@ MADE = {
     "compiler.operations.operation.Operation": lambda: own("compiler.operations").OPERATIONS["sin"],
     "compiler.kernel.Kernel": lambda: cy.kernel("(3)->()")(lambda x: x @ x),
     "model.parts.Joint": lambda: arm().tree.joints[0],
-    "control.laws.Law": lambda: vars(own("control").ArmControl)["pd"],
+    "control.laws.Law": lambda: own("control.laws").Law(own("control.joint_law").joint_pd),
     "dynamics.accounting.counting_scalar.CountingScalar": lambda: Tape().inputs([2.0, 3.0]).sum(),
     "dynamics.accounting.counting_scalar.Tape": lambda: Tape().inputs([2.0, 3.0]).sum().tape,
     "dynamics.equations.result.EquationsOfMotion": lambda: arm().equations(),

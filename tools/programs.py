@@ -19,6 +19,7 @@ PACKAGES = {
     "gfortran": "exported Fortran",
     "cmake": "exported libraries",
     "chromium": "reports, the studio and JavaScript",
+    "fonts-dejavu-extra": "equations in pages, whose subscripts need a font for mathematics",
     "gcc-arm-none-eabi": "controllers on a Cortex-M4F",
     "libnewlib-arm-none-eabi": "their C library",
     "libstdc++-arm-none-eabi-newlib": "Arduino sketches",

@@ -75,7 +75,8 @@ def test_parameters_are_constants_or_differ_in_a_batch():
     with pytest.raises(SignatureError, match="no parameter 'kk': did you mean 'k'"):
         spring.rollout(parameters=["kk"])
     with pytest.raises(SignatureError, match=r"shape \(2,\)"):
-        spring.with_parameters({"c": 1.0})
+        spring.with_parameters({"c": [1.0, 2.0, 3.0]})
+    assert spring.with_parameters({"c": 1.0}).parameters["c"].tolist() == [1.0, 1.0]  # a number is that of all
 
 
 def test_the_time_counts_where_a_text_asks_for_it():

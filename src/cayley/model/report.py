@@ -166,7 +166,8 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
     `actuation`, in words.
 
     >>> from cayley.model.joint_kinds import Revolute
-    >>> print(report(Tree.of("rod", [Body("base"), Body("rod")], [Joint("pivot", "base", "rod", Revolute())])))
+    >>> pivot = Joint("pivot", "base", "rod", Revolute((0.0, 1.0, 0.0)))
+    >>> print(report(Tree.of("rod", [Body("base"), Body("rod")], [pivot])))
     rod: 2 bodies, 1 joint, nq = 1, nv = 1, total mass 0 kg, gravity 0 0 -9.81 m/s^2
     <BLANKLINE>
     Bodies
@@ -178,7 +179,7 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
          name                                                          kind
          parent -> child                                               axis
          q  lower [rad]  upper [rad]  velocity [rad/s]  effort [N m]   ...  mimics
-      0  pivot  revolute  base -> rod      0 0 1  0  -inf         inf          inf               inf           ...
+      0  pivot  revolute  base -> rod      0 1 0  0  -inf         inf          inf               inf           ...
     <BLANKLINE>
     Warnings
       the mass of 'rod' is missing: dynamics will refuse the mechanism
