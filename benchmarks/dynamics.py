@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 import robots
-from cayley.compiler.algebras import CASADI, JAX
+from cayley.compiler.algebras.packages import CASADI, JAX
 from inverse_dynamics import (
     REPORT,
     Requirement,

@@ -25,8 +25,8 @@ import numpy as np
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 import cayley as cy
 from arm import ARM, arm_torques, inverse_dynamics, random_states
-from cayley.compiler import cuda_functions, cuda_rows
 from cayley.compiler.backends import gpu_code
+from cayley.compiler.cuda import cuda_functions, cuda_rows
 from robots import PANDA_TARGET, panda_loop, panda_starts, robot
 from robots import random_states as robot_states
 
@@ -222,7 +222,7 @@ def rollouts(sweep: bool, names: list[str], methods: str) -> None:
 
 def by_numpy(arm: Any, method: str, q: np.ndarray, qd: np.ndarray, steps: int) -> np.ndarray:
     """The same without anything compiled: the program of a stage, node by node."""
-    from cayley.compiler.interpret import NUMPY, interpret
+    from cayley.compiler.algebras.interpret import NUMPY, interpret
     made = arm.rollout(method=method)._of_system
     iteration = made._iterated.iteration()
     program, plan = iteration.program, iteration.plan

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 import cayley as cy
-from cayley.mechanisms.networks import OpenNetwork
+from cayley.machines.networks import OpenNetwork
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
 from inverse_dynamics import REPORT, Requirement, circumstances, markdown_table, terminal_table, write_report

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import cayley as cy
-from cayley.mechanisms import RobotMasses, RollingRobot
+from cayley.machines import RobotMasses, RollingRobot
 from cayley.model.constraint_kinds import KnifeEdge
 from cayley.model.joint_kinds import Planar
 from cayley.model.parts import Body, Joint

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control.global_linearisation import OutputLinearisation, ResolvedAcceleration
+from cayley.control.linearisation.global_linearisation import OutputLinearisation, ResolvedAcceleration
 from cayley.control.tracking import simulate_law
 from cayley.dynamics.cartesian.model import operational_space_kernel
 from cayley.dynamics.forward import maximal_coordinates
 from cayley.errors import ConventionError, ModelError, UnreachableError, UnsupportedError
-from cayley.kinematics.closing import close
-from cayley.kinematics.redundancy import manipulability_gradient, projected_rates
+from cayley.kinematics.loops.closing import close
+from cayley.kinematics.singular.redundancy import manipulability_gradient, projected_rates
 from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop

@@ -6,7 +6,7 @@ import sympy as sp
 
 import cayley as cy
 from cayley.geometry.tensors import hat
-from cayley.mechanisms import TranslationalDelta
+from cayley.machines import TranslationalDelta
 from cayley.model.denavit_hartenberg.table import DHRow
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint

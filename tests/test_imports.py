@@ -11,7 +11,7 @@ import cayley as cy
 HEAVY = {
     "llvmlite", "scipy", "sympy", "matplotlib", "rich", "typer", "mujoco", "trimesh", "viser", "websockets", "networkx",
     "xml", "html", "http", "email", "asyncio", "unittest"}
-LATER = ("dynamics", "simulation", "drawing", "control", "planning", "mechanisms", "systems", "studio", "cli")
+LATER = ("dynamics", "simulation", "drawing", "control", "planning", "machines", "systems", "studio", "cli")
 
 
 def loaded_by(code):
@@ -38,7 +38,7 @@ def test_a_package_of_geometry_loads_what_is_used_of_it(package):
 def test_the_names_of_the_package_are_those_that_a_user_wants():
     assert sorted(dir(cy)) == sorted([*cy.__all__, "__version__"]) and len(set(cy.__all__)) == len(cy.__all__)
     modules = {name for name in cy.__all__ if type(getattr(cy, name)) is type(cy)}
-    assert modules <= {"control", "geometry", "learning", "mechanisms", "planning", "simulation", "systems"}
+    assert modules <= {"control", "geometry", "learning", "machines", "planning", "simulation", "systems"}
     assert not {"TYPE_CHECKING", "Any", "annotations", "np", "numpy"} & set(dir(cy))
     assert {"load", "catalogue", "Mechanism", "kernel", "where", "CayleyError"} <= set(dir(cy))
 

@@ -33,7 +33,7 @@ def test_importing_the_package_imports_nothing_of_it(package):
 def test_a_name_that_is_not_there():
     with pytest.raises(AttributeError, match=r"'cayley\.kinematics' has no attribute 'frame_poses': did you mean"):
         cayley.kinematics.frame_poses  # noqa: B018
-    assert cayley.kinematics.redundancy.__name__ == "cayley.kinematics.redundancy"
+    assert cayley.kinematics.singular.redundancy.__name__ == "cayley.kinematics.singular.redundancy"
     assert not hasattr(cayley.dynamics, "__wrapped__") and not hasattr(cayley.dynamics, "_private")
 
 

@@ -19,7 +19,7 @@ from cayley.dynamics.equations import equations_of_motion
 from cayley.dynamics.identification import linear_model
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.kinematics.inverse.analytic import all_solutions
-from cayley.kinematics.singularities import singularity_at
+from cayley.kinematics.singular.singularities import singularity_at
 from cayley.model.changed_parts import with_friction
 from cayley.model.configurations import check_configuration, random_configuration
 from cayley.model.denavit_hartenberg.conversion import tree_from_dh

@@ -34,7 +34,7 @@ from cayley.geometry.rates import integrate_attitude
 from cayley.geometry.rotations.euler import euler_kernels
 from cayley.model.joint_kinds import Revolute
 from cayley.planning import PlatformTask, point_to_point
-from cayley.planning.limits_used import limit_use
+from cayley.planning.timing.limits_used import limit_use
 
 NOT_PLAIN = re.compile(r"Callable|Text\b|Any\b|Kernel|System|Motion\b|object")
 LEFT_OUT = {
@@ -159,7 +159,7 @@ MADE = {
     "compiler.operations.operation.Operation": lambda: own("compiler.operations").OPERATIONS["sin"],
     "compiler.kernel.Kernel": lambda: cy.kernel("(3)->()")(lambda x: x @ x),
     "model.parts.Joint": lambda: arm().tree.joints[0],
-    "control.laws.Law": lambda: own("control.laws").Law(own("control.joint_law").joint_pd),
+    "control.laws.table.Law": lambda: own("control.laws.table").Law(own("control.laws.joint_law").joint_pd),
     "dynamics.accounting.counting_scalar.CountingScalar": lambda: Tape().inputs([2.0, 3.0]).sum(),
     "dynamics.accounting.counting_scalar.Tape": lambda: Tape().inputs([2.0, 3.0]).sum().tape,
     "dynamics.equations.result.EquationsOfMotion": lambda: arm().equations(),
@@ -177,8 +177,8 @@ MADE = {
     "geometry.rotations.euler.EulerKernels": lambda: euler_kernels("zyx", axes="moving"),
     "kinematics.inverse.result.InverseKinematicsResult": lambda: arm().inverse_kinematics(
         arm().pose([[0.3, 0.4], [0.1, 0.2]], "tool"), "tool")[1],
-    "mechanisms.networks.joint_layer.NetworkJoint": lambda: own("mechanisms.networks").NetworkJoint(Z, np.eye(3)),
-    "mechanisms.walking.stride.Stride": lambda: own("mechanisms.walking.planar_biped").PlanarBiped().stride(
+    "machines.networks.joint_layer.NetworkJoint": lambda: own("machines.networks").NetworkJoint(Z, np.eye(3)),
+    "machines.walking.stride.Stride": lambda: own("machines.walking.planar_biped").PlanarBiped().stride(
         lambda s: 0.3 * s * np.array([-1.0, 1.0, -1.0, 1.0]), [("double support", 0.5)], repeats=False),
     "model.constraint_kinds.loop.Loop": lambda: own("model.constraint_kinds").Loop("loop", "a", "b", Z),
     "model.constraint_kinds.prescribed_motion.PrescribedMotion": lambda: own(
@@ -188,8 +188,8 @@ MADE = {
     "planning.composed.Composed": lambda: own("planning").Composed(line(), line()),
     "planning.function_of_time.FunctionOfTime": lambda: own("planning").FunctionOfTime(
         lambda t: np.stack([np.sin(t)]), 0.0, 1.0),
-    "planning.limits_used.LimitUse": lambda: limit_use(line(), own("planning").MotionLimits(velocity=3.0)),
-    "planning.mobile_tasks.PlatformTask": lambda: PlatformTask(
+    "planning.timing.limits_used.LimitUse": lambda: limit_use(line(), own("planning").MotionLimits(velocity=3.0)),
+    "planning.tool_motions.mobile_tasks.PlatformTask": lambda: PlatformTask(
         cy.load("two_wheel_robot").tree, None, line(), ("a",), np.zeros(2), "base", None),
     "planning.sequence.Sequence": lambda: line().then(line(1.0)),
     "planning.together.Together": lambda: own("planning").Together((line(), line())),
@@ -203,7 +203,7 @@ MADE = {
     "systems.transitions.Transition": lambda: own("systems").Transition("impact", falls, jump=lambda t, x, u, p: x),
 }
 NO_DATA = {
-    "compiler.vector_assembly.Lanes": "it writes into an LLVM builder, which lives while a kernel is compiled",
+    "compiler.native.vector_assembly.Lanes": "it writes into an LLVM builder, which lives while a kernel is compiled",
     "exports.layouts.layout.Layout": "a base class without objects", "model.formats.format.Format": "the same",
 }
 MORE = {  # several kinds of one class, each made in its own way

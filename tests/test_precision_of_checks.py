@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.control.global_linearisation import ResolvedAcceleration, error_matrix
+from cayley.control.linearisation.global_linearisation import ResolvedAcceleration, error_matrix
 from cayley.dynamics.approximate import tabulate
 from cayley.dynamics.cartesian.model import CartesianMechanism
 from cayley.dynamics.inverse.augmented_bodies import augmented_constants
@@ -27,20 +27,20 @@ from cayley.geometry.rotations.frames import Orientation
 from cayley.geometry.tensors import dyad, dyad_basis, minimal_dyads, tensor_of_map, tensor_rank
 from cayley.geometry.tensors.dyads import dyads_with_antecedents
 from cayley.geometry.tensors.projections import oblique_projection
-from cayley.kinematics.indices import indices
 from cayley.kinematics.inverse.rates import resolved_rates
-from cayley.kinematics.inverse_rates import joint_velocities
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.jacobians.inverse_rates import joint_velocities
+from cayley.kinematics.singular.indices import indices
+from cayley.kinematics.singular.redundancy import (
     general_solution,
     manipulability_gradient,
     projected_rates,
 )
-from cayley.kinematics.singularities import singularity
+from cayley.kinematics.singular.singularities import singularity
 from cayley.kinematics.statics import wrench_from_joint_forces
 from cayley.kinematics.subspaces import subspaces
-from cayley.mechanisms.parallel.delta import TranslationalDelta
-from cayley.mechanisms.parallel.stewart import StewartPlatform
-from cayley.mechanisms.walking.planar_biped import PlanarBiped
+from cayley.machines.parallel.delta import TranslationalDelta
+from cayley.machines.parallel.stewart import StewartPlatform
+from cayley.machines.walking.planar_biped import PlanarBiped
 from cayley.model.parts import Body
 from kinematics.arms import standard_arm
 

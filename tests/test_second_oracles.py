@@ -12,8 +12,13 @@ from cayley.errors import ConventionError
 from cayley.geometry import inertia as ci
 from cayley.geometry import rotations as rot
 from cayley.geometry.tensors import hat
-from cayley.kinematics.indices import condition_number, force_ellipsoid, joint_velocity_ellipsoid, velocity_ellipsoid
-from cayley.mechanisms import RobotMasses, RollingRobot
+from cayley.kinematics.singular.indices import (
+    condition_number,
+    force_ellipsoid,
+    joint_velocity_ellipsoid,
+    velocity_ellipsoid,
+)
+from cayley.machines import RobotMasses, RollingRobot
 from kinematics.arms import planar_arm
 
 pytestmark = pytest.mark.spec("S2-110")

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cayley as cy
-from cayley.mechanisms import FiveBar, FourBar, Planar3RRR, StewartPlatform, TranslationalDelta
+from cayley.machines import FiveBar, FourBar, Planar3RRR, StewartPlatform, TranslationalDelta
 
 plt.rcParams.update({"figure.dpi": 80, "font.size": 10, "axes.edgecolor": "#333333"})
 

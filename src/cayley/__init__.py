@@ -22,7 +22,7 @@ reports, for one state or a batch of states:
 `System` is anything with a state, inputs and outputs, a motor or a controller, and `connect` joins systems, mechanisms
 among them, by the names of their ports.
 
-Packages: `cy.control` (motors, laws), `cy.mechanisms` (parallel machines, linkages), `cy.planning` (motions in time),
+Packages: `cy.control` (motors, laws), `cy.machines` (parallel machines, linkages), `cy.planning` (motions in time),
 `cy.systems`, `cy.simulation`, `cy.geometry` (rotations, motions, inertia). To be imported by name: `cayley.model`
 (bodies, joints, files), `cayley.kinematics`, `cayley.dynamics` (methods, identification), `cayley.drawing`,
 `cayley.studio` (`write_report`: a robot as an HTML page).
@@ -31,12 +31,12 @@ Packages: `cy.control` (motors, laws), `cy.mechanisms` (parallel machines, linka
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cayley.compiler.counts import Operations
-from cayley.compiler.derivative import independent, jacobian
-from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
+from cayley.compiler.algebras.counts import Operations
+from cayley.compiler.algebras.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra
+from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.roots import fixed_point, newton
-from cayley.compiler.symbols import where
+from cayley.compiler.solving.roots import fixed_point, newton
+from cayley.compiler.tracing.symbols import where
 from cayley.errors import (
     CayleyError,
     ConventionError,
@@ -52,7 +52,7 @@ from cayley.errors import (
 )
 
 if TYPE_CHECKING:
-    from cayley import control, geometry, learning, mechanisms, planning, simulation, systems
+    from cayley import control, geometry, learning, machines, planning, simulation, systems
     from cayley.mechanism import Mechanism, catalogue, load
     from cayley.systems import System, connect
 
@@ -89,7 +89,7 @@ __all__ = [
     "kernel",
     "learning",
     "load",
-    "mechanisms",
+    "machines",
     "newton",
     "planning",
     "simulation",
@@ -97,7 +97,7 @@ __all__ = [
     "where", ]
 
 
-_PACKAGES = ("control", "geometry", "learning", "mechanisms", "planning", "simulation", "systems")
+_PACKAGES = ("control", "geometry", "learning", "machines", "planning", "simulation", "systems")
 
 
 def __dir__() -> list[str]:
@@ -114,6 +114,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for
     if name in ("Mechanism", "catalogue", "load"):
         from cayley import mechanism
         return getattr(mechanism, name)
+    if name == "mechanisms":  # until 0.3
+        return import_module("cayley.mechanisms")
     from cayley.words import what_it_is_here
     advice = "" if name.startswith("_") else what_it_is_here(name)
     raise AttributeError(f"module 'cayley' has no attribute {name!r}{advice}")

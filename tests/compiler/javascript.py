@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.backends.javascript import function_name, javascript_text, parameters_of
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.program import Program
 from studio.browser import Browser, NoBrowser, chromium
 
 BLANK = Path(__file__).with_name("blank.html")

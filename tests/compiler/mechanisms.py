@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import cayley as cy
-from cayley.compiler.program import Program
 from cayley.compiler.signature import Signature
-from cayley.compiler.simplify import simplify
-from cayley.compiler.symbols import where
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.program import Program
+from cayley.compiler.tracing.simplify import simplify
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.tracing.trace import trace
 
 
 def program_of(function, signature: str, *, name: str | None = None, inputs=None, outputs=None, units=None,

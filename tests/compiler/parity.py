@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 import sympy
 
+from cayley.compiler.algebras.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, interpret
 from cayley.compiler.backends import backend_named
-from cayley.compiler.c_source import c_source
-from cayley.compiler.derivative import jacobian_program
-from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, interpret
-from cayley.compiler.program import Program
+from cayley.compiler.c.c_source import c_source
+from cayley.compiler.derivatives.derivative import jacobian_program
+from cayley.compiler.tracing.program import Program
 from compiler import javascript
 from programs import C_COMPILER as COMPILER
 from programs import missing

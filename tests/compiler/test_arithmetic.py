@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import algebras, llvm
-from cayley.compiler.c_source import c_source
-from cayley.compiler.counts import Operations, count
-from cayley.compiler.cuda_source import cuda_source
-from cayley.compiler.derivative import jacobian_nodes
+from cayley.compiler.algebras import packages as algebras
+from cayley.compiler.algebras.counts import Operations, count
+from cayley.compiler.algebras.interpret import NUMPY, interpret
+from cayley.compiler.c.c_source import c_source
+from cayley.compiler.cuda.cuda_source import cuda_source
+from cayley.compiler.derivatives.derivative import jacobian_nodes
 from cayley.compiler.elementary import emitter
-from cayley.compiler.graph import RULES, Graph, rule_of
-from cayley.compiler.interpret import NUMPY, interpret
+from cayley.compiler.native import llvm
 from cayley.compiler.operations import CALLS, FREE, MARKS, OPERATIONS
+from cayley.compiler.tracing.graph import RULES, Graph, rule_of
 from cayley.errors import UnsupportedError
 from compiler.mechanisms import program_of
 from compiler.parity import COMPILER, STRICT, call_c, compiled_c
@@ -369,7 +370,7 @@ def test_every_operation_is_counted(op):
 
 
 def program_like(graph, node):
-    from cayley.compiler.program import Program, Variable
+    from cayley.compiler.tracing.program import Program, Variable
     return Program("f", tuple(Variable(a.value, (), (a,)) for a in node.args), (Variable("out", (), (node,)),))
 
 

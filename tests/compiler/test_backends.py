@@ -10,9 +10,9 @@ import pytest
 import cayley as cy
 from cayley.compiler.backends import BACKENDS, backend_named
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.composed import program_of as text_of
 from cayley.compiler.iterate import iterate
 from cayley.compiler.operations import OPERATIONS, OWN, Operation
+from cayley.compiler.tracing.composed import program_of as text_of
 from cayley.errors import SignatureError, UnsupportedError
 from compiler import fortran
 from compiler.mechanisms import choices, program_of

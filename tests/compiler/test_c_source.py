@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.c_batch import with_batch
-from cayley.compiler.c_source import c_source
-from cayley.compiler.c_words import FOR_FUNCTIONS
-from cayley.compiler.cuda_source import cuda_source
+from cayley.compiler.c.c_batch import with_batch
+from cayley.compiler.c.c_source import c_source
+from cayley.compiler.c.c_words import FOR_FUNCTIONS
+from cayley.compiler.cuda.cuda_source import cuda_source
 from cayley.compiler.signature import Signature
-from cayley.compiler.symbols import where
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.tracing.trace import trace
 from cayley.errors import UnsupportedError
 from compiler.mechanisms import (
     choices,

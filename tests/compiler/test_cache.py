@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import cache, compile
+from cayley.compiler.native import cache, compile
 
 SCRIPT = """
 import numpy as np, cayley as cy
-from cayley.compiler import compile
+from cayley.compiler.native import compile
 made = []
 assemble = compile.assemble
 compile.assemble = lambda *a: made.append(1) or assemble(*a)
@@ -250,7 +250,7 @@ def test_entries_that_others_prune_at_the_same_time_are_no_trouble(here, monkeyp
 def test_writers_beyond_the_limit_do_not_warn_each_other(here):
     script = """
 import warnings
-from cayley.compiler import cache
+from cayley.compiler.native import cache
 warnings.simplefilter("error")
 cache._MOST_BYTES = 3000
 for k in range(150):

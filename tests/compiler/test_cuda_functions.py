@@ -8,7 +8,7 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.backends import backend_named
-from cayley.compiler.cuda_functions import CudaDialect, _is_own
+from cayley.compiler.cuda.cuda_functions import CudaDialect, _is_own
 from cayley.compiler.operations import OPERATIONS
 from compiler.mechanisms import program_of
 from compiler.test_elementary import LIMIT, NUMBER, PERIODIC, PRECISIONS, TWO_ARGUMENTS, errors, exact, samples

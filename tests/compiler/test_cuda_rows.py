@@ -7,9 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from cayley.compiler import cuda_rows
 from cayley.compiler.backends import backend_named, gpu_code
-from cayley.compiler.cuda_rows import TILE, pays
+from cayley.compiler.cuda import cuda_rows
+from cayley.compiler.cuda.cuda_rows import TILE, pays
 from compiler.mechanisms import inverse_dynamics, moved_points, pendulum_torque, program_of
 from programs import needs
 

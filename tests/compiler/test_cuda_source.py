@@ -12,7 +12,7 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.backends import backend_named
-from cayley.compiler.cuda_source import cuda_source
+from cayley.compiler.cuda.cuda_source import cuda_source
 from cayley.errors import SignatureError, UnsupportedError
 from compiler import mechanisms
 from compiler.mechanisms import inverse_dynamics, moved_points, pendulum_torque, program_of

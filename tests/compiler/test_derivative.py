@@ -8,16 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cayley.compiler import derivative
-from cayley.compiler.counts import count
-from cayley.compiler.derivative import forward, independent, jacobian, jacobian_nodes, jacobian_program, reverse
-from cayley.compiler.graph import RULES, Graph, ancestors, is_constant
+from cayley.compiler.algebras.counts import count
+from cayley.compiler.derivatives import derivative
+from cayley.compiler.derivatives.derivative import (
+    forward,
+    independent,
+    jacobian,
+    jacobian_nodes,
+    jacobian_program,
+    reverse,
+)
 from cayley.compiler.operations import CALLS, OPERATIONS
-from cayley.compiler.program import Program, Variable, variable
 from cayley.compiler.signature import Signature
-from cayley.compiler.simplify import simplify
-from cayley.compiler.symbols import Symbols, input_symbols, where
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.graph import RULES, Graph, ancestors, is_constant
+from cayley.compiler.tracing.program import Program, Variable, variable
+from cayley.compiler.tracing.simplify import simplify
+from cayley.compiler.tracing.symbols import Symbols, input_symbols, where
+from cayley.compiler.tracing.trace import trace
 from cayley.errors import SignatureError, TraceError, UnsupportedError
 from compiler.digits import DIGITS, MP, evaluate, in_floats
 from compiler.mechanisms import inverse_dynamics, program_of

@@ -13,8 +13,8 @@ from llvmlite import binding
 
 from cayley.compiler.elementary import emitter
 from cayley.compiler.elementary.trigonometric import HALF_PI, HALF_PI_SHORT, TWO_OVER_PI_BITS, sincos
+from cayley.compiler.native.vector_assembly import Assembly, Lanes
 from cayley.compiler.operations import OPERATIONS
-from cayley.compiler.vector_assembly import Assembly, Lanes
 
 NUMBER = {"double": np.float64, "float": np.float32}
 WORD = {"double": np.uint64, "float": np.uint32}

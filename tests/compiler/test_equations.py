@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from cayley.compiler.equations import equations
+from cayley.compiler.algebras.equations import equations
 from compiler.mechanisms import choices, every_operation, inverse_dynamics, moved_points, pendulum_torque, program_of
 
 PENDULUM = program_of(pendulum_torque, "(n),(n)->(n)", n=2)

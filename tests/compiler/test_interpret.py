@@ -15,7 +15,7 @@ import pytest
 import sympy
 
 import cayley as cy
-from cayley.compiler.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra, interpret
+from cayley.compiler.algebras.interpret import CASADI, JAX, MPMATH, NUMPY, SYMPY, Algebra, interpret
 from cayley.errors import SignatureError, UnsupportedError
 from compiler.mechanisms import choices, every_operation, inverse_dynamics, moved_points, pendulum_torque, program_of
 
@@ -247,8 +247,8 @@ def test_a_missing_package_is_named(monkeypatch, algebra, module):
 
 
 def test_packages_are_imported_only_when_needed():
-    check = ("import sys, cayley.compiler.interpret; print([p for p in ('sympy', 'casadi', 'jax', 'mpmath', 'cupy') "
-             "if p in sys.modules])")
+    check = ("import sys, cayley.compiler.algebras.interpret; print([p for p in ('sympy', 'casadi', 'jax', 'mpmath', "
+             "'cupy') if p in sys.modules])")
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from cayley.compiler import compile
 from cayley.compiler.backends import llvm as iterate_module
 from cayley.compiler.iterate import iterate
 from cayley.compiler.kernel import kernel
-from cayley.compiler.machine import host
+from cayley.compiler.native import compile
+from cayley.compiler.native.machine import host
 from cayley.errors import SignatureError
 
 

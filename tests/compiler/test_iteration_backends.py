@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
+from cayley.compiler.algebras.interpret import NUMPY, interpret
 from cayley.compiler.backends import backend_named
-from cayley.compiler.interpret import NUMPY, interpret
 from cayley.compiler.iterate import iterate
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING
 from cayley.compiler.kernel import kernel

@@ -9,10 +9,10 @@ import cayley as cy
 from cayley.compiler.backends import backend_named
 from cayley.compiler.backends.javascript import javascript_text
 from cayley.compiler.iterate import iterate
-from cayley.compiler.lookup import lookup
 from cayley.compiler.operations import CALLS, MARKS, OPERATIONS, OWN
 from cayley.compiler.signature import Signature
-from cayley.compiler.trace import trace
+from cayley.compiler.solving.lookup import lookup
+from cayley.compiler.tracing.trace import trace
 from cayley.errors import UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.model.joint_kinds import Curvilinear, Cylindrical

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.llvm import Core
-from cayley.compiler.loop import batch_loop
+from cayley.compiler.native.llvm import Core
+from cayley.compiler.native.loop import batch_loop
 from cayley.errors import SignatureError, TraceError, UnsupportedError
 
 

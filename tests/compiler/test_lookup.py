@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.cuda_source import cuda_source
-from cayley.compiler.lookup import interval, lookup
+from cayley.compiler.cuda.cuda_source import cuda_source
 from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.solving.lookup import interval, lookup
 from compiler.parity import check_parity
 
 _BREAKS = np.cumsum(np.random.default_rng(0).uniform(0.1, 1.0, 12))

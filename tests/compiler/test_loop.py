@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import llvm, loop
-from cayley.compiler.machine import host
+from cayley.compiler.native import llvm, loop
+from cayley.compiler.native.machine import host
 
 WIDTH = host().width("double")
 COUNTS = (0, 1, WIDTH - 1, WIDTH, 2 * WIDTH + 3)

@@ -8,10 +8,10 @@ import pytest
 from llvmlite import binding
 
 import cayley as cy
-from cayley.compiler import compile, llvm
-from cayley.compiler.loop import batch_loop, rows
-from cayley.compiler.machine import Machine, assemble, host
-from cayley.compiler.native_call import native_call
+from cayley.compiler.native import compile, llvm
+from cayley.compiler.native.loop import batch_loop, rows
+from cayley.compiler.native.machine import Machine, assemble, host
+from cayley.compiler.native.native_call import native_call
 
 X86 = host().triple.startswith("x86_64")
 

@@ -92,7 +92,7 @@ for name in ("one state", "out", "two results", "a batch", "threads", "iterated"
 MODULES = """
 import resource, sys
 import numpy as np, cayley as cy
-from cayley.compiler import compile
+from cayley.compiler.native import compile
 
 def size():
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from cayley.compiler.interpret import NUMPY, interpret
+from cayley.compiler.algebras.interpret import NUMPY, interpret
 from cayley.compiler.signature import Signature
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.trace import trace
 from cayley.errors import CayleyError
 
 VALUES = {"x": np.array([0.3, -0.7, 0.6]), "y": np.array([0.5, 0.2, -0.4]),

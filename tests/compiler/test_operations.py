@@ -9,9 +9,9 @@ import pytest
 from scipy.special import erf as scipy_erf
 
 import cayley as cy
-from cayley.compiler.cuda_source import cuda_source
-from cayley.compiler.derivative import jacobian_program
-from cayley.compiler.interpret import MPMATH, NUMPY, SYMPY, interpret
+from cayley.compiler.algebras.interpret import MPMATH, NUMPY, SYMPY, interpret
+from cayley.compiler.cuda.cuda_source import cuda_source
+from cayley.compiler.derivatives.derivative import jacobian_program
 from cayley.compiler.operations import OPERATIONS, Operation
 from compiler.mechanisms import program_of
 from compiler.parity import check_parity

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.trace import trace
 from compiler import mechanisms
 from compiler.mechanisms import program_of
 from compiler.parity import (

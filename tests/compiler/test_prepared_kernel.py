@@ -4,13 +4,20 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.graph import Graph
-from cayley.compiler.hoist import hoisted
-from cayley.compiler.inline import with_own_variables
 from cayley.compiler.kernel import kernel
 from cayley.compiler.prepared_kernel import PreparedKernel
-from cayley.compiler.samples import in_general_position, is_present, is_symbolic, nominal, samples, suppose
-from cayley.compiler.symbols import input_symbols
+from cayley.compiler.tracing.graph import Graph
+from cayley.compiler.tracing.hoist import hoisted
+from cayley.compiler.tracing.inline import with_own_variables
+from cayley.compiler.tracing.nominal_values import (
+    in_general_position,
+    is_present,
+    is_symbolic,
+    nominal,
+    samples,
+    suppose,
+)
+from cayley.compiler.tracing.symbols import input_symbols
 from cayley.errors import SignatureError, TraceError
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.implied import is_marked, plain
-from cayley.compiler.simplify import simplify
+from cayley.compiler.tracing.implied_values import is_marked, plain
+from cayley.compiler.tracing.simplify import simplify
 from cayley.errors import SignatureError, TraceError
 from compiler.parity import check_parity
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cayley.compiler.counts import count
-from cayley.compiler.graph import RULES, Graph
+from cayley.compiler.algebras.counts import count
 from cayley.compiler.kernel import kernel
+from cayley.compiler.native.schedule import fused_products
 from cayley.compiler.operations import MARKS
-from cayley.compiler.program import Program, Variable, rebuild, variable
-from cayley.compiler.schedule import fused_products
-from cayley.compiler.simplify import factored, simplify
-from cayley.compiler.symbols import rounding
+from cayley.compiler.tracing.graph import RULES, Graph
+from cayley.compiler.tracing.program import Program, Variable, rebuild, variable
+from cayley.compiler.tracing.simplify import factored, simplify
+from cayley.compiler.tracing.symbols import rounding
 from cayley.errors import UnsupportedError
 from compiler.digits import DIGITS, MP, evaluate, in_floats
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.saddle import fewest_neighbours_first, saddle
+from cayley.compiler.solving.saddle import fewest_neighbours_first, saddle
 
 
 def star(legs, random):

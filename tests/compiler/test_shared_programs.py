@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import calls, columns
-from cayley.compiler.c_source import c_source
-from cayley.compiler.compile import _batch_jobs
-from cayley.compiler.cuda_source import cuda_source
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.c.c_source import c_source
+from cayley.compiler.cuda.cuda_source import cuda_source
+from cayley.compiler.native.compile import _batch_jobs
+from cayley.compiler.solving import columns
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing import calls
 from compiler.parity import check_parity
 from programs import needs
 

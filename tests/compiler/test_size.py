@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import compile, llvm
+from cayley.compiler.native import compile, llvm
 
 
 def long_chain(steps):

@@ -9,11 +9,11 @@ import pickle
 import numpy as np
 import pytest
 
-from cayley.compiler.graph import Graph, Node, ancestors, apply, is_constant
 from cayley.compiler.kernel import kernel
 from cayley.compiler.signature import Signature
-from cayley.compiler.symbols import Symbols, input_symbols, symbols, where
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.graph import Graph, Node, ancestors, apply, is_constant
+from cayley.compiler.tracing.symbols import Symbols, input_symbols, symbols, where
+from cayley.compiler.tracing.trace import trace
 from cayley.errors import TraceError, UnsupportedError
 from compiler.digits import in_floats
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 
 import cayley as cy
-from cayley.compiler.derivative import slope_along
+from cayley.compiler.derivatives.derivative import slope_along
 from cayley.control import (
     FeedbackLinearisation,
     Weights,

@@ -8,7 +8,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ConventionError, UnreachableError, UnsupportedError
-from cayley.mechanisms import FiveBar, Planar3RRR, TranslationalDelta
+from cayley.machines import FiveBar, Planar3RRR, TranslationalDelta
 from cayley.model.parts import Limits
 
 matplotlib.use("Agg")

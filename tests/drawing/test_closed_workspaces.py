@@ -8,7 +8,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ConventionError, UnreachableError, UnsupportedError
-from cayley.mechanisms import FiveBar, FourBar
+from cayley.machines import FiveBar, FourBar
 from cayley.model.constraint_kinds import Coupling, Rod
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Limits

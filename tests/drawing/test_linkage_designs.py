@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from cayley.drawing.linkage_designs import draw_design, draw_guidance
-from cayley.mechanisms import FourBar
+from cayley.machines import FourBar
 from cayley.planning import body_guidance, function_generator
 
 

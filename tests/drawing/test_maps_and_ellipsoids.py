@@ -15,7 +15,7 @@ import cayley as cy
 from cayley.drawing import draw_ellipsoids, manipulability_map
 from cayley.drawing.skeleton import resting, skeleton
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError, UnsupportedError
-from cayley.kinematics.indices import manipulability
+from cayley.kinematics.singular.indices import manipulability
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree

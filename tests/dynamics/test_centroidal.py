@@ -9,7 +9,7 @@ import cayley as cy
 from cayley.dynamics import centroidal
 from cayley.dynamics.identification import MOMENTS_FROM_INERTIA, moved
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.kinematics.velocity import frame_bias
+from cayley.kinematics.jacobians.velocity import frame_bias
 from dynamics.mechanisms import near, random_mechanism
 from kinematics.pinocchio_trees import PinocchioTree
 from model.random_trees import random_configuration, random_parts

@@ -5,7 +5,7 @@ catalogue.
 import numpy as np
 import pytest
 
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.dynamics.accounting import forward_tables as tables
 from cayley.dynamics.accounting.counted_run import total
 from cayley.dynamics.accounting.counting_scalar import Tape, values

@@ -259,7 +259,7 @@ def delta():
 
 @pytest.mark.spec("S2-72", "S2-103")
 def test_the_delta_forward_and_inverse_from_its_energies():
-    from cayley.mechanisms.parallel import TranslationalDelta
+    from cayley.machines.parallel import TranslationalDelta
 
     machine = TranslationalDelta(a, b, base, platform)
     p, v = np.array([.05, -.04, .55]), np.array([.2, .1, -.3])
@@ -297,7 +297,7 @@ def test_the_delta_forward_and_inverse_from_its_energies():
 @pytest.mark.spec("S2-72")
 def test_the_delta_as_a_mechanism_with_rods_has_the_same_motion_and_forces():
     """The masses of E-11: m_p, m_u at each end of a parallelogram, and the rotor's I_m beside that of the arm."""
-    from cayley.mechanisms.parallel import TranslationalDelta
+    from cayley.machines.parallel import TranslationalDelta
 
     machine = TranslationalDelta(a, b, base, platform)
     tree = machine.tree(masses={"platform": MP, "crank": ML, "rod": 2 * MU})

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cayley as cy
-from cayley.compiler.interpret import MPMATH, interpret
+from cayley.compiler.algebras.interpret import MPMATH, interpret
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.forward import (

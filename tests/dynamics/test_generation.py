@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import cayley as cy
-from cayley.compiler.c_source import c_source
+from cayley.compiler.c.c_source import c_source
 from cayley.dynamics.generation.bodies import bodies_of, body_places, numbering, table_vector_parameter
 from cayley.dynamics.generation.growth import elastic_generic_arm, growth
 from cayley.dynamics.generation.inward import inward

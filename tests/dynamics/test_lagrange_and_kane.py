@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.compiler.interpret import NUMPY
+from cayley.compiler.algebras.interpret import NUMPY
 from cayley.dynamics.inverse import augmented_links, base_frame_newton_euler, luh_walker_paul
 from cayley.dynamics.inverse.passes import FREE, STILL
 from cayley.dynamics.mechanics.lagrange import lagrange_system

@@ -13,7 +13,7 @@ import pytest
 
 import cayley as cy
 import cayley.dynamics
-from cayley.compiler.algebras import SYMPY
+from cayley.compiler.algebras.packages import SYMPY
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.augmented_links import passes

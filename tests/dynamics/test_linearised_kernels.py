@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.algebras import CASADI, JAX, MPMATH
+from cayley.compiler.algebras.packages import CASADI, JAX, MPMATH
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel

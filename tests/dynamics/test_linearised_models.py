@@ -10,13 +10,13 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm, solve_continuous_are
 
 import cayley as cy
-from cayley.control.global_linearisation import (
+from cayley.control.linearisation.global_linearisation import (
     OutputLinearisation,
     ResolvedAcceleration,
     computed_torque_kernel,
     error_matrix,
 )
-from cayley.control.parameter_sensitivity import trajectory_sensitivity
+from cayley.control.stability.parameter_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import (
     Weights,
     horizon_gains,

@@ -17,7 +17,7 @@ from cayley.dynamics.nonholonomic import (
     program_control,
 )
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError, UnsupportedError
-from cayley.mechanisms import RobotMasses, RollingRobot
+from cayley.machines import RobotMasses, RollingRobot
 from cayley.model.constraint_kinds import Disc, KnifeEdge, Wheel
 from cayley.model.joint_kinds import Floating, Planar, Revolute
 from cayley.model.parts import Body, Joint

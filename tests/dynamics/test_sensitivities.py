@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.compiler.algebras import MPMATH
+from cayley.compiler.algebras.packages import MPMATH
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics

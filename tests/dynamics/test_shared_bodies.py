@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.kinematics.turned_loops import turned_loops
+from cayley.kinematics.constraints.turned_loops import turned_loops
 from cayley.model.joint_kinds import Motion, Planar, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop
 from dynamics.test_closed_mechanisms import by_null_space, closed_state, shift, stewart, stewart_guess

@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import cayley as cy
-from cayley.compiler.definite import are_definite
+from cayley.compiler.solving.definite import are_definite
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised
 from cayley.dynamics.cartesian.model import CartesianMechanism, operational_space_kernel

@@ -7,7 +7,7 @@ import pytest
 import cayley as cy
 from cayley.dynamics.switched_constraints import Switch
 from cayley.errors import ConventionError, ModelError
-from cayley.mechanisms import FourBar
+from cayley.machines import FourBar
 from cayley.model.constraint_kinds import Coupling, KnifeEdge
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Joint

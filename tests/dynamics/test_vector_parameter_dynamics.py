@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
 
-from cayley.compiler.interpret import MPMATH, interpret
+from cayley.compiler.algebras.interpret import MPMATH, interpret
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.generic_arms import generic_arm
 from cayley.dynamics.inverse import newton_euler, vector_parameter_lagrange, vector_parameter_newton_euler

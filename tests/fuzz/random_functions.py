@@ -12,8 +12,8 @@ import mpmath
 import numpy as np
 
 import cayley as cy
-from cayley.compiler.c_source import c_source
-from cayley.compiler.interpret import MPMATH, interpret
+from cayley.compiler.algebras.interpret import MPMATH, interpret
+from cayley.compiler.c.c_source import c_source
 from compiler.parity import COMPILER, STRICT, call_c, compiled_c
 
 MP = mpmath.MPContext()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from cayley.compiler.counts import Operations
+from cayley.compiler.algebras.counts import Operations
 from cayley.errors import SingularityError
 from cayley.geometry import inertia as ci
 from cayley.geometry.tensors import angular_acceleration_from_vectors, dual_vector, hat, tensor_in_frame

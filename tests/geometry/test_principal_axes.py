@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from cayley.compiler.interpret import SYMPY
+from cayley.compiler.algebras.interpret import SYMPY
 from cayley.errors import GeometryError
 from cayley.geometry import principal_axes as pa
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, matrix_from_homogeneous

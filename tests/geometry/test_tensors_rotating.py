@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from cayley.compiler.counts import Operations
+from cayley.compiler.algebras.counts import Operations
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry import tensors as ct
 

@@ -1,4 +1,4 @@
-"""Closed machines as mechanisms, beside the classes of `cayley.mechanisms` that have them in closed form."""
+"""Closed machines as mechanisms, beside the classes of `cayley.machines` that have them in closed form."""
 
 from functools import cache
 

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import cayley as cy
 from cayley.errors import ConventionError, SingularityError, UnreachableError, UnsupportedError
-from cayley.mechanisms import FiveBar, FourBar, Planar3RRR, SliderCrank, StewartPlatform, TranslationalDelta
+from cayley.machines import FiveBar, FourBar, Planar3RRR, SliderCrank, StewartPlatform, TranslationalDelta
 from cayley.model.constraint_kinds import PrescribedMotion
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint

@@ -10,7 +10,8 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError, SignatureError, SingularityError
 from cayley.geometry.rates import world_velocity_map_of_euler
 from cayley.geometry.rotations import SEQUENCES
-from cayley.kinematics.analytic import (
+from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.jacobians.analytic import (
     analytic_hessian,
     analytic_jacobian,
     analytic_jacobian_rate,
@@ -18,12 +19,11 @@ from cayley.kinematics.analytic import (
     check_orientation,
     coordinates,
 )
-from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
-from cayley.kinematics.inverse_rates import joint_motion, joint_velocities
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.jacobians.inverse_rates import joint_motion, joint_velocities
+from cayley.kinematics.jacobians.task_functions import task_jacobian
+from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.kinematics.orientation import orientation
-from cayley.kinematics.task_functions import task_jacobian
-from cayley.kinematics.velocity import acceleration, twist
 from compiler.parity import check_parity
 from kinematics.arms import ELBOW, SIX, modified_arm, rotation, standard_arm
 from kinematics.exact_motion import derivatives

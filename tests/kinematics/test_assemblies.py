@@ -6,8 +6,8 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank
-from cayley.mechanisms.parallel import Planar3RRR, StewartPlatform, TranslationalDelta
+from cayley.machines.linkages import FiveBar, FourBar, SliderCrank
+from cayley.machines.parallel import Planar3RRR, StewartPlatform, TranslationalDelta
 from cayley.model.parts import Limits
 from kinematics.machines import five_bar, four_bar, stewart
 

@@ -6,9 +6,9 @@ from scipy.optimize import least_squares
 
 import cayley as cy
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, UnreachableError, UnsupportedError
-from cayley.kinematics.closure import closed_carefully
-from cayley.mechanisms.linkages import FourBar
-from cayley.mechanisms.parallel import StewartPlatform
+from cayley.kinematics.constraints.closure import closed_carefully
+from cayley.machines.linkages import FourBar
+from cayley.machines.parallel import StewartPlatform
 from cayley.model.constraint_kinds import Coupling, KnifeEdge, PrescribedMotion
 from cayley.model.joint_kinds import Cylindrical, Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop, Mimic

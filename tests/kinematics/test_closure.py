@@ -5,9 +5,9 @@ import pytest
 
 from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
-from cayley.kinematics.closing import close
+from cayley.kinematics.constraints.generic_mobility import mobility
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.generic_mobility import mobility
+from cayley.kinematics.loops.closing import close
 from cayley.model.catalogue import load_robot
 from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical

@@ -5,7 +5,7 @@ import pytest
 
 import cayley as cy
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.mechanisms import FiveBar, FourBar, SliderCrank
+from cayley.machines import FiveBar, FourBar, SliderCrank
 
 
 def wrapped(angles):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.mechanisms import FiveBar, FourBar, Planar3RRR
+from cayley.machines import FiveBar, FourBar, Planar3RRR
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from kinematics import linkages

@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 import cayley as cy
 from cayley.errors import ConventionError, ModelError
-from cayley.mechanisms.linkages import FiveBar, FourBar, SliderCrank
-from cayley.mechanisms.parallel import StewartPlatform
+from cayley.machines.linkages import FiveBar, FourBar, SliderCrank
+from cayley.machines.parallel import StewartPlatform
 from cayley.model.joint_kinds import Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Loop
 from kinematics.machines import SLIDES, five_bar, four_bar, link, rings, shift, slider_crank, stewart, stewart_guess

@@ -10,8 +10,8 @@ import cayley as cy
 from cayley.dynamics.accounting import table_2
 from cayley.errors import CayleyError, ConventionError
 from cayley.geometry.rotations.costs import jacobian_claims
-from cayley.kinematics.formed_jacobian import formed_jacobian
-from cayley.kinematics.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
+from cayley.kinematics.jacobians.formed_jacobian import formed_jacobian
+from cayley.kinematics.jacobians.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
 from cayley.model.joint_kinds import Floating, Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint
 from dynamics.chains import random_chain, random_state

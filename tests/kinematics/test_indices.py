@@ -5,8 +5,8 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError, SignatureError
-from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.indices import (
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.singular.indices import (
     condition_number,
     force_ellipsoid,
     indices,
@@ -14,7 +14,7 @@ from cayley.kinematics.indices import (
     manipulability,
     velocity_ellipsoid,
 )
-from cayley.kinematics.uniform_units import made_uniform, uniform_jacobian, velocity_units
+from cayley.kinematics.singular.uniform_units import made_uniform, uniform_jacobian, velocity_units
 from compiler.parity import check_parity
 from kinematics.arms import STANFORD_LIKE, modified_arm, planar_arm, standard_arm
 from kinematics.motions import close, everything, random_state

@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 import cayley as cy
 from cayley.kinematics.inverse import distinct_solutions
-from cayley.mechanisms.linkages import FiveBar, SliderCrank
-from cayley.mechanisms.parallel import StewartPlatform
+from cayley.machines.linkages import FiveBar, SliderCrank
+from cayley.machines.parallel import StewartPlatform
 from cayley.model.joint_kinds import Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Loop
 from kinematics.machines import five_bar, four_bar, rings, shift, slider_crank, stewart, stewart_guess

@@ -9,8 +9,8 @@ from cayley.dynamics.inverse import luh_walker_paul
 from cayley.dynamics.inverse.passes import forward
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError, ModelError
-from cayley.kinematics import velocity
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.jacobians import velocity
 from cayley.mechanism import Mechanism
 from dynamics.chains import random_chain, random_state
 from dynamics.mechanisms import random_mechanism

@@ -8,8 +8,8 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import SignatureError
-from cayley.kinematics.indices import manipulability, uniform_jacobian
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.indices import manipulability, uniform_jacobian
+from cayley.kinematics.singular.redundancy import (
     general_solution,
     gradient_projection,
     manipulability_gradient,

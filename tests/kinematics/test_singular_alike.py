@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler.rounding import least_singular
+from cayley.compiler.solving.rounding import least_singular
 from cayley.errors import CayleyError, SingularityError
-from cayley.mechanisms.networks import Connection, Network, RigidBody
+from cayley.machines.networks import Connection, Network, RigidBody
 from cayley.model.joint_kinds import Revolute
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cayley.errors import GeometryError, SignatureError
-from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.singularities import singularity, singularity_at
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.singular.singularities import singularity, singularity_at
 from cayley.kinematics.subspaces import subspaces
 from cayley.mechanism import Mechanism
 from cayley.model.parts import Limits

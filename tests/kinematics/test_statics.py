@@ -7,14 +7,14 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import SignatureError
 from cayley.geometry.motions.wrenches_and_twists import transform_wrench
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.general_jacobian import general_jacobian
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.jacobians.velocity import twist
 from cayley.kinematics.statics import (
     joint_forces_that_exert,
     joint_forces_that_resist,
     moved_wrench,
     wrench_from_joint_forces,
 )
-from cayley.kinematics.velocity import twist
 from compiler.parity import check_parity
 from kinematics.arms import ELBOW, MIXED, SIX, modified_arm, planar_arm, translation
 from kinematics.motions import KINDS_AND_MORE, around, close, everything, frames_of, random_state

@@ -7,14 +7,11 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
 from cayley.geometry.motions.dual_jacobians import active_jacobian
 from cayley.geometry.rotations import compose_vector_parameters, matrix_from_homogeneous, matrix_from_vector_parameter
-from cayley.kinematics.analytic import analytic_jacobian, coordinates
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.joint_lines import active_columns, dual_jacobian, joint_lines
-from cayley.kinematics.orientation import orientation
-from cayley.kinematics.pair_limits import pair_limits, within_limits
-from cayley.kinematics.subspaces import subspaces
-from cayley.kinematics.vector_parameter_chain import (
+from cayley.kinematics.jacobians.analytic import analytic_jacobian, coordinates
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.jacobians.joint_lines import active_columns, dual_jacobian, joint_lines
+from cayley.kinematics.jacobians.vector_parameter_chain import (
     JointPairs,
     attitude_jacobian,
     chain_pose,
@@ -23,7 +20,10 @@ from cayley.kinematics.vector_parameter_chain import (
     pair_rate_map,
     vector_parameter_jacobian,
 )
-from cayley.kinematics.world_jacobian import jacobian
+from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.orientation import orientation
+from cayley.kinematics.pair_limits import pair_limits, within_limits
+from cayley.kinematics.subspaces import subspaces
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Joint, Limits

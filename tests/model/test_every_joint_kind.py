@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import cayley as cy
-from cayley.compiler.interpret import NUMPY
+from cayley.compiler.algebras.interpret import NUMPY
 from cayley.dynamics.forward.methods import METHODS as FORWARD
 from cayley.dynamics.identification import base_parameters
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -29,9 +29,9 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations import matrix_from_euler, matrix_from_quaternion
 from cayley.kinematics.forward import body_poses, frame_pose
-from cayley.kinematics.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.kinematics.statics import joint_forces_that_exert
-from cayley.kinematics.velocity import acceleration, twist
 from cayley.model.configurations import check_configuration
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.formats.toml_format import dump_toml, load_toml

@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 
 from cayley.errors import ModelError, UnsupportedError
-from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
 from cayley.model import configurations
 from cayley.model.formats import xml_elements
 from cayley.model.formats.urdf import dump_urdf, load_urdf

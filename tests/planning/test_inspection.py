@@ -6,8 +6,8 @@ from scipy.optimize import minimize_scalar
 
 import cayley as cy
 from cayley.errors import CayleyError, ModelError, SignatureError
-from cayley.geometry.shapes import Box, Capsule, Sphere
-from cayley.mechanisms import FourBar
+from cayley.geometry.array_shapes import Box, Capsule, Sphere
+from cayley.machines import FourBar
 from cayley.planning import FunctionOfTime, inspect_motion, point_to_point
 
 PLANE = (True, True, False, False, False, False)

@@ -8,10 +8,10 @@ import pytest
 import cayley as cy
 from cayley.errors import PlanningError
 from cayley.planning.function_of_time import FunctionOfTime
-from cayley.planning.limits import MotionLimits
 from cayley.planning.motion_file import load_motion
-from cayley.planning.path_timing import time_optimal
-from cayley.planning.two_points import point_to_point
+from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.timing.limits import MotionLimits
+from cayley.planning.timing.path_timing import time_optimal
 
 
 def reached(move, limits, count=60001):

@@ -9,10 +9,10 @@ import pytest
 
 import cayley as cy
 from cayley.errors import PlanningError
-from cayley.planning.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
-from cayley.planning.limits import MotionLimits
-from cayley.planning.path_timing import time_optimal
-from cayley.planning.two_points import point_to_point
+from cayley.planning.rest_to_rest.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
+from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.timing.limits import MotionLimits
+from cayley.planning.timing.path_timing import time_optimal
 
 
 def random_cases(count, seed):

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 import cayley as cy
 from cayley.errors import ModelError, SignatureError, SingularityError, UnreachableError
-from cayley.mechanisms import FourBar, SliderCrank
+from cayley.machines import FourBar, SliderCrank
 from cayley.planning import (
     best_generator,
     best_quick_return,

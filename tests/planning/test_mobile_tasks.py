@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import cayley as cy
 from cayley.control import PathStabiliser, PlatformLaw
 from cayley.errors import ConventionError, ModelError, PlanningError, UnreachableError
-from cayley.mechanisms import SteeredPath
+from cayley.machines import SteeredPath
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import SteeredAxle, Wheel
 from cayley.model.joint_kinds import Planar, Revolute

@@ -21,7 +21,7 @@ from cayley.planning import (
     cubic_spline,
     load_motion,
 )
-from cayley.planning.polynomials import line
+from cayley.planning.splines.polynomials import line
 
 _rng = np.random.default_rng(18)
 _TIMES = np.cumsum(_rng.uniform(0.2, 1.0, 8))

@@ -31,7 +31,7 @@ from cayley.planning import (
     rotation_spline,
     screw_motion,
 )
-from cayley.planning.polynomials import line
+from cayley.planning.splines.polynomials import line
 
 _UNIT = np.array([1.0, 0.0, 0.0, 0.0])
 

@@ -10,7 +10,7 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.backends import gpu_code
-from cayley.compiler.cuda_iteration import cuda_iteration
+from cayley.compiler.cuda.cuda_iteration import cuda_iteration
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.systems import System, Transition
 from compiler.gpu_stand_in import Array, Function

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.compiler import cuda_iteration
-from cayley.compiler.cuda_stretches import LimbedProgram, handed_over, slots, stretches
-from cayley.compiler.shares import COARSE, FINE
+from cayley.compiler.cuda import cuda_iteration
+from cayley.compiler.cuda.cuda_stretches import LimbedProgram, handed_over, slots, stretches
+from cayley.compiler.cuda.thread_shares import COARSE, FINE
 from cayley.model.formats.urdf import load_urdf
 from programs import needs
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.catalogue import load_robot

@@ -26,10 +26,10 @@ from cayley.model.report import Table
 from cayley.model.tree import Tree
 from cayley.planning import cubic_spline
 from cayley.studio import mathml, write_report
-from cayley.studio.asked import Asked
 from cayley.studio.equation_section import equation_section
 from cayley.studio.fall import fall, floating, held, whole_configurations
 from cayley.studio.motion_section import force_table, motion_section
+from cayley.studio.queries import Asked
 from cayley.studio.report import Page
 from cayley.studio.scene import embedded, main_frame, scene
 from cayley.studio.tables import html_table

@@ -11,8 +11,8 @@ import numpy as np
 import cayley as cy
 from cayley.drawing import stick_figure
 from cayley.drawing.linkage_designs import draw_guidance
-from cayley.mechanisms.networks import block_diagram, draw_block_diagram
-from cayley.mechanisms.networks import planar_arm as planar_rods
+from cayley.machines.networks import block_diagram, draw_block_diagram
+from cayley.machines.networks import planar_arm as planar_rods
 from drawings.canvas import BLUE, GREY, RED
 from drawings.pages import made_by_tutorial
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import cayley as cy
 from cayley.drawing import stick_figure
-from cayley.geometry.shapes import Capsule, Sphere, distance
+from cayley.geometry.array_shapes import Capsule, Sphere, distance
 from cayley.planning import (
     MotionLimits,
     cubic_spline,
@@ -23,8 +23,8 @@ from cayley.planning import (
     seam,
     time_optimal,
 )
-from cayley.planning.laws import LAWS
-from cayley.planning.limits_used import limit_use as limits_used
+from cayley.planning.rest_to_rest.motion_laws import LAWS
+from cayley.planning.timing.limits_used import limit_use as limits_used
 from drawings.canvas import BLUE, GREEN, GREY, ORANGE, RED, quiet
 from drawings.pages import made_by_tutorial
 

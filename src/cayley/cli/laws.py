@@ -13,8 +13,8 @@ from cayley.compiler.typing import Array
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
-    from cayley.control.aims import Aim
-    from cayley.control.laws import Law
+    from cayley.control.laws.table import Law
+    from cayley.control.parts.targets import Aim
     from cayley.mechanism import Mechanism
     from cayley.systems.system import System
 
@@ -43,16 +43,16 @@ Limits = Annotated[str, typer.Option("--limits", metavar="FORCES", show_default=
 
 def law_line(arm: Mechanism, name: str) -> Law[...]:
     from cayley.control.arm_control import ArmControl
-    from cayley.control.laws import law_named
+    from cayley.control.laws.table import law_named
     return law_named(ArmControl, name)
 
 
 def made_law(arm: Mechanism, name: str, gains: dict[str, str], settings: list[str], frame: str, goal: Array,
           frequency: float, damping: float) -> tuple[System, Aim, dict[str, Any]]:
     """The law, what it aims at, and all that it was given."""
-    from cayley.control.aims import FrameAim, JointAim
-    from cayley.control.gain_choice import gains_for
-    from cayley.control.task_error import FrameTask
+    from cayley.control.parts.gain_choice import gains_for
+    from cayley.control.parts.targets import FrameAim, JointAim
+    from cayley.control.task_space.task_error import FrameTask
     line = law_line(arm, name)
     given = _settings(line, name, settings) | {gain: _numbers(text, gain) for gain, text in gains.items() if text}
     if "frame" in line.arguments:

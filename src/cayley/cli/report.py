@@ -25,9 +25,9 @@ from cayley.cli.motion_files import read_motion
 from cayley.cli.terminal import literal, output, working, write_json
 
 if TYPE_CHECKING:
-    from cayley.control.trial import Trial
+    from cayley.control.trials.law_trial import Trial
     from cayley.mechanism import Mechanism
-    from cayley.studio.asked import Asked
+    from cayley.studio.queries import Asked
 
 
 def report(robot: Robot,
@@ -55,7 +55,7 @@ def report(robot: Robot,
     cayley report my_arm.urdf --limits "80 80 40 10 10 10" --output arm.html
     ```
     """
-    from cayley.studio.asked import Asked
+    from cayley.studio.queries import Asked
     from cayley.studio.report import write_report
     arm = load(robot)
     asked = Asked(None if trajectory is None else read_motion(trajectory, arm), payload, frame or None,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.foreign_symbols import instead_of
-from cayley.compiler.graph import Node
+from cayley.compiler.algebras.foreign_symbols import instead_of
 from cayley.compiler.signature import Signature, joined_batch
-from cayley.compiler.symbols import Symbols, plain_array
+from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.symbols import Symbols, plain_array
 from cayley.compiler.typing import Scalar
 from cayley.errors import CayleyError, SignatureError, UnsupportedError
 from cayley.words import what_it_is_here

@@ -17,7 +17,7 @@ from cayley.errors import SignatureError
 
 if TYPE_CHECKING:
     from cayley.compiler.backends.protocol import IteratedFunction
-    from cayley.compiler.c_source import CSource
+    from cayley.compiler.c.c_source import CSource
     from cayley.compiler.source import Source
 
 _AXIS = {CHANGING: " and one of steps before them", CYCLING: " and one of stages before them", CONSTANT: ""}
@@ -106,7 +106,7 @@ class Iterated:
 
     def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64", **dimensions: int) -> CSource:
         """One C99 function of one trajectory, with its header: the loops and what they compute."""
-        from cayley.compiler.c_iteration import c_iteration
+        from cayley.compiler.c.c_iteration import c_iteration
         return c_iteration(self.iteration(**dimensions), name=name, precision=PRECISION[dtype_name(dtype)])
 
     def source(self, language: str, name: str | None = None, *, dtype: DTypeLike = "float64",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.program import Program
 from cayley.errors import SignatureError
 
 LOOPS = ("samples", "every", "cycle")

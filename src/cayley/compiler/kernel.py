@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
+from cayley.compiler.algebras.counts import Operations, count
+from cayley.compiler.algebras.interpret import NUMPY, Algebra, interpret
+from cayley.compiler.algebras.lazy_arrays import is_lazy
 from cayley.compiler.arguments import as_operand, called, check_batch, core_axes, core_last, placed
-from cayley.compiler.counts import Operations, count
-from cayley.compiler.derivative import jacobian_program
-from cayley.compiler.graph import Node
-from cayley.compiler.implied import is_marked
-from cayley.compiler.inline import inline
-from cayley.compiler.interpret import NUMPY, Algebra, interpret
-from cayley.compiler.lazy_arrays import is_lazy
+from cayley.compiler.derivatives.derivative import jacobian_program
 from cayley.compiler.precision import PRECISION, adapts, computed_in, dtype_name
-from cayley.compiler.program import Program, found
 from cayley.compiler.signature import Signature, check_names
-from cayley.compiler.simplify import simplify
-from cayley.compiler.symbols import check_type, into, where
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.implied_values import is_marked
+from cayley.compiler.tracing.inline import inline
+from cayley.compiler.tracing.program import Program, found
+from cayley.compiler.tracing.simplify import simplify
+from cayley.compiler.tracing.symbols import check_type, into, where
+from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar, Text
 from cayley.errors import SignatureError, UnsupportedError
 
 if TYPE_CHECKING:
     import casadi
 
-    from cayley.compiler.c_source import CSource
-    from cayley.compiler.compile import Compiled
-    from cayley.compiler.equations import Equations
-    from cayley.compiler.parallel import Parallel, Prepared
+    from cayley.compiler.algebras.equations import Equations
+    from cayley.compiler.c.c_source import CSource
+    from cayley.compiler.native.compile import Compiled
+    from cayley.compiler.native.parallel import Parallel, Prepared
     from cayley.compiler.source import Source
 
 _MOST_OPERANDS = 64
@@ -155,15 +155,15 @@ class Kernel(Generic[Result]):
         """The outputs as SymPy expressions; with `shared`, or when they would be long, by way of numbered intermediate
         lines.
         """
-        from cayley.compiler.equations import equations  # what is not used is not imported, here and below
+        from cayley.compiler.algebras.equations import equations  # what is not used is not imported, here and below
         return equations(self.program(**dimensions), shared=shared)
 
     def c_source(self, name: str | None = None, *, dtype: DTypeLike = np.float64, batch: bool = False,
                  **dimensions: int) -> CSource:
         """One C99 function with its header; it allocates nothing and needs only math.h. With `batch` there is a second
         one beside it, `<name>_batch`, for many states as a struct of arrays."""
-        from cayley.compiler.c_batch import with_batch
-        from cayley.compiler.c_source import c_source
+        from cayley.compiler.c.c_batch import with_batch
+        from cayley.compiler.c.c_source import c_source
         program = self.program(**dimensions)
         precision = PRECISION[dtype_name(dtype)]
         made = c_source(program, name=name, precision=precision)
@@ -214,7 +214,7 @@ class Kernel(Generic[Result]):
         array([2., 6.])
         """
         if ("jvp", variables) not in self._derived:
-            from cayley.compiler.jacobian_products import jvp
+            from cayley.compiler.derivatives.jacobian_products import jvp
             self._derived["jvp", variables] = jvp(self, variables)
         return self._derived["jvp", variables]
 
@@ -230,21 +230,21 @@ class Kernel(Generic[Result]):
         (array([2.0000000e+00, 3.6739404e-16]), np.float64(3.0))
         """
         if ("vjp", variables) not in self._derived:
-            from cayley.compiler.jacobian_products import vjp
+            from cayley.compiler.derivatives.jacobian_products import vjp
             self._derived["vjp", variables] = vjp(self, variables)
         return self._derived["vjp", variables]
 
     def for_torch(self) -> Callable[..., Any]:
         """The kernel as a function of torch's tensors that torch differentiates: a layer of a network."""
-        from cayley.compiler.layers import KernelLayer
-        from cayley.compiler.torch_layers import torch_layer
+        from cayley.compiler.derivatives.layers import KernelLayer
+        from cayley.compiler.derivatives.torch_layers import torch_layer
         return torch_layer(KernelLayer(self))
 
     def for_jax(self) -> Callable[..., Any]:
         """The kernel as a function of JAX's arrays, inside `jax.jit`, `jax.grad` and `jax.vmap`: compiled code that XLA
         calls back."""
-        from cayley.compiler.jax_layers import jax_layer
-        from cayley.compiler.layers import KernelLayer
+        from cayley.compiler.derivatives.jax_layers import jax_layer
+        from cayley.compiler.derivatives.layers import KernelLayer
         return jax_layer(KernelLayer(self))
 
     def for_casadi(self, name: str | None = None, **dimensions: int) -> casadi.Function:
@@ -262,7 +262,7 @@ class Kernel(Generic[Result]):
         [[3, 00],
          [00, 3]])
         """
-        from cayley.compiler.casadi_function import casadi_function
+        from cayley.compiler.algebras.casadi_function import casadi_function
         return casadi_function(self, name, dimensions)
 
     def evaluate(self, algebra: Algebra, *arguments: Scalar, **dimensions: int) -> Scalar:
@@ -307,7 +307,7 @@ class Kernel(Generic[Result]):
     def parallel(self, threads: int | None = None) -> Parallel:
         """The same kernel with its batch spread over threads (by default, one for each processor)."""
         threads = (os.cpu_count() or 1) if threads is None else threads
-        from cayley.compiler.parallel import Parallel
+        from cayley.compiler.native.parallel import Parallel
         return Parallel(self, [len(core) for core in self.signature.inputs], self._prepared, threads)
 
     def on(self, backend: str, **dimensions: int) -> Callable[..., Any]:
@@ -360,7 +360,7 @@ class Kernel(Generic[Result]):
 
     def _lazy(self, arguments: Sequence[Any], operands: Sequence[Any], dtype: DTypeLike | None,
               options: Mapping[str, Any]) -> Scalar:
-        from cayley.compiler.lazy_arrays import lazy_results
+        from cayley.compiler.algebras.lazy_arrays import lazy_results
         results = lazy_results(self, arguments, operands, dtype, options)
         bound = self.signature.bind([a.shape for a in operands], self.inputs)
         return results[0] if len(results) == 1 else self._pack(self._trace(self._sizes(bound)), results)
@@ -411,7 +411,7 @@ class Kernel(Generic[Result]):
             return self._compiled[sizes]
 
     def _made(self, traced: Program, simplified: Callable[[], Program]) -> Compiled:
-        from cayley.compiler.compile import Compiled  # brings LLVM, which only those who compile should wait for
+        from cayley.compiler.native.compile import Compiled  # brings LLVM, which only those who compile should wait for
         beside = self._explain.unknown if isinstance(self._explain, ExplanationBeside) else ()
         unknown = tuple(np.flatnonzero(beside).tolist())
         return Compiled(traced, simplified, self._general, _result_maker(traced),
@@ -445,7 +445,7 @@ class Kernel(Generic[Result]):
         if self._check is not None:
             self._check(*arrays)
         compiled = self._specialised(sizes)
-        from cayley.compiler.parallel import Prepared
+        from cayley.compiler.native.parallel import Prepared
         return Prepared(compiled.ufunc(precision), precision, [v.shape for v in compiled.traced.outputs],
                         lambda done: done[0] if len(done) == 1 else self._pack(compiled.traced, done))
 

@@ -31,9 +31,9 @@ from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Result, Scalar
 from cayley.errors import SignatureError
 
 if TYPE_CHECKING:
-    from cayley.compiler.c_source import CSource
-    from cayley.compiler.counts import Operations
-    from cayley.compiler.equations import Equations
+    from cayley.compiler.algebras.counts import Operations
+    from cayley.compiler.algebras.equations import Equations
+    from cayley.compiler.c.c_source import CSource
 
 _FOR_THE_CALL = frozenset({"out", "dtype", "casting", "order"})
 _EXPLAINED = frozenset({"axes"})  # choices that must be made, of which the kernel itself says what there is

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cayley.compiler.foreign_symbols import instead_of
+from cayley.compiler.algebras.foreign_symbols import instead_of
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import UnsupportedError
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.arguments import placed
-from cayley.compiler.hoist import PREPARED, hoisted
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.program import Program
 from cayley.compiler.signature import Signature
+from cayley.compiler.tracing.hoist import PREPARED, hoisted
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, DTypeLike, Result, Scalar
 
 

@@ -7,33 +7,39 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.adaptive_law import adaptive
-from cayley.control.admittance_law import admittance_control
-from cayley.control.computed_torque_law import computed_torque
-from cayley.control.decoupled_law import decoupled_control
-from cayley.control.disturbance_law import disturbance_rejection
-from cayley.control.environment import Gap, surface, wall
-from cayley.control.force_law import force_control
-from cayley.control.gravity_law import pd_with_gravity
-from cayley.control.hybrid_law import hybrid_control
-from cayley.control.impedance_law import impedance_control
-from cayley.control.iterative_learning import IterativeLearning, iterative_learning
-from cayley.control.joint_errors import JointErrors, JointGains, joint_equilibrium, joint_error_model, joint_gains
-from cayley.control.joint_law import joint_pd, joint_pid
-from cayley.control.laws import Law, law_named, laws_of
-from cayley.control.linear_motion import LinearMotion, linear_along
-from cayley.control.lqr_law import lqr
-from cayley.control.motors import motors_of
-from cayley.control.null_space_law import null_space_control
-from cayley.control.operational_space_law import operational_space
-from cayley.control.passivity_law import passivity_based
-from cayley.control.resolved_acceleration_law import resolved_acceleration
-from cayley.control.sliding_mode_law import sliding_mode
-from cayley.control.task_maps import TaskMap, task_map
+from cayley.control.actuators.motors import motors_of
+from cayley.control.actuators.voltage_driven import VoltageDynamics, voltage_dynamics
+from cayley.control.laws.adaptive_law import adaptive
+from cayley.control.laws.admittance_law import admittance_control
+from cayley.control.laws.computed_torque_law import computed_torque
+from cayley.control.laws.decoupled_law import decoupled_control
+from cayley.control.laws.disturbance_law import disturbance_rejection
+from cayley.control.laws.force_law import force_control
+from cayley.control.laws.gravity_law import pd_with_gravity
+from cayley.control.laws.hybrid_law import hybrid_control
+from cayley.control.laws.impedance_law import impedance_control
+from cayley.control.laws.joint_law import joint_pd, joint_pid
+from cayley.control.laws.lqr_law import lqr
+from cayley.control.laws.null_space_law import null_space_control
+from cayley.control.laws.operational_space_law import operational_space
+from cayley.control.laws.passivity_law import passivity_based
+from cayley.control.laws.resolved_acceleration_law import resolved_acceleration
+from cayley.control.laws.sliding_mode_law import sliding_mode
+from cayley.control.laws.table import Law, law_named, laws_of
+from cayley.control.laws.voltage_law import voltage_commands
+from cayley.control.laws.workspace_law import workspace_pd
+from cayley.control.learned.iterative_learning import IterativeLearning, iterative_learning
+from cayley.control.parts.environment import Gap, surface, wall
+from cayley.control.stability.joint_errors import (
+    JointErrors,
+    JointGains,
+    joint_equilibrium,
+    joint_error_model,
+    joint_gains,
+)
+from cayley.control.stability.linear_motion import LinearMotion, linear_along
+from cayley.control.task_space.task_maps import TaskMap, task_map
 from cayley.control.tracking import Reference
-from cayley.control.voltage_driven import VoltageDynamics, voltage_dynamics
-from cayley.control.voltage_law import voltage_commands
-from cayley.control.workspace_law import workspace_pd
 from cayley.errors import ModelWarning
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
@@ -98,7 +104,7 @@ class ArmControl:
 
     def iterative_learning(self, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
                            cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
-        """A motion that the arm learns by repeating it, held by a law; see `cayley.control.iterative_learning`."""
+        """A motion that the arm learns by repeating it, held by a law; see `control.learned.iterative_learning`."""
         return iterative_learning(self.tree, law, move, periods, kp, kd, cutoff=cutoff, limits=limits)
 
     def motors(self) -> System:

@@ -18,7 +18,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.errors import ModelError, SignatureError, UnreachableError
-from cayley.mechanisms.rolling.steered_path import SteeredProgram
+from cayley.machines.rolling.steered_path import SteeredProgram
 from cayley.wording import shown
 
 
@@ -40,7 +40,7 @@ class PathStabiliser:
     turned from its path by more than the `heading_limit` [rad] is refused: at 1.4 rad (80 degrees) it goes six times as
     fast as along the path, and without bound towards a right angle.
 
-    >>> from cayley.mechanisms import SteeredPath
+    >>> from cayley.machines import SteeredPath
     >>> law = PathStabiliser(SteeredPath(0.8, [(2.0, 0.0)]).program(0.5, 1.0), rate=2.0)
     >>> [round(float(x), 4) for x in law(1.0, [0.1, 0.05, 0.0])[1:4]]  # 5 cm to the left: steer to the right
     [-0.1587, 0.05, 0.0]

@@ -15,10 +15,10 @@ from cayley.drawing.map_fields import MapFields
 from cayley.drawing.map_grid import MapGrid
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
-from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.uniform_units import ROW_UNITS, made_uniform
-from cayley.mechanisms.workspace_maps import WorkspaceMap, grid_of
+from cayley.kinematics.singular.uniform_units import ROW_UNITS, made_uniform
+from cayley.machines.workspace_maps import WorkspaceMap, grid_of
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 
@@ -35,7 +35,7 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
     task     as many rows as there are degrees of freedom, those of the plane among them; by default the plane alone,
              with the turn in it, the position, or the pose, whichever has as many
 
-    >>> from cayley.mechanisms import FiveBar
+    >>> from cayley.machines import FiveBar
     >>> linkage = FiveBar([(0.0, 0.0), (0.5, 0.0)], cranks=[0.3, 0.3], rods=[0.4, 0.4])
     >>> start = linkage.configuration([0.25, 0.5], linkage.inverse_position([0.25, 0.5])[1])
     >>> workspace_map_of(linkage.tree(), "point", start=start, box=((-0.2, 0.3), (0.7, 0.7)), resolution=30)

@@ -17,10 +17,10 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.sampling import JointLimits, ranges
 from cayley.drawing.skeleton import resting
 from cayley.errors import ConventionError, UnreachableError, UnsupportedError
-from cayley.kinematics.actuation import actuation
-from cayley.kinematics.closing import close, is_within_limits
-from cayley.kinematics.constraint_structure import generic_configurations
-from cayley.kinematics.following_inputs import follow_inputs
+from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.structure import generic_configurations
+from cayley.kinematics.loops.closing import close, is_within_limits
+from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.tree import Tree
 
 _STATIONS = 8  # on the way to a place

@@ -3,7 +3,7 @@
     velocities that joint velocities of length one give    axes U, semi-axes s        flat where J is singular
     forces that joint torques of length one exert          axes U, semi-axes 1/s      without end where J is singular
 The two have the same axes: fast along a direction is weak along it. Source: Ruggiu (2.76), (3.62)-(3.65); see
-`cayley.kinematics.indices`.
+`cayley.kinematics.singular.indices`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from cayley.drawing.stick_figures import stick_figure
 from cayley.drawing.task_jacobians import task_jacobian
 from cayley.drawing.views import View, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.kinematics.indices import force_ellipsoid, velocity_ellipsoid
-from cayley.kinematics.uniform_units import velocity_units
+from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
+from cayley.kinematics.singular.uniform_units import velocity_units
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:

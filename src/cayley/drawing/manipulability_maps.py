@@ -22,7 +22,7 @@ from cayley.drawing.skeleton import configurations
 from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
 from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
-from cayley.kinematics.uniform_units import velocity_units
+from cayley.kinematics.singular.uniform_units import velocity_units
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
 
@@ -117,7 +117,7 @@ class Meter:
     index: Index
 
     def value(self, q: Array) -> Array:
-        """As `cayley.kinematics.indices.indices`, from the singular values alone."""
+        """As `cayley.kinematics.singular.indices.indices`, from the singular values alone."""
         s = self.singular_values(q)
         if self.index == "manipulability":
             return np.prod(s, axis=-1)

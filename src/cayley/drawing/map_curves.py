@@ -17,7 +17,7 @@ from contourpy import contour_generator
 
 from cayley.compiler.typing import Array
 from cayley.drawing.map_grid import MapGrid
-from cayley.kinematics.closing import is_within_limits
+from cayley.kinematics.loops.closing import is_within_limits
 
 Field = Callable[[Array], Array]
 """Values and gradients by the velocities, (n, 1 + nv), at configurations (n, nq)."""

@@ -15,14 +15,14 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
-from cayley.kinematics import constraints
-from cayley.kinematics.actuated_motion import check_untimed
-from cayley.kinematics.actuation import actuation
 from cayley.kinematics.configuration_kernels import integrate_kernel, rate_kernel
-from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.actuated_motion import check_untimed
+from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.model.tree import Tree

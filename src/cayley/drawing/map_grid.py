@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.map_fields import MapFields
 from cayley.errors import UnreachableError
-from cayley.kinematics.closing import close, is_within_limits
+from cayley.kinematics.loops.closing import close, is_within_limits
 
 _NEWTON = 8
 _REACHED = 1e-9  # [m, rad]

@@ -17,7 +17,7 @@ from cayley.kinematics.inverse.bounds import bounds_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cayley.kinematics.singular_loci import Kind, SingularLocus
+    from cayley.kinematics.singular.singular_loci import Kind, SingularLocus
 
 _CLOUD = 20_000
 _KINDS: tuple[Kind, ...] = ("interior", "boundary")

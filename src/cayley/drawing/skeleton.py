@@ -19,8 +19,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.chassis import chassis_plates
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.pose import Pose
-from cayley.kinematics.closing import close
 from cayley.kinematics.forward import body_poses, joint_pose
+from cayley.kinematics.loops.closing import close
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.joint_kinds import Mark
 from cayley.model.named_configurations import near_zero

@@ -3,7 +3,7 @@ can change there.
 
 The task "position" of a planar mechanism is two rows, to the right and up; "orientation" is one, about the normal;
 "pose" is both. Elements of different units are refused unless a characteristic length is given: see
-`cayley.kinematics.uniform_units`.
+`cayley.kinematics.singular.uniform_units`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
-from cayley.kinematics.uniform_units import ROW_UNITS, made_uniform, uniform_jacobian, velocity_units
+from cayley.kinematics.singular.uniform_units import ROW_UNITS, made_uniform, uniform_jacobian, velocity_units
 from cayley.model.tree import Tree
 
 _PARTS = {"position": ("linear",), "orientation": ("angular",), "pose": ("linear", "angular")}

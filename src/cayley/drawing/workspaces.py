@@ -24,8 +24,8 @@ from cayley.drawing.sampling import JointLimits, free_directions, joints_between
 from cayley.drawing.views import SPACE, View, view_of
 from cayley.errors import ConventionError, ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.forward import body_poses, frame_pose
-from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.input_output import allowed_velocities
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.singular.input_output import allowed_velocities
 from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.constraints import is_tied, ties
 from cayley.model.coordinate_labels import coordinate_labels

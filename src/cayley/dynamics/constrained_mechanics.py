@@ -10,7 +10,7 @@ mechanism is to pass on its own. The nearer it is, the less such a row says, and
 rounding leaves of phi: with e the part of an ordinary row that it has beyond the others, phi / e^2 of the direction of
 the branch, and phi / e^3 of the acceleration. While that is not small, the row is left out: the velocity goes on as it
 was. For a step of Newton's method this is the test of Kantorovich.
-Of many rows A M^-1 A^T and A A^T would be large and full: they are eliminated as they are (`cayley.compiler.saddle`),
+Of many rows A M^-1 A^T and A A^T would be large and full: they are eliminated as they are (`compiler.solving.saddle`),
 damped a little, which leaves such rows out by itself.
 """
 
@@ -23,24 +23,24 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.definite import are_definite, is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept_with_owner
-from cayley.compiler.saddle import saddle
-from cayley.compiler.semidefinite import Semidefinite, factored
-from cayley.compiler.symbols import where, wrapped
+from cayley.compiler.solving.definite import are_definite, is_definite, only_where
+from cayley.compiler.solving.saddle import saddle
+from cayley.compiler.solving.semidefinite import Semidefinite, factored
+from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.mechanics.constrained import multipliers
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
-from cayley.kinematics import constraints
-from cayley.kinematics.constraint_scale import machine_size
-from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, generic_configurations
-from cayley.kinematics.constraints import RowName
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.rows import RowName
+from cayley.kinematics.constraints.scale import machine_size
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, generic_configurations
+from cayley.kinematics.constraints.turned_loops import Held, turned_loops
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.turned_loops import Held, turned_loops
 from cayley.model.tree import Tree
 from cayley.systems.record import Record
 

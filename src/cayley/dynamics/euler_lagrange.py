@@ -15,16 +15,16 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links import energies
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.springs import spring_energy
-from cayley.kinematics.differentiated_jacobians import on_its_own_variables
 from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
+from cayley.kinematics.jacobians.task_functions import task_jacobian
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
-from cayley.kinematics.task_functions import task_jacobian
 from cayley.model.configuration_space import moving_joints
 from cayley.model.tree import Tree
 from cayley.showing import brief

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.linear import ldl_solve
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inertia_matrix.orthogonal_complement import extended_masses, twist_map
 from cayley.dynamics.inverse.newton_euler import movements, own_load
@@ -32,7 +32,7 @@ from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.task_functions import task_jacobian
+from cayley.kinematics.jacobians.task_functions import task_jacobian
 from cayley.model.tree import Tree
 from cayley.wording import shown
 

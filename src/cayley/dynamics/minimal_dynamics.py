@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.forward.constrained import equations_text, explanation_of_constraints, kept_rows
 from cayley.dynamics.inverse.energy_forms import acceleration_energy
@@ -26,10 +26,10 @@ from cayley.dynamics.linearised.constrained import followers
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.kinematics import constraints
-from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
-from cayley.kinematics.differentiated_jacobians import on_its_own_variables
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.open_tree.configurations import Configurations

@@ -5,7 +5,7 @@
     J_V  (6, 3n) the twist of a frame by the rates of x           H_V, h_V   H_V x'' = P + h_V, the forces P along x
 A joint moves along one direction of its x; the model is that of ball joints and of free slides, which the forces of the
 joints restrict to this. c grows without bound at a half-turn of its joint. The texts are those of
-`cayley.kinematics.vector_parameter_chain` and `cayley.dynamics.inverse.vector_parameter_lagrange`; recursions in
+`kinematics.jacobians.vector_parameter_chain` and `dynamics.inverse.vector_parameter_lagrange`; recursions in
 spatial operators for the same chains are the methods "links-and-rotors" and "vector-parameter-newton-euler" of inverse
 dynamics. Source: Mladenova (108)-(140), (256), with mixed pairs as in spec S0-71.
 """
@@ -27,8 +27,8 @@ from cayley.dynamics.inverse.vector_parameters import check_finite
 from cayley.dynamics.rigid_links.links import Links, serial_chain
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import frame_with_z
-from cayley.kinematics import vector_parameter_chain as chain
 from cayley.kinematics.elementary import pairs_to
+from cayley.kinematics.jacobians import vector_parameter_chain as chain
 from cayley.model.elementary_motions import elementary_motions
 from cayley.model.masses import with_missing_masses
 from cayley.model.tree import Tree

@@ -9,9 +9,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from cayley.compiler.c_source import c_dialect
-from cayley.compiler.c_words import FOR_PARAMETERS
-from cayley.compiler.names import identifier
+from cayley.compiler.c.c_source import c_dialect
+from cayley.compiler.c.c_words import FOR_PARAMETERS
+from cayley.compiler.tracing.names import identifier
 from cayley.compiler.typing import Array
 from cayley.exports.parts import Part
 from cayley.exports.vectors import Column

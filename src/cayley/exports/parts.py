@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cayley.compiler.c_source import CSource
+from cayley.compiler.c.c_source import CSource
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import ArrayLike, DTypeLike
 from cayley.errors import SignatureError

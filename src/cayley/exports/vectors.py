@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.compiler.interpret import NUMPY, interpret
+from cayley.compiler.algebras.interpret import NUMPY, interpret
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.precision import dtype_name
-from cayley.compiler.program import Program, Variable
+from cayley.compiler.tracing.program import Program, Variable
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.kinematics.random_closed import random_closed_configuration
+from cayley.kinematics.loops.random_closed import random_closed_configuration
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 

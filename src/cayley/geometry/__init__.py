@@ -8,7 +8,7 @@ np.float64(0.0)
 from importlib import import_module
 from types import ModuleType
 
-_PARTS = ("inertia", "motions", "principal_axes", "rates", "rotations", "shapes", "tensors", "vector_fields")
+_PARTS = ("inertia", "motions", "principal_axes", "rates", "rotations", "array_shapes", "tensors", "vector_fields")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 
 

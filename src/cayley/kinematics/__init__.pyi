@@ -1,22 +1,5 @@
 """The names of `cayley.kinematics`: what a user imports from it, and where each is written."""
 
-from cayley.kinematics.analytic import (
-    analytic_hessian as analytic_hessian,
-)
-from cayley.kinematics.analytic import (
-    analytic_jacobian as analytic_jacobian,
-)
-from cayley.kinematics.analytic import (
-    analytic_jacobian_rate as analytic_jacobian_rate,
-)
-from cayley.kinematics.analytic import (
-    analytic_jacobian_second_rate as analytic_jacobian_second_rate,
-)
-from cayley.kinematics.analytic import (
-    coordinates as coordinates,
-)
-from cayley.kinematics.assembly_modes import AssemblyModes as AssemblyModes
-from cayley.kinematics.assembly_modes import assemblies as assemblies
 from cayley.kinematics.body_points import (
     point_acceleration as point_acceleration,
 )
@@ -26,10 +9,7 @@ from cayley.kinematics.body_points import (
 from cayley.kinematics.body_points import (
     point_velocity as point_velocity,
 )
-from cayley.kinematics.closing import Closure as Closure
-from cayley.kinematics.closing import close as close
-from cayley.kinematics.following_inputs import InputPath as InputPath
-from cayley.kinematics.following_inputs import follow_inputs as follow_inputs
+from cayley.kinematics.constraints.generic_mobility import mobility as mobility
 from cayley.kinematics.forward import (
     Pose as Pose,
 )
@@ -41,37 +21,6 @@ from cayley.kinematics.forward import (
 )
 from cayley.kinematics.forward import (
     frame_pose as frame_pose,
-)
-from cayley.kinematics.general_jacobian import (
-    hessian as hessian,
-)
-from cayley.kinematics.general_jacobian import (
-    jacobian_rate as jacobian_rate,
-)
-from cayley.kinematics.general_jacobian import (
-    jacobian_second_rate as jacobian_second_rate,
-)
-from cayley.kinematics.generic_mobility import mobility as mobility
-from cayley.kinematics.indices import (
-    Ellipsoid as Ellipsoid,
-)
-from cayley.kinematics.indices import (
-    Indices as Indices,
-)
-from cayley.kinematics.indices import (
-    condition_number as condition_number,
-)
-from cayley.kinematics.indices import (
-    force_ellipsoid as force_ellipsoid,
-)
-from cayley.kinematics.indices import (
-    joint_velocity_ellipsoid as joint_velocity_ellipsoid,
-)
-from cayley.kinematics.indices import (
-    manipulability as manipulability,
-)
-from cayley.kinematics.indices import (
-    velocity_ellipsoid as velocity_ellipsoid,
 )
 from cayley.kinematics.inverse.analytic.all_solutions import (
     AllSolutions as AllSolutions,
@@ -105,56 +54,155 @@ from cayley.kinematics.inverse.rates import (
 from cayley.kinematics.inverse.result import InverseKinematicsResult as InverseKinematicsResult
 from cayley.kinematics.inverse.tracking import PathResult as PathResult
 from cayley.kinematics.inverse.tracking import follow_path as follow_path
-from cayley.kinematics.inverse_rates import (
+from cayley.kinematics.jacobians.analytic import (
+    analytic_hessian as analytic_hessian,
+)
+from cayley.kinematics.jacobians.analytic import (
+    analytic_jacobian as analytic_jacobian,
+)
+from cayley.kinematics.jacobians.analytic import (
+    analytic_jacobian_rate as analytic_jacobian_rate,
+)
+from cayley.kinematics.jacobians.analytic import (
+    analytic_jacobian_second_rate as analytic_jacobian_second_rate,
+)
+from cayley.kinematics.jacobians.analytic import (
+    coordinates as coordinates,
+)
+from cayley.kinematics.jacobians.general_jacobian import (
+    hessian as hessian,
+)
+from cayley.kinematics.jacobians.general_jacobian import (
+    jacobian_rate as jacobian_rate,
+)
+from cayley.kinematics.jacobians.general_jacobian import (
+    jacobian_second_rate as jacobian_second_rate,
+)
+from cayley.kinematics.jacobians.inverse_rates import (
     JointMotion as JointMotion,
 )
-from cayley.kinematics.inverse_rates import (
+from cayley.kinematics.jacobians.inverse_rates import (
     joint_motion as joint_motion,
 )
-from cayley.kinematics.inverse_rates import (
+from cayley.kinematics.jacobians.inverse_rates import (
     joint_velocities as joint_velocities,
 )
-from cayley.kinematics.joint_lines import (
+from cayley.kinematics.jacobians.joint_lines import (
     JointLines as JointLines,
 )
-from cayley.kinematics.joint_lines import (
+from cayley.kinematics.jacobians.joint_lines import (
     active_columns as active_columns,
 )
-from cayley.kinematics.joint_lines import (
+from cayley.kinematics.jacobians.joint_lines import (
     dual_jacobian as dual_jacobian,
 )
+from cayley.kinematics.jacobians.task_functions import (
+    configuration_rate_map as configuration_rate_map,
+)
+from cayley.kinematics.jacobians.task_functions import (
+    task_jacobian as task_jacobian,
+)
+from cayley.kinematics.jacobians.twist_matrices import (
+    absolute_twist_matrix as absolute_twist_matrix,
+)
+from cayley.kinematics.jacobians.twist_matrices import (
+    pose_rate as pose_rate,
+)
+from cayley.kinematics.jacobians.twist_matrices import (
+    similar_twist_matrix as similar_twist_matrix,
+)
+from cayley.kinematics.jacobians.twist_matrices import (
+    twist_matrix as twist_matrix,
+)
+from cayley.kinematics.jacobians.vector_parameter_chain import (
+    attitude_jacobian as attitude_jacobian,
+)
+from cayley.kinematics.jacobians.vector_parameter_chain import (
+    chain_pose as chain_pose,
+)
+from cayley.kinematics.jacobians.vector_parameter_chain import (
+    joint_pairs as joint_pairs,
+)
+from cayley.kinematics.jacobians.vector_parameter_chain import (
+    vector_parameter_jacobian as vector_parameter_jacobian,
+)
+from cayley.kinematics.jacobians.velocity import (
+    acceleration as acceleration,
+)
+from cayley.kinematics.jacobians.velocity import (
+    joint_rates as joint_rates,
+)
+from cayley.kinematics.jacobians.velocity import (
+    twist as twist,
+)
+from cayley.kinematics.jacobians.velocity import (
+    velocity_by_running as velocity_by_running,
+)
+from cayley.kinematics.jacobians.velocity import (
+    velocity_by_sum as velocity_by_sum,
+)
+from cayley.kinematics.jacobians.world_jacobian import jacobian as jacobian
+from cayley.kinematics.loops.assembly_modes import AssemblyModes as AssemblyModes
+from cayley.kinematics.loops.assembly_modes import assemblies as assemblies
+from cayley.kinematics.loops.closing import Closure as Closure
+from cayley.kinematics.loops.closing import close as close
+from cayley.kinematics.loops.following_inputs import InputPath as InputPath
+from cayley.kinematics.loops.following_inputs import follow_inputs as follow_inputs
 from cayley.kinematics.pair_limits import PairLimits as PairLimits
 from cayley.kinematics.pair_limits import within_limits as within_limits
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.indices import (
+    Ellipsoid as Ellipsoid,
+)
+from cayley.kinematics.singular.indices import (
+    Indices as Indices,
+)
+from cayley.kinematics.singular.indices import (
+    condition_number as condition_number,
+)
+from cayley.kinematics.singular.indices import (
+    force_ellipsoid as force_ellipsoid,
+)
+from cayley.kinematics.singular.indices import (
+    joint_velocity_ellipsoid as joint_velocity_ellipsoid,
+)
+from cayley.kinematics.singular.indices import (
+    manipulability as manipulability,
+)
+from cayley.kinematics.singular.indices import (
+    velocity_ellipsoid as velocity_ellipsoid,
+)
+from cayley.kinematics.singular.redundancy import (
     RateSolutions as RateSolutions,
 )
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.redundancy import (
     general_solution as general_solution,
 )
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.redundancy import (
     gradient_projection as gradient_projection,
 )
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.redundancy import (
     manipulability_gradient as manipulability_gradient,
 )
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.redundancy import (
     minimum_norm as minimum_norm,
 )
-from cayley.kinematics.redundancy import (
+from cayley.kinematics.singular.redundancy import (
     projected_rates as projected_rates,
 )
-from cayley.kinematics.singular_loci import SingularCurve as SingularCurve
-from cayley.kinematics.singular_loci import SingularLocus as SingularLocus
-from cayley.kinematics.singular_loci import singular_locus as singular_locus
-from cayley.kinematics.singularities import (
+from cayley.kinematics.singular.singular_loci import SingularCurve as SingularCurve
+from cayley.kinematics.singular.singular_loci import SingularLocus as SingularLocus
+from cayley.kinematics.singular.singular_loci import singular_locus as singular_locus
+from cayley.kinematics.singular.singularities import (
     Singularity as Singularity,
 )
-from cayley.kinematics.singularities import (
+from cayley.kinematics.singular.singularities import (
     singularity as singularity,
 )
-from cayley.kinematics.singularities import (
+from cayley.kinematics.singular.singularities import (
     singularity_at as singularity_at,
 )
+from cayley.kinematics.singular.uniform_units import uniform_jacobian as uniform_jacobian
+from cayley.kinematics.singular.uniform_units import velocity_units as velocity_units
 from cayley.kinematics.statics import (
     WrenchSolutions as WrenchSolutions,
 )
@@ -174,51 +222,3 @@ from cayley.kinematics.statics import (
     wrench_from_joint_forces as wrench_from_joint_forces,
 )
 from cayley.kinematics.subspaces import Subspaces as Subspaces
-from cayley.kinematics.task_functions import (
-    configuration_rate_map as configuration_rate_map,
-)
-from cayley.kinematics.task_functions import (
-    task_jacobian as task_jacobian,
-)
-from cayley.kinematics.twist_matrices import (
-    absolute_twist_matrix as absolute_twist_matrix,
-)
-from cayley.kinematics.twist_matrices import (
-    pose_rate as pose_rate,
-)
-from cayley.kinematics.twist_matrices import (
-    similar_twist_matrix as similar_twist_matrix,
-)
-from cayley.kinematics.twist_matrices import (
-    twist_matrix as twist_matrix,
-)
-from cayley.kinematics.uniform_units import uniform_jacobian as uniform_jacobian
-from cayley.kinematics.uniform_units import velocity_units as velocity_units
-from cayley.kinematics.vector_parameter_chain import (
-    attitude_jacobian as attitude_jacobian,
-)
-from cayley.kinematics.vector_parameter_chain import (
-    chain_pose as chain_pose,
-)
-from cayley.kinematics.vector_parameter_chain import (
-    joint_pairs as joint_pairs,
-)
-from cayley.kinematics.vector_parameter_chain import (
-    vector_parameter_jacobian as vector_parameter_jacobian,
-)
-from cayley.kinematics.velocity import (
-    acceleration as acceleration,
-)
-from cayley.kinematics.velocity import (
-    joint_rates as joint_rates,
-)
-from cayley.kinematics.velocity import (
-    twist as twist,
-)
-from cayley.kinematics.velocity import (
-    velocity_by_running as velocity_by_running,
-)
-from cayley.kinematics.velocity import (
-    velocity_by_sum as velocity_by_sum,
-)
-from cayley.kinematics.world_jacobian import jacobian as jacobian

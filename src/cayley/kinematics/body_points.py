@@ -8,8 +8,8 @@ body, pose)`.
 from __future__ import annotations
 
 from cayley.compiler.typing import Array
-from cayley.kinematics.analytic import relative_pose
-from cayley.kinematics.velocity import acceleration, twist
+from cayley.kinematics.jacobians.analytic import relative_pose
+from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.model.tree import Tree
 
 

@@ -69,7 +69,7 @@ def frame_kernel(tree: Tree, text: Callable[..., Any], signature: str, frame: st
     """The kernel of a text for a frame. The choices `axes`, `at` and `relative_to` name frames, and are looked up;
     `at=GIVEN` makes the point (3) the last input.
 
-    >>> from cayley.kinematics.velocity import twist
+    >>> from cayley.kinematics.jacobians.velocity import twist
     >>> from cayley.model.catalogue import load_robot
     >>> frame_kernel(load_robot("planar2r"), twist, "(q),(v)->(6)", "tool", axes="world", at=GIVEN)
     <kernel twist_of_tool (2),(2),(3)->(6)>

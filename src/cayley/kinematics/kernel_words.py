@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from cayley.compiler.kernel_family import GIVEN
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.digest import digest_of
 from cayley.model.source import Source, source_in_words

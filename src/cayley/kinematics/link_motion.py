@@ -23,9 +23,9 @@ from cayley.geometry.pose import HERE
 from cayley.geometry.tensors.rotating import angular_acceleration_from_vectors
 from cayley.kinematics.elementary import steps_of, steps_to
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
+from cayley.kinematics.jacobians.velocity import Moving, moving, moving_on, point_in
+from cayley.kinematics.jacobians.world_jacobian import axes_in_root
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
-from cayley.kinematics.velocity import Moving, moving, moving_on, point_in
-from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.elementary_motions import ROOT, elementary_motions
 from cayley.model.tree import Tree
 from cayley.showing import brief

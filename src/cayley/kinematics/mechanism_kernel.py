@@ -3,7 +3,7 @@
     torques = arm.inverse_dynamics.with_parameters("mass", "center")
     torques(q, qd, qdd, torques.parameters.with_values({"link2.mass": 3.0}))
 The text of the kernel is traced for a mechanism whose numbers are symbols. Which of them are zero, which axes are
-parallel and which angles are right is decided by the model, as for constants (`cayley.compiler.samples`); what depends
+parallel and which angles are right is decided by the model, as for constants (`tracing.nominal_values`); what depends
 on the parameters alone, the grouped inertias of links among it, is computed once for each set of them
 (`cayley.compiler.prepared_kernel`).
 """
@@ -19,10 +19,10 @@ import numpy as np
 from cayley.compiler.kernel import ExplanationBeside, Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.prepared_kernel import PreparedKernel
-from cayley.compiler.program import Program
-from cayley.compiler.samples import is_symbolic, suppose
 from cayley.compiler.signature import Signature
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.nominal_values import is_symbolic, suppose
+from cayley.compiler.tracing.program import Program
+from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, Result
 from cayley.errors import UnsupportedError
 from cayley.kinematics.kernel_words import units_of

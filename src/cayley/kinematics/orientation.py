@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import forward
+from cayley.compiler.derivatives.derivative import forward
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.symbols import Symbols
+from cayley.compiler.tracing.symbols import Symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import ConventionError
 from cayley.geometry.rates.rotation_vector_rates import world_velocity_map_inverse

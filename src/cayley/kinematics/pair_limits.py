@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.kinematics.elementary import pairs_to
-from cayley.kinematics.vector_parameter_chain import JointPairs
+from cayley.kinematics.jacobians.vector_parameter_chain import JointPairs
 from cayley.model.joint_kinds import Motion, Screw
 from cayley.model.joint_kinds.motion import Z
 from cayley.model.tree import Tree

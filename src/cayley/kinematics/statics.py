@@ -17,9 +17,9 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
 from cayley.errors import SignatureError
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.jacobians.velocity import point_in
+from cayley.kinematics.jacobians.world_jacobian import axes_in_root
 from cayley.kinematics.subspaces import Subspaces, rank_tolerance, subspaces
-from cayley.kinematics.velocity import point_in
-from cayley.kinematics.world_jacobian import axes_in_root
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief

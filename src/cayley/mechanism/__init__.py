@@ -29,7 +29,7 @@ from cayley.model.catalogue import catalogue_names
 from cayley.model.catalogue.packaged import PACKAGED
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.parts import Body, Frame, Joint, Loop
-from cayley.model.possible_bodies import check_possible, warn_of_impossible
+from cayley.model.physical_bodies import check_possible, warn_of_impossible
 from cayley.model.tree import GRAVITY, Tree
 from cayley.wording import did_you_mean
 from cayley.words import what_it_is_here, with_other_names

@@ -39,19 +39,19 @@ class Configurations(Data):
         >>> arm.neutral[3], arm.neutral_within_limits[3].round(4)
         (np.float64(0.0), np.float64(-1.5708))
         """
-        from cayley.kinematics.resting import neutral_within_limits
+        from cayley.kinematics.loops.resting import neutral_within_limits
         return neutral_within_limits(self.tree)
 
     def random_configuration(self, size: int | tuple[int, ...] = (), *,
                              seed: int | np.random.Generator | None = None) -> Array:
         """Configurations (*size, nq) within the limits; see `cayley.model.configurations`. Of a mechanism with loops,
-        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.random_closed`.
+        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.loops.random_closed`.
 
         >>> cy.load("ur5").random_configuration((2, 3), seed=0).shape
         (2, 3, 6)
         """
         if self.loops or self.constraints:
-            from cayley.kinematics.random_closed import random_closed_configuration
+            from cayley.kinematics.loops.random_closed import random_closed_configuration
             return random_closed_configuration(self.tree, size, seed=seed)
         return configurations.random_configuration(self.tree, size, seed=seed)
 

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
     from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
-    from cayley.kinematics.actuation import Actuation
-    from cayley.kinematics.actuation_singularity import ActuationSingularity
-    from cayley.kinematics.assembly_modes import AssemblyModes
-    from cayley.kinematics.closing import Closure
-    from cayley.kinematics.constraint_structure import ConfigurationSingularity, ConstraintStructure
-    from cayley.kinematics.constraints import RowName
-    from cayley.kinematics.dead_centres import DeadCentres
-    from cayley.kinematics.following_inputs import InputPath
-    from cayley.kinematics.input_output import InputOutput
-    from cayley.mechanisms.rolling.slipping import SlipCheck
+    from cayley.kinematics.constraints.actuation import Actuation
+    from cayley.kinematics.constraints.rows import RowName
+    from cayley.kinematics.constraints.structure import ConfigurationSingularity, ConstraintStructure
+    from cayley.kinematics.loops.assembly_modes import AssemblyModes
+    from cayley.kinematics.loops.closing import Closure
+    from cayley.kinematics.loops.dead_centres import DeadCentres
+    from cayley.kinematics.loops.following_inputs import InputPath
+    from cayley.kinematics.singular.actuation_singularity import ActuationSingularity
+    from cayley.kinematics.singular.input_output import InputOutput
+    from cayley.machines.rolling.slipping import SlipCheck
     from cayley.simulation import Trajectory
 
 
@@ -41,7 +41,7 @@ class Constraints(Data):
         >>> cy.load("panda_hand").nv, cy.load("panda_hand").mobility
         (9, 8)
         """
-        from cayley.kinematics.generic_mobility import mobility
+        from cayley.kinematics.constraints.generic_mobility import mobility
         return kept(self, "mobility", lambda: mobility(self.tree))
 
     # Constraints: loops, rods, couplings and mimic joints
@@ -50,48 +50,48 @@ class Constraints(Data):
               limits: bool = False) -> Closure:
         """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept, at the
         time `t` if one of them depends on it, joints that are `fixed` staying where they are; see
-        `cayley.kinematics.closing.close`. `status`, `configuration`, `residual`, `branch`, and how many velocities are
+        `kinematics.loops.closing.close`. `status`, `configuration`, `residual`, `branch`, and how many velocities are
         `independent` there.
 
         >>> closed = cy.load("panda_hand").close(np.full(9, 0.02))
         >>> closed.status, closed.independent
         ('closed', 8)
         """
-        from cayley.kinematics.closing import close
+        from cayley.kinematics.loops.closing import close
         return close(self.tree, q, t, fixed=fixed, limits=limits)
 
     def follow_inputs(self, inputs: Mapping[str, ArrayLike], *, start: ArrayLike, limits: bool = False) -> InputPath:
         """The closed configurations (..., m, nq) as joints go through samples (..., m), by their names, on the branch
-        of `start`, to its end; see `cayley.kinematics.following_inputs.follow_inputs`.
+        of `start`, to its end; see `cayley.kinematics.loops.following_inputs.follow_inputs`.
 
         >>> path = cy.load("slider_crank").follow_inputs({"crank": np.linspace(0.0, 6.0, 100)}, start=np.zeros(3))
         >>> path.status, path.configuration.shape
         ('followed', (100, 3))
         """
-        from cayley.kinematics.following_inputs import follow_inputs
+        from cayley.kinematics.loops.following_inputs import follow_inputs
         return follow_inputs(self.tree, inputs, start, limits=limits)
 
     def consistent_velocity(self, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
                             keep: Sequence[str] = ()) -> Array:
         """The velocities (..., nv) nearest to `qd` that the constraints allow at `q` (..., nq); those of the joints
-        named in `keep` are exactly as given, and the others follow. See `cayley.kinematics.closed_states`.
+        named in `keep` are exactly as given, and the others follow. See `cayley.kinematics.constraints.closed_states`.
 
         >>> cy.load("four_bar").consistent_velocity(np.zeros(3), [2.0, 0.0, 0.0], keep=["crank"]).round(6)
         array([ 2.  , -2.  ,  1.25])
         """
-        from cayley.kinematics.closed_states import consistent_velocity
+        from cayley.kinematics.constraints.closed_states import consistent_velocity
         return consistent_velocity(self.tree, q, qd, t, keep=keep)
 
     def assemblies(self, inputs: Mapping[str, ArrayLike], *, frame: str | None = None, starts: int = 200,
                    limits: bool = False, seed: int = 0) -> AssemblyModes:
         """All closed configurations (m, nq) that searches from many starts find for one set of values of joints, by
         their names, told apart by the pose of a `frame` if one is named; see
-        `cayley.kinematics.assembly_modes.assemblies`.
+        `cayley.kinematics.loops.assembly_modes.assemblies`.
 
         >>> cy.load("slider_crank").assemblies({"crank": 0.3}).count
         2
         """
-        from cayley.kinematics.assembly_modes import assemblies
+        from cayley.kinematics.loops.assembly_modes import assemblies
         return assemblies(self.tree, inputs, frame=frame, starts=starts, limits=limits, seed=seed)
 
     @one_kernel("q")
@@ -102,7 +102,7 @@ class Constraints(Data):
         >>> cy.load("panda_hand").constraint_residual(np.arange(9.0))
         array([1.])
         """
-        from cayley.kinematics.constraints import residual_kernel
+        from cayley.kinematics.constraints.rows import residual_kernel
         return residual_kernel(self.tree)
 
     @one_kernel("q", "qd")
@@ -113,7 +113,7 @@ class Constraints(Data):
         >>> cy.load("panda_hand").constraint_rates(np.zeros(9), np.arange(9.0))
         array([1.])
         """
-        from cayley.kinematics.constraints import rates_kernel
+        from cayley.kinematics.constraints.rows import rates_kernel
         return rates_kernel(self.tree)
 
     @one_kernel("q")
@@ -123,7 +123,7 @@ class Constraints(Data):
         >>> cy.load("panda_hand").constraint_jacobian(np.zeros(9))[:, -2:]
         array([[-1.,  1.]])
         """
-        from cayley.kinematics.constraints import jacobian_kernel
+        from cayley.kinematics.constraints.rows import jacobian_kernel
         return jacobian_kernel(self.tree)
 
     @one_kernel("q", "qd")
@@ -131,18 +131,18 @@ class Constraints(Data):
         """`constraint_drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd +
         drift = 0 keep the constraints.
         """
-        from cayley.kinematics.constraints import drift_kernel
+        from cayley.kinematics.constraints.rows import drift_kernel
         return drift_kernel(self.tree)
 
     @property
     def constraint_structure(self) -> ConstraintStructure:
         """Mobility and Gruebler's count, redundant rows by name, and velocities from which the others follow; see
-        `cayley.kinematics.constraint_structure`.
+        `cayley.kinematics.constraints.structure`.
 
         >>> cy.load("panda_hand").constraint_structure.mobility
         8
         """
-        from cayley.kinematics.constraint_structure import constraint_structure
+        from cayley.kinematics.constraints.structure import constraint_structure
         return constraint_structure(self.tree)
 
     @property
@@ -169,33 +169,33 @@ class Constraints(Data):
     @property
     def actuation(self) -> Actuation:
         """Whether the actuated joints are as many as it takes: fully, redundantly or under-actuated, and what they do
-        not drive; see `cayley.kinematics.actuation`.
+        not drive; see `cayley.kinematics.constraints.actuation`.
 
         >>> print(cy.load("slider_crank").actuation)
         fully actuated by crank
         """
-        from cayley.kinematics.actuation import actuation
+        from cayley.kinematics.constraints.actuation import actuation
         return actuation(self.tree)
 
     def configuration_singularity(self, q: ArrayLike, t: float | None = None, *,
                                   tolerance: float = 1e-7) -> ConfigurationSingularity:
         """Whether closed configurations (..., nq) are dead centres, which joints are stopped there, or bifurcations;
-        see `cayley.kinematics.constraint_structure`.
+        see `cayley.kinematics.constraints.structure`.
 
         >>> cy.load("four_bar").configuration_singularity([0.0, 0.0, 0.0]).kind
         'regular'
         """
-        from cayley.kinematics.constraint_structure import configuration_singularity
+        from cayley.kinematics.constraints.structure import configuration_singularity
         return configuration_singularity(self.tree, q, t, tolerance=tolerance)
 
     def dead_centres(self, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadCentres:
         """All dead centres that a mechanism of one degree of freedom, or with joints `held`, passes from a closed
-        configuration (nq) on; see `cayley.kinematics.dead_centres`.
+        configuration (nq) on; see `cayley.kinematics.loops.dead_centres`.
 
         >>> cy.load("slider_crank").dead_centres([0.0, 0.0, 0.0]).stopped
         (('slider',), ('slider',))
         """
-        from cayley.kinematics.dead_centres import dead_centres
+        from cayley.kinematics.loops.dead_centres import dead_centres
         return dead_centres(self.tree, q, held=held)
 
     @one_kernel("q", "qd", "tau")
@@ -219,8 +219,8 @@ class Constraints(Data):
 
     def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:
         """Whether the wheels, discs and balls of a run could roll with a coefficient of friction, and when they first
-        could not; see `cayley.mechanisms.slip_check`."""
-        from cayley.mechanisms import slip_check
+        could not; see `cayley.machines.slip_check`."""
+        from cayley.machines import slip_check
         return slip_check(self.tree, run.t, run.q, run.qd, np.zeros_like(run.qd) if run.tau is None else run.tau,
                           friction)
 
@@ -231,7 +231,7 @@ class Constraints(Data):
         >>> cy.load("panda_hand").constraint_rows
         (RowName(constraint='mimic panda_finger_joint2', holds='coordinates'),)
         """
-        from cayley.kinematics.constraints import row_names
+        from cayley.kinematics.constraints.rows import row_names
         return row_names(self.tree)
 
     # From actuated joints to the motion of a frame, and back
@@ -240,12 +240,12 @@ class Constraints(Data):
     def actuated_jacobian(self, frame: str, *, axes: str,
                           at: ArrayLike | FrameName | None = None) -> Kernel:
         """`actuated_jacobian(q, frame, axes=..., at=None)`: the twist of a frame by the velocities of the actuated
-        joints, (..., 6, m), all constraints kept; see `cayley.kinematics.actuated_motion`.
+        joints, (..., 6, m), all constraints kept; see `cayley.kinematics.constraints.actuated_motion`.
 
         >>> cy.load("four_bar").actuated_jacobian([0.0, 0.0, 0.0], "rocker", axes="world")[5].round(6)
         array([0.625])
         """
-        from cayley.kinematics.actuated_motion import actuated_jacobian_kernel
+        from cayley.kinematics.constraints.actuated_motion import actuated_jacobian_kernel
         return actuated_jacobian_kernel(self.tree, frame, axes=axes, at=at)
 
     @one_kernel("q", "rates")
@@ -256,7 +256,7 @@ class Constraints(Data):
         >>> cy.load("four_bar").actuated_motion([0.0, 0.0, 0.0], [1.6]).round(6)
         array([ 1.6, -1.6,  1. ])
         """
-        from cayley.kinematics.actuated_motion import actuated_motion_kernel
+        from cayley.kinematics.constraints.actuated_motion import actuated_motion_kernel
         return actuated_motion_kernel(self.tree)
 
     @one_kernel("q", "rates", "accelerations")
@@ -267,28 +267,28 @@ class Constraints(Data):
         >>> cy.load("four_bar").actuated_acceleration([0.0, 0.0, 0.0], [0.0], [1.6]).round(6)
         array([ 1.6, -1.6,  1. ])
         """
-        from cayley.kinematics.actuated_motion import actuated_acceleration_kernel
+        from cayley.kinematics.constraints.actuated_motion import actuated_acceleration_kernel
         return actuated_acceleration_kernel(self.tree)
 
     def input_output(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str) -> InputOutput:
         """Jx and Jq of Jx xd = Jq qd_a between the motion of a frame and the actuated joints, with rates and forces
-        both ways; see `cayley.kinematics.input_output`.
+        both ways; see `cayley.kinematics.singular.input_output`.
 
         >>> both = cy.load("four_bar").input_output([0.0, 0.0, 0.0], "rocker", task=(0, 0, 0, 0, 0, 1), axes="world")
         >>> both.motion([1.6]).round(6), both.rates([1.0]).round(6), both.forces([1.6]).round(6)
         (array([1.]), array([1.6]), array([1.]))
         """
-        from cayley.kinematics.input_output import input_output
+        from cayley.kinematics.singular.input_output import input_output
         return input_output(self.tree, q, frame, task=task, axes=axes)
 
     def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
                               characteristic_length: float = 1.0, tolerance: float = 1e-7) -> ActuationSingularity:
         """Whether one closed configuration (nq) is an inverse, direct or constraint singularity, with the motions that
-        a frame loses and gains; see `cayley.kinematics.actuation_singularity`.
+        a frame loses and gains; see `cayley.kinematics.singular.actuation_singularity`.
 
         >>> cy.load("four_bar").actuation_singularity([0.0, 0.0, 0.0], "tool", task="position", axes="world").kind
         'regular'
         """
-        from cayley.kinematics.actuation_singularity import actuation_singularity
+        from cayley.kinematics.singular.actuation_singularity import actuation_singularity
         return actuation_singularity(self.tree, q, frame, task=task, axes=axes,
                                      characteristic_length=characteristic_length, tolerance=tolerance)

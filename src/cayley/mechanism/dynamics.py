@@ -114,7 +114,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").inertia_condition([0.3, -0.7]).round(3)
         np.float64(6.459)
         """
-        from cayley.compiler.definite import scaled_condition
+        from cayley.compiler.solving.definite import scaled_condition
         return scaled_condition(self.inertia_matrix(q))
 
     def inertia_regularity(self, q: ArrayLike) -> InertiaRegularity:

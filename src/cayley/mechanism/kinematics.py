@@ -14,13 +14,13 @@ from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
-    from cayley.kinematics.formed_jacobian import By
-    from cayley.kinematics.indices import Indices
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
+    from cayley.kinematics.jacobians.formed_jacobian import By
     from cayley.kinematics.link_motion import LinkMotion
-    from cayley.kinematics.singular_loci import SingularLocus
-    from cayley.kinematics.singularities import Singularity
+    from cayley.kinematics.singular.indices import Indices
+    from cayley.kinematics.singular.singular_loci import SingularLocus
+    from cayley.kinematics.singular.singularities import Singularity
 
 
 class Kinematics(Data):
@@ -58,7 +58,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").coordinates([0.0, np.pi / 2], "tool", orientation="rotation vector").round(6)
         array([0.5 , 0.4 , 0. , 0. , 0. , 1.570796])
         """
-        from cayley.kinematics import analytic
+        from cayley.kinematics.jacobians import analytic
         from cayley.kinematics.orientation import orientation as orientation_named
         size = 3 + orientation_named(orientation).size
         infinite = orientation == "vector-parameter"  # the others have values everywhere
@@ -78,7 +78,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").twist([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
         array([0. , 0.9, 0. , 0. , 0. , 1. ])
         """
-        from cayley.kinematics import velocity
+        from cayley.kinematics.jacobians import velocity
         return frame_kernel(self.tree, velocity.twist, "(q),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", "qdd", given=["at"])
@@ -89,7 +89,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").acceleration([0.0, 0.0], [1.0, 0.0], [0.0, 0.0], "tool", axes="world") + 0.0
         array([-0.9, 0. , 0. , 0. , 0. , 0. ])
         """
-        from cayley.kinematics import velocity
+        from cayley.kinematics.jacobians import velocity
         return frame_kernel(self.tree, velocity.acceleration, "(q),(v),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", given=["at"])
@@ -101,7 +101,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").frame_bias([0.0, 0.0], [1.0, 0.0], "tool", axes="world") + 0.0
         array([-0.9, 0. , 0. , 0. , 0. , 0. ])
         """
-        from cayley.kinematics import velocity
+        from cayley.kinematics.jacobians import velocity
         return frame_kernel(self.tree, velocity.frame_bias, "(q),(v)->(6)", frame, axes=axes, at=at)
 
     @family("q", "qd", "qdd")
@@ -141,7 +141,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").jacobian([0.0, 0.0], "tool", axes="world")[1]
         array([0.9, 0.4])
         """
-        from cayley.kinematics import general_jacobian
+        from cayley.kinematics.jacobians import general_jacobian
         return frame_kernel(self.tree, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
@@ -149,14 +149,14 @@ class Kinematics(Data):
     def formed_jacobian(self, frame: str, *, formed_in: str, referred_to: str, by: By = "matrices") -> Kernel:
         """`formed_jacobian(q, frame, formed_in=..., referred_to=..., by="matrices")`: the Jacobian (..., 6, nv) formed
         at the origin of one frame and referred to the axes of another, "world", "body" (the frame itself) or a name;
-        by rotation matrices, or by "vector-parameters". See `cayley.kinematics.formed_jacobian`.
+        by rotation matrices, or by "vector-parameters". See `cayley.kinematics.jacobians.formed_jacobian`.
 
         >>> arm = cy.load("planar2r")
         >>> middle = arm.formed_jacobian([0.3, 0.7], "tool", formed_in="link2", referred_to="link2")
         >>> np.allclose(middle, arm.jacobian([0.3, 0.7], "tool", axes="link2", at="link2"))
         True
         """
-        from cayley.kinematics.formed_jacobian import formed_jacobian
+        from cayley.kinematics.jacobians.formed_jacobian import formed_jacobian
         return frame_kernel(self.tree, formed_jacobian, "(q)->(6,v)", frame, formed_in=formed_in,
                             referred_to=referred_to, by=by)
 
@@ -169,7 +169,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").jacobian_rate([0.0, 0.0], [1.0, 0.0], "tool", axes="world")[0]
         array([-0.9, -0.4])
         """
-        from cayley.kinematics import general_jacobian
+        from cayley.kinematics.jacobians import general_jacobian
         return frame_kernel(self.tree, general_jacobian.jacobian_rate, "(q),(v)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
@@ -183,7 +183,7 @@ class Kinematics(Data):
         array([[-0.9, -0.4],
                [-0.4, -0.4]])
         """
-        from cayley.kinematics import general_jacobian
+        from cayley.kinematics.jacobians import general_jacobian
         return frame_kernel(self.tree, general_jacobian.hessian, "(q)->(6,v,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
 
@@ -197,7 +197,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").analytic_jacobian([0.0, 0.0], "tool", orientation="quaternion")[6]
         array([0.5, 0.5])
         """
-        from cayley.kinematics import analytic
+        from cayley.kinematics.jacobians import analytic
         from cayley.kinematics.orientation import orientation as orientation_named
         check = analytic.check_orientation(self.tree, frame, orientation=orientation, relative_to=relative_to)
         return frame_kernel(self.tree, analytic.analytic_jacobian,
@@ -219,7 +219,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").joint_forces_that_exert([0.0, 0.0], up, "tool", axes="world")
         array([9., 4.])
         """
-        from cayley.kinematics import actuated_motion
+        from cayley.kinematics.constraints import actuated_motion
         return frame_kernel(self.tree, actuated_motion.joint_forces_that_exert, "(q),(6)->(v)", frame, axes=axes,
                             at=at)
 
@@ -233,7 +233,7 @@ class Kinematics(Data):
         ...                                           axes="world")
         array([9., 4.])
         """
-        from cayley.kinematics import actuated_motion
+        from cayley.kinematics.constraints import actuated_motion
         return frame_kernel(self.tree, actuated_motion.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes,
                             at=at)
 
@@ -250,7 +250,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
         np.float64(0.2)
         """
-        from cayley.kinematics.indices import manipulability
+        from cayley.kinematics.singular.indices import manipulability
         self._task_shape(frame, task, characteristic_length)
         return frame_kernel(self.tree, manipulability, "(q)->()", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
@@ -267,7 +267,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
         (3, 2)
         """
-        from cayley.kinematics.uniform_units import uniform_jacobian
+        from cayley.kinematics.singular.uniform_units import uniform_jacobian
         rows, columns = self._task_shape(frame, task, characteristic_length)
         return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
@@ -282,7 +282,7 @@ class Kinematics(Data):
         >>> round(float(found.condition_number), 6)
         2.440197
         """
-        from cayley.kinematics.indices import indices
+        from cayley.kinematics.singular.indices import indices
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
     def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float | None = None,
@@ -295,7 +295,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
         'boundary'
         """
-        from cayley.kinematics.singularities import singularity_at
+        from cayley.kinematics.singular.singularities import singularity_at
         return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
                               reachable=reachable)
 
@@ -307,7 +307,7 @@ class Kinematics(Data):
         >>> [round(curve.radius, 3) for curve in cy.load("planar3r").singular_locus("tool").curves]
         [2.3, 1.3, 0.7, 0.3]
         """
-        from cayley.kinematics.singular_loci import singular_locus
+        from cayley.kinematics.singular.singular_loci import singular_locus
         return singular_locus(self.tree, frame, limits=limits, held=held, samples=samples, points=points, seed=seed)
 
     # Inverse kinematics
@@ -348,7 +348,7 @@ class Kinematics(Data):
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""
-        from cayley.kinematics.uniform_units import uniform_jacobian
+        from cayley.kinematics.singular.uniform_units import uniform_jacobian
         return np.shape(
             uniform_jacobian(self.tree, self.neutral, frame, task=task, axes="world",
                              characteristic_length=characteristic_length))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cayley.drawing.played import MotionLike
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace
-    from cayley.mechanisms.workspace_maps import WorkspaceMap
+    from cayley.machines.workspace_maps import WorkspaceMap
     from cayley.shapes import Shapes
 
 

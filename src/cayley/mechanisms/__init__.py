@@ -1,5 +1,8 @@
-"""Machines that are no open trees: parallel machines and linkages, with their closed forms."""
+"""The former name of `cayley.machines`, which works until version 0.3."""
 
-from cayley.lazy_names import lazy_names
+import warnings
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+from cayley import machines
+
+__getattr__, __dir__ = machines.__getattr__, machines.__dir__
+warnings.warn("cayley.mechanisms is now cayley.machines", DeprecationWarning, stacklevel=2)

@@ -11,7 +11,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Body, Frame, Joint, NamedConfiguration, frozen_pose
-from cayley.model.possible_bodies import check_possible
+from cayley.model.physical_bodies import check_possible
 from cayley.model.renaming import with_prefix
 from cayley.model.tree import Tree
 from cayley.wording import shown

@@ -12,7 +12,7 @@ from cayley.errors import ModelError
 from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits, Rotor
-from cayley.model.possible_bodies import check_possible
+from cayley.model.physical_bodies import check_possible
 from cayley.model.tree import Tree
 from cayley.wording import shown
 

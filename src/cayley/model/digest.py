@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.model.tree import Tree
 
 _NOT_NUMBERS = ("source", "notes")

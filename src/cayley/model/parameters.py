@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import in_general_position, is_symbolic
-from cayley.compiler.symbols import symbols
+from cayley.compiler.tracing.nominal_values import in_general_position, is_symbolic
+from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.model.parts import Body, BodyByMoments, Frame, Friction, Joint, Rotor

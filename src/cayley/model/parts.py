@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic
-from cayley.compiler.symbols import Symbols
+from cayley.compiler.tracing.nominal_values import is_symbolic
+from cayley.compiler.tracing.symbols import Symbols
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of

@@ -15,7 +15,7 @@ from cayley.model.catalogue.packaged import packaged_file
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats import format_of
 from cayley.model.masses import with_missing_masses
-from cayley.model.possible_bodies import warn_of_impossible
+from cayley.model.physical_bodies import warn_of_impossible
 from cayley.model.source import Source
 from cayley.model.tree import Tree
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.masses import rigid_groups

@@ -21,7 +21,7 @@ from cayley.model.gravity import IDLE, gravity_is_idle
 from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
 from cayley.model.parts import Body, Frame, Joint
-from cayley.model.possible_bodies import impossibilities
+from cayley.model.physical_bodies import impossibilities
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import Spring
 from cayley.model.tree import Tree

@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.batch import tolerance_of

@@ -26,7 +26,7 @@ class Composed(Motion):
     """The motion along a `path`, a motion whose time is the parameter s of the path, where `timing`, a motion of one
     coordinate, gives s at each time.
 
-    >>> from cayley.planning.polynomials import Polynomials, line
+    >>> from cayley.planning.splines.polynomials import Polynomials, line
     >>> path = line(0.0, 1.0, [0.0, 0.0], [2.0, -1.0])
     >>> timing = Polynomials([0.0, 4.0], [[[0.0], [0.0], [3 / 16], [-1 / 32]]])
     >>> Composed(path, timing)([2.0, 4.0]).q

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, Scalar

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.graph import Node
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.planning.given import positive_seconds
+from cayley.planning.checked_numbers import positive_seconds
 from cayley.showing import Pictured, brief
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ class Motion(Pictured, ABC):
         if not self.start <= start < end <= self.end:
             raise PlanningError(f"[{start:g}, {end:g}] is no part of the motion in [{self.start:g}, {self.end:g}]")
         from cayley.planning.composed import Composed
-        from cayley.planning.polynomials import line
+        from cayley.planning.splines.polynomials import line
         return Composed(self, line(start, end, start, end))
 
     def then(self, *others: Motion) -> Motion:
@@ -268,7 +268,7 @@ class Motion(Pictured, ABC):
     def _retimed(self, rate: float, start: float) -> Motion:
         """At this rate from the start on; backwards if it is negative."""
         from cayley.planning.composed import Composed
-        from cayley.planning.polynomials import line
+        from cayley.planning.splines.polynomials import line
         ends = (self.start, self.end) if rate > 0 else (self.end, self.start)
         return Composed(self, line(start, start + self.duration / abs(rate), *ends))
 

@@ -19,10 +19,10 @@ from cayley.planning.motion import Motion
 
 FORMAT = "cayley motion 1"
 _KINDS = {
-    "Polynomials": "cayley.planning.polynomials", "Composed": "cayley.planning.composed",
+    "Polynomials": "cayley.planning.splines.polynomials", "Composed": "cayley.planning.composed",
     "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together",
-    "Cycloid": "cayley.planning.cycloid", "RotationCurve": "cayley.planning.rotation_curve",
-    "PoseCurve": "cayley.planning.pose_curve", "Screws": "cayley.planning.screw",
+    "Cycloid": "cayley.planning.rest_to_rest.cycloid", "RotationCurve": "cayley.planning.poses.rotation_curve",
+    "PoseCurve": "cayley.planning.poses.pose_curve", "Screws": "cayley.planning.poses.screw",
     "Standing": "cayley.planning.standing"}
 
 

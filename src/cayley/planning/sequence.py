@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.given import positive_seconds
-from cayley.planning.knots import through_knots
+from cayley.planning.checked_numbers import positive_seconds
 from cayley.planning.motion import Derivatives, Motion, held
-from cayley.planning.polynomials import PolynomialPieces, moved
+from cayley.planning.splines.knots import through_knots
+from cayley.planning.splines.polynomials import PolynomialPieces, moved
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array, FieldArray, Scalar
-from cayley.planning.given import positive_seconds
+from cayley.planning.checked_numbers import positive_seconds
 from cayley.planning.motion import Derivatives, Motion
 
 
@@ -15,7 +15,7 @@ from cayley.planning.motion import Derivatives, Motion
 class Standing(Motion):
     """The configuration `q` (n) from `start` to `end` [s], which may be the same: then `then` leaves it out.
 
-    >>> from cayley.planning.polynomials import line
+    >>> from cayley.planning.splines.polynomials import line
     >>> Standing([1.0, 2.0]).duration, Standing([1.0]).then(line(0.0, 2.0, [1.0], [3.0])).duration
     (0.0, 2.0)
     """

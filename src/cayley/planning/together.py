@@ -15,7 +15,7 @@ from cayley.planning.motion import Derivatives, Motion
 class Together(Motion):
     """The coordinates of the first motion, then those of the next, and so on; all have the same start and end.
 
-    >>> from cayley.planning.polynomials import line
+    >>> from cayley.planning.splines.polynomials import line
     >>> Together((line(0.0, 2.0, [0.0], [1.0]), line(0.0, 2.0, [5.0], [3.0])))(1.0).q
     array([0.5, 4. ])
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.lazy_arrays import is_lazy
+from cayley.compiler.algebras.lazy_arrays import is_lazy
 from cayley.compiler.typing import Array
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.measurements import Measurements

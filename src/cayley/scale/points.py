@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cayley.compiler.lazy_arrays import is_lazy
+from cayley.compiler.algebras.lazy_arrays import is_lazy
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SignatureError

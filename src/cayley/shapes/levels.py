@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cayley.compiler import cache
+from cayley.compiler.native import cache
 from cayley.shapes.surface import Surface
 
 LEVELS = (4000, 1600, 640, 256, 100)  # triangles

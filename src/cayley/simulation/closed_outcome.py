@@ -9,8 +9,8 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.mechanics.constrained import null_space_basis
 from cayley.geometry.batch import place, tolerance_of
-from cayley.kinematics.constraint_structure import constraint_structure, dependent_rows
-from cayley.kinematics.constraints import jacobian_kernel, residual_kernel, row_names
+from cayley.kinematics.constraints.rows import jacobian_kernel, residual_kernel, row_names
+from cayley.kinematics.constraints.structure import constraint_structure, dependent_rows
 from cayley.model.tree import Tree
 
 _NEAR = 0.1  # of the largest singular value: constraints that nearly depend on each other

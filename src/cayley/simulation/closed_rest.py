@@ -18,7 +18,7 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics.mechanics.constrained import null_space_basis
-from cayley.kinematics.constraints import jacobian_kernel
+from cayley.kinematics.constraints.rows import jacobian_kernel
 from cayley.simulation.rest import Holding, Rest, Sliding
 from cayley.simulation.stops import Stop
 from cayley.systems.holding import Act, Blocks

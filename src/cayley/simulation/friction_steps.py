@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.dry_friction import corrected, held_solve
 from cayley.dynamics.open_tree.mechanics import TreeMechanics

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.algebras.foreign_symbols import rollout_numbers
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
-from cayley.compiler.foreign_symbols import rollout_numbers
-from cayley.compiler.jax_layers import jax_layer
+from cayley.compiler.derivatives.jax_layers import jax_layer
+from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.local_functions import call, packed
-from cayley.compiler.torch_layers import torch_layer
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
 from cayley.errors import ConventionError, GeometryError, SignatureError, UnsupportedError
-from cayley.kinematics.closed_states import check_closed_state
+from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.simulation.closed_friction_steps import closed_friction_step
@@ -31,16 +31,16 @@ from cayley.simulation.rest import checked_coulomb
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems import rollouts as systems
 from cayley.systems.arguments import check_lists
+from cayley.systems.checkpoints import Run
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
-from cayley.systems.recorded_run import Run
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 
 if TYPE_CHECKING:
-    from cayley.compiler.c_source import CSource
+    from cayley.compiler.c.c_source import CSource
     from cayley.compiler.kernel import Kernel
 
 

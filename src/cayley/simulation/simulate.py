@@ -17,7 +17,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import numbers
-from cayley.kinematics.closed_states import check_closed_state
+from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
 from cayley.simulation.closed_outcome import closed_outcome

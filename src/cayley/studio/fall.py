@@ -14,8 +14,8 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import UnsupportedError
-from cayley.kinematics.closing import close
 from cayley.kinematics.forward import body_poses
+from cayley.kinematics.loops.closing import close
 from cayley.mechanism import Mechanism
 from cayley.model.constraints import constraints_of, tied_joints
 from cayley.model.joint_kinds import Motion

@@ -18,14 +18,14 @@ import numpy as np
 
 from cayley.compiler.backends.javascript import iteration_text, javascript_text
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations import quaternion_from_roll_pitch_yaw
-from cayley.kinematics.constraint_scale import machine_size
-from cayley.kinematics.constraints import hold_positions, residual
-from cayley.kinematics.following_step import following_step
+from cayley.kinematics.constraints.inputs import Inputs
+from cayley.kinematics.constraints.rows import hold_positions, residual
+from cayley.kinematics.constraints.scale import machine_size
 from cayley.kinematics.forward import body_poses
-from cayley.kinematics.inputs import Inputs
+from cayley.kinematics.loops.following_step import following_step
 from cayley.model.tree import Tree
 from cayley.studio.sliders import Slider
 

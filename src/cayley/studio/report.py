@@ -23,14 +23,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.trial import Trial
+from cayley.control.trials.law_trial import Trial
 from cayley.drawing.played import MotionLike, played
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
 from cayley.showing import ReportPage
-from cayley.studio.asked import Asked
 from cayley.studio.closed_section import cost_section, mobility_section
 from cayley.studio.counts_section import compared, counts_section, headline, timing_section
 from cayley.studio.demonstration import demonstration
@@ -39,6 +38,7 @@ from cayley.studio.fall import Fall, fall, floating, held
 from cayley.studio.motion_section import motion_section
 from cayley.studio.payload_section import payload_section
 from cayley.studio.pictures import EnergyPlot, manipulability_picture, reachable, workspace_picture
+from cayley.studio.queries import Asked
 from cayley.studio.scene import embedded, main_frame, scene_parts
 from cayley.studio.tables import dh_words, html_table, listed
 from cayley.studio.trial_sections import control_sections, trial_facts

@@ -19,7 +19,7 @@ from cayley.drawing.skins import Skins
 from cayley.drawing.solids import plate
 from cayley.drawing.views import view_of
 from cayley.geometry.pose import Pose
-from cayley.kinematics.constraint_scale import machine_size
+from cayley.kinematics.constraints.scale import machine_size
 from cayley.model.tree import Tree
 from cayley.shapes import shapes_of
 from cayley.studio.motion_text import motion_text

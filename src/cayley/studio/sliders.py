@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import skeleton
-from cayley.kinematics.constraints import hold_positions, jacobian, residual
+from cayley.kinematics.constraints.rows import hold_positions, jacobian, residual
 from cayley.model.tree import Tree
 
 _INDEPENDENT = 1e-7  # of the largest singular value

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.roots import newton
-from cayley.compiler.symbols import where
+from cayley.compiler.solving.roots import newton
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
 from cayley.systems.layout import State, as_vector, joined

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cayley.compiler.c_expressions import helper_names
-from cayley.compiler.c_source import CSource, Parameters, c_dialect, c_source, declared, parameter_names, spelled
-from cayley.compiler.c_words import FOR_PARAMETERS
-from cayley.compiler.names import identifier, unique
+from cayley.compiler.c.c_expressions import helper_names
+from cayley.compiler.c.c_source import CSource, Parameters, c_dialect, c_source, declared, parameter_names, spelled
+from cayley.compiler.c.c_words import FOR_PARAMETERS
 from cayley.compiler.precision import PRECISION, dtype_name
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.names import identifier, unique
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import DTypeLike
 from cayley.systems.digital_step import digital_step
 from cayley.systems.ports import Block

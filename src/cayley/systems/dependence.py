@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from cayley.compiler.graph import ancestors
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import Signature, spell
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.graph import ancestors
+from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.layout import as_vector, joined
 from cayley.systems.system import System

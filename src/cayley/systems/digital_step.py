@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import spell
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
 from cayley.systems.dependence import outputs_depend_on_time

@@ -7,8 +7,8 @@ from functools import reduce
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
-from cayley.compiler.symbols import where
+from cayley.compiler.derivatives.derivative import independent, jacobian
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import Flow
 from cayley.systems.layout import State, as_vector, joined, mode_number

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from cayley.compiler.algebras.foreign_symbols import rollout_numbers
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
-from cayley.compiler.foreign_symbols import rollout_numbers
 from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError

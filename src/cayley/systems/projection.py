@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.layout import Layout, State, as_vector, joined
 from cayley.systems.record import Record

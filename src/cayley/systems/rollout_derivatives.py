@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cayley.compiler.derivatives.jacobian_products import slopes_of_sum
 from cayley.compiler.iterate import Iterated, iterate
-from cayley.compiler.jacobian_products import slopes_of_sum
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.signature import spell
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.systems.recorded_run import RecordedRun, Run, from_to, summed
+from cayley.systems.checkpoints import RecordedRun, Run, from_to, summed
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
-from cayley.systems.recorded_run import RecordedRun, Run
+from cayley.systems.checkpoints import RecordedRun, Run
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 
 Shape = tuple[int, ...]

@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array
 from cayley.errors import SignatureError
-from cayley.systems.recorded_run import RecordedRun, Run, summed
+from cayley.systems.checkpoints import RecordedRun, Run, summed
 from cayley.systems.rollout_derivatives import WORK, RolloutDerivatives
 from cayley.wording import shown
 

@@ -18,37 +18,37 @@ import numpy as np
 from cayley.compiler.backends import backend_named
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.backends.protocol import Backend
+from cayley.compiler.derivatives.jax_layers import jax_layer
+from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.iterate import Iterated, iterate
-from cayley.compiler.jax_layers import jax_layer
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions, call, packed
 from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
-from cayley.compiler.symbols import where
-from cayley.compiler.torch_layers import torch_layer
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.systems.arguments import check_lists, given_inputs, given_parameters
+from cayley.systems.checkpoints import Run
+from cayley.systems.compiled_transitions import Watching
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.kept_constraints import check_constraints
-from cayley.systems.known_instants import KnownInstants
 from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
-from cayley.systems.recorded_run import Run
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
-from cayley.systems.watching import Watching
+from cayley.systems.transition_derivatives import KnownInstants
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from cayley.compiler.c_source import CSource
+    from cayley.compiler.c.c_source import CSource
 
 _TURN = 0.25  # seconds of work between two looks at the clock, and at Ctrl-C
 _LITTLE = 2_000_000  # derivatives of single numbers: a small piece of work

@@ -27,7 +27,7 @@ from cayley.wording import did_you_mean, shown
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from cayley.compiler.c_source import CSource
+    from cayley.compiler.c.c_source import CSource
     from cayley.compiler.kernel import Kernel
     from cayley.systems.driving import InputLike
     from cayley.systems.events import Event

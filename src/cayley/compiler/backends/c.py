@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c_iteration import c_iteration
-from cayley.compiler.c_source import CSource, c_source
+from cayley.compiler.c.c_iteration import c_iteration
+from cayley.compiler.c.c_source import CSource, c_source
 from cayley.compiler.iteration import Iteration
 from cayley.compiler.operations import OPERATIONS, OWN
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.program import Program
 
 
 class C(Backend):

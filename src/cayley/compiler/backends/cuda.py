@@ -13,14 +13,20 @@ import numpy as np
 from cayley.compiler.backends.gpu_arrays import as_given, batch_of, empty, is_on_gpu, loaded_cupy, on_gpu
 from cayley.compiler.backends.gpu_code import Code, Written, moves_tiles
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.cuda_iteration import TOGETHER, cuda_iteration, iteration_name, limbed_program, memory_of_block
-from cayley.compiler.cuda_limbs import THREADS
-from cayley.compiler.cuda_rows import TILE, cuda_rows, memory_of_tiles, pays
-from cayley.compiler.cuda_source import Strides, cuda_source, kernel_name
+from cayley.compiler.cuda.cuda_iteration import (
+    TOGETHER,
+    cuda_iteration,
+    iteration_name,
+    limbed_program,
+    memory_of_block,
+)
+from cayley.compiler.cuda.cuda_limbs import THREADS
+from cayley.compiler.cuda.cuda_rows import TILE, cuda_rows, memory_of_tiles, pays
+from cayley.compiler.cuda.cuda_source import Strides, cuda_source, kernel_name
 from cayley.compiler.iteration import CHANGING, CYCLING, Iteration, Turns
 from cayley.compiler.operations import OPERATIONS, OWN
 from cayley.compiler.precision import PRECISION, computed_in, dtype_name
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
 

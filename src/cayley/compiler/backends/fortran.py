@@ -13,13 +13,13 @@ from zlib import crc32
 
 import numpy as np
 
+from cayley.compiler.algebras.equations import Equations, equations
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c_words import FOR_FUNCTIONS
-from cayley.compiler.equations import Equations, equations
-from cayley.compiler.names import identifier
+from cayley.compiler.c.c_words import FOR_FUNCTIONS
+from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.operations import OPERATIONS
-from cayley.compiler.program import Program, Variable
-from cayley.compiler.single_precision import in_precision
+from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.program import Program, Variable
 from cayley.errors import UnsupportedError
 from cayley.wording import printable
 
@@ -52,7 +52,7 @@ def fortran_text(program: Program, name: str, precision: str = "double") -> str:
     """The text of a subroutine.
 
     >>> from cayley.compiler.signature import Signature
-    >>> from cayley.compiler.trace import trace
+    >>> from cayley.compiler.tracing.trace import trace
     >>> program = trace(lambda m, v: 0.5 * m * v**2, Signature.parse("(),(2)->(2)"), {}, name="energy",
     ...                 inputs=["m", "v"])
     >>> print(fortran_text(program, "energy"))

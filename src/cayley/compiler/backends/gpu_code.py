@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayley.compiler import cache
 from cayley.compiler.backends.gpu_arrays import Shape, in_turn, is_here, product, states, strides_of, view
-from cayley.compiler.cuda_source import Strides
+from cayley.compiler.cuda.cuda_source import Strides
+from cayley.compiler.native import cache
 from cayley.compiler.precision import PRECISION
 from cayley.compiler.typing import Scalar
 from cayley.errors import SignatureError, UnsupportedError

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from cayley.compiler.algebras.counts import count
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c_expressions import WHOLE, Body, Dialect, Text, block, helper_names, is_helper
-from cayley.compiler.c_loops import LOOP_NAMES, STEP, Place, loop_statements
-from cayley.compiler.c_source import Parameters, comment, parameter_names, spoken, table
-from cayley.compiler.counts import count
+from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text, block, helper_names, is_helper
+from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, Place, loop_statements
+from cayley.compiler.c.c_source import Parameters, comment, parameter_names, spoken, table
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
-from cayley.compiler.names import free_prefix, identifier
 from cayley.compiler.operations import OPERATIONS, OWN
-from cayley.compiler.program import Program, Variable
+from cayley.compiler.tracing.names import free_prefix, identifier
+from cayley.compiler.tracing.program import Program, Variable
 from cayley.errors import UnsupportedError
 
 _LANGUAGE = """
@@ -145,7 +145,7 @@ def javascript_text(program: Program, name: str) -> str:
     """The function and what it calls, without words about it: what a page can hold in a <script>.
 
     >>> from cayley.compiler.signature import Signature
-    >>> from cayley.compiler.trace import trace
+    >>> from cayley.compiler.tracing.trace import trace
     >>> program = trace(lambda m, v: 0.5 * m * v**2, Signature.parse("(),(2)->(2)"), {}, name="energy",
     ...                 inputs=["m", "v"])
     >>> print(javascript_text(program, "energy"))

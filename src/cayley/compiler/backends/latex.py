@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from cayley.compiler.algebras.equations import equations
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c_words import FOR_FUNCTIONS
-from cayley.compiler.equations import equations
-from cayley.compiler.names import identifier
+from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.operations import OPERATIONS
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.program import Program
 
 
 class Latex(Backend):

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cayley.compiler import numpy_api
 from cayley.compiler.arguments import as_operand, called
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.compile import Compiled, Jobs, core_parts, core_shape, loaded, object_code
-from cayley.compiler.iterated_loop import IteratedLoop
 from cayley.compiler.iteration import CHANGING, LOOPS, Iteration, Turns
-from cayley.compiler.llvm import Core
-from cayley.compiler.machine import host
+from cayley.compiler.native import numpy_api
+from cayley.compiler.native.compile import Compiled, Jobs, core_parts, core_shape, loaded, object_code
+from cayley.compiler.native.iterated_loop import IteratedLoop
+from cayley.compiler.native.llvm import Core
+from cayley.compiler.native.machine import host
+from cayley.compiler.native.parallel import Parallel, Prepared
 from cayley.compiler.operations import OPERATIONS, OWN
-from cayley.compiler.parallel import Parallel, Prepared
 from cayley.compiler.precision import PRECISION, computed_in
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import SignatureError
 

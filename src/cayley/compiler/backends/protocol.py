@@ -7,10 +7,10 @@ from typing import Protocol
 
 import numpy as np
 
-from cayley.compiler.composed import program_of
 from cayley.compiler.iteration import Iteration, Turns
 from cayley.compiler.operations import ARITHMETIC, CALLS, MARKS, OPERATIONS
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.composed import program_of
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import UnsupportedError
 

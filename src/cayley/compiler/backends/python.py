@@ -7,12 +7,12 @@ from __future__ import annotations
 import keyword
 from typing import Any
 
+from cayley.compiler.algebras.equations import equations
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c_words import FOR_FUNCTIONS
-from cayley.compiler.equations import equations
-from cayley.compiler.names import identifier
+from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.operations import OPERATIONS
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Scalar, Text
 
 
@@ -39,7 +39,7 @@ def python_text(program: Program, name: str) -> str:
     """The text of a module with one function. Arrays are lists, nested as their shapes say; scalars are numbers.
 
     >>> from cayley.compiler.signature import Signature
-    >>> from cayley.compiler.trace import trace
+    >>> from cayley.compiler.tracing.trace import trace
     >>> program = trace(lambda m, v: 0.5 * m * v**2, Signature.parse("(),(2)->(2)"), {}, name="energy",
     ...                 inputs=["m", "v"])
     >>> print(python_text(program, "energy"))

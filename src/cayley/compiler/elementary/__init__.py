@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 
-from cayley.compiler.composed import evaluated
 from cayley.compiler.elementary.double import in_double
+from cayley.compiler.native.vector_assembly import Lanes, Value
 from cayley.compiler.operations import OPERATIONS, Operation
-from cayley.compiler.vector_assembly import Lanes, Value
+from cayley.compiler.tracing.composed import evaluated
 
 Emitter = Callable[..., Value]
 

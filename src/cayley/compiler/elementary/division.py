@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cayley.compiler.elementary.double import in_double
-from cayley.compiler.vector_assembly import Lanes, Value
+from cayley.compiler.native.vector_assembly import Lanes, Value
 
 INFINITY = float("inf")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 
-from cayley.compiler.vector_assembly import Lanes, Value
+from cayley.compiler.native.vector_assembly import Lanes, Value
 
 
 def in_double(function: Callable[..., Value]) -> Callable[..., Value]:

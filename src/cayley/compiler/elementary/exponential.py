@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cayley.compiler.elementary.double import in_double, two_sum
-from cayley.compiler.vector_assembly import Lanes, Value
+from cayley.compiler.native.vector_assembly import Lanes, Value
 
 LOG2_E = 1.4426950408889634
 LN_2 = (0.6931471805599453, 2.3190468138462996e-17)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cayley.compiler.elementary.double import in_double
-from cayley.compiler.vector_assembly import Lanes, Value
+from cayley.compiler.native.vector_assembly import Lanes, Value
 
 QUARTER_PI = (0.7853981633974483, 3.061616997868383e-17)
 TAN_EIGHTH_PI = 0.41421356237309503

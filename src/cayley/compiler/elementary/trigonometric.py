@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cayley.compiler.elementary.double import in_double, two_sum
-from cayley.compiler.vector_assembly import Assembly, Lanes, Value
+from cayley.compiler.native.vector_assembly import Assembly, Lanes, Value
 
 TWO_OVER_PI = 0.6366197723675814
 HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.0828566739219139e-32)

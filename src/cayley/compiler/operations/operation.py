@@ -76,7 +76,7 @@ class Operation(HoldsFunctions):
 
     def __call__(self, *operands: Scalar) -> Scalar:
         """On numbers, arrays, symbols."""
-        from cayley.compiler.symbols import elementwise  # which builds upon this module
+        from cayley.compiler.tracing.symbols import elementwise  # which builds upon this module
         return elementwise(self, *operands)
 
     @property

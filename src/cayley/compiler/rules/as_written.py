@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from cayley.compiler.graph import Node, is_constant, is_power_of_two
 from cayley.compiler.rules.common import in_order
+from cayley.compiler.tracing.graph import Node, is_constant, is_power_of_two
 
 
 def add(a: Node, b: Node) -> Node:

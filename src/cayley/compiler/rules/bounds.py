@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cayley.compiler.graph import Node
 from cayley.compiler.operations import OPERATIONS
 from cayley.compiler.operations.operation import WITHOUT_BOUND as UNKNOWN
+from cayley.compiler.tracing.graph import Node
 
 _DEPTH = 8
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from cayley.compiler.graph import Node
 from cayley.compiler.operations import BOOLEAN
 from cayley.compiler.rules.common import fold, in_order, number, rule
+from cayley.compiler.tracing.graph import Node
 
 
 @rule("minimum")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cayley.compiler.graph import RULES, Node
 from cayley.compiler.operations import BOOLEAN
+from cayley.compiler.tracing.graph import RULES, Node
 from cayley.compiler.typing import Text
 
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from cayley.compiler.graph import RULES, Node, is_constant
 from cayley.compiler.operations import MARKS, OPERATIONS
 from cayley.compiler.rules.common import fold, in_order, number, rule, unary
 from cayley.compiler.rules.sums import negative
+from cayley.compiler.tracing.graph import RULES, Node, is_constant
 from cayley.errors import UnsupportedError
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cayley.compiler.graph import RULES, Graph, Node, is_constant, is_moderate, is_power_of_two
 from cayley.compiler.rules import as_written
 from cayley.compiler.rules.bounds import is_never_negative
 from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
 from cayley.compiler.rules.sums import negative
+from cayley.compiler.tracing.graph import RULES, Graph, Node, is_constant, is_moderate, is_power_of_two
 from cayley.errors import UnsupportedError
 
 

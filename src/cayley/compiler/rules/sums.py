@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cayley.compiler.graph import RULES, Node, is_constant, is_moderate
 from cayley.compiler.rules import as_written
 from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
+from cayley.compiler.tracing.graph import RULES, Node, is_constant, is_moderate
 
 _SUMS = ("add", "subtract")
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, slope_along
-from cayley.compiler.graph import ancestors
+from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.tracing.graph import ancestors
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
 from cayley.errors import SignatureError, UnsupportedError
@@ -154,7 +154,7 @@ def in_symbols(function: Kernel, d: tuple[Symbol, ...]) -> tuple[Expr, ...]:
     """The entries of a kernel of one vector in symbols."""
     import sympy
 
-    from cayley.compiler.algebras import SYMPY
+    from cayley.compiler.algebras.packages import SYMPY
     found = function.evaluate(SYMPY, sympy.Matrix(d))
     return tuple(found) if isinstance(found, (sympy.MatrixBase, sympy.NDimArray)) else (found,)
 

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cayley.compiler.algebras import NUMPY
+from cayley.compiler.algebras.packages import NUMPY
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.operations import CALLS, OPERATIONS
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array
 
 _Place: TypeAlias = tuple[int, ...]  # the number of a node, after those of the calls around it

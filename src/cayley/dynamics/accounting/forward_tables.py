@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.dynamics.accounting.counted_run import generic_state, total
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted

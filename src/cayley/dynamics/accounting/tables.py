@@ -28,9 +28,9 @@ from cayley.dynamics.accounting.operation_table import OperationTable, Operation
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.errors import ConventionError
 from cayley.geometry.rotations.costs import Cost, cost_of, dynamics_claims, jacobian_claims
-from cayley.kinematics.formed_jacobian import By, formed_jacobian
-from cayley.kinematics.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
-from cayley.kinematics.world_jacobian import jacobian
+from cayley.kinematics.jacobians.formed_jacobian import By, formed_jacobian
+from cayley.kinematics.jacobians.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
+from cayley.kinematics.jacobians.world_jacobian import jacobian
 from cayley.model.tree import Tree
 
 RIGHT_ANGLE = np.pi / 2

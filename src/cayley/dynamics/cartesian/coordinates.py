@@ -17,15 +17,15 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError
-from cayley.kinematics.analytic import (
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.jacobians.analytic import (
     analytic_jacobian,
     analytic_jacobian_rate,
     analytic_jacobian_second_rate,
     check_orientation,
 )
-from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate, jacobian_second_rate
 from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces

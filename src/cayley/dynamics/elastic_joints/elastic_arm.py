@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cayley.compiler.samples import is_present
+from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, slope_along
+from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import symbols
+from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array
 from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
 from cayley.kinematics.kernel_words import described

@@ -28,7 +28,7 @@ from cayley.dynamics.equations.result import DIGITS, EquationsOfMotion, Velociti
 from cayley.dynamics.equations.trigonometric_sums import TooLong
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean
 

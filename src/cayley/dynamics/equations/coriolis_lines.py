@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.equations import equations
+from cayley.compiler.algebras.equations import equations
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.closed_form import coriolis_matrix

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import sympy
 
-from cayley.compiler.algebras import SYMPY
+from cayley.compiler.algebras.packages import SYMPY
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.coriolis_lines import coriolis_lines

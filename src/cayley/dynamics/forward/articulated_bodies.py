@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.newton_euler import Load, Movement, acceleration_tensor, at_rest, turning_moment
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links

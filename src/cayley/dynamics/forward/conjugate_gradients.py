@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.symbols import rounding, where
+from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import are_definite, only_where
 from cayley.compiler.kernel import ExplanationBeside, kernel
-from cayley.compiler.null_space import null_space
-from cayley.compiler.rounding import Scale, null_basis, rank_of
-from cayley.compiler.singular_vectors import LARGEST
-from cayley.compiler.symbols import where, wrapped
+from cayley.compiler.solving.definite import are_definite, only_where
+from cayley.compiler.solving.null_space import null_space
+from cayley.compiler.solving.rounding import Scale, null_basis, rank_of
+from cayley.compiler.solving.singular_vectors import LARGEST
+from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
@@ -45,13 +45,13 @@ from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods, Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
-from cayley.kinematics import constraints
-from cayley.kinematics.closed_states import check_closed_alone, is_closed_alone
-from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, dependent_rows
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, dependent_rows
+from cayley.kinematics.constraints.turned_loops import TurnedLoop, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
-from cayley.kinematics.turned_loops import TurnedLoop, turned_loops
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.generalized_links import inertia_matrix
 from cayley.dynamics.inverse.augmented_links import inverse_dynamics

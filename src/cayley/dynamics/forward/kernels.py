@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.samples import is_present
+from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.forward import conjugate_gradients
 from cayley.dynamics.forward.conjugate_gradients import Accelerations
@@ -102,7 +102,7 @@ def forward_dynamics_kernel(tree: Tree) -> ForwardDynamics:
 
 def _constrained_kernel(tree: Tree) -> ForwardDynamics:
     from cayley.dynamics.forward import constrained  # which few mechanisms need
-    from cayley.kinematics.constraint_structure import constraint_structure
+    from cayley.kinematics.constraints.structure import constraint_structure
     structure = constraint_structure(tree)
     default = constrained.constrained_dynamics_kernel(tree, structure, "multipliers", ForwardDynamics)
     return default.with_methods(

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.linear import Row, solve_rows
+from cayley.compiler.solving.linear import Row, solve_rows
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.forward.free_bodies import ROOT, FreeBody, free_bodies
 from cayley.geometry.tensors.cross import skew

@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.constrained import forces_by_method, state_signature
 from cayley.dynamics.forward.standing_wheels import standing
 from cayley.errors import UnsupportedError
-from cayley.kinematics.constraint_structure import constraint_structure
-from cayley.kinematics.constraints import timed
+from cayley.kinematics.constraints.rows import timed
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inertia_matrix.orthogonal_complement import square_root

@@ -2,7 +2,7 @@
 alone.
 
 Eliminated from the tips inwards, the matrix has one pivot for each velocity: the inertia that it feels when all that it
-carries gives way. Every pivot must be positive (`cayley.compiler.definite`). Most mechanisms need no test: they are
+carries gives way. Every pivot must be positive (`compiler.solving.definite`). Most mechanisms need no test: they are
 regular everywhere (`cayley.dynamics.inertia_matrix.always_regular`); only the others pay for one at run time.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, is_definite_by_pivots, only_where
-from cayley.compiler.linear import ldl
+from cayley.compiler.solving.definite import is_definite, is_definite_by_pivots, only_where
+from cayley.compiler.solving.linear import ldl
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.forward.articulated_bodies import forward_dynamics, joint_inertias
 from cayley.dynamics.forward.methods import default_method

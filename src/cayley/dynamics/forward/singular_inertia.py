@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.compiler.definite import are_definite
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept, kept_with_owner
-from cayley.compiler.symbols import where
+from cayley.compiler.solving.definite import are_definite
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.dynamics.forward.regular_inertia import regular_text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
@@ -68,7 +68,7 @@ def inertia_regularity(tree: Tree, q: ArrayLike) -> InertiaRegularity:
 def _of_constrained(tree: Tree, q: Array) -> InertiaRegularity:
     """Under constraints: where what unit forces add to the accelerations is known, and why not elsewhere."""
     from cayley.dynamics.forward.constrained import compliance_kernel, explanation_of_constraints
-    from cayley.kinematics.constraint_structure import constraint_structure
+    from cayley.kinematics.constraints.structure import constraint_structure
     if tree.is_timed:
         raise UnsupportedError(
             f"a constraint of {tree.name} depends on time: ask `inverse_inertia_matrix(q, t)`, NaN where singular")

@@ -15,8 +15,8 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnsupportedError
-from cayley.kinematics.constraint_structure import constraint_structure
-from cayley.kinematics.constraints import residual
+from cayley.kinematics.constraints.rows import residual
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.constraint_kinds import Constraint, Wheel
 from cayley.model.constraint_kinds.rolling import seen_from
 from cayley.model.constraints import constraints_of

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.counts import Operations
-from cayley.compiler.program import Program
+from cayley.compiler.algebras.counts import Operations
+from cayley.compiler.tracing.program import Program
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.generation.model import Coordinates, Form, GeneratedModel, generate
 from cayley.model.tree import Tree

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.linear import is_zero
+from cayley.compiler.solving.linear import is_zero
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.generation.outward import BodyMotion, outward_in_own_axes
 from cayley.dynamics.generation.trace_form import Terms, in_places

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from cayley.compiler.algebras.counts import Operations, count
+from cayley.compiler.algebras.equations import Equations, equations
 from cayley.compiler.backends import backend_named
-from cayley.compiler.counts import Operations, count
-from cayley.compiler.definite import only_where
-from cayley.compiler.equations import Equations, equations
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.linear import ldl_solve
-from cayley.compiler.program import Program
+from cayley.compiler.solving.definite import only_where
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.symbolic_links import Numbers, Parameter, symbolic_links
 from cayley.dynamics.forward.regular_inertia import regular_text

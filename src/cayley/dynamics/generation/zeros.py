@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.graph import is_constant
-from cayley.compiler.program import Program
+from cayley.compiler.tracing.graph import is_constant
+from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array
 from cayley.dynamics.generation.trace_form import path
 from cayley.dynamics.rigid_links.links import Links

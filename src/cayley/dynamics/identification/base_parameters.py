@@ -27,10 +27,10 @@ from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.identification.structure import Hidden, hidden_moments, moved_in
 from cayley.dynamics.identification.symbolic_placement import SymbolicPlacement, exact
 from cayley.dynamics.rigid_links.links import ROOT, Link
-from cayley.kinematics.closing import close
 from cayley.kinematics.configuration_kernels import integrate_kernel
-from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
-from cayley.kinematics.constraints import drift_kernel, jacobian_kernel
+from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel
+from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
+from cayley.kinematics.loops.closing import close
 from cayley.model.configurations import random_configuration
 from cayley.model.constraints import check_independent
 from cayley.model.parts import Limits

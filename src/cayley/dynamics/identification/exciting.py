@@ -19,7 +19,7 @@ import numpy as np
 import scipy.optimize
 from rich.progress import Progress
 
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters

@@ -104,7 +104,7 @@ class LinearModel:
         motions are not driven."""
         if not self.tree.is_constrained:
             return None
-        from cayley.kinematics.actuation import actuation  # which few mechanisms need
+        from cayley.kinematics.constraints.actuation import actuation  # which few mechanisms need
         driven = actuation(self.tree).kind != "under-actuated"
         return self.tree if driven else self.tree.with_actuated(*self.tree.joint_names)
 
@@ -119,7 +119,7 @@ class LinearModel:
         """How many forces are independent at each state."""
         if self.driven is None:
             return self.links.nv
-        from cayley.kinematics.generic_mobility import mobility
+        from cayley.kinematics.constraints.generic_mobility import mobility
         return mobility(self.tree)
 
     @cached_property
@@ -135,7 +135,7 @@ class LinearModel:
         """Of forces (nv, k) at the joints of the tree, what the measured ones give (nv, k)."""
         if self.driven is None:
             return needed
-        from cayley.kinematics.actuated_motion import passive_motion
+        from cayley.kinematics.constraints.actuated_motion import passive_motion
         found = dict(zip(self.driven.actuated_velocities, passive_motion(self.driven, q).T @ needed, strict=True))
         return np.stack([found.get(k, np.zeros(needed.shape[1])) for k in range(self.links.nv)])
 

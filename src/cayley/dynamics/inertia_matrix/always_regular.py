@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.linear import ldl
 from cayley.compiler.made_once import kept_with_owner
+from cayley.compiler.solving.linear import ldl
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.joined_bodies import joined_moments

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.samples import cleared, samples
+from cayley.compiler.tracing.nominal_values import cleared, samples
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import Link
 from cayley.dynamics.rigid_links.planar_rotations import Turn, turn_about_z, zxz

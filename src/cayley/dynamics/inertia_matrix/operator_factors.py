@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.spatial_composites import transitions
 from cayley.dynamics.inverse.rodriguez import axis, spatial_inertia

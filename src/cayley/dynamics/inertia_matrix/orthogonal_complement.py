@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links

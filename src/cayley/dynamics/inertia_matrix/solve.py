@@ -6,7 +6,7 @@ Eliminated from the tips inwards it stays so: L D L^T in that order has no entri
 
 from __future__ import annotations
 
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_present
+from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.symmetric import mirrored
 from cayley.dynamics.inverse.passes import NONE, Z

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.progress import track
 
-from cayley.compiler.counts import Operations
+from cayley.compiler.algebras.counts import Operations
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import InverseDynamics

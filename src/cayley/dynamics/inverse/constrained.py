@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.rounding import null_basis, rank_of
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.solving.rounding import null_basis, rank_of
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.mechanics.driving_forces import DrivingForces, of_any_drives, of_as_many_drives
 from cayley.errors import ConventionError, SingularityError
-from cayley.kinematics import constraints
-from cayley.kinematics.actuation import Actuation, actuation
-from cayley.kinematics.closed_states import check_closed_alone, is_closed_alone
-from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure, dependent_rows
-from cayley.kinematics.turned_loops import turned_loops
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.actuation import Actuation, actuation
+from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, dependent_rows
+from cayley.kinematics.constraints.turned_loops import turned_loops
 from cayley.model.tree import Tree
 
 _MOVES = 1e-6  # a velocity below this part of the largest is none

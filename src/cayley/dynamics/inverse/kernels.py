@@ -13,7 +13,7 @@ from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.kinematics.constraints import timed
+from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism

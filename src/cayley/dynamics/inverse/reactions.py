@@ -30,8 +30,8 @@ from cayley.dynamics.inverse.reactions_of_chains import CHAIN_METHODS, chain_loa
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
-from cayley.kinematics.constraint_wrenches import joining, wrenches_of
-from cayley.kinematics.constraints import timed
+from cayley.kinematics.constraints.rows import timed
+from cayley.kinematics.constraints.wrenches import joining, wrenches_of
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -256,7 +256,7 @@ def _search_determined(tree: Tree, axes: str) -> Array:
     found = np.ones((len(tree.joint_names) + len(joining(tree)), 6), dtype=bool)
     if not tree.is_constrained:
         return found
-    from cayley.kinematics.constraint_structure import generic_configurations
+    from cayley.kinematics.constraints.structure import generic_configurations
     links = links_of(tree.spanning_tree())
     rest = np.zeros(tree.nv)
     known = generic_configurations(tree)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation
 from cayley.dynamics.rigid_links.links import Links

@@ -25,8 +25,8 @@ from cayley.dynamics.linearised.constrained import (
 from cayley.dynamics.linearised.kernels import Linearize, default_method
 from cayley.dynamics.linearised.state_space import Linearisation
 from cayley.errors import ConventionError, UnsupportedError
-from cayley.kinematics.constraint_structure import ConstraintStructure, constraint_structure
-from cayley.kinematics.constraints import drift_kernel, jacobian_kernel, residual_kernel
+from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel, residual_kernel
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.mechanism_kernel import MechanismKernel
 from cayley.model.tree import Tree
 from cayley.showing import brief

@@ -19,12 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import only_where, rows_are_independent
 from cayley.compiler.kernel import kernel
-from cayley.compiler.null_space import null_space
-from cayley.compiler.rounding import Scale
-from cayley.compiler.samples import is_symbolic
-from cayley.compiler.symbols import where, wrapped
+from cayley.compiler.solving.definite import only_where, rows_are_independent
+from cayley.compiler.solving.null_space import null_space
+from cayley.compiler.solving.rounding import Scale
+from cayley.compiler.tracing.nominal_values import is_symbolic
+from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.forward.constrained import (
     dry_frictions,
@@ -40,10 +40,10 @@ from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.kernels import sensitivities_text
 from cayley.dynamics.mechanics.constrained import block_inverse, block_inverse_of_rank
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.kinematics import constraints
-from cayley.kinematics.constraint_structure import ConstraintStructure
-from cayley.kinematics.differentiated_jacobians import derivatives
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.structure import ConstraintStructure
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.jacobians.differentiated_jacobians import derivatives
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
 from cayley.model.constraints import check_positions_follow

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.linear import is_zero
+from cayley.compiler.solving.linear import is_zero
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.forward.dry_friction import held_solve, resistance
@@ -30,8 +30,8 @@ from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.dynamics.rigid_links.springs import spring_forces, spring_matrices
-from cayley.kinematics.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.jacobians.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.kernel_words import described, units_of
 from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
 from cayley.model.tree import Tree
@@ -101,7 +101,7 @@ def _constrained(tree: Tree, name: str, kind: type[WithMethods], *,
                  made_by: Callable[[Tree], KernelWithMethods[Any]]) -> WithMethods:
     """A kernel of `linearised.constrained`, with the methods of the tree's sensitivities by name."""
     from cayley.dynamics.linearised import constrained  # which few mechanisms need
-    from cayley.kinematics.constraint_structure import constraint_structure
+    from cayley.kinematics.constraints.structure import constraint_structure
     structure = constraint_structure(tree)
     make = getattr(constrained, name)
     default = make(tree, structure, default_method(tree), kind)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
+from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
 from cayley.dynamics.linearised.by_differentiation import along_velocities

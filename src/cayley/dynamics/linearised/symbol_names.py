@@ -52,7 +52,7 @@ SYMBOLS: dict[str, Symbol] = {
     "S(v), dual": Symbol("skew tensor of a vector", "cayley.geometry.tensors.cross:hat"),
     "D": Symbol("inertia matrix, joint-space inertia tensor",
                 "cayley.dynamics.inertia_matrix.kernels:inertia_matrix_kernel"),
-    "J": Symbol("Jacobian of a frame", "cayley.kinematics.general_jacobian:general_jacobian"),
+    "J": Symbol("Jacobian of a frame", "cayley.kinematics.jacobians.general_jacobian:general_jacobian"),
     "D°, V°, P°": Symbol("sensitivity matrices", "cayley.dynamics.linearised.closed_form_for_trees:Sensitivities.D"),
     "IDP": Symbol("inverse dynamics", "cayley.dynamics.inverse.kernels:inverse_dynamics_kernel"),
     "FDP": Symbol("forward dynamics", "cayley.dynamics.forward.kernels:forward_dynamics_kernel"), }

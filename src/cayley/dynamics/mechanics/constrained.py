@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where, rows_are_independent
-from cayley.compiler.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
-from cayley.compiler.null_space import null_space as null_space_factors
-from cayley.compiler.rounding import Scale, least_singular
-from cayley.compiler.singular_vectors import singular_vectors
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.solving.definite import is_definite, only_where, rows_are_independent
+from cayley.compiler.solving.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
+from cayley.compiler.solving.null_space import null_space as null_space_factors
+from cayley.compiler.solving.rounding import Scale, least_singular
+from cayley.compiler.solving.singular_vectors import singular_vectors
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import ConventionError, SingularityError
 from cayley.showing import brief

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_regular, only_where
-from cayley.compiler.null_space import null_space
-from cayley.compiler.rounding import Scale
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.solving.definite import is_regular, only_where
+from cayley.compiler.solving.null_space import null_space
+from cayley.compiler.solving.rounding import Scale
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import SingularityError
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.mechanics.explicit_time import Function, by_time

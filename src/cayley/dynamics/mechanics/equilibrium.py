@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import minimize, root
 from scipy.stats import qmc
 
-from cayley.compiler.algebras import MPMATH
+from cayley.compiler.algebras.packages import MPMATH
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar

@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.linear import ldl_solve
 from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.mechanics.energy_forms import nielsen_forces, tzenov_forces
 from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel

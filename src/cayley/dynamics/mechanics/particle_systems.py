@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar

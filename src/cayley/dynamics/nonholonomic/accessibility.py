@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.dynamics.open_tree.configurations import Configurations
@@ -23,8 +23,8 @@ from cayley.errors import UnsupportedError
 from cayley.geometry.vector_fields.fields import Fields, nearby
 from cayley.geometry.vector_fields.generated_algebra import generated_algebra
 from cayley.geometry.vector_fields.involutive_closure import growth
-from cayley.kinematics import constraints
-from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

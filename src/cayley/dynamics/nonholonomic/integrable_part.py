@@ -19,8 +19,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.accessibility import accessibility, accessibility_of_frame
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.errors import ModelError, UnsupportedError
-from cayley.kinematics.constraint_structure import constraint_structure, generic_configurations
-from cayley.kinematics.constraints import jacobian_kernel
+from cayley.kinematics.constraints.rows import jacobian_kernel
+from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
 from cayley.showing import brief

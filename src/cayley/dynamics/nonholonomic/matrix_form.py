@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.linear import ldl_solve
+from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.springs import spring_energy, stored_spring_forces
 from cayley.errors import UnsupportedError
-from cayley.kinematics import constraints
-from cayley.kinematics.actuation import actuation
-from cayley.kinematics.constraint_structure import constraint_structure
+from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.tree import Tree
 
 

@@ -17,11 +17,11 @@ from functools import cached_property
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
 from cayley.geometry.vector_fields.fields import nearby

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cayley.compiler.interpret import SYMPY
+from cayley.compiler.algebras.interpret import SYMPY
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.nonholonomic.normal_form import NormalForm
 from cayley.errors import ConventionError

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
-from cayley.compiler.linear import ldl_solve
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, SingularityError
 

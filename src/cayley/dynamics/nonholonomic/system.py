@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import jacobian
+from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Result
 from cayley.dynamics.mechanics.constrained import augmented

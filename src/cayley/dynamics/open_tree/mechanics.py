@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from cayley.compiler.definite import is_definite, only_where
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import why_singular
@@ -34,8 +34,8 @@ from cayley.dynamics.rigid_links.springs import spring_energy, stored_spring_for
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import quaternion_product
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.general_jacobian import general_jacobian
-from cayley.kinematics.velocity import twist
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.jacobians.velocity import twist
 from cayley.model.configuration_space import moving_joints
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree

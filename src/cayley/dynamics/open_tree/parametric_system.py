@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cayley.compiler.samples import is_symbolic, suppose
+from cayley.compiler.tracing.nominal_values import is_symbolic, suppose
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.open_tree.mechanics import TreeMechanics

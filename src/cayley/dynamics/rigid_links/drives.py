@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.made_once import kept_with_owner
-from cayley.compiler.samples import is_present, is_symbolic, samples
-from cayley.compiler.symbols import symbols, where
+from cayley.compiler.tracing.nominal_values import is_present, is_symbolic, samples
+from cayley.compiler.tracing.symbols import symbols, where
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.springs import spring_forces
 from cayley.model.joint_kinds import Motion

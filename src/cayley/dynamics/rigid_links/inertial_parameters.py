@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cayley.compiler.samples import in_general_position, is_symbolic, suppose
+from cayley.compiler.tracing.nominal_values import in_general_position, is_symbolic, suppose
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.model.parts import BodyByMoments

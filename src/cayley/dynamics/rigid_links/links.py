@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import cleared, is_present, is_symbolic, nominal, samples
+from cayley.compiler.tracing.nominal_values import cleared, is_present, is_symbolic, nominal, samples
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.moments import Moments

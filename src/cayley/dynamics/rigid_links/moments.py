@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_present
+from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, Scalar
 from cayley.model.parts import Body
 

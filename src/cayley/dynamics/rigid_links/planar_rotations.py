@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.samples import is_symbolic, nominal, samples
+from cayley.compiler.tracing.nominal_values import is_symbolic, nominal, samples
 from cayley.compiler.typing import Array, Scalar
 
 _ROUNDING = 4e-15  # sines this small are the rounding of constants

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from cayley.compiler.counts import Operations, count
+from cayley.compiler.algebras.counts import Operations, count
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, Text
 from cayley.geometry.inertia.body_dynamics import (
     newton_euler_by_symmetric_tensors,

@@ -15,8 +15,8 @@ from numbers import Real
 
 import numpy as np
 
-from cayley.compiler.graph import Node
 from cayley.compiler.kernel import kernel
+from cayley.compiler.tracing.graph import Node
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError, UnsupportedError
 from cayley.geometry.batch import first_failure, place, tolerance_of

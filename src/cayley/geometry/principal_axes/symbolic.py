@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.algebra_protocol import package
-from cayley.compiler.algebras import SYMPY
+from cayley.compiler.algebras.packages import SYMPY
+from cayley.compiler.algebras.protocol import package
 from cayley.errors import GeometryError
 from cayley.geometry.principal_axes.dialytic import elimination_cubic, elimination_quartic
 

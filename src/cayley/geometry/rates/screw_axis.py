@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rates.quaternion_rates import angular_velocity_from_homogeneous_rate
 from cayley.geometry.rates.vector_parameter_rates import angular_velocity_from_vector_parameter_rate

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.axis_angle import axis_angle_from_quaternion, check_unit_axis, quaternion_from_axis_angle
 from cayley.geometry.rotations.half_sine import check_half_sine, half_sine_from_homogeneous, homogeneous_from_half_sine

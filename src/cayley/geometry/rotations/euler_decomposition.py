@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.symbols import rounding, where
+from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, Scalar
 
 NO_MARGIN = 4

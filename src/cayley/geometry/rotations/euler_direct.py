@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import rounding, where
+from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.euler_decomposition import NO_MARGIN
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_y, rotation_z

@@ -13,7 +13,7 @@ from math import factorial
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 
 _TERMS = 10

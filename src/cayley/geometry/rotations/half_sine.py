@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of

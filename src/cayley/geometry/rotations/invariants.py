@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.scaling import direction

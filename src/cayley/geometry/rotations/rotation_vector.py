@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.geometry.rotations.even_functions import arctangent_ratio, sine_ratio, versine_ratio
 from cayley.geometry.rotations.matrix import check_rotation_matrix

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.graph import Node
-from cayley.compiler.implied import implied
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import wrapped
+from cayley.compiler.tracing.graph import Node
+from cayley.compiler.tracing.implied_values import implied
+from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place

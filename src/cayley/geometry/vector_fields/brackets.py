@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, slope_along
+from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.symbols import symbols
+from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Text
 from cayley.errors import SignatureError
 from cayley.wording import shown

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.interpret import NUMPY, SYMPY, interpret
+from cayley.compiler.algebras.interpret import NUMPY, SYMPY, interpret
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.signature import Signature
-from cayley.compiler.simplify import simplify
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.simplify import simplify
+from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.errors import SignatureError
 from cayley.geometry.vector_fields.brackets import bracket_terms, vector_field

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, slope_along
-from cayley.compiler.interpret import NUMPY, SYMPY, interpret
+from cayley.compiler.algebras.interpret import NUMPY, SYMPY, interpret
+from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.signature import Signature
-from cayley.compiler.simplify import simplify
-from cayley.compiler.symbols import where
-from cayley.compiler.trace import trace
+from cayley.compiler.tracing.simplify import simplify
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.vector_fields.brackets import checked_inputs, function_of_state, vector_field

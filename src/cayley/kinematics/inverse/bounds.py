@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion

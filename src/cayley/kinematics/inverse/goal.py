@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.kinematics.constraint_scale import row_sizes
-from cayley.kinematics.constraints import RowName, jacobian_of, least_sense, residual_of, row_names
+from cayley.kinematics.constraints.rows import RowName, jacobian_of, least_sense, residual_of, row_names
+from cayley.kinematics.constraints.scale import row_sizes
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree

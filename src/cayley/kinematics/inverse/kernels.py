@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.rounding import rank_of
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.goal import Goal

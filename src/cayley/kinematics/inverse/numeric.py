@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import joined_batch
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.batch import numbers

@@ -22,8 +22,8 @@ from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quate
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.kernels import named_kernel
 from cayley.kinematics.inverse.task import Task, target_motion, task_error, task_jacobian
+from cayley.kinematics.jacobians.world_jacobian import jacobian
 from cayley.kinematics.orientation import orientation as orientation_named
-from cayley.kinematics.world_jacobian import jacobian
 from cayley.model.tree import Tree
 
 

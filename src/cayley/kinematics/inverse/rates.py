@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.linear import ldl_solve
-from cayley.compiler.symbols import where
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import above_rounding, first_failure, place

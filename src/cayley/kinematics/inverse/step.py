@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.linear import ldl_solve
-from cayley.compiler.symbols import where
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.inverse.goal import Goal, Missing

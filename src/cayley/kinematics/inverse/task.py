@@ -26,7 +26,7 @@ from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.world_jacobian import jacobian
+from cayley.kinematics.jacobians.world_jacobian import jacobian
 from cayley.model.tree import Tree
 
 _NAMED = {"pose": (True,) * 6, "position": (True,) * 3 + (False,) * 3, "orientation": (False,) * 3 + (True,) * 3}

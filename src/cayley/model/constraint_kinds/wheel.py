@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import AXIS, NUMBER, WORD, Constraint

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cayley.compiler.samples import is_present
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.nominal_values import is_present
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Scalar
 from cayley.errors import UnsupportedError
 from cayley.model.spring_kinds.hardening import HardeningSpring

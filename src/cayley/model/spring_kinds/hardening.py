@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cayley.compiler.samples import is_present
+from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Scalar
 from cayley.model.spring_kinds.spring import OPTIONAL, DeflectedSpring
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
-from cayley.compiler.samples import is_symbolic
+from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.typing import Scalar
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.finite import LARGEST

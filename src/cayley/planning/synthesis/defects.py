@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.mechanisms.linkages.four_bar import FourBar
+from cayley.machines.linkages.four_bar import FourBar
 from cayley.showing import brief
 
 _SAME = 1e-9  # rad

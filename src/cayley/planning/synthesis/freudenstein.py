@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, ModelWarning, SignatureError, SingularityError, UnreachableError
 

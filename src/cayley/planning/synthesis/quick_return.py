@@ -17,8 +17,8 @@ from scipy.optimize import minimize_scalar
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnreachableError
-from cayley.mechanisms.linkages.four_bar import FourBar
-from cayley.mechanisms.linkages.slider_crank import SliderCrank
+from cayley.machines.linkages.four_bar import FourBar
+from cayley.machines.linkages.slider_crank import SliderCrank
 from cayley.planning.synthesis.design import FourBarDesign, Linkage
 from cayley.planning.synthesis.freudenstein import check_ground, freudenstein_parameters, synthesis_equations
 

@@ -22,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, jacobian
-from cayley.compiler.linear import is_zero, solve_rows
-from cayley.compiler.symbols import where
+from cayley.compiler.derivatives.derivative import independent, jacobian
+from cayley.compiler.solving.linear import is_zero, solve_rows
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table, largest
 from cayley.systems.layout import Layout, State, as_vector, joined

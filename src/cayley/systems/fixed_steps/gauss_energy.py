@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cayley.compiler.derivative import independent, slope_along
-from cayley.compiler.symbols import where
+from cayley.compiler.derivatives.derivative import independent, slope_along
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import ConventionError
 from cayley.systems.fixed_steps.gauss import TWO_NODES, Flight, newton_step, newton_table, unknowns

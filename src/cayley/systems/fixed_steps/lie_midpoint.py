@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
 from cayley.systems.layout import Layout, State, as_vector, each, joined

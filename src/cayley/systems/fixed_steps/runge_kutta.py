@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.symbols import where
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table
 from cayley.systems.layout import Layout, joined

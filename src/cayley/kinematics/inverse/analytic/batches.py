@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.linear import ldl, ldl_solve
+from cayley.compiler.solving.linear import ldl, ldl_solve
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose

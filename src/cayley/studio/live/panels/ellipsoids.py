@@ -12,7 +12,7 @@ from cayley.drawing.canvas import round_number
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
-from cayley.kinematics.indices import force_ellipsoid, velocity_ellipsoid
+from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
 from cayley.shapes.kinds.sphere import Sphere
 from cayley.studio.live.panels.panel import Panel
 

@@ -1,0 +1,1 @@
+"""Evaluation of programs on other scalars: SymPy, CasADi, JAX, mpmath, and counts of operations."""

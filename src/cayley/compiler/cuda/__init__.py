@@ -1,0 +1,1 @@
+"""CUDA source of programs and iterations."""

@@ -1,0 +1,1 @@
+"""Machine code by LLVM: assembly, loops over batches, the cache, and calls from Python."""

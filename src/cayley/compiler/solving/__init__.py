@@ -1,0 +1,1 @@
+"""Linear equations, least squares, null spaces and iterations, written so that they can be traced."""

@@ -1,0 +1,114 @@
+"""Whether a symmetric matrix is positive definite, or any matrix regular, and not by rounding alone; for numbers and
+for symbols.
+
+Every pivot of L D L^T must be positive. What rounding leaves of one that is zero is found by a step of inverse
+iteration: of a probe f, the answer y = M^-1 f is nearly all along the eigenvector of the least eigenvalue, so that
+y.f tells that eigenvalue,
+
+    y.f  against  (sum of |y_k| sqrt(M_kk))^2
+
+in the arithmetic that computes, float64 or float32; false for NaN as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.solving.linear import eliminated, ldl, ldl_solve
+from cayley.compiler.solving.rounding import UNITS, Scale, beyond_rounding
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import SingularityError
+
+_GOLDEN = (np.sqrt(5) - 1) / 2
+
+
+def is_definite(M: Array) -> Scalar:
+    """Whether a symmetric matrix (n, n) is positive definite beyond rounding, by L D L^T as `ldl_solve`; for numbers
+    and for symbols.
+    """
+    return is_definite_by_pivots(ldl(M)[1], [M[k][k] for k in range(len(M))], partial(ldl_solve, M))
+
+
+def are_definite(M: Array) -> Array:
+    """The same (...) of numbers (..., n, n), by eigenvalues, each row and column scaled to a diagonal of ones."""
+    own = np.diagonal(M, axis1=-2, axis2=-1)
+    possible = np.asarray(np.isfinite(M).all(axis=(-2, -1)) & (own > 0).all(axis=-1))
+    scale = 1 / np.sqrt(np.where(possible[..., None], own, 1.0))
+    scaled = np.where(possible[..., None, None], M, 0.0) * scale[..., :, None] * scale[..., None, :]
+    return possible & (np.linalg.eigvalsh(scaled).min(axis=-1, initial=1.0)
+                       > UNITS * M.shape[-1] * np.finfo(M.dtype).eps / 2)
+
+
+def scaled_condition(M: Array) -> Array:
+    """The condition numbers (...) of mass matrices (..., n, n), each row and column scaled to a diagonal of ones;
+    infinite where the diagonal has an entry that is not positive.
+    """
+    own = np.diagonal(M, axis1=-2, axis2=-1)
+    scale = 1 / np.sqrt(np.where(own > 0, own, 1.0))
+    condition = np.linalg.cond(scale[..., :, None] * M * scale[..., None, :])
+    return np.where((own > 0).all(axis=-1) | np.isnan(condition), condition, np.inf)[()]
+
+
+def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[Any], Any]) -> Scalar:
+    """The same by the pivots (n), the diagonal (n) and what solves the equations, where a method has them already."""
+    found: Any = True
+    for pivot in pivots:
+        found = found & (pivot > 0)
+    if len(pivots) < 2:
+        return found
+    sizes = np.array([np.sqrt(entry) for entry in own])
+    probe = sizes * _unlike(len(pivots))
+    motion = solve(probe)
+    most = (np.abs(motion) @ sizes) ** 2
+    return found & beyond_rounding(motion @ probe, most, len(pivots))
+
+
+def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | None = None) -> Scalar:
+    """Whether the rows of a matrix (h, n) are independent beyond rounding; `square` is A W A^T for any W that is
+    positive definite, A A^T if there is none. One step of inverse iteration with it finds the y for which A^T y is
+    smallest, and that is then looked at itself, whatever W has made of rounding. Without a scale rows are measured by
+    their own lengths.
+    """
+    h, n = np.shape(A)
+    whole = A @ A.T if square is None else square
+    found: Any = True
+    for pivot in ldl(whole)[1]:
+        found = found & (pivot > 0)
+    if not h:
+        return found
+    sizes, lengths = scale or Scale(np.array([np.sqrt(row @ row) for row in A]), np.ones(n))
+    y = ldl_solve(whole, sizes * _unlike(h))
+    least = (y @ A) * lengths
+    return found & beyond_rounding(least @ least, (np.abs(y) @ sizes) ** 2, n)
+
+
+def _unlike(n: int) -> Array:
+    """Numbers (n) of no pattern, so that no motion is at right angles to them."""
+    return 0.5 + np.arange(n) * _GOLDEN % 1
+
+
+def is_regular(A: Array, sizes: Array | None = None) -> Scalar:
+    """Whether a square matrix (n, n) is regular beyond rounding, by the pivots of its elimination; for numbers and for
+    symbols. `sizes` (n) are ordinary lengths of its columns: beside them it is squares that are compared, as where
+    ranks are decided.
+    """
+    size = sum(abs(entry) for row in A for entry in row)
+    found: Any = True
+    try:
+        pivots = eliminated(A).pivots
+    except SingularityError:  # by its zeros alone
+        return False
+    for pivot, own in zip(pivots, [None] * len(A) if sizes is None else sizes, strict=True):
+        found = found & (beyond_rounding(abs(pivot), size, len(A)) if own is None else
+                         beyond_rounding(pivot * pivot, own * own, len(A)))
+    return found
+
+
+def only_where(condition: Scalar, values: Scalar) -> Scalar:
+    """The values where a condition holds, NaN elsewhere; and so their derivatives."""
+    return values * where(condition, 1.0, np.nan) + where(condition, 0.0, np.nan)

@@ -1,0 +1,69 @@
+"""How small is zero: the one tolerance by which ranks are decided, for numbers and for symbols.
+
+    s^2 <= 64 n eps        s a singular value of a matrix of n columns whose rows are about one long, eps the rounding
+                           of the arithmetic that computes, float64 or float32
+It is the square that is compared, because equations of motion contain A M^-1 A^T, in which singular values are squared:
+below s = 8 sqrt(n eps), 1.5e-7 for three joints in float64, nothing is left of them there. What has more digits does
+not use them, so that all functions agree on what is singular. A row has the length one at ordinary configurations
+(`cayley.kinematics.constraints.scale`); a row that is rounding at one of them is not measured by its own length there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, DTypeLike, Scalar
+
+UNITS = 64.0  # of rounding, for each row or column
+_EVEN = 16.0  # rows that differ in length by no more are measured alike
+
+
+class Scale(NamedTuple):
+    """What the rows and columns of a matrix are measured in: `sizes` (h) are the lengths of its rows at ordinary
+    states, `lengths` (n) units of its columns."""
+
+    sizes: Array
+    lengths: Array
+
+    @property
+    def is_even(self) -> bool:
+        """Whether rows are about equally long, and columns of one unit."""
+        return bool((self.lengths == 1.0).all()) and bool((self.sizes[:, None] <= _EVEN * self.sizes).all())
+
+    def of(self, A: Array) -> Array:
+        """Matrices (..., h, n) without units."""
+        return A * self.lengths / self.sizes[:, None]
+
+
+def beyond_rounding(square: Scalar, whole: Scalar, n: int) -> Scalar:
+    """Whether a square, or a pivot of squares, is more than rounding of the `whole` that it is a part of; false for
+    NaN. For numbers and for symbols."""
+    return whole + square / (UNITS * n) > whole
+
+
+def least_singular(n: int, dtype: DTypeLike = np.float64) -> float:
+    """Singular values up to this are zero, in a matrix of n columns whose rows are about one long.
+
+    >>> round(least_singular(3), 9)
+    1.46e-07
+    """
+    return float(np.sqrt(UNITS * n * np.finfo(dtype).eps / 2))
+
+
+def rank_of(A: Array, tolerance: float | None = None) -> Array:
+    """The ranks (...) of matrices (..., h, n) whose rows are about one long, of numbers.
+
+    >>> int(rank_of(np.array([[1.0, 0.0], [1.0, 1e-9]])))
+    1
+    """
+    values = np.linalg.svd(A, compute_uv=False)
+    least = least_singular(A.shape[-1]) if tolerance is None else tolerance
+    return np.asarray(np.count_nonzero(values > least, axis=-1))
+
+
+def null_basis(A: Array, rank: int | None = None, tolerance: float | None = None) -> Array:
+    """An orthonormal basis (n, n - rank) of all x with A x = 0, of one such matrix (h, n)."""
+    known = int(rank_of(A, tolerance)) if rank is None else rank
+    return np.linalg.svd(A)[2][known:].T

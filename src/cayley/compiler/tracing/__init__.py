@@ -1,0 +1,1 @@
+"""Expression graphs: how Python functions become programs, and how programs are simplified."""

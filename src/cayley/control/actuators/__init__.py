@@ -1,0 +1,1 @@
+"""Motors, windings and gears."""

@@ -1,0 +1,100 @@
+"""Direct-current motors, one a joint, as a system; with currents that take their time, or without.
+
+    L di/dt = V - R i - ke N qd        tau = k N i
+Without an inductance the current is that of the instant, i = (V - ke N qd) / R, and there is no state.
+Source: Yamamoto (6.1)-(6.4), spec S3-38.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.tracing.symbols import symbols
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.actuators.windings import windings_of
+from cayley.control.arms import HasTree, numbers_of, tree_of
+from cayley.errors import SignatureError
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.ports import Block, PortLike
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+_MAY_BE_ZERO = ("inductance", "back_emf")
+
+
+def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: ArrayLike, *, gear: ArrayLike = 1.0,
+              back_emf: ArrayLike | None = None, name: str = "motors") -> System:
+    """Motors that turn voltages into joint forces: inputs `voltage` and `qd`, output `tau`, each (n), and the state
+    `current` of those with an inductance, which can be measured.
+
+    The resistance R [ohm], the inductance L [H], the torque constant k [N m/A] and the ratio N of the gear, turns of
+    the rotor to one of the joint, are (n) or numbers, and parameters of the system. `back_emf` ke [V s/rad] is that of
+    an ideal motor, k, if it is not given. The inertia of rotors belongs to the mechanism (`including("armature")`). Its
+    energy is that of the magnetic fields.
+
+    >>> import cayley as cy
+    >>> cy.connect(cy.load("planar2r"), dc_motors([1.0, 1.5], 0.01, 0.05, gear=100.0))
+    <system planar2r + motors: state q, qd, current; inputs voltage; outputs q, qd, tau, current;
+     parameters R, L, k, N>
+    >>> dc_motors([1.0, 1.5], 0.0, 0.05, gear=100.0)
+    <system motors: inputs voltage, qd; outputs tau; parameters R, k, N>
+    """
+    given = {"resistance": resistance, "inductance": inductance, "torque_constant": torque_constant, "gear": gear,
+             **({} if back_emf is None else {"back_emf": back_emf})}
+    arrays = [np.atleast_1d(numbers_of(value, f"the {word} of motors")) for word, value in given.items()]
+    if len({len(array) for array in arrays if array.shape != (1,)}) > 1 or any(array.ndim > 1 for array in arrays):
+        told = ", ".join(f"{word} {array.shape}" for word, array in zip(given, arrays, strict=True))
+        raise SignatureError(f"the numbers of motors are one for all or one for each motor, not {told}")
+    alike = np.broadcast_arrays(*arrays)
+    values = dict(zip(given, map(np.array, alike), strict=True))
+    for word, value in values.items():
+        right = value != 0 if word == "gear" else value >= 0 if word in _MAY_BE_ZERO else value > 0
+        if value.ndim != 1 or not (np.isfinite(value) & right).all():
+            raise SignatureError(f"the {word} of motors is positive and finite, a number or one for each: {value}")
+    n = len(alike[0])
+    lagging = np.flatnonzero(values["inductance"])
+    parameters = {"R": values["resistance"], "L": values["inductance"][lagging], "k": values["torque_constant"],
+                  "N": values["gear"], **({} if back_emf is None else {"ke": values["back_emf"]})}
+
+    def driving(u: Record, p: Record) -> Array:
+        """The voltage that is left of what is given, the speed being what it is."""
+        return u.voltage - (p.k if back_emf is None else p.ke) * p.N * u.qd
+
+    def current(x: State, u: Record, p: Record) -> Array:
+        found = symbols(driving(u, p) / p.R).copy()
+        if lagging.size:
+            found[lagging] = x.current
+        return found
+
+    def rise(x: State, u: Record, p: Record) -> Array:
+        return (driving(u, p) - p.R * current(x, u, p))[lagging]
+
+    inputs: dict[str, PortLike] = {"voltage": (n, "V"), "qd": n}
+    if not lagging.size:
+        del parameters["L"]
+        return System(name, inputs=inputs, outputs={"tau": n}, parameters=parameters, acts=True,
+                      output=lambda t, x, u, p: p.k * p.N * driving(u, p) / p.R)
+    return System(
+        name, state={"current": Block((len(lagging),), "A", default=0.0)}, inputs=inputs,
+        outputs={"tau": n, "current": (len(lagging), "A")}, parameters=parameters, acts=True,
+        derivative=lambda t, x, u, p: rise(x, u, p) / p.L,
+        output=lambda t, x, u, p: {"tau": p.k * p.N * current(x, u, p), "current": x.current},
+        power=lambda t, x, u, p: x.current @ rise(x, u, p),
+        energy=lambda t, x, u, p: x.current @ (p.L * x.current) / 2)
+
+
+def motors_of(arm: Tree | HasTree, *, name: str = "motors") -> System:
+    """The motors of an arm, one for each joint, as its drives say: gear and `winding`.
+
+    >>> import cayley as cy
+    >>> from cayley.model.winding import Winding
+    >>> arm = cy.load("planar2r")
+    >>> for joint in arm.joint_names:
+    ...     arm = arm.with_drive(joint, inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05))
+    >>> cy.connect(arm.including("armature"), motors_of(arm))
+    <system planar2r + motors: state q, qd; inputs voltage; outputs q, qd, tau; parameters R, k, N, ke>
+    """
+    found = windings_of(tree_of(arm), "a system of motors")
+    return dc_motors(found.resistance, found.inductance, found.torque_constant, gear=found.gear,
+                     back_emf=found.back_emf, name=name)

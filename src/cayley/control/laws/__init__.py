@@ -1,0 +1,1 @@
+"""Control laws, one a module, and their table."""

@@ -1,0 +1,142 @@
+"""Adaptive control of Slotine and Li: it tracks with a model that it corrects while it moves.
+
+    tau = M a + C(q, qd) v + g + Y theta + kd s + kp e        theta' = rate Y^T s
+    V = s^T M s / 2 + e^T kp e / 2 + (theta - true)^T rate^-1 (theta - true) / 2        V' = -s^T kd s - e^T slope kp e
+theta (k) is how far the unknown parameters are from the model's, Y (nv, k) their regressor at the reference velocity v
+and its rate a (`reference_forces`). V never grows: errors go to zero, whatever the motion. The estimates become right
+only if the motion excites them: the mean of Y^T Y along the target must be regular (persistent excitation), and they
+converge the faster the larger its least eigenvalue is. What the motion does not tell apart stays a combination that
+tracks; and a rate that is too high lets one number stand in for another while the motion goes on: rates are in
+proportion to the squares of what the numbers may be wrong by. Without excitation noise lets estimates drift: `leakage`
+pulls them back to the model, and leaves a small error instead, and `bounds` keep them.
+Source: Slotine & Li, On the adaptive control of robot manipulators, 1987, (8)-(10); projection and leakage as in
+Ioannou & Sun, Robust Adaptive Control, 1996, 8.4; spec S3-48, S3-53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, numbers_of
+from cayley.control.laws.passivity_law import passive_gains
+from cayley.control.parts.force_limits import force_limits, is_within, within
+from cayley.control.parts.reference_forces import (
+    arm_of_single_coordinates,
+    positive_gains_of,
+    reference,
+    reference_forces,
+    tracking_ports,
+)
+from cayley.control.parts.signals import finite_or
+from cayley.control.parts.unknown_parameters import UnknownParameters, unknown_parameters
+from cayley.errors import SignatureError
+from cayley.model.tree import Tree
+from cayley.planning.motion import Motion
+from cayley.systems.layout import State
+from cayley.systems.ports import Block
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.wording import shown
+
+_WHAT = "adaptive control"
+
+
+def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate: ArrayLike, *,
+             parameters: str | Sequence[str] | None = None, payload: str | None = None,
+             joint_terms: Sequence[str] = (), bounds: tuple[ArrayLike, ArrayLike] | None = None,
+             leakage: ArrayLike = 0.0, limits: ArrayLike | None = None, name: str = "adaptive") -> System:
+    """Adaptive control of Slotine and Li: the model is corrected while it moves.
+
+    Inputs `q`, `qd`, `target`, `target_qd`, `target_qdd`; outputs `tau` and the `estimate` (k) of the unknown
+    parameters; the state `correction` (k), zero if a start does not give it, is what it differs from the model by.
+    Unknown are the base `parameters`, "all", or named ones, with `joint_terms` as in `linear_model`; or the ten numbers
+    of a `payload` at a frame (m, its first moment ux, uy, uz and the Euler tensor Jxx .. Jzz about the frame), or those
+    that are named. `rate` (k), or one for all, is how fast they are learned; `bounds` (low, high) (k) of estimates.
+
+    Where a measurement or target is not finite the forces that depend on it are zero and the estimate stands still; it
+    also does while a force is beyond the `limits` (nv), which are then what acts: saturated drives do not wind it up.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> adaptive(arm, 0.0, 20.0, 5.0, 2.0, payload="tool", parameters=["m"])
+    <system adaptive: state correction; inputs q, qd, target, target_qd, target_qdd; outputs tau, estimate;
+     parameters kp, kd, slope, rate, leakage, limits>
+    """
+    tree = arm_of_single_coordinates(arm, _WHAT)
+    unknown = unknown_parameters(tree, parameters, payload, joint_terms)
+    low, high = _bounds(unknown, bounds)
+    forces = reference_forces(tree)
+    regressor = unknown.regressor()
+
+    def kept(x: State) -> Array:
+        """The correction within its bounds, beyond which the last step of an integration may lead it."""
+        return x.correction if bounds is None else np.minimum(np.maximum(x.correction, low), high)
+
+    def law(x: State, u: Record, p: Record) -> tuple[Array, Array]:
+        found = reference(u, p.slope)
+        Y = regressor(u.q, u.qd, found.v, found.a)
+        wanted = forces(u.q, u.qd, found.v, found.a) + Y @ kept(x) + p.kd * found.s + p.kp * found.e
+        learned = p.rate * (Y.T @ found.s - p.leakage * x.correction) * is_within(wanted, p.limits)
+        further = where(x.correction >= high, np.minimum(learned, 0.0), learned)
+        return wanted, finite_or(where(x.correction <= low, np.maximum(further, 0.0), further), 0.0)
+
+    return System(
+        name, state={"correction": Block((unknown.size,), default=0.0)}, inputs=tracking_ports(tree.nv),
+        outputs={"tau": tree.nv, "estimate": unknown.size},
+        parameters={**passive_gains(tree, kp, kd, slope), "rate": positive_gains_of(rate, unknown.size, "rate"),
+                    "leakage": positive_gains_of(leakage, unknown.size, "leakage", zero=True),
+                    "limits": force_limits(limits, tree.nv)},
+        derivative=lambda t, x, u, p: law(x, u, p)[1],
+        output=lambda t, x, u, p: {"tau": within(law(x, u, p)[0], p.limits),
+                                   "estimate": unknown.values + kept(x)})
+
+
+def unknown_names(arm: Tree | HasTree, *, parameters: str | Sequence[str] | None = None, payload: str | None = None,
+                  joint_terms: Sequence[str] = ()) -> tuple[str, ...]:
+    """The names (k) of what `adaptive` estimates with the same choices.
+
+    >>> import cayley as cy
+    >>> unknown_names(cy.load("planar2r"), payload="tool")[:4]
+    ('m', 'ux', 'uy', 'uz')
+    """
+    return unknown_parameters(arm_of_single_coordinates(arm, _WHAT), parameters, payload, joint_terms).names
+
+
+def excitation(arm: Tree | HasTree, move: Motion, *, parameters: str | Sequence[str] | None = None,
+               payload: str | None = None, joint_terms: Sequence[str] = (), samples: int = 500) -> Array:
+    """The eigenvalues (k) of the mean of Y^T Y along a motion, the largest first: how well it tells the unknown
+    parameters apart. Zeros are combinations of them that it does not tell, and that estimates do not find.
+
+    >>> import cayley as cy
+    >>> from cayley.planning import FunctionOfTime
+    >>> move = FunctionOfTime(lambda t: np.stack([np.sin(t), np.sin(2 * t)]), end=6.0)
+    >>> (excitation(cy.load("planar2r"), move, payload="tool") > 1e-9).sum()
+    np.int64(4)
+    """
+    tree = arm_of_single_coordinates(arm, _WHAT)
+    unknown = unknown_parameters(tree, parameters, payload, joint_terms)
+    q, qd, qdd = move(np.linspace(move.start, move.end, samples))
+    Y = unknown.model.regressor(q, qd, qdd) @ unknown.shares
+    return np.maximum(np.linalg.eigvalsh(np.einsum("tij,tik->jk", Y, Y) / samples)[::-1], 0.0)
+
+
+def _bounds(unknown: UnknownParameters, given: tuple[ArrayLike, ArrayLike] | None) -> tuple[Array, Array]:
+    """Of corrections (k), from those of estimates."""
+    sides = (-np.inf, np.inf) if given is None else given
+    if not isinstance(sides, Sequence) or len(sides) != 2:
+        raise SignatureError(f"the bounds of estimates are a pair, low and high, not {shown(given)}")
+    low, high = (numbers_of(side, "bounds of estimates") for side in sides)
+    for side in (low, high):
+        if side.shape not in ((), (unknown.size,)):
+            raise SignatureError(f"bounds of estimates are ({unknown.size}) or one for all, not {shown(side.tolist())}")
+    low = np.broadcast_to(low, (unknown.size,))
+    high = np.broadcast_to(high, (unknown.size,))
+    outside = np.flatnonzero(~((low <= unknown.values) & (unknown.values <= high) & (low < high)))
+    for k in outside[:1]:
+        raise SignatureError(f"the bounds of estimates are low and high around what the model has: {unknown.names[k]} "
+                             f"is {unknown.values[k]:.6g}, not within {low[k]:.6g} and {high[k]:.6g}")
+    return low - unknown.values, high - unknown.values

@@ -1,0 +1,97 @@
+"""Computed torque, or inverse-dynamics control, as a system: it makes an arm with rigid drives a set of double
+integrators.
+
+    tau = (M + rotors) v + h,   v = target'' + kd (target' - qd) + kp (target - q) + ki z        then  qdd = v
+z is the integral of the error, if there is a ki. What the model does not know is not cancelled: with a model M^, h^
+that is not the arm's the error obeys e'' + kd e' + kp e = M^^-1 ((M - M^) qdd + h - h^), which leaves an offset of
+about that divided by kp; integral action takes it away, while kd kp > ki (Routh). Sources: Mladenova 7.4.2
+(290)-(293), spec R-53; Yamamoto (6.40)-(6.46), spec S3-45, S3-51.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.tracing.symbols import symbols
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
+from cayley.control.linearisation.global_linearisation import computed_torque_kernel
+from cayley.control.parts.compensation import Compensator, compensated
+from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.parts.signals import finite_or
+from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
+from cayley.errors import UnsupportedError
+from cayley.model.configuration_space import configuration_difference
+from cayley.model.tree import Tree
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+                    wind_up: ArrayLike | None = None, rigid_limit: bool = False,
+                    compensator: Compensator | None = None, name: str = "computed torque") -> System:
+    """Inverse dynamics in the loop, with the arm as the model.
+
+    Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv),
+    zero if nothing drives them; output `tau` (nv). The gains (nv), or one for all, are parameters of the system. With
+    `ki` it has the state `integral`, of which no more than the acceleration `wind_up` acts.
+
+    The arm is the model of the law; the one that it drives may differ. A force is zero where it depends on a
+    measurement or a target that is not finite. A `compensator` adds to the forces; see `compensated`.
+
+    With `rigid_limit`, the law of an arm with elastic drives that takes its springs for rigid, (M + gear^2 Jm) v + h:
+    it measures elastic joints by their motors, and targets and gains are of the joints (n) alone.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> law = computed_torque(arm, kp=100.0, kd=20.0)
+    >>> loop = cy.connect(arm, law)
+    >>> start = {"q": [0.0, 0.0], "qd": [0.0, 0.0]}
+    >>> loop.simulate(start, until=3.0, inputs={"target": [0.5, -0.3]}).end["q"].round(6)
+    array([ 0.5, -0.3])
+    """
+    tree = tree_of(arm)
+    if rigid_limit:
+        if ki is not None or wind_up is not None or compensator is not None:
+            raise UnsupportedError("the rigid limit of computed torque has no integral action and no compensator")
+        return _rigid_limit(elastic_arm(tree, "the rigid limit of computed torque", inverted=False), kp, kd, name)
+    check_rigid_drives(tree, "computed torque")
+    check_driven(tree, "computed torque")
+    n = tree.nv
+    law = computed_torque_kernel(tree)
+    made = System(
+        name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
+                      "target_qdd": Port((n,), default=0.0)},
+        outputs={"tau": n}, state=integral_state(ki, n),
+        parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, n)},
+        derivative=None if ki is None else lambda t, x, u, p: integral_rate(
+            configuration_difference(tree, u.q, u.target), x.integral, p.ki, p.wind_up),
+        output=lambda t, x, u, p: finite_or(law(
+            u.q, u.qd, u.target, u.target_qd, u.target_qdd if ki is None else u.target_qdd + p.ki * x.integral,
+            p.kp, p.kd), 0.0))
+    return made if compensator is None else compensated(made, compensator)
+
+
+def _rigid_limit(arm: ElasticArm, kp: ArrayLike, kd: ArrayLike, name: str) -> System:
+    n = arm.n
+    size = arm.tree.nv
+
+    def measured(joints: Array, motors: Array, ahead: Array) -> Array:
+        found = symbols(joints).copy()
+        found[arm.elastic] = motors / arm.gears + ahead
+        return found
+
+    def tau(u: Record, p: Record) -> Array:
+        q = measured(u.q[:n], u.q[n:], arm.rest_angles)
+        qd = measured(u.qd[:n], u.qd[n:], np.zeros(arm.m))
+        v = u.target_qdd + p.kd * (u.target_qd - qd) + p.kp * (u.target - q)
+        forces = arm.forces(q, qd, v)
+        motors = arm.motor_forces(arm.gears * qd[arm.elastic], arm.gears * v[arm.elastic], forces[arm.elastic])
+        return finite_or(np.concatenate([[forces[k] if k in arm.rigid else 0.0 for k in range(n)], motors]), 0.0)
+
+    return System(
+        name, inputs={"q": size, "qd": size, "target": n, "target_qd": Port((n,), default=0.0),
+                      "target_qdd": Port((n,), default=0.0)},
+        outputs={"tau": size}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
+        output=lambda t, x, u, p: tau(u, p))

@@ -1,0 +1,85 @@
+"""Control in decoupled coordinates: each principal direction of the inertia matrix has its own gains.
+
+    tau = h + O Hd v,   v = O^T target'' + kd O^T e' + kp O^T e         e = target - q,  O^T H O = Hd diagonal
+Then O^T e'' + kd O^T e' + kp O^T e = 0: along each principal axis the error is a linear oscillator of its own, and the
+inertia that it moves is one number. The gains (n) belong to the principal inertias from the smallest to the largest;
+those of inertias that coincide are put together in their mean, as their axes are not told apart. With equal gains the
+law is computed torque. Other gains move with the axes: that the error vanishes is then sure only where these turn
+slowly beside it. Source: Mladenova 5.5.3, after (213); spec S0-86.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.solving.singular_vectors import LARGEST, singular_vectors
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
+from cayley.control.parts.signals import finite_or
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.state_kernels import bias_forces_kernel
+from cayley.errors import UnsupportedError
+from cayley.model.configuration_space import configuration_difference
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
+from cayley.systems.ports import Port
+from cayley.systems.system import System
+
+_UNITS = 64.0  # of rounding, for each joint: inertias that are nearer coincide
+
+
+def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name: str = "decoupled") -> System:
+    """Gains for each principal inertia, with the arm as the model.
+
+    Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them; output
+    `tau` (nv). The gains (nv), for the principal inertias from the smallest to the largest, or one for all, are
+    parameters of the system. A force is zero where it depends on a measurement or a target that is not finite. Joints
+    that are tied together, elastic drives and more than nine velocities are refused by name.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar3r")
+    >>> law = decoupled_control(arm, kp=[400.0, 225.0, 100.0], kd=[40.0, 30.0, 20.0])
+    >>> loop = cy.connect(arm, law)
+    >>> start = {"q": np.zeros(3), "qd": np.zeros(3)}
+    >>> loop.simulate(start, until=2.5, inputs={"target": [0.5, -0.3, 0.2]}).end["q"].round(4)
+    array([ 0.5, -0.3,  0.2])
+    """
+    tree = tree_of(arm)
+    n = tree.nv
+    check_independent(tree, "control in decoupled coordinates")
+    check_rigid_drives(tree, "control in decoupled coordinates")
+    check_driven(tree, "control in decoupled coordinates")
+    if n > LARGEST:
+        raise UnsupportedError(f"control in decoupled coordinates is for at most {LARGEST} velocities; {tree.name} has "
+                               f"{n}")
+    inertia_matrix = inertia_matrix_kernel(tree)
+    bias_forces = bias_forces_kernel(tree)
+
+    def forces(q: Array, qd: Array, wish: tuple[Array, Array, Array], kp: Array, kd: Array) -> Array:
+        error, rate, acceleration = wish
+        axes = singular_vectors(inertia_matrix(q), n)  # of the largest inertia first
+        inertias = [v @ b for v, b in zip(axes.V, axes.B, strict=True)]
+        tau = bias_forces(q, qd)
+        for axis, along, p, d in zip(axes.V, axes.B, _shared(inertias, kp[::-1]), _shared(inertias, kd[::-1]),
+                                     strict=True):
+            tau = tau + along * (axis @ acceleration + d * (axis @ rate) + p * (axis @ error))
+        return tau
+
+    return System(
+        name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
+                      "target_qdd": Port((n,), default=0.0)},
+        outputs={"tau": n}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
+        output=lambda t, x, u, p: finite_or(forces(
+            u.q, u.qd, (configuration_difference(tree, u.q, u.target), u.target_qd - u.qd, u.target_qdd), p.kp, p.kd),
+            0.0))
+
+
+def _shared(inertias: list[Scalar], gains: Array) -> list[Scalar]:
+    """The gains of ordered inertias, those of inertias that coincide put together in their mean."""
+    found = []
+    for own in inertias:
+        same = [where(inertias[0] + np.abs(own - other) / (_UNITS * len(inertias)) > inertias[0], 0.0, 1.0)
+                for other in inertias]
+        found.append(sum(share * gain for share, gain in zip(same, gains, strict=True)) / sum(same))
+    return found

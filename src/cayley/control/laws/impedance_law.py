@@ -1,0 +1,95 @@
+"""Impedance control: pushed away from its target, a frame gives way as a mass, a damper and a spring do.
+
+    with what is measured       inertia x'' + damping x' + stiffness x = w        x = r - r_d, w the wrench ON the frame
+    without                     Lambda(q) x'' + damping x' + stiffness x = w      the inertia is the one that it feels
+Both are exact for positions and for turns about one axis; of other turns the moment of the spring is the one of its
+energy x^T stiffness x / 2, x their rotation vector (`task_error`), and x'' and x' are rates of the angular velocity.
+In the first the wrench at the frame is taken off and the asked inertia put in its place (`task_dynamics`); in the
+second nothing is measured. At rest a wrench w moves the frame by stiffness^-1 w, and against a wall of stiffness K it
+presses with (1/stiffness + 1/K)^-1 times how far the target is behind it. Near singular postures the equation does not
+hold in the direction that the frame cannot move in; forces stay bounded, and the arm stretches to targets out of reach.
+Source: Hogan 1985; Siciliano and Villani 1999, 2.3, 3.1; Ott 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, numbers_of
+from cayley.control.task_space.task_dynamics import TaskDynamics
+from cayley.control.task_space.task_error import FrameTask
+from cayley.errors import SignatureError
+from cayley.model.tree import Tree
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.wording import shown
+
+
+def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, damping: ArrayLike,
+                      inertia: ArrayLike | None = None, *, task: str | Sequence[bool] = "pose", axes: str = "body",
+                      near: float = 1e-3, null_damping: float = 10.0, name: str = "impedance control") -> System:
+    """A frame gives way as a mass, a damper and a spring do.
+
+    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, `target_rate` and
+    `target_acceleration` (m) of its rows in the root's axes, and, with an `inertia`, `wrench_<frame>` (6), the measured
+    force and moment ON the frame in its own `axes` or those of the root, "world"; of a redundant arm `null_tau`; output
+    `tau`. `stiffness`, `damping` and `inertia` are of the m rows: one for all, each its own (m), or matrices (m, m).
+    Without an inertia the frame has its own, and nothing is measured. A measured force that is not finite counts as
+    none; forces are zero where they depend on anything else that is not finite.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> plane = [True, True, False, False, False, False]
+    >>> law = impedance_control(arm, "tool", stiffness=200.0, damping=40.0, inertia=2.0, task=plane, axes="world")
+    >>> loop = cy.connect(arm.system(wrenches=["tool"], axes="world"), law)
+    >>> push = {"target": [0.5, 0.35, 0.0], "wrench_tool": [0.0, -10.0, 0.0, 0.0, 0.0, 0.0]}
+    >>> run = loop.simulate({"q": [0.1, 1.2], "qd": [0.0, 0.0]}, until=5.0, inputs=push)
+    >>> arm.pose(run.end["q"], "tool")[:2, 3].round(6)
+    array([0.5, 0.3])
+    """
+    asked = FrameTask.of(arm, frame, task, "impedance control")
+    tree = asked.tree
+    m = asked.size
+    felt = TaskDynamics.of(tree, frame, asked.rows, near, null_damping, axes)
+    matrices = {"stiffness": matrix_of(stiffness, m, "stiffness"), "damping": matrix_of(damping, m, "damping")}
+    if inertia is not None:
+        matrices["inertia"] = matrix_of(inertia, m, "inertia", definite=True)
+
+    def law(u: Record, p: Record) -> Array:
+        error = asked.error(u.q, u.target)
+        push = (asked.pull(error, p.stiffness @ error)
+                + p.damping @ (u.target_rate - felt.jacobian(u.q) @ u.qd))
+        if inertia is None:
+            return felt.forces(u, u.target_acceleration, push=push)
+        wrench = felt.measured(u)
+        wanted = u.target_acceleration + ldl_solve(p.inertia, push + felt.in_rows(wrench))
+        return felt.forces(u, wanted, wrench=wrench)
+
+    return System(
+        name, outputs={"tau": tree.nv}, parameters=matrices,
+        inputs={"q": tree.nq, "qd": tree.nv, "target": asked.target, "target_rate": Port((m,), default=0.0),
+                "target_acceleration": Port((m,), default=0.0),
+                **({} if inertia is None else felt.sensed), **felt.besides},
+        output=lambda t, x, u, p: law(u, p))
+
+
+def matrix_of(values: ArrayLike, count: int, name: str, *, definite: bool = False) -> Array:
+    """A symmetric matrix (count, count) without negative eigenvalues, given as one, by its diagonal, or as one number
+    for all; an error says which of them `name` is not."""
+    given = numbers_of(values, f"the {name}")
+    if given.shape not in ((), (count,), (count, count)) or not np.isfinite(given).all():
+        raise SignatureError(f"the {name} is finite numbers, one for all, ({count}) or ({count}, {count}), not "
+                             f"{shown(values)}")
+    matrix: Array = given if given.ndim == 2 else np.diag(np.broadcast_to(given, (count,)))
+    if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0.0):
+        raise SignatureError(f"the {name} is a symmetric matrix, not {shown(values)}")
+    least = float(np.linalg.eigvalsh(matrix).min())
+    if least < -1e-12 * np.abs(matrix).max() or (definite and least <= 0):
+        raise SignatureError(f"the {name} is {'positive' if definite else 'not negative'} in every direction; of "
+                             f"{shown(values)} an eigenvalue is {least:.3g}")
+    return np.array(matrix)

@@ -1,0 +1,71 @@
+"""Independent-joint control: each joint by its own error alone, PD or PID.
+
+    u = kp e + kd (target' - qd) + ki z        e = target - q        dz/dt = e
+u are forces or, with motors, voltages. Behind high gears the motor's inertia is more than the arm's and each joint is
+a system of second, or with ki of third order: `joint_error_model` has its poles, limits and offsets.
+Source: Yamamoto (6.18), (6.28), with the signs of spec E3-27 and E3-29; S3-41, S3-43.
+"""
+
+from __future__ import annotations
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, check_driven, check_single_coordinates, gains_of, tree_of
+from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.parts.signals import finite_or
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+                  wind_up: ArrayLike | None = None, output: str = "tau", name: str = "joint control") -> System:
+    """The law of `count` joints: inputs `q`, `qd`, `target`, and `target_qd`, zero if nothing drives it; the output
+    goes by the name `output`, "voltage" for motors. With `ki` it has a memory, the state `integral`, of which no more
+    than `wind_up` acts.
+
+    A joint whose measurement or target is not finite gets zero; the others do not feel it. Coordinates just subtract.
+
+    >>> joint_control(2, kp=[20.0, 15.0], kd=1.0, ki=5.0, output="voltage")
+    <system joint control: state integral; inputs q, qd, target, target_qd; outputs voltage;
+     parameters kp, kd, ki, wind_up>
+    """
+    signed = output == "voltage"  # behind a negative gear the gains in volts are negative
+    parameters = {"kp": gains_of(kp, count, "kp", signed=signed), "kd": gains_of(kd, count, "kd", signed=signed),
+                  **integral_gains(ki, wind_up, count, signed=signed)}
+
+    def law(x: State, u: Record, p: Record) -> Array:
+        wanted = p.kp * (u.target - u.q) + p.kd * (u.target_qd - u.qd)
+        return finite_or(wanted if ki is None else wanted + p.ki * x.integral, 0.0)
+
+    return System(
+        name, state=integral_state(ki, count), parameters=parameters, outputs={output: count}, acts=True,
+        inputs={"q": count, "qd": count, "target": count, "target_qd": Port((count,), default=0.0)},
+        derivative=None if ki is None else
+        lambda t, x, u, p: integral_rate(u.target - u.q, x.integral, p.ki, p.wind_up),
+        output=lambda t, x, u, p: law(x, u, p))
+
+
+def joint_pd(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
+    """Each joint by its own error and its rate.
+
+    See `joint_control`.
+    """
+    return joint_control(_count(arm), kp, kd, output=output, name="pd")
+
+
+def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
+              output: str = "tau") -> System:
+    """Each joint by its own error, its rate and its integral.
+
+    See `joint_control`.
+    """
+    return joint_control(_count(arm), kp, kd, ki, wind_up=wind_up, output=output, name="pid")
+
+
+def _count(arm: Tree | HasTree) -> int:
+    tree = tree_of(arm)
+    check_single_coordinates(tree, "independent-joint control")
+    check_driven(tree, "independent-joint control")
+    return tree.nv

@@ -1,0 +1,146 @@
+"""The linear-quadratic regulator of an arm at an equilibrium: the law that minimises a weighted sum of errors and
+forces on the linearised arm.
+
+    tau = tau0 + K (e; e') + Ki z        dz/dt = e of the driven joints        K = R^-1 B^T X
+    minimal: the integral of x^T Q x + z^T Qi z + u^T R u        A^T X + X A - X B R^-1 B^T X + Q = 0
+A and B are those of `arm.linearize` at rest at q. With a `period` the gains are those of the discrete Riccati equation,
+of forces that are held for a period; the arm may have joints without drives, as long as every mode that does not die by
+itself is in reach. Far from the equilibrium the model is wrong, and nothing is promised. Source: Anderson & Moore,
+Optimal Control, 1990, 3.1, 11.1; Balafoutis & Patel (7.2.1); spec S3-48.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, numbers_of, tree_of
+from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.parts.reference_forces import positive_gains_of
+from cayley.control.parts.signals import finite_or
+from cayley.control.regulator_design import (
+    check_stabilisable,
+    discrete_with_integrals,
+    optimal_gain,
+    with_integrals,
+)
+from cayley.control.tracking import linear_at
+from cayley.dynamics.linearised.state_space import LinearisedMechanism
+from cayley.errors import SignatureError, UnsupportedError
+from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.model.configuration_space import configuration_difference
+from cayley.model.configurations import check_configuration
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.wording import shown
+
+_STILL = 1e-8  # of the largest force: what an undriven joint may need to stay
+
+
+def lqr(arm: Tree | HasTree, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayLike = 1.0, *,
+        integral: ArrayLike | None = None, period: float | None = None, driven: Sequence[str] | None = None,
+        wind_up: ArrayLike | None = None, name: str = "lqr") -> System:
+    """The linear-quadratic regulator at an equilibrium, with integral action if it is weighted.
+
+    `q` (nq): where the arm is to stand; `state` weighs errors and rates (2 nv), `force` the driven forces (m): numbers,
+    diagonals or matrices. `integral` weighs the integral of the errors of the driven joints (m), and gives the law the
+    state `integral`, of which no more than the force `wind_up` (m) acts. `driven`: the names of joints with drives, if
+    not all have them; those without must need no force at q. Inputs `q`, `qd`, `target`, which is q or near it, and
+    `target_qd`; output `tau`; parameters `gain` K (nv, 2 nv) and `ki`. Of a mechanism with constraints the errors are
+    those of its independent joints. Forces are zero where they depend on what is not finite.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("s1_g1")  # upright, driven in its first joint alone
+    >>> law = lqr(arm, [np.pi / 2, 0.0], driven=["joint1"])
+    >>> loop = cy.connect(arm, law)
+    >>> run = loop.simulate({"q": [np.pi / 2 - 0.02, 0.03], "qd": [0.0, 0.0]}, until=12.0,
+    ...                     inputs={"target": [np.pi / 2, 0.0]})
+    >>> bool(abs(run.end["q"] - [np.pi / 2, 0.0]).max() < 1e-4)
+    True
+    """
+    tree = tree_of(arm)
+    columns = _driven(tree, driven)
+    held = _equilibrium(tree, q, columns)
+    model = linear_at(LinearisedMechanism(tree), *held).driven_by(columns)
+    leading = list(constraint_structure(tree).independent if tree.is_constrained else range(tree.nv))
+    places = [] if integral is None else _integrated(tree, columns, leading)
+    whole = discrete_with_integrals(model, places, period) if period is not None else with_integrals(model, places)
+    check_stabilisable(whole, [_joint_of(tree, k) for k in leading])
+    K = optimal_gain(whole, state, force, np.zeros(0) if integral is None else positive_gains_of(
+        integral, len(places), "integral"))
+    gain = np.zeros((tree.nv, 2 * len(leading)))
+    gain[columns] = K[:, :2 * len(leading)]
+    nominal = np.zeros(tree.nv)
+    nominal[columns] = LinearisedMechanism(tree).inverse_dynamics(*held)[columns]
+    ki = np.zeros((tree.nv, len(places)))
+    ki[columns] = K[:, 2 * len(leading):]
+    return _law(tree, gain, ki, nominal, leading, columns, wind_up, name)
+
+
+def _law(tree: Tree, gain: Array, ki: Array, nominal: Array, leading: list[int], driven: list[int],
+         wind_up: ArrayLike | None, name: str) -> System:
+    n = tree.nv
+    remembers = ki.size > 0
+    if wind_up is not None and not remembers:
+        raise SignatureError("wind_up is a limit of integral action, which is there with weights `integral`")
+
+    def errors(u: Record) -> Array:
+        return configuration_difference(tree, u.q, u.target)
+
+    def tau(x: State, u: Record, p: Record) -> Array:
+        e = np.concatenate([errors(u)[leading], (u.target_qd - u.qd)[leading]])
+        wanted = nominal + p.gain @ e
+        return finite_or(wanted + p.ki @ x.integral if remembers else wanted, 0.0)
+
+    own = np.abs(ki).max(axis=0, initial=0.0)
+    limits = integral_gains(own, wind_up, len(driven)) if remembers else {}
+    return System(
+        name, state=integral_state(own if remembers else None, len(driven)), outputs={"tau": n},
+        inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0)},
+        parameters={"gain": gain, **({"ki": ki, "wind_up": limits["wind_up"]} if remembers else {})},
+        derivative=None if not remembers else lambda t, x, u, p: integral_rate(
+            errors(u)[driven], x.integral, own, p.wind_up),
+        output=lambda t, x, u, p: tau(x, u, p))
+
+
+def _driven(tree: Tree, names: Sequence[str] | None) -> list[int]:
+    """The velocities that have drives."""
+    if names is None:
+        return list(tree.actuated_velocities)
+    given = [names] if isinstance(names, str) else list(names)
+    return [k for name in given for k in range(tree.nv)[tree.v_slices[tree.joint_number(name)]]]
+
+
+def _equilibrium(tree: Tree, q: ArrayLike, columns: Sequence[int]) -> tuple[Array, Array, Array]:
+    """The state of rest, which is one under the driven forces alone."""
+    given = numbers_of(q, "the equilibrium q")
+    if given.shape != (tree.nq,) or not np.isfinite(given).all():
+        raise SignatureError(f"an equilibrium of {tree.name} is finite numbers ({tree.nq}), not {shown(q)}")
+    check_configuration(tree, given, limits=False)
+    rest = np.zeros(tree.nv)
+    needed = LinearisedMechanism(tree).inverse_dynamics(given, rest, rest)
+    idle = [k for k in range(tree.nv) if k not in columns]
+    for k in idle:
+        if abs(needed[k]) > _STILL * max(1.0, np.abs(needed).max()):
+            raise SignatureError(f"{tree.name} does not stand at {shown(given.tolist())}: {_joint_of(tree, k)!r} has "
+                                 f"no drive there, and would need {needed[k]:.4g}")
+    return given, rest, rest
+
+
+def _integrated(tree: Tree, columns: Sequence[int], leading: Sequence[int]) -> list[int]:
+    """The places of the driven joints' errors in the state."""
+    missing = [k for k in columns if k not in leading]
+    if missing:
+        raise UnsupportedError(f"integral action is on driven joints that are independent ones of {tree.name}; "
+                               f"{_joint_of(tree, missing[0])!r} follows from others")
+    return [list(leading).index(k) for k in columns]
+
+
+def _joint_of(tree: Tree, velocity: int) -> str:
+    return next(joint.name for joint, own in zip(tree.joints, tree.v_slices, strict=True)
+                if velocity in range(tree.nv)[own])

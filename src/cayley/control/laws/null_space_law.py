@@ -1,0 +1,59 @@
+"""What a redundant arm does besides its task: a posture that it is drawn to, by forces that the task does not feel.
+
+    tau = task_tau + N^T (kp (posture - q) - kd qd)        N^T = 1 - J^T Lambda J M^-1
+The projection is the one for which J M^-1 N^T = 0: it accelerates nothing of the task, in motion too (dynamically
+consistent), which no other does. It is put behind any law of a frame; laws of operational space have it inside, as
+their input `null_tau`. Near singular postures Lambda is bounded (`task_dynamics`), and the task feels what is left.
+Source: Khatib 1987, (51)-(56).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, gains_of
+from cayley.control.parts.signals import finite_or
+from cayley.control.task_space.task_dynamics import TaskDynamics
+from cayley.control.task_space.task_error import FrameTask
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.errors import UnsupportedError
+from cayley.model.configuration_space import configuration_difference
+from cayley.model.tree import Tree
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+def null_space_control(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, *,
+                       task: str | Sequence[bool] = "pose", near: float = 1e-3, name: str = "null space") -> System:
+    """A redundant arm is drawn to a posture, as far as its task does not feel it.
+
+    Inputs `q`, `qd`, `task_tau` (nv), the forces of the law of the frame, and `posture` (nq); output `tau`. Gains are
+    of the joints. Where `task_tau` is not finite, the force is zero; where anything else is not, it is `task_tau`.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("panda")
+    >>> hand = arm.control.resolved_acceleration("panda_link8", 100.0, 20.0).renamed({"tau": "task_tau"})
+    >>> cy.connect(arm, hand, null_space_control(arm, "panda_link8", 20.0, 5.0))
+    <system panda + resolved acceleration + null space: state q, qd; inputs target, target_rate, ...>
+    """
+    asked = FrameTask.of(arm, frame, task, "null-space control")
+    tree = asked.tree
+    n = tree.nv
+    felt = TaskDynamics.of(tree, frame, asked.rows, near, 0.0)
+    if not felt.is_redundant:
+        raise UnsupportedError(f"{tree.name} is not redundant: a task of {asked.size} rows leaves nothing to do "
+                               f"besides to its {n} velocities")
+
+    def besides(u: Record, p: Record) -> Array:
+        drawn = p.posture_kp * configuration_difference(tree, u.q, u.posture) - p.posture_kd * u.qd
+        J = felt.jacobian(u.q)
+        M = inertia_matrix_kernel(tree)(u.q)
+        onward = solve(M, J.T)
+        return drawn - J.T @ felt.heavy(M, J, onward, onward.T @ drawn)
+
+    return System(
+        name, inputs={"q": tree.nq, "qd": n, "task_tau": n, "posture": tree.nq}, outputs={"tau": n},
+        parameters={"posture_kp": gains_of(kp, n, "kp"), "posture_kd": gains_of(kd, n, "kd")},
+        output=lambda t, x, u, p: finite_or(u.task_tau, 0.0) + finite_or(besides(u, p), 0.0))

@@ -1,0 +1,62 @@
+"""The operational-space law: an arm driven by a force at its frame, with the inertia that the frame feels.
+
+    tau = J^T (Lambda a + mu + p) + N^T (h + tau0)        a = r'' + kd (r' - J qd) + kp e + ki z
+Then e'' + kd e' + kp e + ki z = 0, exactly for positions and for turns about one axis, for other turns to first order
+in the error, whatever tau0 does (`task_dynamics`). A redundant arm has the input `null_tau`, any law of the joints;
+what it does besides dies out with `null_damping`. Where the arm is not redundant it is resolved acceleration; of
+redundant arms that one accelerates least, this one with the least kinetic energy. Near singular postures and for
+targets out of reach the frame is taken to be lighter than it is: forces stay bounded, and the arm stretches.
+Source: Khatib, A unified approach for motion and force control, 1987, (12)-(17), (51).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, gains_of
+from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.task_space.task_dynamics import TaskDynamics
+from cayley.control.task_space.task_error import FrameTask
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+def operational_space(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+                      task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None, near: float = 1e-3,
+                      null_damping: float = 10.0, name: str = "operational space") -> System:
+    """A force at the frame, with the inertia that it feels there.
+
+    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions only, and `target_rate` and
+    `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them; of a redundant arm also
+    `null_tau` (nv), forces of which the task feels nothing; output `tau`. The gains are of the m rows. Forces are zero
+    where they depend on what is not finite.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> plane = [True, True, False, False, False, False]
+    >>> loop = cy.connect(arm, operational_space(arm, "tool", kp=100.0, kd=20.0, task=plane))
+    >>> run = loop.simulate({"q": [0.1, 1.2], "qd": [0.0, 0.0]}, until=3.0, inputs={"target": [0.5, 0.35, 0.0]})
+    >>> arm.pose(run.end["q"], "tool")[:2, 3].round(6)
+    array([0.5 , 0.35])
+    """
+    asked = FrameTask.of(arm, frame, task, "the operational-space law")
+    felt = TaskDynamics.of(asked.tree, frame, asked.rows, near, null_damping)
+    m = asked.size
+
+    def law(x: State, u: Record, p: Record) -> Array:
+        rate = u.target_rate - asked.jacobian(u.q) @ u.qd
+        wanted = u.target_acceleration + p.kd * rate + p.kp * asked.error(u.q, u.target)
+        return felt.forces(u, wanted if ki is None else wanted + p.ki * x.integral)
+
+    return System(
+        name, state=integral_state(ki, m), outputs={"tau": asked.tree.nv},
+        inputs={"q": asked.tree.nq, "qd": asked.tree.nv, "target": asked.target,
+                "target_rate": Port((m,), default=0.0), "target_acceleration": Port((m,), default=0.0), **felt.besides},
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **integral_gains(ki, wind_up, m)},
+        derivative=None if ki is None else
+        lambda t, x, u, p: integral_rate(asked.error(u.q, u.target), x.integral, p.ki, p.wind_up),
+        output=lambda t, x, u, p: law(x, u, p))

@@ -1,0 +1,89 @@
+"""Resolved acceleration control as a system: the error of a frame obeys a linear equation, wherever the arm is.
+
+    tau = ID(q, qd, qdd*)        J qdd* = r'' + kd (r' - J qd) + kp e - J' qd        then  e'' + kd e' + kp e = 0
+exactly for positions and for turns about one axis; for other turns to first order in the error. The equations are
+solved by qdd* = J^T (J J^T + damping)^-1 (...) + what no row feels, so that a redundant arm moves least and what it
+does besides dies out with `null_damping`. Near singular postures, where det(J J^T) is less than `near` times that of an
+isotropic matrix of the same trace, damping sets in (Nakamura): accelerations stay bounded, and the error is not that of
+the equation. Out of reach, the arm stays stretched towards its target, and may swing about it.
+Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34; of forces from Python `global_linearisation.ResolvedAcceleration`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.control.arms import HasTree, gains_of
+from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.parts.signals import finite_or
+from cayley.control.task_space.task_error import FrameTask
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.errors import SignatureError
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+_TINY = 1e-300
+
+
+def resolved_acceleration(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+                          task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
+                          damping: float = 0.05, near: float = 1e-6, null_damping: float = 10.0,
+                          name: str = "resolved acceleration") -> System:
+    """The error of a frame obeys a linear equation.
+
+    Inputs `q`, `qd`, `target`, a pose (4, 4), or a point (3) if the `task` is of positions
+    only, and `target_rate` and `target_acceleration` (m) of its rows in the root's axes, zero if nothing drives them;
+    output `tau`. The gains are of the m rows. Forces are zero where they depend on what is not finite.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> plane = [True, True, False, False, False, False]
+    >>> loop = cy.connect(arm, resolved_acceleration(arm, "tool", kp=100.0, kd=20.0, task=plane))
+    >>> run = loop.simulate({"q": [0.1, 1.2], "qd": [0.0, 0.0]}, until=3.0, inputs={"target": [0.5, 0.35, 0.0]})
+    >>> arm.pose(run.end["q"], "tool")[:2, 3].round(6)
+    array([0.5 , 0.35])
+    """
+    asked = FrameTask.of(arm, frame, task, "resolved acceleration")
+    tree = asked.tree
+    n = tree.nv
+    m = asked.size
+    if m > n:
+        raise SignatureError(f"a task of {m} rows is more than the {n} velocities of {tree.name} can do: ask for fewer")
+    if not damping > 0 or not near > 0 or not null_damping >= 0:
+        raise SignatureError("damping and near are positive and null_damping is not negative: without them there are "
+                             "no accelerations at singular postures")
+    inverse = inverse_dynamics_kernel(tree)
+
+    def law(x: State, u: Record, p: Record) -> Array:
+        J = asked.jacobian(u.q)
+        wanted = (u.target_acceleration + p.kd * (u.target_rate - J @ u.qd) + p.kp * asked.error(u.q, u.target)
+                  - asked.bias(u.q, u.qd))
+        besides = -null_damping * u.qd if n > m else np.zeros(n)
+        both = wanted if ki is None else wanted + p.ki * x.integral
+        return finite_or(inverse(u.q, u.qd, besides + J.T @ _damped_solve(J @ J.T, both - J @ besides,
+                                                                          p.damping, p.near)), 0.0)
+
+    return System(
+        name, state=integral_state(ki, m), outputs={"tau": n},
+        inputs={"q": tree.nq, "qd": n, "target": asked.target, "target_rate": Port((m,), default=0.0),
+                "target_acceleration": Port((m,), default=0.0)},
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **integral_gains(ki, wind_up, m),
+                    "damping": damping, "near": near},
+        derivative=None if ki is None else
+        lambda t, x, u, p: integral_rate(asked.error(u.q, u.target), x.integral, p.ki, p.wind_up),
+        output=lambda t, x, u, p: law(x, u, p))
+
+
+def _damped_solve(A: Array, b: Array, damping: Scalar, near: Scalar) -> Array:
+    """(A + damping^2 a 1)^-1 b, with a the mean of the diagonal, the damping fading out where A is regular."""
+    m = len(A)
+    mean = np.trace(A) / m + _TINY
+    isotropy = np.linalg.det(A / mean)
+    fade = np.maximum(0.0, 1.0 - isotropy / near)
+    return np.linalg.solve(A + damping**2 * mean * fade * np.eye(m), b)

@@ -1,0 +1,84 @@
+"""PD control in the workspace with gravity compensation, by the transposed Jacobian: a spring from the frame to its
+target, and damping in the joints.
+
+    tau = J^T (kp e + ki z) - kd qd + g(q)        V = qd^T M qd / 2 + e^T kp e / 2        V' = -qd^T kd qd
+No matrix is inverted: the law is defined at singular postures and for targets out of reach. There it may come to rest
+with an error, where J^T kp e = 0: an outstretched arm that points at its target, or away from it. What J does to turns
+is that of the rotation vector of the error (`task_error`), so that V' holds for any gains.
+Source: Yamamoto (6.47), with a Jacobian that fits its error as in spec E3-33; S3-46.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, gains_of
+from cayley.control.laws.gravity_law import Lyapunov
+from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.parts.signals import finite_or
+from cayley.control.task_space.task_error import FrameTask
+from cayley.dynamics.rigid_links.drives import viscous_frictions
+from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+_WHAT = "workspace control"
+
+
+def workspace_pd(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+                 task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
+                 name: str = "workspace control") -> System:
+    """A spring from a frame to its target, by the transposed Jacobian.
+
+    Inputs `q`, `qd` and `target`, a pose (4, 4), or a point (3) if the `task` is of positions
+    only; output `tau`. `kp` and `ki` are of the m rows of the task [N/m, N m], `kd` (nv) of the joints; the state
+    `integral` (m) is there with `ki`. Forces are zero where they depend on what is not finite.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
+    >>> plane = [True, True, False, False, False, False]
+    >>> law = workspace_pd(arm, "tool", kp=200.0, kd=8.0, task=plane)
+    >>> run = cy.connect(arm, law).simulate({"q": [0.1, 1.2], "qd": [0.0, 0.0]}, until=20.0,
+    ...                                     inputs={"target": [0.5, 0.35, 0.0]})
+    >>> arm.pose(run.end["q"], "tool")[:2, 3].round(6)
+    array([0.5 , 0.35])
+    """
+    asked = FrameTask.of(arm, frame, task, _WHAT)
+    tree = asked.tree
+    n = tree.nv
+    m = asked.size
+    gravity = gravity_forces_kernel(tree)
+
+    def law(x: State, u: Record, p: Record) -> Array:
+        error = asked.error(u.q, u.target)
+        weighted = p.kp * error if ki is None else p.kp * error + p.ki * x.integral
+        return finite_or(asked.jacobian(u.q).T @ asked.pull(error, weighted) - p.kd * u.qd + gravity(u.q), 0.0)
+
+    return System(
+        name, state=integral_state(ki, m), inputs={"q": tree.nq, "qd": n, "target": asked.target}, outputs={"tau": n},
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, m)},
+        derivative=None if ki is None else
+        lambda t, x, u, p: integral_rate(asked.error(u.q, u.target), x.integral, p.ki, p.wind_up),
+        output=lambda t, x, u, p: law(x, u, p))
+
+
+def workspace_pd_lyapunov(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, *,
+                          task: str | Sequence[bool] = "pose") -> Kernel[Lyapunov]:
+    """`lyapunov(q, qd, target)`: V [J] of the arm under the law without integral action, and its rate [W]."""
+    asked = FrameTask.of(arm, frame, task, _WHAT)
+    tree = asked.tree
+    stiffness = gains_of(kp, asked.size, "kp")
+    damping = gains_of(kd, tree.nv, "kd") + viscous_frictions(tree)
+    kinetic = kinetic_energy_kernel(tree)
+
+    def lyapunov(q: Array, qd: Array, target: Array) -> Lyapunov:
+        error = asked.error(q, target)
+        return Lyapunov(kinetic(q, qd) + error @ (stiffness * error) / 2, -qd @ (damping * qd))
+
+    target = ",".join(map(str, asked.target.shape))
+    return kernel(sized(tree, f"(q),(v),({target})->(),()"), outputs=Lyapunov._fields)(lyapunov)

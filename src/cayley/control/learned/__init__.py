@@ -1,0 +1,1 @@
+"""Controllers that learn: iterative learning, neural and fuzzy compensators."""

@@ -1,0 +1,192 @@
+"""Iterative learning control: an arm repeats a motion, and after each trial the forces that go ahead are corrected by
+the errors of that trial.
+
+    u_next(i) = filter of ( u(i) + kp e(i + 1) + kd e'(i + 1) )        over the periods i of the motion
+A law holds the arm meanwhile; u is added to its forces and held for a period. With the linear model of the closed loop,
+(e; e') = (e; e')_0 - G u, and the gains L, the next u is filter (1 - L G) u + ...: each trial is nearer than the
+one before, in the mean square of u, if the norm of that matrix is less than one (a spectral radius below one lets it
+converge in the end, but perhaps far away meanwhile). It is found with the model, by a batch of trials with a small push
+in each period. kd near the inertia over the period converges fast; a filter that forgets high frequencies makes the
+matrix smaller, and leaves an error there. What repeats is learned: friction, payload, wrong models; noise is not.
+Trials start alike, on the motion or beside it. Source: Arimoto, Kawamura & Miyazaki, Bettering operation of robots
+by learning, 1984, (5), (9); in lifted form Bristow, Tharayil & Alleyne, A survey of iterative learning control, 2006,
+(7), (15); spec S3-48, S3-53.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, gains_of
+from cayley.control.learned.learned_motion import LearnedMotion, Trial
+from cayley.control.parts.force_limits import force_limits, within
+from cayley.control.parts.motion_targets import motion_target
+from cayley.control.parts.reference_forces import arm_of_single_coordinates
+from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.errors import SignatureError, SingularityError
+from cayley.model.tree import Tree
+from cayley.planning.motion import Motion
+from cayley.systems.connect import HasSystem, connect
+from cayley.systems.ports import Block
+from cayley.systems.rollouts import Rollout
+from cayley.systems.system import System
+from cayley.wording import shown
+
+_STEP = 1e-3  # [s], the longest of the integrator
+_PUSH = 1e-4  # [N m, N]
+_AT_ONCE = 512  # trials of the batch that finds G
+
+
+@dataclass(frozen=True, eq=False)
+class IterativeLearning:
+    """A motion that is learned by repeating it; made by `iterative_learning`."""
+
+    tree: Tree
+    law: System
+    move: Motion
+    kp: Array
+    kd: Array
+    limits: Array
+    smoothing: Array  # (N, N)
+
+    def __repr__(self) -> str:
+        return f"<{self.tree.name} learns {self.move} in {len(self.smoothing)} periods, held by {self.law.name}>"
+
+    @property
+    def period(self) -> float:
+        """[s]"""
+        return self.move.duration / len(self.smoothing)
+
+    @property
+    def driven_law(self) -> System:
+        """The law with the input `feedforward`, forces (nv) that go ahead, in its output `tau`."""
+        n = self.tree.nv
+        both = System("sum", inputs={"law_tau": n, "feedforward": n}, outputs={"tau": n},
+                      output=lambda t, x, u, p: within(u.law_tau + u.feedforward, self.limits))
+        return connect(self.law.renamed({"tau": "law_tau"}), both)
+
+    def run(self, real: HasSystem | System | None = None, trials: int = 10, *, start: ArrayLike | None = None,
+            anyway: bool = False) -> LearnedMotion:
+        """Repeat the motion with an arm that need not be as the model is; with the model itself if none is given. The
+        first trial is without anything learned, then there are `trials` more. Each starts at `start` (nq), which is on
+        the motion if it is not given. What does not converge for the model is refused, unless `anyway`.
+        """
+        if not anyway and not self.converges:
+            raise SingularityError(
+                "these gains need not learn: of the model, the norm of what a trial makes of wrong forces is "
+                f"{self.contraction:.4g}, and not less than 1 (its spectral radius is {self.spectral_radius:.4g}); "
+                "take smaller gains, or a lower cutoff, or say `anyway`")
+        if not isinstance(trials, (int, np.integer)) or trials < 0:
+            raise SignatureError(f"a motion is repeated a number of times, not {shown(trials)}")
+        roll = self._model if real is None else self._rollout(real)
+        forces = np.zeros((len(self.smoothing), self.tree.nv))
+        found = []
+        for _ in range(trials + 1):
+            found.append(self._trial(roll, forces, start))
+            forces = self.corrected(found[-1])
+        return LearnedMotion(self, tuple(found))
+
+    def corrected(self, trial: Trial) -> Array:
+        """The forces (N, nv) of the next trial. What is not finite of the last one's errors is not learned."""
+        change = self.kp * trial.error + self.kd * trial.rate
+        return self.smoothing @ (trial.forces + np.where(np.isfinite(change), change, 0.0))
+
+    def _rollout(self, real: HasSystem | System) -> Rollout:
+        return connect(real, self.driven_law, motion_target(self.move)).rollout(changing=["feedforward"])
+
+    def _trial(self, roll: Rollout, forces: Array, start: ArrayLike | None = None) -> Trial:
+        steps = int(np.ceil(self.period / _STEP - 1e-9))
+        begin = self.move(self.move.start)
+        run = roll({"q": begin.q if start is None else start, "qd": begin.qd}, start=self.move.start,
+                   step=self.period / steps, steps=steps * forces.shape[-2], every=steps,
+                   inputs={"feedforward": np.repeat(forces, steps, axis=-2)}, progress=False)
+        return Trial(forces, (run["target"] - run["q"])[..., 1:, :], (run["target_qd"] - run["qd"])[..., 1:, :])
+
+    # Whether it converges
+
+    @cached_property
+    def _model(self) -> Rollout:
+        forward = forward_dynamics_kernel(self.tree)
+        n = self.tree.nv
+        return self._rollout(System(
+            self.tree.name, state={"q": Block((n,), velocity="qd"), "qd": n}, inputs={"tau": n},
+            derivative=lambda t, x, u, p: forward(x.q, x.qd, u.tau)))
+
+    @cached_property
+    def correction(self) -> Array:
+        """What a trial of the model makes of wrong forces: filter (1 - L G) (N nv, N nv)."""
+        shape = (len(self.smoothing), self.tree.nv)
+        size = shape[0] * shape[1]
+        alone = self._trial(self._model, np.zeros(shape))
+        answers = []
+        for first in range(0, size, _AT_ONCE):
+            pushes = _PUSH * np.eye(size)[first:first + _AT_ONCE].reshape(-1, *shape)
+            pushed = self._trial(self._model, pushes)
+            change = self.kp * (pushed.error - alone.error) + self.kd * (pushed.rate - alone.rate)
+            answers.append(change.reshape(len(pushes), size) / _PUSH)
+        return np.kron(self.smoothing, np.eye(shape[1])) @ (np.eye(size) + np.concatenate(answers).T)
+
+    @cached_property
+    def spectral_radius(self) -> float:
+        """That of the correction. Less than one: the trials of the model converge, though errors may grow by orders of
+        magnitude before they do."""
+        return float(np.abs(np.linalg.eigvals(self.correction)).max())
+
+    @cached_property
+    def contraction(self) -> float:
+        """The norm of the correction. Less than one: each trial of the model is nearer to the last than the one before.
+        """
+        return float(np.linalg.norm(self.correction, 2))
+
+    @property
+    def converges(self) -> bool:
+        """Whether each trial of the model is nearer than the one before."""
+        return self.contraction < 1
+
+
+def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
+                       cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
+    """The learning of a motion by an arm that a law holds, in so many `periods`.
+
+    kp [N m/rad, N/m] and kd [N m s/rad, N s/m] (nv) are how much of errors and rates is learned; `cutoff` [Hz] is where
+    a filter without phase, a Gaussian, lets 0.707 of what is learned pass; forces stay within `limits` (nv). The arm is
+    the model by which convergence is judged.
+
+    >>> import cayley as cy
+    >>> from cayley.planning import point_to_point
+    >>> arm = cy.load("planar2r")
+    >>> move = point_to_point([0.0, 0.0], [0.8, -0.6], duration=1.0)
+    >>> learning = iterative_learning(arm, arm.control.pd_with_gravity(60.0, 8.0), move, 40, kp=20.0, kd=2.0)
+    >>> learned = learning.run(arm.with_payload("tool", 0.5), trials=8)
+    >>> bool(learned.errors[-1] < 0.1 * learned.errors[0])
+    True
+    """
+    tree = arm_of_single_coordinates(arm, "iterative learning")
+    if not isinstance(law, System) or not isinstance(move, Motion):
+        raise SignatureError(f"what is learned is a motion that a law holds, not {shown(move)} and {shown(law)}")
+    if "tau" not in law.outputs or law.output_ports["tau"].shape != (tree.nv,):
+        raise SignatureError(f"a law to which is added gives out `tau` ({tree.nv}); {law.name} gives out "
+                             f"{', '.join(law.outputs)}")
+    if move.nq != tree.nq:
+        raise SignatureError(f"a motion of {move.nq} coordinates does not fit {tree.name}, which has {tree.nq}")
+    if not isinstance(periods, (int, np.integer)) or periods < 2:
+        raise SignatureError(f"a motion is learned in two periods or more, not in {shown(periods)}")
+    if cutoff is not None and not 0 < cutoff < np.inf:
+        raise SignatureError(f"the cutoff of the filter is more than 0 Hz, not {shown(cutoff)}")
+    return IterativeLearning(
+        tree, law, move, gains_of(kp, tree.nv, "kp"), gains_of(kd, tree.nv, "kd"), force_limits(limits, tree.nv),
+        _gaussian(int(periods), move.duration / periods, cutoff))
+
+
+def _gaussian(count: int, period: float, cutoff: float | None) -> Array:
+    """The filter (count, count): rows add up to one, so that what is constant passes."""
+    if cutoff is None:
+        return np.eye(count)
+    width = np.sqrt(np.log(2.0)) / (2 * np.pi * cutoff * period)
+    apart = np.subtract.outer(np.arange(count), np.arange(count)) / width
+    weights = np.exp(-apart**2 / 2)
+    return weights / weights.sum(axis=1, keepdims=True)

@@ -1,0 +1,1 @@
+"""Linearisation by feedback."""

@@ -1,0 +1,1 @@
+"""Parts of control laws: targets, gains, limits, integral action, observers, compensators and signals."""

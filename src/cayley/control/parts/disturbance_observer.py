@@ -1,0 +1,82 @@
+"""The momentum observer: what acts on an arm besides its drives, gravity and what else the model knows, without a force
+sensor and without accelerations.
+
+    p = M qd        p' = tau + C^T qd - g - friction + d        z' = tau + C^T qd - g - friction + r
+    r = gain (p - z)        then  r' = gain (d - r)
+so that r is the disturbance d (nv), joint by joint through a filter of first order: of a constant one, d (1 -
+exp(-gain t)). d is the force of a collision, a payload, friction: all that the model does not know. Source: De Luca &
+Mattone, Actuator failure detection and isolation using generalized momenta, 2003, (7)-(10); Haddadin, De Luca &
+Albu-Schaeffer 2017, IV.E; spec S3-48.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, check_rigid_drives, tree_of
+from cayley.control.parts.reference_forces import positive_gains_of
+from cayley.control.parts.signals import finite_or
+from cayley.dynamics.closed_form import coriolis_matrix
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.rigid_links.drives import passive_forces, rotor_coriolis_matrix, rotor_inertias
+from cayley.dynamics.rigid_links.energies import generalized_momentum
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
+from cayley.systems.layout import State
+from cayley.systems.ports import Block
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+class _Momentum(NamedTuple):
+    """p and its rate by what is known besides tau, each (nv)."""
+
+    value: Array
+    rate: Array
+
+
+def momentum_observer(arm: Tree | HasTree, gain: ArrayLike, *, name: str = "momentum observer") -> System:
+    """The forces (nv) on an arm that its model does not know of.
+
+    Inputs `q`, `qd`, and the `tau` that acts, which is that after its limits: then a drive that saturates is no
+    disturbance, and nothing winds up. Output `disturbance` [N m, N]; the state `impulse` (nv), zero if a start does not
+    give it: it is p of an arm that starts at rest, and one that starts in motion is seen as pushed, for some 1 / gain.
+    gain (nv) [1/s], or one for all, is the bandwidth. While a measurement is not finite, the disturbance of the joints
+    that feel it is zero and the state stands still; what it missed dies out with the gain.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r")
+    >>> seen = momentum_observer(arm, 20.0)
+    >>> loop = cy.connect(arm.system(wrenches=["tool"]), arm.control.pd_with_gravity(100.0, 20.0), seen)
+    >>> push = {"target": [0.3, 0.2], "wrench_tool": [0.0, 5.0, 0.0, 0.0, 0.0, 0.0]}
+    >>> run = loop.simulate({"q": [0.3, 0.2], "qd": [0.0, 0.0]}, until=2.0, inputs=push)
+    >>> bool(abs(run["disturbance"][-1] - arm.jacobian(run.end["q"], "tool", axes="body")[1] * 5.0).max() < 1e-4)
+    True
+    """
+    tree = tree_of(arm)
+    check_independent(tree, "the momentum observer")
+    check_rigid_drives(tree, "the momentum observer")
+    links = links_of(tree)
+    grouped = minimal_links(tree)
+    rotors = rotor_inertias(tree)
+    rest = np.zeros(tree.nv)
+
+    def momentum(q: Array, qd: Array) -> _Momentum:
+        C = coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
+        known = inverse_dynamics(grouped, q, rest, rest) + passive_forces(tree, q, qd)
+        return _Momentum(generalized_momentum(links, q, qd) + rotors * qd, C.T @ qd - known)
+
+    def disturbance(x: State, u: Record, p: Record) -> Array:
+        return p.gain * (momentum(u.q, u.qd).value - x.impulse)
+
+    return System(
+        name, state={"impulse": Block((tree.nv,), default=0.0)}, inputs={"q": tree.nq, "qd": tree.nv, "tau": tree.nv},
+        outputs={"disturbance": tree.nv}, parameters={"gain": positive_gains_of(gain, tree.nv, "gain")},
+        derivative=lambda t, x, u, p: finite_or(
+            u.tau + momentum(u.q, u.qd).rate + disturbance(x, u, p), 0.0),
+        output=lambda t, x, u, p: finite_or(disturbance(x, u, p), 0.0))

@@ -1,0 +1,118 @@
+"""What lies between a law and an arm besides motors: limits of what a drive can give, encoders that count, and digital
+control, which looks now and then and acts late.
+
+Each is a system with one signal in and one out, to be connected by name:
+
+    law.renamed({"tau": "wanted_tau"})        saturation("tau", [80.0, 40.0])        the arm
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
+from cayley.control.arms import numbers_of
+from cayley.errors import SignatureError
+from cayley.systems.layout import State
+from cayley.systems.ports import Block
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.systems.transitions import Transition
+from cayley.wording import shown
+
+
+def finite_or(value: Array, instead: ArrayLike) -> Array:
+    """Each entry if it is a finite number, else what is given for it; a text.
+
+    >>> finite_or(np.array([1.0, np.nan, np.inf]), 0.0)
+    array([1., 0., 0.])
+    """
+    return where(np.isfinite(value), value, instead)
+
+
+def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> System:
+    """What comes in as `wanted_<signal>` (n) goes out as `<signal>`, within -limits and limits (n), a parameter. What
+    is not a number goes out as zero.
+
+    >>> saturation("voltage", [24.0, 12.0])
+    <system saturation: inputs wanted_voltage; outputs voltage; parameters limits>
+    """
+    bounds = np.atleast_1d(numbers_of(limits, f"the limits of {signal}"))
+    if bounds.ndim != 1 or not (bounds > 0).all():
+        raise SignatureError(f"the limits of {signal} are positive, (n), not {shown(limits)}")
+
+    def limited(wanted: Array, most: Array) -> Array:
+        return where(wanted == wanted, np.minimum(np.maximum(wanted, -most), most), 0.0)
+
+    return System(name, inputs={f"wanted_{signal}": len(bounds)}, outputs={signal: len(bounds)},
+                  parameters={"limits": bounds},
+                  output=lambda t, x, u, p: limited(u[f"wanted_{signal}"], p.limits))
+
+
+def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: str = "friction") -> System:
+    """What comes in as `wanted_<signal>` (n) goes out as `<signal>`, less the dry friction coulomb tanh(qd / creep) (n)
+    of joints that move with `qd` (n).
+
+    It is a smooth stand-in for the jump at rest: a joint that dry friction would hold under a force F creeps with
+    creep artanh(F / coulomb) [rad/s, m/s]. Mechanisms themselves have friction that holds (`including("friction")`),
+    in `arm.simulate`; those that are a part of another system have not.
+
+    >>> dry_friction("tau", [2.0, 1.0])
+    <system friction: inputs wanted_tau, qd; outputs tau; parameters coulomb>
+    """
+    given = np.atleast_1d(numbers_of(coulomb, "dry friction"))
+    if given.ndim != 1 or not (np.isfinite(given) & (given >= 0)).all() or not 0 < creep < np.inf:
+        raise SignatureError(f"dry friction is finite and not negative, (n), and its creep positive, not "
+                             f"{shown(coulomb)} and {shown(creep)}")
+    n = len(given)
+    return System(name, inputs={f"wanted_{signal}": n, "qd": n}, outputs={signal: n}, parameters={"coulomb": given},
+                  output=lambda t, x, u, p: u[f"wanted_{signal}"] - p.coulomb * np.tanh(u.qd / creep))
+
+
+def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: str = "encoder") -> System:
+    """What comes in as `<signal>` (n) goes out as `measured_<signal>`, rounded to the nearest of `counts` (n) steps of
+    a `turn`, 2 pi of an angle or the length of a scale; a half is rounded up.
+
+    Encoders are piecewise constant: integrate them behind `sample_and_hold`, or in a rollout.
+
+    >>> encoder("q", [4096, 4096])
+    <system encoder: inputs q; outputs measured_q; parameters resolution>
+    """
+    given = np.atleast_1d(numbers_of(counts, "the counts of an encoder"))
+    if given.ndim != 1 or not (np.isfinite(given) & (given > 0)).all() or not 0 < turn < np.inf:
+        raise SignatureError(f"an encoder has a positive number of counts, (n), a turn, not {shown(counts)}")
+    return System(name, inputs={signal: len(given)}, outputs={f"measured_{signal}": len(given)},
+                  parameters={"resolution": turn / given},
+                  output=lambda t, x, u, p: p.resolution * np.floor(u[signal] / p.resolution + 0.5))
+
+
+def check_sampling(period: float, late: int) -> None:
+    """Refuse what is no period [s] and no number of them."""
+    if not is_finite_number(period) or period <= 0 or not is_finite_number(late) or late != int(late) or late < 0:
+        raise SignatureError(f"a controller looks each period of more than 0 s and is a whole number of them late, not "
+                             f"{shown(period)} and {shown(late)}")
+
+
+def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, name: str = "hold") -> System:
+    """What comes in as `wanted_<signal>` (count) is looked at each `period` [s], the first time after one, and goes out
+    as `<signal>` until the next look, `late` periods later: the delay of a controller that computes for as long.
+
+    Until then zero goes out, or what a start gives for the state `held` (late + 1, count), the oldest last. What is not
+    finite is not taken: the value of the look before stays.
+
+    >>> sample_and_hold("tau", 2, 1e-3, late=1)
+    <system hold: state clock, held; inputs wanted_tau; outputs tau>
+    """
+    check_sampling(period, late)
+
+    def look(t: float, x: State, u: Record, p: Record) -> dict[str, Array]:
+        seen = finite_or(u[f"wanted_{signal}"], x.held[0])
+        return {"clock": x.clock - period, "held": np.concatenate([seen[None], x.held[:-1]])}
+
+    return System(
+        name, state={"clock": Block((), "s", default=0.0), "held": Block((late + 1, count), default=0.0)},
+        inputs={f"wanted_{signal}": count}, outputs={signal: count},
+        derivative=lambda t, x, u, p: {"clock": 1.0, "held": np.zeros((late + 1, count))},
+        output=lambda t, x, u, p: x.held[-1],
+        transitions=[Transition(f"{name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look)])

@@ -1,0 +1,143 @@
+"""The arm as the rows of a task feel it, and the forces that accelerate them as wanted: what laws in operational space
+have in common.
+
+    Lambda = (J M^-1 J^T)^-1     tau = h + tau0 + J^T Lambda (a - J' qd - J M^-1 (tau0 + J_w^T w))     then  r'' = a
+w is what the world does to the frame, where it is measured; tau0 is what a redundant arm does besides. The task does
+not feel it: tau is J^T (Lambda a + mu + p) + N^T (h + tau0), where N^T = 1 - J^T Lambda J M^-1 lets through only what
+accelerates nothing of the task, h = C qd + g, mu = Lambda (J M^-1 C qd - J' qd) and p = Lambda J M^-1 g.
+
+Near singular postures the frame is all but immovable in some direction, and Lambda grows without bounds. It is found by
+J M^-1 J^T = L D L^T, and pivots of D that are less than `near` tr(J J^T) / (m tr M), of the m rows of lengths and of
+those of turns apart, are raised to that: the frame counts as no heavier. As M is no more than its trace, nothing is
+changed where the rows of J J^T are independent to within `near` of their mean. Forces stay bounded, and r'' is less
+than wanted in that direction. Source: Khatib 1987; Gill and Murray 1974.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
+from cayley.compiler.typing import Array, is_finite_number
+from cayley.control.parts.signals import finite_or
+from cayley.control.task_space.selection import AXES
+from cayley.dynamics.forward.singular_inertia import why_singular
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
+from cayley.dynamics.state_kernels import bias_forces_kernel
+from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
+from cayley.model.configurations import random_configuration
+from cayley.model.tree import Tree
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
+from cayley.wording import shown
+
+_IMMOVABLE = 1e-12  # [1/kg, 1/(kg m^2)]: what counts as the lightness of rows that no joint moves
+
+
+@dataclass(frozen=True)
+class TaskDynamics:
+    """Of the `rows` of (x, y, z; turn about x, y, z) of a frame, in their order. The wrench at the frame is measured in
+    `axes`, its own ("body") or the root's ("world"). `turned` are the task's axes as the columns of a matrix (3, 3), if
+    they are not the root's.
+    """
+
+    tree: Tree
+    frame: str
+    rows: tuple[int, ...]
+    near: float
+    null_damping: float
+    axes: str
+
+    @classmethod
+    def of(cls, tree: Tree, frame: str, rows: tuple[int, ...], near: float, null_damping: float, axes: str = "body",
+           turned: Array | None = None) -> TaskDynamics:
+        """Checked: rows that no posture can do, joints that move no mass and wrong numbers are named."""
+        check_axes(axes)
+        if not is_finite_number(near) or not 0 < near < 1 or not is_finite_number(null_damping) or null_damping < 0:
+            raise SignatureError(f"near is between 0 and 1 and null_damping is not negative, not {shown(near)} and "
+                                 f"{shown(null_damping)}: near is what bounds forces at singular postures")
+        made = cls(tree, frame, rows, near, null_damping, axes)
+        places = random_configuration(tree, 3, seed=0)
+        rank = max(np.linalg.matrix_rank(made.jacobian(q, turned), tol=1e-9) for q in places)
+        if rank < len(rows):
+            raise UnsupportedError(
+                f"a task of {len(rows)} rows ({', '.join(AXES[row] for row in rows)}) of {frame!r} is more than the "
+                f"{tree.nv} velocities of {tree.name} can do: {rank} of them are independent. Ask for fewer")
+        if (reason := why_singular(tree, places[0])) is not None:
+            raise SingularityError(reason)
+        return made
+
+    @property
+    def is_redundant(self) -> bool:
+        return self.tree.nv > len(self.rows)
+
+    @property
+    def besides(self) -> dict[str, Port]:
+        """Of a redundant arm, the port `null_tau` (nv): forces of which the task feels nothing."""
+        return {"null_tau": Port((self.tree.nv,), default=0.0)} if self.is_redundant else {}
+
+    @property
+    def wrench(self) -> str:
+        """The name of the port of what is measured."""
+        return f"wrench_{self.frame}"
+
+    @property
+    def sensed(self) -> dict[str, Port]:
+        """The port of what is measured."""
+        return {self.wrench: Port((6,), wrench_unit(self.axes))}
+
+    def in_rows(self, six: Array, turned: Array | None = None) -> Array:
+        """The rows (m, ...) of six in the root's axes; a text."""
+        if turned is not None:
+            six = np.concatenate([turned.T @ six[:3], turned.T @ six[3:]])
+        return six[list(self.rows)]
+
+    def jacobian(self, q: Array, turned: Array | None = None) -> Array:
+        """J (m, nv); a text."""
+        return self.in_rows(general_jacobian(self.tree, q, self.frame, axes="world"), turned)
+
+    def in_root_axes(self, q: Array, wrench: Array) -> Array:
+        """A wrench (6) as it is measured, in the root's axes; a text."""
+        if self.axes == "world":
+            return wrench
+        R = frame_pose(self.tree, q, self.frame).R
+        return np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+
+    def measured(self, u: Record) -> Array:
+        """The wrench (6) on the frame in the root's axes, zero where it is not finite; a text."""
+        return self.in_root_axes(u.q, finite_or(u[self.wrench], 0.0))
+
+    def forces(self, u: Record, acceleration: Array, *, push: Array | None = None, wrench: Array | None = None,
+               turned: Array | None = None) -> Array:
+        """tau (nv) for r'' (m), and `push` (m) besides, where the world is known to exert a `wrench` (6); zero where
+        it is not finite; a text."""
+        tree = self.tree
+        J = self.jacobian(u.q, turned)
+        M = inertia_matrix_kernel(tree)(u.q)
+        onward = solve(M, J.T)
+        besides = u.null_tau - self.null_damping * (M @ u.qd) if self.is_redundant else np.zeros(tree.nv)
+        known = besides
+        if wrench is not None:
+            known = known + general_jacobian(tree, u.q, self.frame, axes="world").T @ wrench
+        drift = self.in_rows(jacobian_rate(tree, u.q, u.qd, self.frame, axes="world") @ u.qd, turned)
+        pull = self.heavy(M, J, onward, acceleration - drift - onward.T @ known)
+        total = bias_forces_kernel(tree)(u.q, u.qd) + besides + J.T @ (pull if push is None else pull + push)
+        return finite_or(total, 0.0)
+
+    def heavy(self, M: Array, J: Array, onward: Array, acceleration: Array) -> Array:
+        """Lambda a (m), from M (nv, nv), J (m, nv) and M^-1 J^T (nv, m), with no direction of the frame all but
+        immovable; a text."""
+        linear = sum(row < 3 for row in self.rows)
+        least = []
+        for rows in (J[:linear], J[linear:]):
+            mean = np.sum(rows * rows) / (max(len(rows), 1) * np.trace(M))
+            least += [self.near * mean + _IMMOVABLE] * len(rows)
+        L, pivots = ldl(J @ onward, least)
+        x = [entry / pivot for entry, pivot in zip(solve_lower(L, acceleration), pivots, strict=True)]
+        return np.stack(solve_lower_transposed(L, x))

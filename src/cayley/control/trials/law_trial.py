@@ -1,0 +1,273 @@
+"""A law is tried on an arm: a step to a target, a motion to it, the forces that both ask for, and what is known of the
+loop where it comes to rest.
+
+The arm that is driven may be another than the law's model: heavier, loaded. Drives have limits; a digital law looks
+once a period and acts late. What is proved is proved of the loop within its limits, at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates
+from cayley.control.laws.digital_law import digital
+from cayley.control.parts.signals import saturation
+from cayley.control.parts.targets import Aim, check_gives_forces
+from cayley.control.stability.digital_poles import digital_matrix
+from cayley.control.stability.equilibria import find_equilibrium
+from cayley.control.stability.error_dynamics import displaced
+from cayley.control.stability.linear_stability import linear_stability, of_error_dynamics, of_matrix
+from cayley.control.stability.verdict import Verdict
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.model.constraints import check_independent
+from cayley.model.coordinate_labels import coordinate_labels
+from cayley.model.tree import Tree
+from cayley.planning.motion import Motion
+from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.showing import brief
+from cayley.systems.connect import HasSystem, connect
+from cayley.systems.system import System
+from cayley.systems.trajectory import SystemTrajectory
+
+SAMPLES = 600
+MOST_STEPS = 5_000_000
+_SMALLEST_STEP = 0.1  # of the time of the fastest pole
+_COARSEST = 1e-3  # s
+_SETTLED = 0.02  # of the step
+_SHORTEST = 0.5  # s
+_LONGEST = 20.0
+_TURN = 0.3  # of a step to be tried: rad
+_SLIDE = 0.1  # m
+
+
+class Machine(HasTree, HasSystem, Protocol):
+    """A mechanism."""
+
+
+class Response(NamedTuple):
+    """What became of a step of one coordinate: its size, how far it went beyond [share of the step], when it was within
+    2 % for good [s], NaN if it never was, and what is left of the error at the end."""
+
+    size: float
+    overshoot: float
+    settling: float
+    left: float
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What was found. Errors are target less measurement, (samples, m), in the order of `labels`."""
+
+    aim: Aim
+    law: System
+    target: Array
+    step: SystemTrajectory
+    tracking: SystemTrajectory
+    move: Motion
+    limits: Array
+    period: float | None
+    late: int
+    rest: Mapping[str, Array] | None
+    verdict: Verdict | None
+    doubt: str
+    """Why there is no verdict."""
+    is_given: bool = False
+    """Whether the motion was given."""
+
+    __repr__ = brief
+
+    @property
+    def labels(self) -> list[tuple[str, str]]:
+        return self.aim.labels
+
+    @cached_property
+    def step_error(self) -> Array:
+        return self.aim.error(self.step["q"], self.target)
+
+    @cached_property
+    def tracking_error(self) -> Array:
+        return self.aim.error(self.tracking["q"], self.move.position(self.tracking.t))
+
+    @property
+    def offset(self) -> Array | None:
+        """The error (m) where the loop rests."""
+        return None if self.rest is None else self.aim.error(self.rest["q"], self.target)
+
+    @property
+    def responses(self) -> list[Response]:
+        return [_response(self.step.t, error) for error in self.step_error.T]
+
+    @property
+    def shares(self) -> Array:
+        """The greatest force (2, nv) of the step and of the motion, as a share of its limit; 0 where there is none."""
+        with np.errstate(invalid="ignore"):
+            greatest = np.array([np.nanmax(np.abs(run["tau"]), axis=0) for run in (self.step, self.tracking)])
+            return np.where(np.isfinite(self.limits), greatest / self.limits, 0.0)
+
+    @property
+    def finished(self) -> bool:
+        """Whether both runs stayed within the numbers."""
+        return self.step.finished and self.tracking.finished
+
+
+def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = None, target: ArrayLike | None = None,
+            move: Motion | None = None, limits: ArrayLike | None = None, period: float | None = None, late: int = 0,
+            duration: float | None = None) -> Trial:
+    """Try a law that gives out `tau` on an arm, from rest at the configuration `start` to the configuration `target`.
+
+    A motion of the joints to be tracked may be given as `move`: the step is then from its beginning to where it is
+    farthest from there. Without one it is of degree five, from rest to rest. `limits` (nv) are what the drives can
+    give, infinite where there is no limit. With a `period` [s] the law is digital, and acts `late` periods later.
+    `duration` [s] is as long as the slowest pole needs if it is not given, and the motion takes.
+
+    >>> import cayley as cy
+    >>> from cayley.control.parts.targets import JointAim
+    >>> arm = cy.load("planar2r")
+    >>> found = try_law(arm, arm.control.computed_torque(100.0, 20.0), JointAim(arm.tree), start=[0.0, 0.0],
+    ...                 target=[0.5, -0.3])
+    >>> round(found.responses[0].settling, 2), found.verdict.nature
+    (0.58, 'asymptotically stable')
+    """
+    tree = plant.tree
+    check_independent(tree, "the trial of a law")
+    check_single_coordinates(tree, "the trial of a law")
+    check_rigid_drives(tree, "the trial of a law")
+    if move is not None:
+        if move.nq != tree.nq or start is not None or target is not None:
+            raise SignatureError(f"a motion to be tracked has the {tree.nq} coordinates of {tree.name}, and says "
+                                 f"itself where it starts and ends; this one has {move.nq}")
+        move = move.shifted(0.0)
+        start, target = _farthest(move)
+    ends = [_configuration(q, tree.nq, word) for q, word in ((start, "start"), (target, "target"))]
+    check_gives_forces(law)
+    if late and period is None:
+        raise SignatureError("a law is late by a number of periods: give the period")
+    most = np.full(tree.nv, np.inf) if limits is None else np.array(np.broadcast_to(limits, (tree.nv,)), dtype=float)
+    if not (ends[0] != ends[1]).any():
+        raise SignatureError("the start and the target are the same configuration: there is nothing to be tried")
+    smooth = connect(plant, law)
+    inputs = aim.still(law, ends[1])
+    memory = {name: np.full(block.shape, block.default or 0.0) for name, block in law.blocks.items()}
+    begin = {"q": ends[1], "qd": np.zeros(tree.nv), **memory}
+    rest, doubt = _rest(smooth, begin, inputs)
+    if rest is not None and (doubt := _too_heavy(plant, rest, most)):
+        rest = None
+    near = rest or begin
+    poles = np.linalg.eigvals(smooth.linearize(near, inputs).A)
+    verdict = None if rest is None else _verdict(plant.system(), law, smooth, rest, inputs, period, late)
+    seconds = _duration(poles) if duration is None else float(duration)
+    h, every, steps = _steps(seconds, poles, period)
+    chain = [law if period is None else digital(law, period, late=late)]
+    if np.isfinite(most).any():
+        chain = [chain[0].renamed({"tau": "wanted_tau"}), saturation("tau", most)]
+    x = begin | {"q": ends[0]}
+    along = point_to_point(*ends, duration=seconds / 2) if move is None else move
+    step = connect(plant, *chain).rollout()(x, step=h, steps=steps, every=every, inputs=inputs)
+    if move is not None:  # to its end, and beyond, if it comes to rest
+        h, every, steps = _steps(max(seconds, move.duration) if move.rests[1] else move.duration, poles, period,
+                                 beyond=move.rests[1])
+    tracked = connect(plant, *chain, aim.moving(law, along)).rollout()(x | {"qd": along.velocity(0.0)}, step=h,
+                                                                       steps=steps, every=every)
+    assert isinstance(step, SystemTrajectory) and isinstance(tracked, SystemTrajectory)  # none is on a GPU
+    return Trial(aim, law, ends[1], step, tracked, along, most, period, late, rest, verdict, doubt, move is not None)
+
+
+def ordinary_step(tree: Tree, start: ArrayLike) -> Array:
+    """A target (nq) to be tried from a configuration: 0.3 rad or 0.1 m further in each joint, the other way where the
+    way there ends."""
+    begin = np.asarray(start, dtype=float)
+    step = np.array([_TURN if unit == "rad" else _SLIDE for _, unit in coordinate_labels(tree)])
+    return begin + np.where(begin + step <= tree.upper, step, -step)
+
+
+def _farthest(move: Motion) -> tuple[Array, Array]:
+    """Where a motion begins, and where it is farthest from there."""
+    q = move.position(np.linspace(0.0, move.duration, SAMPLES))
+    return q[0], q[np.argmax(np.abs(q - q[0]).max(axis=1))]
+
+
+def _configuration(q: ArrayLike | None, size: int, word: str) -> Array:
+    found = np.asarray(q, dtype=float)
+    if found.shape != (size,) or not np.isfinite(found).all():
+        raise SignatureError(f"the {word} is a configuration of {size} finite numbers, not {q!r}")
+    return found
+
+
+def _rest(smooth: System, near: Mapping[str, Array], inputs: Mapping[str, Array]
+          ) -> tuple[dict[str, Array] | None, str]:
+    """Where the loop rests, or why that is not known."""
+    try:
+        return find_equilibrium(smooth, near, inputs=inputs).state, ""
+    except (UnreachableError, UnsupportedError) as why:
+        return None, str(why)
+
+
+def _verdict(plant: System, law: System, smooth: System, rest: Mapping[str, Array], inputs: Mapping[str, Array],
+             period: float | None, late: int) -> Verdict | None:
+    if period is None:
+        return linear_stability(smooth, rest, inputs=inputs)
+    about = displaced(smooth, rest, inputs=inputs)
+    if not about.is_smooth:
+        return of_error_dynamics(about)
+    forces = _holding(plant, rest)
+    matrix = digital_matrix(plant, law, period, late=late, at=rest, inputs={**inputs, **rest, "tau": forces})
+    return of_matrix(matrix, f"{smooth.name}, digital", discrete=True, linear=False)
+
+
+def _too_heavy(plant: Machine, rest: Mapping[str, Array], limits: Array) -> str:
+    """Which drive cannot hold the arm where the law would have it rest, if one cannot."""
+    forces = _holding(plant.system(), rest)
+    for joint, place in zip(plant.tree.joints, plant.tree.v_slices, strict=True):
+        for k in range(plant.tree.nv)[place]:
+            if not abs(forces[k]) < limits[k]:
+                return (f"the drive of {joint.name!r} gives {limits[k]:.4g} at most and would have to hold "
+                        f"{abs(forces[k]):.4g} where the law comes to rest: the arm does not stay there")
+    return ""
+
+
+def _holding(plant: System, rest: Mapping[str, Array]) -> Array:
+    """The forces that hold the arm where it rests."""
+    n = len(rest["qd"])
+    B = plant.linearize({"q": rest["q"], "qd": rest["qd"]}, {"tau": np.zeros(n)}).B
+    x = plant.layout.state(plant.layout.vectors(plant.layout.given({"q": rest["q"], "qd": rest["qd"]})))
+    rates = plant.tangents(0.0, x, plant.input_record({"tau": np.zeros(n)}), plant.parameter_record({}))
+    return -np.linalg.solve(B[-n:], np.asarray(rates["qd"], dtype=float))
+
+
+def _duration(poles: Array) -> float:
+    """Until what the slowest pole leaves is a thousandth; within bounds, and in tenths of a second."""
+    damped = -poles.real[poles.real < -1e-6]
+    wanted = 9.0 / damped.min() if len(damped) else 3.0
+    return float(np.ceil(10 * min(max(wanted, _SHORTEST), _LONGEST)) / 10)
+
+
+def _steps(seconds: float, poles: Array, period: float | None, *, beyond: bool = True) -> tuple[float, int, int]:
+    """The length of a step, how many make a sample, and how many there are; not beyond the time, unless they may be."""
+    if not 0 < seconds < np.inf:
+        raise SignatureError(f"{seconds} s is no time to try a law")
+    wanted = min(_COARSEST, _SMALLEST_STEP / max(float(np.abs(poles).max(initial=0.0)), 1e-9), seconds / SAMPLES)
+    h = wanted if period is None else period / np.ceil(period / wanted)
+    steps = int(np.ceil(seconds / h) if beyond else np.floor(seconds / h * (1 + 1e-12)))
+    if steps > MOST_STEPS:
+        raise UnsupportedError(f"the fastest pole of the loop, {float(np.abs(poles).max()):.3g} 1/s, asks for "
+                               f"{steps} steps of {h:.2g} s: choose smaller gains or a shorter time")
+    every = max(steps // SAMPLES, 1)
+    return float(h), every, steps - steps % every
+
+
+def _response(t: Array, error: Array) -> Response:
+    size = float(error[0])
+    scale = abs(size) or 1.0
+    beyond = float(np.nanmax(-np.sign(size) * error, initial=0.0)) / scale if size else 0.0
+    outside = np.flatnonzero(~(np.abs(error) <= _SETTLED * scale))
+    settled = 0.0 if not len(outside) else np.nan if outside[-1] == len(t) - 1 else float(t[outside[-1] + 1])
+    return Response(size, beyond, settled, float(error[-1]))

@@ -1,0 +1,1 @@
+"""Constraints of a mechanism: their rows, scale, structure and mobility, and the motions that they allow."""

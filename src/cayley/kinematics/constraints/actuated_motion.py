@@ -1,0 +1,197 @@
+"""The motion of a mechanism with constraints as it follows from its actuated joints.
+
+    A qd = 0,  S qd = qd_a     A the constraint Jacobian, S picks the m actuated velocities
+    qd = R qd_a                R (nv, m);   twist = J R qd_a,   J R (6, m) a frame's Jacobian by the actuated joints
+With as many actuators as freedoms R is a solution of linear equations for the passive velocities. With more of them the
+rates cannot be chosen freely: R is that of least squares, so that rates which agree give their motion, and (J R)^T is
+of actuator forces the least that balance. With fewer the motion does not follow, and they are refused. NaN where
+actuated joints do not determine the motion (a direct singularity), and an error for one configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cayley.compiler.solving.definite import only_where, rows_are_independent
+from cayley.compiler.solving.rounding import Scale
+from cayley.compiler.tracing.symbols import wrapped
+from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
+from cayley.errors import SingularityError, UnsupportedError
+from cayley.kinematics import statics
+from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.rows import drift, jacobian
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
+from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.constraints import constraints_of, is_tied
+from cayley.model.tree import Tree
+
+
+def passive_motion(tree: Tree, q: Array) -> Array:
+    """R (nv, m): the velocities of all joints by those of the actuated ones."""
+    structure = _checked(tree)
+    actuated = list(tree.actuated_velocities)
+    A = wrapped(_rows(tree, structure, q))
+    if len(actuated) > structure.mobility:
+        return _least_squares(A, actuated, structure)
+    others = [k for k in range(tree.nv) if k not in actuated]
+    followed = _solution(A[:, others], -A[:, actuated], structure, others)
+    whole = np.concatenate([np.eye(len(actuated)), followed])
+    return whole[np.argsort([*actuated, *others])]
+
+
+def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Array) -> Array:
+    """qdd (nv) by the velocities and accelerations (m) of the actuated joints: A qdd + drift = 0, S qdd = qdd_a."""
+    structure = _checked(tree)
+    actuated = list(tree.actuated_velocities)
+    A = wrapped(_rows(tree, structure, q))
+    fall = drift(tree, q, passive_motion(tree, q) @ rates)
+    right = -(fall[list(structure.leading)] if structure.by_structure else fall)
+    if len(actuated) > structure.mobility:
+        return _bordered(A, actuated, np.concatenate([np.eye(tree.nv)[:, actuated] @ accelerations, right])[:, None],
+                         structure)[:, 0]
+    others = [k for k in range(tree.nv) if k not in actuated]
+    followed = _solution(A[:, others], (right - A[:, actuated] @ accelerations)[:, None], structure, others)
+    return np.concatenate([accelerations, followed[:, 0]])[np.argsort([*actuated, *others])]
+
+
+def actuated_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
+    """The Jacobian (6, m) of a frame by the actuated joints: the twist of its body by their velocities, all constraints
+    kept.
+    """
+    return general_jacobian(tree, q, frame, axes=axes, at=at) @ passive_motion(tree, q)
+
+
+def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
+                            at: Array | FrameName | None = None) -> Array:
+    """Joint forces [N] and torques [N m] (nv) with which a mechanism at rest, without gravity, exerts a wrench (6) with
+    a frame's body; if constraints tie the joints on the way to it, forces of the actuated joints alone.
+    """
+    if not is_tied(tree, frame):
+        return statics.joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
+    forces = actuated_jacobian(tree, q, frame, axes=axes, at=at).T @ wrench
+    return np.eye(tree.nv)[:, list(tree.actuated_velocities)] @ forces
+
+
+def joint_forces_that_resist(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
+                             at: Array | FrameName | None = None) -> Array:
+    """Joint forces (nv) that hold a mechanism at rest, without gravity, against a wrench (6) that acts on a frame's
+    body.
+    """
+    return -joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
+
+
+def actuated_jacobian_kernel(tree: Tree, frame: str, *, axes: str | None,
+                             at: ArrayLike | FrameName | None) -> MechanismKernel:
+    """`actuated_jacobian(q)` (..., 6, m) of one frame."""
+    _checked(tree)
+    return frame_kernel(tree, actuated_jacobian, f"(q)->(6,{len(tree.actuated_velocities)})", frame, axes=axes, at=at,
+                        explain=_explanation(tree))
+
+
+@of_a_mechanism
+def actuated_motion_kernel(tree: Tree) -> MechanismKernel:
+    """`actuated_motion(q, rates)` (..., nv): the velocities of all joints by those of the actuated."""
+    _checked(tree)
+    return sized_kernel(tree, f"(q),({len(tree.actuated_velocities)})->(v)",
+                        lambda q, rates: passive_motion(tree, q) @ rates, "actuated_motion", unit="qd",
+                        sentence="The velocities of all joints that follow from those of the actuated ones.",
+                        explain=_explanation(tree))
+
+
+@of_a_mechanism
+def actuated_acceleration_kernel(tree: Tree) -> MechanismKernel:
+    """`actuated_acceleration(q, rates, accelerations)` (..., nv): the accelerations of all joints by the velocities and
+    accelerations of the actuated."""
+    _checked(tree)
+    m = len(tree.actuated_velocities)
+    return sized_kernel(tree, f"(q),({m}),({m})->(v)",
+                        lambda q, rates, accelerations: passive_acceleration(tree, q, rates, accelerations),
+                        "actuated_acceleration", unit="qdd",
+                        sentence="The accelerations of all joints that follow from the motion of the actuated ones.",
+                        explain=_explanation(tree))
+
+
+def check_untimed(tree: Tree) -> None:
+    """Refuse constraints that depend on time: what follows from the actuated joints is not all that moves."""
+    timed = [constraint.name for constraint in constraints_of(tree) if constraint.timed]
+    if timed:
+        raise UnsupportedError(
+            f"{', '.join(map(repr, timed))} of {tree.name} depends on time: the motion does not follow from the "
+            "actuated joints alone. Leave it out, and take its joint as actuated")
+
+
+def _checked(tree: Tree) -> ConstraintStructure:
+    check_untimed(tree)
+    found = actuation(tree)
+    if found.kind == "under-actuated":
+        raise UnsupportedError(
+            f"the motion of {tree.name} does not follow from its actuated joints: it is {found}. "
+            "`with_actuated(...)` names others")
+    return constraint_structure(tree)
+
+
+def _rows(tree: Tree, structure: ConstraintStructure, q: Array) -> Array:
+    return jacobian(tree, q)[_places(structure)]
+
+
+def _places(structure: ConstraintStructure) -> list[int]:
+    """Of the rows that are used."""
+    return list(structure.leading if structure.by_structure else range(len(structure.rows)))
+
+
+def _solution(A: Array, right: Array, structure: ConstraintStructure, places: list[int]) -> Array:
+    """x of A x = right at these places of qd, NaN where it is not determined; with more rows than columns they must
+    agree."""
+    if not A.shape[1]:
+        return np.zeros((0, right.shape[1]))
+    sizes, lengths = structure.scale(_places(structure))
+    own = wrapped(A * lengths[places] / sizes[:, None])
+    sides = right / sizes[:, None]
+    try:
+        found = np.linalg.solve(own, sides) if structure.by_structure else np.linalg.lstsq(own, sides)[0]
+    except np.linalg.LinAlgError:  # of numbers, if elimination meets nothing but zeros
+        return np.full((len(places), right.shape[1]), np.nan)
+    return only_where(_determined(own), lengths[places][:, None] * found)
+
+
+def _determined(A: Array) -> Scalar:
+    """Whether the columns of a matrix without units are independent beyond rounding."""
+    return rows_are_independent(A.T, Scale(np.ones(A.shape[1]), np.ones(A.shape[0])))
+
+
+def _least_squares(A: Array, actuated: list[int], structure: ConstraintStructure) -> Array:
+    """R of more actuators than freedoms: |S qd - qd_a| is least of all qd with A qd = 0."""
+    S = np.eye(A.shape[1])[actuated]
+    return _bordered(A, actuated, np.concatenate([S.T, np.zeros((len(A), len(S)))]), structure)
+
+
+def _bordered(A: Array, actuated: list[int], right: Array, structure: ConstraintStructure) -> Array:
+    """x for which |S x - b| is least of all with A x = c, for the columns (S^T b; c) of `right`."""
+    if not structure.by_structure:
+        raise UnsupportedError(
+            "more actuators than freedoms, and constraints that are redundant in a way that changes with the "
+            "configuration: name as many actuated joints as there are freedoms")
+    n = A.shape[1]
+    S = np.eye(n)[actuated]
+    whole = wrapped(np.block([[S.T @ S, A.T], [A, np.zeros((len(A), len(A)))]]))
+    try:
+        found = np.linalg.solve(whole, right)[:n]
+    except np.linalg.LinAlgError:
+        return np.full((n, right.shape[1]), np.nan)
+    scale = structure.scale(_places(structure))
+    return only_where(_determined(np.concatenate([scale.of(A), S])), found)
+
+
+def _explanation(tree: Tree) -> Callable[..., None]:
+    def explain(q: ArrayLike, *_: Array) -> None:
+        A = np.asarray(jacobian(tree, np.asarray(q, dtype=float)), dtype=float)
+        if np.isfinite(A).all():
+            raise SingularityError(
+                f"the motion of {tree.name} does not follow from {', '.join(tree.actuated_joints)} at this "
+                "configuration (a direct singularity): `actuation_singularity` says what moves while they are held")
+
+    return explain

@@ -1,0 +1,251 @@
+"""What the constraints of a mechanism say of its motion: loops, rods, couplings, mimic joints and prescribed motions.
+
+    phi(q, t)       the residual (h), zero while all constraints are kept
+    A(q, t)         the constraint Jacobian (h, nv)
+    rates           A qd + the derivative of phi by t (h), the rate of phi
+    drift(q, qd, t) what of the rate of that is not A qdd (h): A qdd + drift = 0 keeps the rates zero
+Each constraint sees its two frames from the body from which both hang: only the joints of the loop take part, however
+the mechanism as a whole moves. Rows are in the order of `constraints_of(tree)`; `row_names` says what each holds. The
+time t is an argument of mechanisms with constraints that depend on it, and of no others. Rows on velocities alone, such
+as those of wheels, take part in all but phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import UnsupportedError
+from cayley.geometry.pose import Pose
+from cayley.kinematics.elementary import Step, steps_of, ways_between
+from cayley.kinematics.frame_kernels import sized
+from cayley.kinematics.jacobians.velocity import Moving, moving
+from cayley.kinematics.kernel_words import described, units_of
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.constraint_kinds import Constraint
+from cayley.model.constraints import constraints_of
+from cayley.model.joint_kinds import FrameMotion, Row
+from cayley.model.tree import Coordinate, Tree
+
+_REST = np.zeros(3)
+
+
+class RowName(NamedTuple):
+    """A row: the constraint that it belongs to, and what of it the row holds."""
+
+    constraint: str
+    holds: str
+
+    def __str__(self) -> str:
+        return f"{self.constraint}: {self.holds}"
+
+
+def row_names(tree: Tree) -> tuple[RowName, ...]:
+    """The rows of all constraints, in their order.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> [str(row) for row in row_names(load_robot("panda_hand"))]
+    ['mimic panda_finger_joint2: coordinates']
+    """
+    return tuple(RowName(each.name, holds) for each in constraints_of(tree) for holds in each.row_names)
+
+
+def hold_positions(tree: Tree) -> Array:
+    """Which of the rows (h) hold positions; the others are on velocities alone."""
+    return np.array([k < each.positions for each in constraints_of(tree) for k in range(len(each.row_names))],
+                    dtype=bool)
+
+
+def check_holonomic(tree: Tree, what: str) -> None:
+    """Refuse constraints on velocities: where a mechanism is depends on the way that it came."""
+    rolling = [each.name for each in constraints_of(tree) if each.positions < len(each.row_names)]
+    if rolling:
+        raise UnsupportedError(
+            f"{what}: {', '.join(map(repr, rolling))} of {tree.name} is on velocities, so that its joints do not "
+            "follow from the values of some of them")
+
+
+def residual(tree: Tree, q: Array, t: Scalar = None) -> Array:
+    """phi (h), of rows that are on velocities alone 0."""
+    found = [residual_of(tree, each, q, t) for each in constraints_of(tree)]
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def least_sense(tree: Tree, q: Array, constraints: Sequence[Constraint]) -> Scalar:
+    """A number that is positive where none of some constraints is kept the wrong way round, an axis of its pointing
+    back."""
+    found: Scalar = 1.0
+    for each in constraints:
+        for sense in each.senses([_end(steps, np.zeros(tree.nv)) for steps in _ways(tree, each, q)]):
+            found = np.minimum(found, sense)
+    return found
+
+
+def margins(tree: Tree, q: Array) -> dict[str, Scalar]:
+    """How far constraints are from where they lose their directions, by what has happened there, in words."""
+    found = {each.where_lost: each.margin([_end(steps, np.zeros(tree.nv)) for steps in _ways(tree, each, q)])
+             for each in constraints_of(tree)}
+    return {words: margin for words, margin in found.items() if margin is not None}
+
+
+def passed(tree: Tree, q: Array, qd: Array) -> list[Scalar]:
+    """Of constraints that can, whether a step has led past where they lose their directions."""
+    found = [each.passed([_end(steps, qd) for steps in _ways(tree, each, q)]) for each in constraints_of(tree)]
+    return [one for one in found if one is not None]
+
+
+def lost_directions(tree: Tree, q: Array, near: float = 0.0) -> str | None:
+    """Which constraint has no directions at a configuration (nq), in words; None if all have. It is so if its margin is
+    below `near`."""
+    return next((f"{words} at this configuration of {tree.name}" for words, margin in margins(tree, q).items()
+                 if float(margin) <= near), None)
+
+
+def rates(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
+    """A qd, and what the time adds to it (h)."""
+    return _stacked([row.rate for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])
+
+
+def rates_by_time(tree: Tree, q: Array, t: Scalar = None) -> Array:
+    """What the time adds to A qd: the derivative of phi by t (h)."""
+    return rates(tree, q, np.zeros(tree.nv), t) if tree.is_timed else np.zeros(len(row_names(tree)))
+
+
+def drift(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
+    """The second rates of phi without accelerations (h)."""
+    return _stacked([row.second for each in constraints_of(tree) for row in _rows(tree, each, q, qd, t)])
+
+
+def jacobian(tree: Tree, q: Array, t: Scalar = None) -> Array:
+    """A (h, nv)."""
+    found = [jacobian_of(tree, each, q, t) for each in constraints_of(tree)]
+    return np.concatenate(found) if found else np.zeros((0, tree.nv))
+
+
+@of_a_mechanism
+def residual_kernel(tree: Tree) -> MechanismKernel:
+    """`constraint_residual(q)` (..., h)."""
+    return _kernel(tree, residual, "(q)->(h)", ("q", ), "By how much the constraints are open.", "m or rad")
+
+
+@of_a_mechanism
+def rates_kernel(tree: Tree) -> MechanismKernel:
+    """`constraint_rates(q, qd)` (..., h)."""
+    return _kernel(tree, rates, "(q),(v)->(h)", ("q", "qd"), "How fast the constraints open.", "m/s or rad/s")
+
+
+@of_a_mechanism
+def jacobian_kernel(tree: Tree) -> MechanismKernel:
+    """`constraint_jacobian(q)` (..., h, nv)."""
+    return _kernel(tree, jacobian, "(q)->(h,v)", ("q", ),
+                   "The constraint Jacobian A: A qd is what the velocities add to the rate of the residual.")
+
+
+@of_a_mechanism
+def drift_kernel(tree: Tree) -> MechanismKernel:
+    """`constraint_drift(q, qd)` (..., h)."""
+    return _kernel(tree, drift, "(q),(v)->(h)", ("q", "qd"),
+                   "The rate of the constraint Jacobian, times qd, and what the time adds to it.", "m/s^2 or rad/s^2")
+
+
+def _kernel(tree: Tree, text: Callable[..., Array], signature: str, inputs: tuple[str, ...], sentence: str,
+            unit: str = "") -> MechanismKernel:
+    """The kernel of one of these texts; it has the time as its last input if a constraint depends on it."""
+    def of_one_state(*state: Array) -> Array:
+        return text(tree, *state)
+
+    described(tree, of_one_state, sentence)
+    sizes = signature.replace("h", str(len(row_names(tree)))).replace("->", f"{',()' if tree.is_timed else ''}->")
+    return kernel(sized(tree, sizes), name=f"constraint_{text.__name__}", inputs=timed(tree, inputs),
+                  units=units_of(tree) | {"t": "s", "out": unit}, kind=MechanismKernel)(of_one_state)
+
+
+def timed(tree: Tree, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the inputs of a kernel, and t if a constraint of the mechanism depends on it."""
+    return (*inputs, "t") if tree.is_timed else inputs
+
+
+def residual_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> Array:
+    """The residual of one constraint (rows)."""
+    return _stacked([row.value for row in _rows(tree, constraint, q, np.zeros(tree.nv), t)])
+
+
+def _rows(tree: Tree, constraint: Constraint, q: Array, qd: Array, t: Scalar) -> list[Row]:
+    """The rows of one constraint, their second rates those without accelerations."""
+    ends = [_end(steps, qd) for steps in _ways(tree, constraint, q)]
+    named = [Row(q[at.q], qd[at.qd], 0.0) for at in _named(tree, constraint)]
+    return constraint.rows(ends, [*named, *_time(tree, constraint, t, 1.0)])
+
+
+def _time(tree: Tree, constraint: Constraint, t: Scalar, rate: float) -> list[Row]:
+    """The time as the last coordinate of a constraint that depends on it."""
+    if not constraint.timed:
+        return []
+    if t is None:
+        raise UnsupportedError(
+            f"{constraint.sentence} of {tree.name}: this depends on the time t, which must be given; what does not "
+            "take it does not know such constraints yet")
+    return [Row(t, rate, 0.0)]
+
+
+def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> Array:
+    """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take
+    part are looked at.
+    """
+    ways = _ways(tree, constraint, q)
+    motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
+    at_rest = [_seen(end[-1].pose) for end in motions]
+    named = _named(tree, constraint)
+    still = coordinates_at_rest(tree, constraint, q, t)
+    columns: dict[int, Any] = {}
+    for side, (steps, found) in enumerate(zip(ways, motions, strict=True)):
+        for place, end in _columns(steps, found):
+            ends = [end if k == side else other for k, other in enumerate(at_rest)]
+            columns[place] = _stacked([row.rate for row in constraint.rows(ends, still)])
+    for k, at in enumerate(named):
+        unit = [row._replace(rate=1.0) if k == other else row for other, row in enumerate(still)]
+        own = _stacked([row.rate for row in constraint.rows(at_rest, unit)])
+        columns[at.qd] = own + columns[at.qd] if at.qd in columns else own
+    none = np.zeros(len(constraint.row_names))
+    return np.stack([columns.get(k, none) for k in range(tree.nv)], axis=1)
+
+
+def coordinates_at_rest(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> list[Row]:
+    """The coordinates that a constraint asks for, and the time if it depends on it, standing still."""
+    return [*[Row(q[at.q], 0.0, 0.0) for at in _named(tree, constraint)], *_time(tree, constraint, t, 0.0)]
+
+
+def _named(tree: Tree, constraint: Constraint) -> list[Coordinate]:
+    return [tree.coordinate(name) for name in constraint.coordinates]
+
+
+def _ways(tree: Tree, constraint: Constraint, q: Array) -> list[list[Step]]:
+    """The elementary motions to the frames of a constraint, from the body from which both hang."""
+    return [steps_of(*way, q) for way in ways_between(tree, *constraint.frames)] if constraint.frames else []
+
+
+def _end(steps: list[Step], qd: Array) -> FrameMotion:
+    end = moving(steps, qd, np.zeros(len(qd)))[-1]
+    return FrameMotion(end.pose.R, end.pose.p, end.u, end.w, end.du, end.dw)
+
+
+def _seen(pose: Pose) -> FrameMotion:
+    return FrameMotion(pose.R, pose.p, _REST, _REST, _REST, _REST)
+
+
+def _columns(steps: list[Step], motions: list[Moving]) -> Iterator[tuple[int, FrameMotion]]:
+    """The motion of the last frame by unit velocities, with their places."""
+    end = motions[-1].pose
+    for step, moved in zip(steps, motions, strict=True):
+        R, p = moved.pose
+        for k, place in enumerate(range(step.columns.start, step.columns.stop)):
+            turn = R @ step.subspace[3:, k]
+            yield place, _seen(end)._replace(u=R @ step.subspace[:3, k] + np.cross(turn, end.p - p), w=turn)
+
+
+def _stacked(entries: list[Any]) -> Array:
+    return np.stack(entries) if entries else np.zeros(0)

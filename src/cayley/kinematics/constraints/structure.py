@@ -1,0 +1,266 @@
+"""What the constraints of a mechanism are worth, at closed configurations that have nothing special about them: their
+generic rank, rows that are redundant, and velocities from which all others follow.
+
+Gruebler's count, velocities less rows, is what is left if no row is redundant; the mobility is what is left indeed. A
+planar four-bar in space that is closed by a revolute joint has three rows that say what is so already: the count is -2,
+the mobility 1. Where what makes rows redundant is the same at all configurations, they can be left out everywhere;
+where it moves with the mechanism (Bennett's linkage), they can not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import Scale, least_singular, null_basis, rank_of
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError
+from cayley.kinematics.constraints.closure import closed_samples
+from cayley.kinematics.constraints.generic_mobility import mobility, moving_velocities
+from cayley.kinematics.constraints.rows import RowName, hold_positions, jacobian_kernel, row_names
+from cayley.kinematics.constraints.scale import (
+    CLOSED,
+    check_closed,
+    length_unit,
+    lengths,
+    row_sizes,
+    scaled,
+    scaled_jacobian,
+)
+from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.tree import Tree
+from cayley.showing import brief
+
+_SAYS_NOTHING = 1e-9  # a row that is shorter, without units
+_TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintStructure:
+    """The constraints of a mechanism where it is not singular."""
+
+    rows: tuple[RowName, ...]
+    """What the rows of the constraint Jacobian hold."""
+    velocities: tuple[str, ...]
+    rank: int
+    leading: tuple[int, ...]
+    """The places of rows that say all that the others do."""
+    determined: tuple[bool, ...]
+    """Of each row, whether its force follows from the motion; it does not if other rows could do the same."""
+    by_structure: bool
+    """Whether the same rows are redundant everywhere, so that they can be left out."""
+    independent: tuple[int, ...]
+    """The places of velocities from which the others follow: those of actuated joints, as far as they can be chosen,
+    and the first of the others."""
+    moving: tuple[bool, ...]
+    """Of each velocity, whether the constraints leave it any motion."""
+    sizes: tuple[float, ...]
+    """How long each row is at ordinary configurations, by velocities in their `lengths`; those of a point are as long
+    along all axes."""
+    lengths: tuple[float, ...]
+    """What a unit of each velocity is measured in: about the size of the machine for slides, a radian for turns."""
+
+    __repr__ = brief
+
+    @property
+    def mobility(self) -> int:
+        return len(self.velocities) - self.rank
+
+    @property
+    def gruebler(self) -> int:
+        """The count of Gruebler and Kutzbach: velocities of the tree less rows of its constraints."""
+        return len(self.velocities) - len(self.rows)
+
+    @property
+    def redundant(self) -> tuple[RowName, ...]:
+        """The rows that can be left out."""
+        return tuple(row for k, row in enumerate(self.rows) if k not in self.leading)
+
+    def scaled(self, A: Array) -> Array:
+        """Constraint Jacobians (..., h, nv) without units, their rows one long at ordinary configurations."""
+        return self.scale(range(len(self.rows))).of(A)
+
+    def scale(self, rows: Sequence[int]) -> Scale:
+        """What some rows are measured in."""
+        return Scale(np.array([self.sizes[k] for k in rows]), np.array(self.lengths))
+
+    def __str__(self) -> str:
+        count = f"mobility {self.mobility}, {len(self.velocities)} velocities less {len(self.rows)} rows"
+        spare = f"; redundant: {', '.join(map(str, self.redundant))}" if self.redundant else ""
+        return f"{count}{spare}; independent: {', '.join(self.velocities[k] for k in self.independent)}"
+
+
+def constraint_structure(tree: Tree) -> ConstraintStructure:
+    """The structure, found once for a mechanism; `UnreachableError` if its constraints can not be kept.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> print(constraint_structure(load_robot("panda_hand")))
+    mobility 8, 9 velocities less 1 rows; independent: panda_joint1, ..., panda_finger_joint1
+    """
+    return kept(tree, "constraint structure", lambda: _structure(tree))
+
+
+@dataclass(frozen=True)
+class ConfigurationSingularity:
+    """What is special about a closed configuration, if anything is; of a batch (...), arrays."""
+
+    kind: Literal["regular", "dead centre", "bifurcation"] | Array
+    mobility: int | Array
+    """How many velocities are independent here: more than elsewhere at a bifurcation."""
+    stopped: tuple[str, ...] | Array
+    """Velocities that are zero in every motion from here, and not elsewhere: those at their dead centre."""
+    dependent: tuple[str, ...] | Array
+    """Constraints of which rows depend on each other here, and not elsewhere."""
+
+    __repr__ = brief
+
+
+def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, *,
+                              tolerance: float | None = None) -> ConfigurationSingularity:
+    """Whether configurations (..., nq) are dead centres, where some joints cannot be moved, or bifurcations, where the
+    constraints depend on each other and allow more motions than elsewhere; at the time `t` if one of them depends on
+    it.
+
+    `tolerance` is the part of an ordinary row, and of the largest velocity, that counts as zero: without it that of all
+    functions, about 1e-7, below which nothing is left of a row in the equations of motion.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> engine = load_robot("slider_crank")  # crank and rod in a row
+    >>> print(configuration_singularity(engine, [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1]))
+    ConfigurationSingularity(kind='dead centre', mobility=1, stopped=('slider',), dependent=())
+    """
+    structure = constraint_structure(tree)
+    at = np.asarray(q, dtype=float)
+    if at.shape[-1:] != (tree.nq,):
+        raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
+    time = () if t is None else (t,)
+    check_closed(tree, at, time, tolerance or CLOSED)
+    A = structure.scaled(np.asarray(_jacobian(tree)(at, *time)))
+    if at.ndim == 1:
+        return _special(tree, structure, A, tolerance)
+    rows = A.reshape(int(np.prod(at.shape[:-1])), *A.shape[-2:])
+    found = [_special(tree, structure, each, tolerance) for each in rows]
+    fields = []
+    for name, kind in (("kind", "U11"), ("mobility", int), ("stopped", object), ("dependent", object)):
+        values = np.empty(len(found), dtype=kind)
+        values[:] = [getattr(each, name) for each in found]
+        fields.append(values.reshape(at.shape[:-1]))
+    return ConfigurationSingularity(*fields)
+
+
+def _special(tree: Tree, structure: ConstraintStructure, A: Array,
+             tolerance: float | None) -> ConfigurationSingularity:
+    """What is special about one configuration with the constraint Jacobian A (h, nv), without units."""
+    rank = int(rank_of(A, tolerance))
+    moving = moving_velocities(A, tolerance)
+    stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
+                    if there and not here)
+    leading = list(structure.leading)
+    bad = dependent_rows(A[leading], tolerance) if rank < structure.rank else np.zeros(len(leading), dtype=bool)
+    names = tuple(dict.fromkeys(structure.rows[k].constraint for k, one in zip(leading, bad, strict=True) if one))
+    if rank < structure.rank:
+        return ConfigurationSingularity("bifurcation", tree.nv - rank, stopped, names)
+    return ConfigurationSingularity("dead centre" if stopped else "regular", tree.nv - rank, stopped, names)
+
+
+def dependent_rows(A: Array, tolerance: float | None = None) -> Array:
+    """Which rows (h) of a matrix (h, n), about one long, take part in a dependence among them."""
+    left = null_basis(A.T, int(rank_of(A, tolerance)))
+    return np.abs(left).max(axis=1, initial=0.0) > _TAKES_PART
+
+
+def _structure(tree: Tree) -> ConstraintStructure:
+    names = tuple(name for name, _ in velocity_labels(tree))
+    if not tree.is_constrained:
+        return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
+                                   moving=(True,) * tree.nv, sizes=(), lengths=(1.0,) * tree.nv)
+    everywhere = [scaled_jacobian(tree, closure.configuration, *sample.time) for sample in closed_samples(tree)
+                  for closure in sample.closures]
+    found = generic_configurations(tree)
+    rank = found[0].rank
+    generic = [scaled(tree, each.A) for each in found]
+    # one and its neighbours: where one is at a dead centre they are not, and joints may stand still on another piece
+    piece = [A for A, each in zip(generic, found, strict=True) if each.piece == found[0].piece]
+    by_structure = rank_of(np.concatenate(everywhere, axis=1)) == rank
+    side_by_side = np.concatenate(generic, axis=1)
+    leading = _chosen(side_by_side if by_structure else generic[0], rank, hold_positions(tree))
+    dependent = np.any([dependent_rows(A) for A in generic], axis=0)
+    followers = _followers(tree, generic[0][list(leading)], rank)
+    independent = tuple(k for k in range(tree.nv) if k not in followers)
+    return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
+                               independent, tuple(np.any([moving_velocities(A) for A in piece], axis=0).tolist()),
+                               _sizes(tree, generic), tuple(lengths(tree, length_unit(tree)).tolist()))
+
+
+def _sizes(tree: Tree, generic: Sequence[Array]) -> tuple[float, ...]:
+    """The lengths of rows at some configurations; of one that says nothing there, what it is measured in."""
+    groups = [(row.constraint, "point" if row.holds in "xyz" else row.holds) for row in row_names(tree)]
+    own = np.sqrt(np.mean([(A * A).sum(axis=-1) for A in generic], axis=0))
+    longest = [max(own[[k for k, other in enumerate(groups) if other == group]]) for group in groups]
+    return tuple((row_sizes(tree) * np.where(np.array(longest) > _SAYS_NOTHING, longest, 1.0)).tolist())
+
+
+class GenericConfiguration(NamedTuple):
+    """A closed configuration that has nothing special about it, the constraint Jacobian (h, nv) there and its rank."""
+
+    q: Array
+    A: Array
+    rank: int
+    time: tuple[float, ...]
+    """The time, if a constraint depends on it."""
+    piece: int
+    """Which of those it is a neighbour of."""
+
+
+def generic_configurations(tree: Tree) -> list[GenericConfiguration]:
+    """Some closed configurations that have nothing special about them."""
+    if not tree.is_constrained:
+        return [GenericConfiguration(tree.neutral, np.zeros((0, tree.nv)), 0, (), 0)]
+    samples = closed_samples(tree)
+    rank = tree.nv - mobility(tree)
+    found = [GenericConfiguration(closure.configuration,
+                                  np.asarray(_jacobian(tree)(closure.configuration, *sample.time)), rank, sample.time,
+                                  piece)
+             for piece, sample in enumerate(samples) if tree.nv - sample.mobility == rank
+             for closure in sample.closures]
+    return [each for each in found if rank_of(scaled(tree, each.A)) == rank]
+
+
+def _jacobian(tree: Tree) -> Kernel:
+    return kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
+
+
+def _chosen(A: Array, rank: int, first: Array) -> tuple[int, ...]:
+    """The places of rows that span all, the ones that are farthest from each other, in their order; among rows of which
+    one is enough, those that come `first` (h) are taken."""
+    enough = rank if first.all() else int(rank_of(A[first]))
+    order, Q = _farthest(A[first], enough)
+    left = A[~first] - A[~first] @ Q @ Q.T  # what the others say besides
+    after, _ = _farthest(left, rank - enough)
+    return tuple(sorted([*np.flatnonzero(first)[order].tolist(), *np.flatnonzero(~first)[after].tolist()]))
+
+
+def _farthest(A: Array, count: int) -> tuple[Array, Array]:
+    """The places of some rows (count), the ones that are farthest from each other, and a basis (n, count) of them."""
+    from scipy.linalg import qr  # with pivots
+    if not count:
+        return np.zeros(0, dtype=int), np.zeros((A.shape[1], 0))
+    Q, _, order = qr(A.T, pivoting=True)
+    return order[:count], Q[:, :count]
+
+
+def _followers(tree: Tree, A: Array, rank: int) -> Sequence[int]:
+    """The last columns that span all, those of joints that are not actuated before any of actuated ones."""
+    found: list[int] = []
+    driven = set(tree.actuated_velocities)
+    least = least_singular(A.shape[1])  # a column of rounding errors is none
+    for column in sorted(reversed(range(A.shape[1])), key=driven.__contains__):
+        values = np.linalg.svd(A[:, [*found, column]], compute_uv=False)
+        if len(found) < rank and np.count_nonzero(values > least) > len(found):
+            found.append(column)
+    return found

@@ -1,0 +1,1 @@
+"""Jacobians of frames, points and functions, with their rates, and velocities."""

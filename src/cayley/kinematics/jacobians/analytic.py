@@ -1,0 +1,112 @@
+"""Coordinates of a frame, r = (position; parameters of the orientation), and analytic Jacobians: r' = J v.
+
+The pose is that of the frame seen from another ("world": the root): its position is in the axes of that other, and both
+may move. The parameterisation of the orientation is always named, see `orientation`. With the geometric Jacobian (J_v;
+J_w) of the same relative motion in the same axes and f' = B w,
+    J = (J_v; B J_w)      J' = (J_v'; B J_w' + B' J_w)      J'' = (J_v''; B J_w'' + 2 B' J_w' + B'' J_w)
+J fails where B does, even if the geometric Jacobian is regular: the parameters are at fault then, not the mechanism.
+Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23), (1.36), (1.37).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
+from cayley.geometry.pose import Pose
+from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.orientation import ROUNDING, OrientationParameters
+from cayley.kinematics.orientation import orientation as orientation_named
+from cayley.model.tree import Tree
+
+
+def coordinates(tree: Tree, q: Array, frame: str, *, orientation: str, relative_to: str) -> Array:
+    """r (6, or 7 with quaternions): position [m] and orientation of a frame as seen from another."""
+    pose = relative_pose(tree, q, frame, relative_to)
+    return np.concatenate([pose.p, orientation_named(orientation).parameters(pose.R)])
+
+
+def analytic_jacobian(tree: Tree, q: Array, frame: str, *, orientation: str, relative_to: str) -> Array:
+    """dr/dt by the velocities: (6 or 7, nv).
+
+    Infinite or NaN where the parameters are singular: see `check_orientation`.
+    """
+    named = orientation_named(orientation)
+    R = relative_pose(tree, q, frame, relative_to).R
+    return _over(general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to), named.rate_map(R))
+
+
+def analytic_jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, *, orientation: str, relative_to: str) -> Array:
+    """The time derivative of `analytic_jacobian` at the velocity `qd`; so r'' = J qdd + J' qd."""
+    named = orientation_named(orientation)
+    J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
+    rate = jacobian_rate(tree, q, qd, frame, axes=relative_to, relative_to=relative_to)
+    R = relative_pose(tree, q, frame, relative_to).R
+    return _over(rate, named.rate_map(R), (named.rate_map_rate(R, J[3:] @ qd), J))
+
+
+def analytic_jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, orientation: str,
+                                  relative_to: str) -> Array:
+    """The second time derivative of `analytic_jacobian` at the velocity `qd` and the acceleration `qdd`."""
+    named = orientation_named(orientation)
+    J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
+    rate = jacobian_rate(tree, q, qd, frame, axes=relative_to, relative_to=relative_to)
+    second = jacobian_second_rate(tree, q, qd, qdd, frame, axes=relative_to, relative_to=relative_to)
+    R = relative_pose(tree, q, frame, relative_to).R
+    w = J[3:] @ qd
+    dw = J[3:] @ qdd + rate[3:] @ qd
+    return _over(second, named.rate_map(R), (2 * named.rate_map_rate(R, w), rate),
+                 (named.rate_map_second_rate(R, w, dw), J))
+
+
+def analytic_hessian(tree: Tree, q: Array, frame: str, *, orientation: str, relative_to: str) -> Array:
+    """H (6 or 7, nv, nv): H[:, i, j] is the change of column i of `analytic_jacobian` when velocity j is one and the
+    others are zero.
+    """
+    named = orientation_named(orientation)
+    J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
+    H = hessian(tree, q, frame, axes=relative_to, relative_to=relative_to)
+    R = relative_pose(tree, q, frame, relative_to).R
+    B = named.rate_map(R)
+    turned = [named.rate_map_rate(R, unit) for unit in np.eye(3)]
+    layers = [
+        _over(H[:, :, j], B, (sum(x * layer for x, layer in zip(J[3:, j], turned, strict=True)), J))
+        for j in range(tree.nv)]
+    return np.stack(layers, axis=2) if layers else np.zeros((3 + named.size, 0, 0))
+
+
+def relative_pose(tree: Tree, q: Array, frame: str, relative_to: str) -> Pose:
+    """The pose of a frame in another, or in the root ("world")."""
+    return frame_pose(tree, q, frame, None if relative_to == "world" else relative_to)
+
+
+def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: str) -> Callable[..., None]:
+    """What raises `SingularityError` for configurations where the parameters are singular: the `check` of kernels of
+    this module.
+    """
+    named: OrientationParameters = orientation_named(orientation)
+    margin_of = kernel(f"({tree.nq})->()",
+                       name="margin")(lambda q: named.margin(relative_pose(tree, q, frame, relative_to).R))
+
+    def check(q: ArrayLike, *_: object) -> None:
+        margin = np.asarray(margin_of(q))
+        bad = first_failure(~(margin <= ROUNDING))
+        if bad is not None:
+            raise SingularityError(
+                f"{orientation!r} is singular for {frame!r} in configuration{place(bad)} (margin {margin[bad]:.0e}): "
+                "its rates are not determined there. The mechanism may be regular: use the geometric Jacobian, a "
+                "quaternion, or another sequence")
+
+    return check
+
+
+def _over(J: Array, B: Array, *more: tuple[Any, Any]) -> Array:
+    """(J_v; B J_w + sum B_k J_w,k)."""
+    return np.concatenate([J[:3], sum((C @ K[3:] for C, K in more), start=B @ J[3:])])

@@ -1,0 +1,245 @@
+"""General Jacobians: the twist (v; w) of any body at any point in any axes, relative to any other; their rates, second
+rates and Hessians.
+
+    a, s   the angular velocity that a unit velocity of a joint gives to what it moves, and the velocity of the moved
+           frame's origin p
+    r      from p to the reference point P
+A column is (s + a x r; a). a and s turn with the frame that the joint moves; P moves as its own frame does. So
+    column rate   (s' + a' x r + a x r'; a')            with a' = w x a, a'' = dw x a + w x (w x a), and the same for s
+    Hessian       (a_j x l_i + a_i x (P_j - l_j); a_j x a_i) if joint j carries joint i, otherwise (a_i x P_j; 0)
+with l_i the linear part of a column and P_j the velocity of P under joint j. A rate is the rate of the matrix: in
+turning axes, that of the components. Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, FrameName
+from cayley.geometry.pose import HERE
+from cayley.kinematics.elementary import steps_to
+from cayley.kinematics.jacobians.body_jacobian import (
+    own_hessian,
+    own_jacobian,
+    own_jacobian_rate,
+    own_jacobian_second_rate,
+)
+from cayley.kinematics.jacobians.differentiated_jacobians import (
+    changes_of,
+    has_changing_directions,
+    rate_of,
+    second_rate_of,
+)
+from cayley.kinematics.jacobians.formed_jacobian import jacobian_seen_from
+from cayley.kinematics.jacobians.velocity import Moving, moving
+from cayley.model.tree import Tree
+
+
+class Column(NamedTuple):
+    """What a unit velocity of a joint does, in the root's axes."""
+
+    turn: Array  # a
+    slide: Array  # s
+    moved: Moving  # the frame after the joint
+    last: int  # the first velocity that is not of this step: of those on the way, the ones before it carry this one
+
+
+class Branch(NamedTuple):
+    """The way from the root to a frame: its columns by their places in the velocity, and the motion of the frame."""
+
+    columns: dict[int, Column]
+    end: Moving
+
+
+class View(NamedTuple):
+    """What is asked for: columns of the body and, with opposite sign, of what it is seen from; the point and the axes,
+    with their ways.
+    """
+
+    columns: list[tuple[int, float, Column, Branch]]
+    point: Moving
+    point_way: Branch
+    axes: Moving
+    axes_way: Branch
+
+
+def general_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+                     relative_to: str = "world") -> Array:
+    """The Jacobian (6, nv): the twist of a frame's body relative to the body of another, by the velocities.
+
+    The reference point is the frame's origin, or `at` a point: coordinates (3) in the frame, or the name of a frame,
+    for the point of the body that is at that frame's origin now. `axes`: "world", "body" (the frame's own), or the name
+    of a frame.
+    """
+    if _is_own(axes, at, relative_to):
+        return own_jacobian(tree, q, frame, _own_point(at))
+    if relative_to == "world" and (at is None or isinstance(at, str)):
+        return jacobian_seen_from(tree, q, frame, at=at, axes=None if axes == "body" else axes)
+    view = _view(tree, q, None, None, frame, axes, at, relative_to)
+    return _assembled(tree, view, {i: _column(view, sign, c) for i, sign, c, _ in view.columns})
+
+
+def jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+                  relative_to: str = "world") -> Array:
+    """The time derivative (6, nv) of `general_jacobian` at the velocity `qd`.
+
+    In the root's axes, rate @ qd + jacobian @ qdd is the acceleration of a point that is fixed to the body (`at` not a
+    name).
+    """
+    if has_changing_directions(tree):
+        return rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd)
+    if _is_own(axes, at, relative_to):
+        return own_jacobian_rate(tree, q, qd, frame, _own_point(at))
+    view = _view(tree, q, qd, None, frame, axes, at, relative_to)
+    rates = {
+        i: _column_rate(view, sign, c) - _spun(view.axes.w, _column(view, sign, c))
+        for i, sign, c, _ in view.columns}
+    return _assembled(tree, view, rates)
+
+
+def jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axes: str,
+                         at: Array | FrameName | None = None, relative_to: str = "world") -> Array:
+    """The second time derivative (6, nv) of `general_jacobian` at the velocity `qd` and the acceleration `qdd`."""
+    if has_changing_directions(tree):
+        return second_rate_of(tree, _of_q(tree, frame, axes, at, relative_to), q, qd, qdd)
+    if _is_own(axes, at, relative_to):
+        return own_jacobian_second_rate(tree, q, qd, qdd, frame, _own_point(at))
+    view = _view(tree, q, qd, qdd, frame, axes, at, relative_to)
+    w = view.axes.w
+    dw = view.axes.dw
+    found = {}
+    for i, sign, c, _ in view.columns:
+        column = _column(view, sign, c)
+        rate = _column_rate(view, sign, c)
+        found[i] = _column_second_rate(view, sign, c) - 2 * _spun(w, rate) + _spun(w, _spun(w, column)) - _spun(
+            dw, column)
+    return _assembled(tree, view, found)
+
+
+def hessian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None,
+            relative_to: str = "world") -> Array:
+    """H (6, nv, nv): H[:, i, j] is the change of column i of `general_jacobian` when velocity j is one and the others
+    are zero.
+
+    So H @ qd is the rate of the Jacobian. Where velocities are rates of coordinates (all joints but spherical and
+    floating ones), the linear part for a point of the body in the root's axes is symmetric in i and j.
+    """
+    if has_changing_directions(tree):
+        return changes_of(tree, _of_q(tree, frame, axes, at, relative_to), q)
+    if _is_own(axes, at, relative_to):
+        return own_hessian(tree, q, frame, _own_point(at))
+    view = _view(tree, q, None, None, frame, axes, at, relative_to)
+    plain = {i: _column(view, sign, c) for i, sign, c, _ in view.columns}
+    directions = {
+        j: c
+        for way in (view.point_way, view.axes_way, *[way for *_, way in view.columns])
+        for j, c in way.columns.items()}
+    layers = [np.zeros((6, tree.nv)) for _ in range(tree.nv)]
+    for j, along in directions.items():
+        turned = along.turn if j in view.axes_way.columns else np.zeros(3)
+        changes = {
+            i: _column_change(view, sign, c, way, j, along) - _spun(turned, plain[i])
+            for i, sign, c, way in view.columns}
+        layers[j] = _assembled(tree, view, changes)
+    return np.stack(layers, axis=2) if layers else np.zeros((6, 0, 0))
+
+
+def _of_q(tree: Tree, frame: str, axes: str, at: Array | FrameName | None, relative_to: str) -> Callable[[Any], Any]:
+    return lambda q: general_jacobian(tree, q, frame, axes=axes, at=at, relative_to=relative_to)
+
+
+def _own_point(at: Array | FrameName | None) -> Array:
+    return np.zeros(3) if at is None else np.asarray(at)
+
+
+def _is_own(axes: str, at: Array | FrameName | None, relative_to: str) -> bool:
+    """Whether point and axes are those of the frame itself, for which `own_axes` has the shorter texts."""
+    return axes == "body" and relative_to == "world" and not isinstance(at, str)
+
+
+# Columns, in the root's axes
+
+
+def _column(view: View, sign: float, c: Column) -> Array:
+    return sign * np.concatenate([c.slide + np.cross(c.turn, view.point.pose.p - c.moved.pose.p), c.turn])
+
+
+def _column_rate(view: View, sign: float, c: Column) -> Array:
+    r = view.point.pose.p - c.moved.pose.p
+    dr = view.point.u - c.moved.u
+    turn = np.cross(c.moved.w, c.turn)
+    slide = np.cross(c.moved.w, c.slide)
+    return sign * np.concatenate([slide + np.cross(turn, r) + np.cross(c.turn, dr), turn])
+
+
+def _column_second_rate(view: View, sign: float, c: Column) -> Array:
+    r = view.point.pose.p - c.moved.pose.p
+    dr = view.point.u - c.moved.u
+    ddr = view.point.du - c.moved.du
+    rate = np.cross(c.moved.w, c.turn)
+    turn, slide = (np.cross(c.moved.dw, x) + np.cross(c.moved.w, np.cross(c.moved.w, x)) for x in (c.turn, c.slide))
+    return sign * np.concatenate([slide + np.cross(turn, r) + 2 * np.cross(rate, dr) + np.cross(c.turn, ddr), turn])
+
+
+def _column_change(view: View, sign: float, c: Column, way: Branch, j: int, along: Column) -> Array:
+    """How a column changes with a unit velocity j."""
+    point = view.point.pose.p
+    own = along.slide + np.cross(along.turn, point - along.moved.pose.p)  # of what j carries, at the point
+    moved = own if j in view.point_way.columns else np.zeros(3)
+    if not (j in way.columns and j < c.last):
+        return sign * np.concatenate([np.cross(c.turn, moved), np.zeros(3)])
+    linear = np.cross(along.turn, c.slide + np.cross(c.turn, point - c.moved.pose.p)) + np.cross(c.turn, moved - own)
+    return sign * np.concatenate([linear, np.cross(along.turn, c.turn)])
+
+
+def _spun(w: Array, column: Array) -> Array:
+    """w x both halves of a column."""
+    return np.concatenate([np.cross(w, column[:3]), np.cross(w, column[3:])])
+
+
+def _assembled(tree: Tree, view: View, columns: dict[int, Any]) -> Array:
+    """The matrix of the columns, in the asked axes."""
+    turn = view.axes.pose.R.T
+    turned = [
+        np.concatenate([turn @ columns[i][:3], turn @ columns[i][3:]]) if i in columns else np.zeros(6)
+        for i in range(tree.nv)]
+    return np.stack(turned, axis=1) if turned else np.zeros((6, 0))
+
+
+# Ways
+
+
+def branch(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str) -> Branch:
+    """The way to a frame, moving with `qd` and `qdd`."""
+    steps = steps_to(tree, q, frame)
+    still = np.zeros(tree.nv)
+    motions = moving(steps, still if qd is None else qd, still if qdd is None else qdd)
+    columns = {}
+    for step, moved in zip(steps, motions, strict=True):
+        slides = moved.pose.R @ step.subspace[:3]
+        turns = moved.pose.R @ step.subspace[3:]
+        for k, place in enumerate(range(step.columns.start, step.columns.stop)):
+            columns[place] = Column(turns[:, k], slides[:, k], moved, step.columns.stop)
+    return Branch(columns, motions[-1])
+
+
+def reference(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, name: str) -> Branch:
+    """The way to what things are seen from: a frame, or the root, which is "world" even if a frame has that name."""
+    return Branch({}, Moving(HERE)) if name == "world" else branch(tree, q, qd, qdd, name)
+
+
+def _view(tree: Tree, q: Array, qd: Array | None, qdd: Array | None, frame: str, axes: str,
+          at: Array | FrameName | None, relative_to: str) -> View:
+    own = branch(tree, q, qd, qdd, frame)
+    other = reference(tree, q, qd, qdd, relative_to)
+    columns = [(i, 1.0, c, own) for i, c in own.columns.items() if i not in other.columns]
+    columns += [(i, -1.0, c, other) for i, c in other.columns.items() if i not in own.columns]
+    turning = own if axes == "body" else reference(tree, q, qd, qdd, axes)
+    if isinstance(at, str):
+        way = reference(tree, q, qd, qdd, at)
+        return View(columns, way.end, way, turning.end, turning)
+    point = own.end if at is None else own.end.carried_to(own.end.pose.p + own.end.pose.R @ at)
+    return View(columns, point, own, turning.end, turning)

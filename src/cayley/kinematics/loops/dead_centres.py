@@ -1,0 +1,195 @@
+"""All dead centres of a linkage: its closed configurations followed all the way round, and where on it joints turn
+back.
+
+A mechanism of one degree of freedom, or one whose other inputs are held, has a curve of closed configurations. It is
+followed by its length, so that no joint is preferred and the dead centre of one is nothing special for the curve:
+    A t = 0, |t| = 1       the tangent t(q), on the side of the one before
+    q <- q + h t, brought back onto the constraints
+A joint is at its dead centre where its entry of t goes through zero, which is found to rounding. At a bifurcation,
+where another curve crosses, the way goes straight on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import brentq
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular, null_basis, rank_of
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import UnsupportedError
+from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
+from cayley.kinematics.constraints.inputs import Inputs
+from cayley.kinematics.constraints.rows import jacobian_kernel, residual_kernel
+from cayley.kinematics.constraints.scale import lengths, machine_size
+from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.singular.input_output import closed
+from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.tree import Tree
+from cayley.showing import brief
+
+_STEP = 0.05  # of the length of the curve [rad, sizes of the machine]
+_MOST_STEPS = 20_000
+_NEWTON = 12
+_CLOSED = 1e-13  # in the size of the machine, and radians
+_SAME = 1e-7  # dead centres that are nearer than this are one
+_MOVES = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class DeadCentres:
+    """The dead centres on the curve of closed configurations through a start, in the order of the curve."""
+
+    configurations: Array
+    """(n, nq)."""
+    stopped: tuple[tuple[str, ...], ...]
+    """Of each, the velocities that go through zero there."""
+    closes: bool
+    """Whether the curve comes back to its start; otherwise it ends at limits of the joints, or goes on."""
+    path: Array
+    """(m, nq): the configurations that were passed."""
+
+    __repr__ = brief
+
+    def of(self, joint: str) -> Array:
+        """The configurations (k, nq) at which one velocity goes through zero."""
+        places = [k for k, names in enumerate(self.stopped) if joint in names]
+        return self.configurations[places]
+
+
+def dead_centres(tree: Tree, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadCentres:
+    """The dead centres of a mechanism that has one degree of freedom, or has it while the joints `held` stand still, on
+    the curve of a closed configuration (nq), within the limits.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = dead_centres(load_robot("slider_crank"), [0.0, 0.0, 0.0])
+    >>> found.closes, sorted(found.of("slider")[:, 2].round(6).tolist())  # 0.09 m and 0.41 m in a row, less 0.4 m
+    (True, [-0.08, 0.1])
+    """
+    at = closed(tree, q)
+    curve = _Curve(tree, held)
+    free = tree.nv - constraint_structure(tree).rank - len(curve.held)
+    if at.shape != (tree.nq,) or free != 1:
+        raise UnsupportedError(
+            f"dead centres are looked for from one closed configuration ({tree.nq}), with one degree of freedom left: "
+            f"this is {at.shape}, and {tree.name} has {free} of them left. Name joints that are `held`")
+    forward, closes = curve.followed(at, curve.tangent(at, None))
+    if closes:
+        parts = [forward]
+    else:
+        backward, _ = curve.followed(at, -curve.tangent(at, None))
+        parts = [backward[::-1], forward[1:]]
+    path = np.concatenate(parts)
+    found, stopped = curve.turning(path)
+    return DeadCentres(found, stopped, closes, path)
+
+
+class _Curve:
+    def __init__(self, tree: Tree, held: Sequence[str]) -> None:
+        self.tree = tree
+        self.held = Inputs.of(tree, held).velocities
+        self._A = kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
+        self._phi = kept(tree, "constraint residual", lambda: residual_kernel(tree))
+        self._moved = kept(tree, "integrate", lambda: integrate_kernel(tree))
+        self._difference = kept(tree, "difference", lambda: difference_kernel(tree))
+        self._scale = lengths(tree, machine_size(tree))
+        self._sizes = np.array(constraint_structure(tree).sizes)
+        self._still = np.eye(tree.nv)[self.held]
+
+    @cached_property
+    def _turns(self) -> Array:
+        return np.array([wraps and joint.motion.nv == 1 for joint in self.tree.joints
+                         for wraps in (joint.motion.wraps if joint.motion.nq == 1 else (False,) * joint.motion.nv)])
+
+    def _rows(self, q: Array) -> Array:
+        return np.concatenate([np.asarray(self._A(q)) / self._sizes[:, None], self._still]) * self._scale
+
+    def tangent(self, q: Array, before: Array | None) -> Array:
+        """t (nv), in units of the scale; of several the one that goes on as `before`."""
+        rows = self._rows(q)
+        N = null_basis(rows, min(int(rank_of(rows)), self.tree.nv - 1)).T
+        t = N[0] if before is None else N.T @ (N @ before)
+        return t / np.linalg.norm(t)
+
+    def stepped(self, q: Array, t: Array, h: float) -> Array | None:
+        """q + h t, brought back onto the constraints; None if that fails."""
+        moved = self._moved(q, h * t * self._scale)
+        for _ in range(_NEWTON):
+            left = np.concatenate([np.asarray(self._phi(moved)) / self._sizes, np.zeros(len(self._still))])
+            if np.abs(left).max(initial=0.0) <= 2 * _CLOSED:
+                return moved
+            rows = np.concatenate([self._rows(moved), t[None]])
+            step = np.linalg.lstsq(rows, -np.append(left, 0.0), rcond=least_singular(self.tree.nv))[0]
+            moved = self._moved(moved, step * self._scale)
+        return moved if (np.abs(self._phi(moved)) / self._sizes).max(initial=0.0) <= 1e3 * _CLOSED else None
+
+    def followed(self, q: Array, t: Array) -> tuple[Array, bool]:
+        """The configurations (m, nq) along the curve from q, and whether it came back."""
+        path = [q]
+        start = t
+        size = _STEP
+        for number in range(_MOST_STEPS):
+            ahead = self.stepped(path[-1], t, size)
+            turned = None if ahead is None else self.tangent(ahead, t)
+            if ahead is None or turned is None or turned @ t < 0.98:
+                size /= 2
+                if size < 1e-9:
+                    break
+                continue
+            if not self._is_within(ahead):
+                break
+            if number > 2 and self._apart(path[-1], q) < 1.5 * size and turned @ start > 0.9 and len(path) > 3:
+                return np.array([*path, q]), True
+            path.append(ahead)
+            t = turned
+            size = min(_STEP, 1.5 * size)
+        return np.array(path), False
+
+    def turning(self, path: Array) -> tuple[Array, tuple[tuple[str, ...], ...]]:
+        """Where entries of the tangent change their sign along a path, and the names of the velocities."""
+        names = [name for name, _ in velocity_labels(self.tree)]
+        tangents = [self.tangent(path[0], None)]
+        for q in path[1:]:
+            tangents.append(self.tangent(q, tangents[-1]))
+        T = np.array(tangents)
+        moving = np.abs(T).max(axis=0, initial=0.0) > _MOVES
+        found: list[Array] = []
+        stopped: list[list[str]] = []
+        for k, v in np.argwhere((T[:-1] * T[1:] <= 0) & moving & (T[:-1] != 0)):
+            q = self._zero(path[k], T[k], int(v), self._length(path[k], path[k + 1]))
+            if q is None:
+                continue
+            near = next((j for j, other in enumerate(found) if self._apart(other, q) < _SAME), None)
+            if near is None:
+                found.append(q)
+                stopped.append([names[v]])
+            elif names[v] not in stopped[near]:
+                stopped[near].append(names[v])
+        return np.array(found).reshape(-1, self.tree.nq), tuple(map(tuple, stopped))
+
+    def _zero(self, q: Array, t: Array, v: int, length: float) -> Array | None:
+        """Where the velocity at a place of the tangent is zero, within a length of the curve from q."""
+        def speed(h: float) -> float:
+            there = self.stepped(q, t, h)
+            return np.nan if there is None else float(self.tangent(there, t)[v])
+
+        end = 1.001 * length
+        if not speed(0.0) * speed(end) <= 0:
+            return None
+        return self.stepped(q, t, float(brentq(speed, 0.0, end, xtol=1e-15, rtol=1e-14)))
+
+    def _length(self, one: Array, other: Array) -> float:
+        return float(np.linalg.norm(self._wrapped(self._difference(one, other))))
+
+    def _apart(self, one: Array, other: Array) -> float:
+        return float(np.linalg.norm(self._wrapped(self._difference(one, other))))
+
+    def _wrapped(self, d: Array) -> Array:
+        return np.where(self._turns, np.arctan2(np.sin(d), np.cos(d)), d) / self._scale
+
+    def _is_within(self, q: Array) -> bool:
+        return bool(((q >= self.tree.lower) & (q <= self.tree.upper)).all())

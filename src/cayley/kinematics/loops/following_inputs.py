@@ -1,0 +1,281 @@
+"""Closed configurations along a path of inputs, on one branch: all samples of all paths by compiled steps, and where
+these do not see the branch plainly, in smaller and smaller parts of a sample, to where the branch ends.
+
+At a dead centre of the inputs two branches meet and end: A_f is singular, and the inputs cannot go on. At a bifurcation
+branches cross: A_f is singular as well, but does not hold the inputs. Neither is passed, what comes after would be a
+choice; but where joints do not follow from the inputs, or rows are redundant in a way that changes, A_f has no
+determinant, and a crossing between two steps is not seen: the path goes on smoothly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ConventionError
+from cayley.kinematics.configuration_kernels import difference_kernel
+from cayley.kinematics.constraints.actuated_motion import check_untimed
+from cayley.kinematics.constraints.inputs import Inputs, common_batch
+from cayley.kinematics.constraints.rows import check_holonomic, jacobian_kernel, residual_kernel
+from cayley.kinematics.constraints.scale import length_unit, lengths, machine_size, row_sizes
+from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.loops.closing import branch_sign, close, is_within_limits
+from cayley.kinematics.loops.following_step import STAGES, Stage, following_step, is_arrived
+from cayley.model.tree import Tree
+
+FOLLOWED, DEAD_CENTRE, BIFURCATION, LIMIT, OPEN = range(5)
+_STATUS = np.array(["followed", "dead centre", "bifurcation", "limit", "open"])
+_SHORTEST = 1e-12  # [rad, sizes of the machine], beside the values of the inputs: smaller parts are not tried
+_TAKES_PART = 0.05  # of the largest: a row or velocity with less has no part in what is singular
+_HELD = 1e-3  # of the displacement of the inputs: what a singular row sees of it at a dead centre
+_CLOSED = 1e-10  # in the size of the machine, and radians: what may be left open after a step
+_SINGULAR = 1e-3  # of the largest singular value
+
+
+@dataclass(frozen=True, eq=False)
+class InputPath:
+    """Closed configurations (..., m, nq) at m samples of the inputs, all on the branch of the start; NaN beyond the end
+    of the branch, if it ends."""
+
+    status: str | Array
+    """(...) "followed" to the last sample; "dead centre", where the inputs cannot go on; "bifurcation", where another
+    branch crosses; "limit", where a joint is at its limit; "open", if the start cannot be closed."""
+    configuration: Array
+    reached: int | Array
+    """(...) how many samples were reached."""
+    end: Array
+    """(..., nq) the last configuration that was reached, at the last sample or beyond it."""
+    undetermined: int
+    """How many velocities do not follow from the inputs: those joints take the shortest way."""
+    _code: Array = field(repr=False)
+    _ahead: Array = field(repr=False)
+    _inputs: Inputs = field(repr=False)
+
+    @cached_property
+    def residual(self) -> Array:
+        """(..., m) the length of what is left open at each sample [m, rad]."""
+        residual = kept(self._inputs.tree, "constraint residual", lambda: residual_kernel(self._inputs.tree))
+        return np.linalg.norm(residual(self.configuration), axis=-1)
+
+    @property
+    def stopped_at(self) -> dict[str, Array]:
+        """By the names of the inputs, their values at the end (...); (..., k) of a joint with k coordinates."""
+        tree = self._inputs.tree
+        values = {name: self.end[..., tree.q_slices[number]]
+                  for name, number in zip(self._inputs.names, self._inputs.numbers, strict=True)}
+        return {name: value[..., 0] if value.shape[-1] == 1 else value for name, value in values.items()}
+
+    @cached_property
+    def stopped_by(self) -> tuple[str, ...] | Array:
+        """(...) the names of the constraints that depend on each other at the end, or of joints at their limits;
+        nothing of a path that was followed."""
+        ends = self.end.reshape(self._code.size, self._inputs.tree.nq)
+        found = np.empty(len(ends), dtype=object)
+        for k, (code, end, ahead) in enumerate(zip(self._code.flat, ends, self._ahead, strict=True)):
+            found[k] = _stopped_by(self._inputs, int(code), end, ahead)
+        return found.reshape(self._code.shape)[()]
+
+    @cached_property
+    def branch(self) -> int | Array:
+        """(...) the sign of the determinant of the constraint Jacobian by the followers at the end; see `Closure`."""
+        return _plain(branch_sign(self._inputs, self.end))
+
+    def __repr__(self) -> str:
+        along = f"along {', '.join(self._inputs.names)}"
+        if np.ndim(self.status):
+            return f"<paths {along}: {np.count_nonzero(self._code == FOLLOWED)} of {self._code.size} followed>"
+        by = f" by {', '.join(self.stopped_by)}" if len(self.stopped_by) else ""
+        return f"<path {along}: {self.status}{by}, {self.reached} of {self.configuration.shape[-2]} samples>"
+
+
+def follow_inputs(tree: Tree, inputs: Mapping[str, ArrayLike], start: ArrayLike, *, limits: bool = False) -> InputPath:
+    """Closed configurations as inputs go through samples, from a start and on its branch.
+
+    inputs    samples (..., m) of the coordinates of joints by their names, (..., m, k) for a joint with k coordinates;
+              turns go on beyond pi, they are not wrapped
+    start     configurations (..., nq), closed with the inputs where they are in it; the way from there to the first
+              samples is followed, too
+    limits    True ends a path where a joint is at its limit
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> path = follow_inputs(load_robot("four_bar"), {"crank": np.linspace(0.0, 2 * np.pi, 50)}, [0.0, 0.0, 0.0])
+    >>> path.status, bool(abs(path.end[2]) < 1e-9), bool(path.residual.max() < 1e-12)
+    ('followed', True, True)
+    >>> path = follow_inputs(load_robot("four_bar"), {"rocker": np.linspace(0.0, 2.0, 50)}, [0.0, 0.0, 0.0])
+    >>> path.status, path.reached, path.stopped_at["rocker"].round(6), path.stopped_by
+    ('dead centre', 22, np.float64(0.896666), ('pin',))
+    """
+    check_untimed(tree)
+    check_holonomic(tree, "following inputs")
+    own = Inputs.of(tree, inputs)
+    own.check_followed()
+    samples = _samples(own, inputs)
+    q = np.asarray(start, dtype=float)
+    if q.shape[-1:] != (tree.nq,):
+        raise ConventionError(f"a start is a configuration (..., {tree.nq}) of {tree.name}, not {q.shape}")
+    batch = common_batch({"starts": q.shape[:-1], "paths of inputs": samples.shape[:-2]})
+    begun = close(tree, np.broadcast_to(q, (*batch, tree.nq)), fixed=own.names)
+    paths = np.broadcast_to(samples, (*batch, *samples.shape[-2:]))
+    count = int(np.prod(batch))
+    walk = _Walk(own, begun.configuration.reshape(count, tree.nq), paths.reshape(count, *samples.shape[-2:]), limits)
+    walk.open((np.asarray(begun.status) == "open").reshape(count))
+    walk.at_once()
+    walk.in_parts()
+    return InputPath(_plain(_STATUS[walk.code.reshape(batch)]), walk.found.reshape(*batch, samples.shape[-2], tree.nq),
+                     _plain(walk.reached.reshape(batch)), walk.q.reshape(*batch, tree.nq),
+                     max(0, int(own.following.sum()) - constraint_structure(tree).rank), walk.code.reshape(batch),
+                     walk.ahead, own)
+
+
+class _Walk:
+    """Paths (n) on their way: where each is, how many samples it has reached, and which part of the next."""
+
+    def __init__(self, inputs: Inputs, q: Array, samples: Array, limits: bool) -> None:
+        tree = inputs.tree
+        self.inputs = inputs
+        self.samples = samples
+        self.limits = limits
+        self.q = q.copy()
+        self.found = np.full((*samples.shape[:2], tree.nq), np.nan)
+        self.reached = np.zeros(len(q), dtype=int)
+        self.code = np.full(len(q), FOLLOWED)
+        self.ahead = np.zeros((len(q), len(inputs.velocities)))
+        self.sign = branch_sign(inputs, q).astype(float) if len(q) else np.zeros(0)
+        unit = length_unit(tree)
+        self._units = lengths(tree, unit)
+        self._measures = np.array([unit if word == "m" else 1.0 for joint in tree.joints
+                                   for word in joint.motion.coordinate_units])
+        self._step = following_step(inputs, machine_size(tree))
+        self._difference = kept(tree, "difference", lambda: difference_kernel(tree)).ufunc()
+        self._residual = kept(tree, "constraint residual", lambda: residual_kernel(tree)).ufunc()
+
+    def open(self, which: Array) -> None:
+        self.code[which] = OPEN
+
+    def at_once(self) -> None:
+        """All samples in one call, as far as every step is a good one."""
+        going = np.flatnonzero(self.code == FOLLOWED)
+        count = self.samples.shape[1]
+        if not going.size or not count:
+            return
+        steps = self._displacements(self.q[going], self.samples[going])
+        stage = self._stages(self.q[going], self.sign[going], steps)
+        arrived = is_arrived(stage) & self._is_closed(stage.q)
+        fine = np.logical_and.accumulate(arrived & self._is_allowed(stage.q), axis=1)
+        self.reached[going] = fine.sum(axis=1)
+        self.found[going] = np.where(fine[..., None], self._exact(stage.q, self.samples[going]), np.nan)
+        some = self.reached[going] > 0
+        rows = going[some]
+        self.q[rows] = self.found[rows, self.reached[rows] - 1]
+
+    def in_parts(self) -> None:
+        """The rest, each path in parts of its own size."""
+        part = np.ones(len(self.q))
+        done = np.zeros(len(self.q))
+        while (rows := np.flatnonzero((self.code == FOLLOWED) & (self.reached < self.samples.shape[1]))).size:
+            aim = self.samples[rows, self.reached[rows]]
+            whole = self._displacements(self.q[rows], aim[:, None])[:, 0]
+            share = np.minimum(part[rows] / (1.0 - done[rows]), 1.0)  # of what is left of the sample
+            last = share >= 1.0
+            steps = share[:, None] * whole
+            stage = self._stages(self.q[rows], self.sign[rows], steps[:, None])
+            q = stage.q[:, 0]
+            allowed = self._is_allowed(q)
+            fine = is_arrived(stage)[:, 0] & allowed & self._is_closed(q)
+            self.q[rows[fine]] = q[fine]
+            arrived = rows[fine & last]
+            self.q[arrived] = self._exact(self.q[arrived], aim[fine & last])
+            self.found[arrived, self.reached[arrived]] = self.q[arrived]
+            self.reached[arrived] += 1
+            done[rows] = np.where(fine, np.where(last, 0.0, done[rows] + part[rows]), done[rows])
+            part[rows] = np.where(fine, np.where(last, 1.0, np.minimum(2 * part[rows], 1.0)), part[rows] / 2)
+            reach = 1.0 + np.abs((self.q[rows] / self._measures)[:, self.inputs.coordinates]).max(axis=1, initial=0.0)
+            short = np.abs(steps / self._units[self.inputs.velocities]).max(axis=1, initial=0.0) <= _SHORTEST * reach
+            stuck = ~fine & short
+            self._stop(rows[stuck], whole[stuck], ~allowed[stuck])
+
+    def _stop(self, rows: Array, ahead: Array, at_limit: Array) -> None:
+        for row, way, limited in zip(rows, ahead, at_limit, strict=True):
+            self.ahead[row] = way
+            self.code[row] = LIMIT if limited else _kind_of_end(self.inputs, self.q[row], way)
+
+    def _displacements(self, q: Array, samples: Array) -> Array:
+        """Of the inputs (n, m, k), from a configuration to the first sample, and from each to the next."""
+        there = self.inputs.put(q[:, None], samples)
+        before = np.concatenate([q[:, None], there[:, :-1]], axis=1)
+        with np.errstate(all="ignore"):
+            return self._difference(before, there)[..., self.inputs.velocities]
+
+    def _stages(self, q: Array, sign: Array, steps: Array) -> Stage:
+        ones = np.ones(len(q))
+        with np.errstate(all="ignore"):
+            return Stage(*self._step(q, ones, 0 * ones, sign, steps, STAGES, steps=steps.shape[1]))
+
+    def _exact(self, q: Array, samples: Array) -> Array:
+        """The same with inputs that are the samples to the last digit."""
+        made = q.copy()
+        made[..., self.inputs.coordinates] = samples
+        return made
+
+    def _is_closed(self, q: Array) -> Array:
+        left = np.abs(self._residual(q)) / row_sizes(self.inputs.tree)
+        return np.asarray(left.max(axis=-1, initial=0.0) <= _CLOSED)
+
+    def _is_allowed(self, q: Array) -> Array:
+        return is_within_limits(self.inputs.tree, q) if self.limits else np.ones(q.shape[:-1], dtype=bool)
+
+
+def _kind_of_end(inputs: Inputs, q: Array, ahead: Array) -> int:
+    """A dead centre, where the singular row sees the inputs go on; a bifurcation, where it does not; or open, if
+    nothing is singular: inputs that do not agree."""
+    A, U, values = _singular(inputs, q)
+    if values.size and values[-1] > _SINGULAR * values[0]:
+        return OPEN
+    seen = np.abs(U[:, -1] @ (A[:, inputs.velocities] @ ahead))
+    return DEAD_CENTRE if seen > _HELD * np.linalg.norm(A[:, inputs.velocities] * ahead) else BIFURCATION
+
+
+def _stopped_by(inputs: Inputs, code: int, q: Array, ahead: Array) -> tuple[str, ...]:
+    tree = inputs.tree
+    if code == LIMIT:
+        near = np.minimum(q - tree.lower, tree.upper - q) < 1e-8 * (1 + np.abs(q))
+        return tuple(joint.name for joint, place in zip(tree.joints, tree.q_slices, strict=True) if near[place].any())
+    if code not in (DEAD_CENTRE, BIFURCATION):
+        return ()
+    _, U, _ = _singular(inputs, q)
+    structure = constraint_structure(tree)
+    part = np.abs(U[:, -1]) > _TAKES_PART * np.abs(U[:, -1]).max(initial=0.0)
+    return tuple(dict.fromkeys(structure.rows[k].constraint
+                               for k, takes in zip(_rows(inputs), part, strict=True) if takes))
+
+
+def _singular(inputs: Inputs, q: Array) -> tuple[Array, Array, Array]:
+    """The rows of A, and the left singular vectors and singular values of those of the followers."""
+    A = constraint_structure(inputs.tree).scaled(np.asarray(kept(
+        inputs.tree, "constraint Jacobian", lambda: jacobian_kernel(inputs.tree))(q)))[_rows(inputs)]
+    U, values, _ = np.linalg.svd(A[:, inputs.following])
+    return A, U, values
+
+
+def _rows(inputs: Inputs) -> list[int]:
+    structure = constraint_structure(inputs.tree)
+    return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
+
+
+def _samples(inputs: Inputs, given: Mapping[str, ArrayLike]) -> Array:
+    if not isinstance(given, Mapping) or not given:
+        raise ConventionError(f"inputs are samples by names of joints of {inputs.tree.name}, as {{'crank': angles}}")
+    samples = inputs.values(given)
+    if samples.ndim < 2 or not np.isfinite(samples).all():
+        raise ConventionError(
+            f"inputs of {inputs.tree.name} are finite samples (..., m) of each of {', '.join(inputs.names)}")
+    return samples
+
+
+def _plain(values: Array) -> Scalar:
+    return values if np.ndim(values) else np.asarray(values).item()

@@ -1,0 +1,1 @@
+"""Singular configurations, performance indices and redundancy."""

@@ -1,0 +1,241 @@
+"""Singular postures of a mechanism with constraints, seen from its actuated joints and from a frame.
+
+    A qd = 0      xd = T J qd  output (k)      qd_a = S qd  input (m)
+inverse       the frame loses motions xd that it has elsewhere, while actuators may move and it stands still
+direct        with all actuators held the frame gains a motion; the wrenches with power along it no actuator holds, and
+              some rates of the actuators are impossible
+constraint    the constraints depend on each other and allow more velocities than elsewhere (a bifurcation)
+combined      inverse and direct
+passive       joints move that neither the actuators nor the frame see
+How many motions there are elsewhere is looked up at some closed configurations that have nothing special about them.
+Source: Gosselin & Angeles 1990; Zlatanov, Fenton & Benhabib 1994 (redundant and impossible inputs and outputs,
+increased mobility, redundant passive motion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import least_singular
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError
+from cayley.kinematics.constraints.closure import closed_samples
+from cayley.kinematics.constraints.generic_mobility import mobility
+from cayley.kinematics.constraints.scale import length_unit
+from cayley.kinematics.constraints.structure import ConfigurationSingularity, configuration_singularity
+from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.singular.input_output import allowed_velocities, closed, task_rows
+from cayley.kinematics.singular.uniform_units import ROW_UNITS
+from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.tree import Tree
+from cayley.showing import brief
+
+Kind = Literal["regular", "inverse", "direct", "combined", "constraint", "passive"]
+
+
+@dataclass(frozen=True, eq=False)
+class ActuationSingularity:
+    """What one closed configuration loses and gains beside others."""
+
+    kind: Kind
+    lost: Array
+    """(l, k): motions of the task, each of length one, that the frame cannot have here."""
+    gained: Array
+    """(g, k): motions of the task that the frame has with all actuators held."""
+    gained_velocities: Array
+    """(g, nv): the joint velocities of these."""
+    passive: Array
+    """(p, nv): joint velocities that move neither the actuators nor the frame."""
+    idle: Array
+    """(i, m): rates of the actuators with which the frame stands still."""
+    impossible: Array
+    """(j, m): directions of actuator rates that the constraints do not allow here."""
+    moving: tuple[str, ...]
+    """The joints that move with the actuators held."""
+    actuators: tuple[str, ...]
+    """The actuated joints that can move while the frame stands still."""
+    configuration: ConfigurationSingularity
+    """Dead centres and bifurcations, whatever is actuated."""
+
+    __repr__ = brief
+
+    @property
+    def unbalanced(self) -> Array:
+        """Wrenches (g, k) of the task that no force of the actuators balances: those along the gained motions."""
+        return self.gained
+
+    @property
+    def mobility(self) -> int:
+        """How many velocities are independent here."""
+        return int(self.configuration.mobility)
+
+    def __str__(self) -> str:
+        def listed(rows: Array) -> str:
+            return "; ".join(np.array2string(row + 0.0, precision=4, suppress_small=True) for row in rows)
+
+        lost = f"; lost {listed(self.lost)}" if len(self.lost) else ""
+        gained = f"; gained {listed(self.gained)}, by {', '.join(self.moving)}" if len(self.gained) else ""
+        return f"{self.kind}, mobility {self.mobility}{lost}{gained}"
+
+
+def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[bool], axes: str,
+                          characteristic_length: float | None = None,
+                          tolerance: float | None = None) -> ActuationSingularity:
+    """The class of one closed configuration (nq) for a task of a frame and the actuated joints.
+
+    `characteristic_length`: how many metres a radian is worth [m], where sizes are compared, about the
+    size of the machine if it is not said; `tolerance`: how small,
+    beside the largest, is zero; without it that of all functions, as in `configuration_singularity`.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> engine = load_robot("slider_crank").with_actuated("slider")  # driven by the piston, crank and rod in a row
+    >>> found = actuation_singularity(engine, [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1], "crank",
+    ...                               task=[0, 0, 0, 0, 0, 1], axes="world")
+    >>> print(found)
+    direct, mobility 1; gained [1.], by crank, rod
+    """
+    at = closed(tree, q)
+    if at.shape != (tree.nq,):
+        raise ConventionError(f"a singularity is looked for at one configuration ({tree.nq}), not {at.shape}")
+    length = length_unit(tree) if characteristic_length is None else characteristic_length
+    if not 0 < length < np.inf:
+        raise ConventionError(f"the characteristic length must be positive and finite, not {length}")
+    places = list(tree.actuated_velocities)
+    names = velocity_labels(tree)
+    rows = task_rows(tree, frame, task, axes)
+    chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
+    worth = np.array([length if ROW_UNITS[k] == "rad" else 1.0 for k in chosen])
+    scale = np.array([length if unit == "rad" else 1.0 for _, unit in names])
+    least = least_singular(tree.nv) if tolerance is None else tolerance
+    here = _parts(tree, at, rows, places, worth, scale, least)
+    elsewhere = _elsewhere(tree, rows, places, (frame, axes, tuple(chosen), tuple(places)), worth, scale, least)
+    config = configuration_singularity(tree, at, tolerance=tolerance)
+    held = _held(here, least)
+    lost = _complement(here.X, elsewhere.span, least) if _rank(here.X, least) < elsewhere.output else None
+    stands = here.N @ _null(here.X, least)
+    idle = _range(stands[places].T / scale[places], least) if lost is not None else np.zeros((0, len(places)))
+    more = len(held.gained) + len(held.passive) > elsewhere.held
+    blocked = more and _rank(here.Q, least) < elsewhere.input
+    none = np.zeros((0, len(worth)))
+    return ActuationSingularity(
+        kind=_kind(config.kind == "bifurcation", lost is not None, more, len(held.gained)),
+        lost=_normal((none if lost is None else lost) / worth),
+        gained=_normal(held.gained / worth) if more else none,
+        gained_velocities=(held.gained_velocities / scale)[:len(held.gained) if more else 0],
+        passive=held.passive / scale if more else np.zeros((0, tree.nv)),
+        idle=_normal(idle),
+        impossible=_normal(_complement(here.Q, np.eye(len(places)), least) / scale[places]) if blocked
+        else np.zeros((0, len(places))),
+        moving=_named(names, held.all, least) if more else (),
+        actuators=tuple(names[places[k]][0] for k in np.flatnonzero(np.abs(idle).max(axis=0, initial=0.0) > least)),
+        configuration=config)
+
+
+class _Parts(NamedTuple):
+    """Velocities that the constraints allow, in metres: N (nv, d), the output X (k, d) and the input Q (m, d) of
+    each."""
+
+    N: Array
+    X: Array
+    Q: Array
+
+
+class _Held(NamedTuple):
+    """What moves with the actuators held: gained motions (g, k) with their velocities (g, nv), passive ones (p, nv)."""
+
+    gained: Array
+    gained_velocities: Array
+    passive: Array
+    all: Array
+
+
+class _Elsewhere(NamedTuple):
+    """The ranks of output and input, how many velocities are left with the actuators held, and the motions of the task
+    that occur at all, as columns."""
+
+    output: int
+    input: int
+    held: int
+    span: Array
+
+
+def _parts(tree: Tree, q: Array, rows: Callable[[Array], Array], places: Sequence[int], worth: Array, scale: Array,
+           tolerance: float) -> _Parts:
+    N = allowed_velocities(tree, q, tolerance)
+    N = np.linalg.qr(scale[:, None] * N)[0]
+    return _Parts(N, worth[:, None] * (rows(q) / scale) @ N, N[list(places)])
+
+
+def _elsewhere(tree: Tree, rows: Callable[[Array], Array], places: Sequence[int], key: tuple[object, ...],
+               worth: Array, scale: Array, tolerance: float) -> _Elsewhere:
+    def look() -> _Elsewhere:
+        left = mobility(tree)
+        samples = [closure.configuration for sample in closed_samples(tree) if sample.mobility == left
+                   for closure in sample.closures]
+        found = [_parts(tree, q, rows, places, worth, scale, tolerance) for q in samples]
+        generic = [each for each in found if each.N.shape[1] == left] or found
+        span = _range(np.concatenate([each.X for each in generic], axis=1).T, tolerance).T
+        return _Elsewhere(max(_rank(each.X, tolerance) for each in generic),
+                          max(_rank(each.Q, tolerance) for each in generic),
+                          min(left - _rank(each.Q, tolerance) for each in generic), span)
+
+    return kept(tree, ("elsewhere", key, tuple(worth), tolerance), look)
+
+
+def _held(here: _Parts, tolerance: float) -> _Held:
+    free = _null(here.Q, tolerance)
+    U, values, V = np.linalg.svd(here.X @ free)
+    rank = int(np.count_nonzero(values > tolerance * max(float(np.linalg.norm(here.X)), 1e-300)))
+    velocities = (here.N @ free @ V.T).T
+    return _Held(U[:, :rank].T, velocities[:rank], velocities[rank:], here.N @ free)
+
+
+def _kind(bifurcates: bool, loses: bool, more: bool, gained: int) -> Kind:
+    if bifurcates:
+        return "constraint"
+    if more and not gained:
+        return "passive"
+    if more and loses:
+        return "combined"
+    return "direct" if more else "inverse" if loses else "regular"
+
+
+def _rank(A: Array, tolerance: float) -> int:
+    """Beside the largest entry that unit velocities could have, not beside the largest that is there."""
+    values = np.linalg.svd(A, compute_uv=False)
+    return int(np.count_nonzero(values > tolerance * max(1.0, values.max(initial=0.0))))
+
+
+def _null(A: Array, tolerance: float) -> Array:
+    """Its null vectors as columns."""
+    _, values, V = np.linalg.svd(A)
+    return V[np.count_nonzero(values > tolerance * max(1.0, values.max(initial=0.0))):].T
+
+
+def _range(rows: Array, tolerance: float) -> Array:
+    """An orthonormal basis of what rows span, as rows."""
+    _, values, V = np.linalg.svd(rows)
+    return V[:np.count_nonzero(values > tolerance * values.max(initial=1e-300))]
+
+
+def _complement(A: Array, span: Array, tolerance: float) -> Array:
+    """What of a space (k, s) is across the columns of A (k, d), as rows."""
+    return (span @ _null((span.T @ A).T, tolerance)).T
+
+
+def _normal(rows: Array) -> Array:
+    """Of length one, the largest entry positive."""
+    if not len(rows):
+        return rows
+    signs = np.sign(np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1))
+    return signs * rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _named(names: Sequence[tuple[str, str]], motions: Array, tolerance: float) -> tuple[str, ...]:
+    sizes = np.abs(motions).max(axis=1, initial=0.0)
+    return tuple(name for (name, _), size in zip(names, sizes, strict=True) if size > tolerance)

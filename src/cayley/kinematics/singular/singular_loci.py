@@ -1,0 +1,250 @@
+"""The singular locus of a point of an arm: the postures in which it loses a direction, where they bring the point, and
+whether the workspace ends there.
+
+The image of the locus divides what the point reaches into regions; its boundary is among these curves, unless limits of
+the joints end it before. A place of a curve is at the boundary if the point can go there and not a little way on along
+the lost direction, to one of both sides, in ANY posture; otherwise it is interior. Planar arms of revolute joints are
+done in closed form (`planar_folds`), others are sampled and continued (`singular_curves`). Source: Ruggiu 2.3.4, Fig.
+2.9; spec S2-101. `cayley.drawing.draw_singular_locus` draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from cayley.compiler.typing import Array
+from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.kinematics.forward import body_poses
+from cayley.kinematics.inverse.bounds import Bounds, bounds_of
+from cayley.kinematics.inverse.numeric import Solver, solver_of
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.singular.planar_folds import planar_folds
+from cayley.kinematics.singular.singular_curves import Folding, point_and_jacobian
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
+
+Kind = Literal["boundary", "interior"]
+_STEP = 1e-3  # of the size: how far to try along the lost direction
+_STARTS = 16
+_CLOUD = 20_000
+_STILL = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SingularCurve:
+    """One curve of the locus and its image."""
+
+    configurations: Array
+    """(k, nq)."""
+    points: Array
+    """(k, 3), in the root's axes [m]."""
+    lost: Array
+    """(k, 3): the direction, of length one, in which the point cannot move."""
+    kind: Array
+    """(k): "boundary" or "interior"."""
+    radius: float | None = None
+    """Of the circle about the first axis [m], of planar arms of revolute joints."""
+
+    def __repr__(self) -> str:
+        kinds = " and ".join(sorted(set(self.kind.tolist())))
+        about = "" if self.radius is None else f", radius {self.radius:.6g} m"
+        return f"<singular curve: {kinds}, {len(self.points)} points{about}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SingularLocus:
+    """The singular curves of a point. Of an arm in space the first joint is held: all of it turns or slides with that.
+    """
+
+    tree: Tree
+    frame: str
+    curves: tuple[SingularCurve, ...]
+    rows: Array
+    """(2, 3): the axes of a planar arm's plane; or (3, 3)."""
+    first: int
+    """The number of the first joint that moves the point."""
+
+    @property
+    def planar(self) -> bool:
+        return len(self.rows) == 2
+
+    def pieces(self, kind: Kind) -> list[Array]:
+        """The parts (k, 3) of the images that are at the boundary, or interior; a single place is no part."""
+        found = []
+        for curve in self.curves:
+            marks = curve.kind == kind
+            ends = np.flatnonzero(np.diff(np.concatenate([[False], marks, [False]])))
+            found += [curve.points[a:b] for a, b in ends.reshape(-1, 2) if b - a > 1]
+        return found
+
+    def section(self, points: Array) -> Array:
+        """Coordinates (..., 2) of points (..., 3): in the plane of a planar arm; distance from the first axis and
+        height along it, from the root's origin; or, if the first joint slides, across its direction."""
+        if self.planar:
+            return points @ self.rows.T
+        screw = self.tree.joints[self.first].motion.screw
+        pose = body_poses(self.tree, self.tree.neutral)[self.first + 1]
+        if screw is None or (screw.turn and screw.slide):
+            raise UnsupportedError(f"the first joint of {self.tree.name}, {self.tree.joints[self.first].name!r}, is "
+                                   "neither a turn nor a slide: what it moves has no section")
+        axis = pose.R @ np.asarray(screw.axis)
+        if not screw.turn:
+            return points @ _across(axis).T
+        distance = np.linalg.norm(np.cross(points - pose.p, axis), axis=-1)
+        return np.stack([distance, points @ axis], axis=-1)
+
+    def __repr__(self) -> str:
+        words = [f"{len(self.pieces(kind))} {kind}" for kind in ("boundary", "interior")]
+        return f"<singular locus of {self.frame!r}: {len(self.curves)} curves, {' and '.join(words)} pieces>"
+
+
+def singular_locus(tree: Tree, frame: str, *, limits: bool = True, held: Collection[str] = (), samples: int = 200,
+                   points: int = 181, seed: int = 0) -> SingularLocus:
+    """The singular locus of a frame's origin.
+
+    limits    postures beyond the limits of the joints are left out, and do not help to reach a place
+    held      joints that stay at rest along the curves of an arm in space whose singular postures fill more than
+              curves; to reach a place they move
+    samples   from how many random postures singular ones are searched for, if there is no closed form. Curves that
+              none of them leads to are missed
+    points    of a curve that the first joint of a planar arm sweeps
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> found = singular_locus(load_robot("planar3r"), "tool")
+    >>> [(round(curve.radius, 6), str(curve.kind[0])) for curve in found.curves]
+    [(2.3, 'boundary'), (1.3, 'interior'), (0.7, 'interior'), (0.3, 'interior')]
+    """
+    check_independent(tree, "`singular_locus`", frame)
+    if samples < 1 or points < 2:
+        raise SignatureError(f"samples are 1 or more and points 2 or more, not {samples} and {points}")
+    for name in held:
+        tree.joint_number(name)
+    bounds = bounds_of(tree, frame, limits=limits)
+    _check_joints(tree, frame, bounds)
+    some = bounds.scattered(40, seed, tree.neutral)
+    J = np.stack([np.asarray(general_jacobian(tree, q, frame, axes="world"), dtype=float)[:3] for q in some[:12]])
+    joints, rows = _moving(tree, frame, J, bounds)
+    label = _Label(tree, frame, limits, seed)
+    folds = planar_folds(tree, frame, joints) if len(rows) == 2 else None
+    if folds is not None:
+        swept = [(_swept(tree, bounds, joints, q, points), radius, on_boundary) for q, radius, on_boundary
+                 in zip(folds.configurations, folds.radii, folds.on_boundary, strict=True)]
+        limited = bounds.blocks[[tree.q_slices[k].start for k in joints]].any()
+        curves = [_curve(tree, frame, rows, joints, q, label, radius=float(radius),
+                         known=None if limited else bool(on_boundary))
+                  for q, radius, on_boundary in swept if q is not None]
+        return SingularLocus(tree, frame, tuple(curves), rows, joints[0])
+    folding = Folding.of(tree, frame, bounds, rows, joints, held)
+    lines = folding.postures(bounds.kept(bounds.scattered(samples, seed + 1, tree.neutral)))
+    if len(rows) == 2:
+        every = [_swept(tree, bounds, joints, q[0], points) for q, _ in lines]
+        curves = [_curve(tree, frame, rows, joints, q, label) for q in every if q is not None]
+    else:
+        curves = [_curve(tree, frame, rows, joints, q, label, lost=u) for q, u in lines]
+    return SingularLocus(tree, frame, tuple(curves), rows, joints[0])
+
+
+def _check_joints(tree: Tree, frame: str, bounds: Bounds) -> None:
+    for number in tree.path(tree.body_number(tree.frame(frame).body)):
+        joint = tree.joints[number]
+        place = tree.q_slices[number]
+        if joint.motion.nv > 1:
+            raise UnsupportedError(f"joint {joint.name!r} of {tree.name} is {joint.motion.word}: a singular locus is "
+                                   "of joints of one coordinate each")
+        if joint.motion.nv and bounds.lengths[place].any() and not np.isfinite(
+                [bounds.lower[place], bounds.upper[place]]).all():
+            raise ModelError(f"joint {joint.name!r} of {tree.name} slides without an end: give it limits "
+                             "(`with_joints`), and keep them (limits=True), for a locus that ends")
+
+
+def _moving(tree: Tree, frame: str, J: Array, bounds: Bounds) -> tuple[list[int], Array]:
+    """The joints that move the point, by number, and the directions (d, 3) in which it can move, from Jacobians (s, 3,
+    nv) at a few postures."""
+    way = [k for k in tree.path(tree.body_number(tree.frame(frame).body)) if tree.joints[k].motion.nv]
+    size = np.array([np.abs(J[:, :, tree.v_slices[k]]).max() for k in way])
+    joints = [k for k, largest in zip(way, size, strict=True) if largest > _STILL * bounds.size]
+    U, values, _ = np.linalg.svd(np.concatenate(list(J), axis=1))
+    dimension = int(np.sum(values > 1e-6 * max(values[0], 1e-300)))
+    if len(joints) < max(dimension, 2):
+        raise UnsupportedError(
+            f"{len(joints)} of the joints of {tree.name} move {frame!r}: it stays on a "
+            f"{'surface' if len(joints) == 2 else 'curve'}, which has no singular curves. Ask for a frame that three "
+            "joints move, or two in a plane")
+    return joints, _across(U[:, 2]) if dimension == 2 else np.eye(3)
+
+
+def _across(normal: Array) -> Array:
+    """Two axes (2, 3) across a direction, as near to those of the root as they can be, in their order."""
+    kept = np.sort(np.argsort(np.abs(normal), kind="stable")[:2])
+    right, up = np.eye(3)[kept] - np.outer(normal[kept], normal)
+    right = right / np.linalg.norm(right)
+    up = up - (up @ right) * right
+    return np.stack([right, up / np.linalg.norm(up)]) + 0.0
+
+
+def _swept(tree: Tree, bounds: Bounds, joints: list[int], q: Array, points: int) -> Array | None:
+    """A posture (nq) at all values (points, nq) of the first joint; None if it is beyond a limit."""
+    places = [tree.q_slices[k].start for k in joints]
+    low, high = bounds.lower, bounds.upper
+    turned = q.copy()
+    for k in places[1:]:
+        middle = (low[k] + high[k]) / 2 if np.isfinite([low[k], high[k]]).all() else np.clip(0.0, low[k], high[k])
+        if bounds.turns[k]:
+            turned[k] = q[k] - 2 * np.pi * np.round((q[k] - middle) / (2 * np.pi))
+        if not low[k] - 1e-9 <= turned[k] <= high[k] + 1e-9:
+            return None
+    first = places[0]
+    start = low[first] if np.isfinite(low[first]) else min(-np.pi, high[first] - 2 * np.pi)
+    end = high[first] if np.isfinite(high[first]) else start + 2 * np.pi
+    line = np.repeat(turned[None], points, axis=0)
+    line[:, first] = np.linspace(start, end, points)
+    return line
+
+
+def _curve(tree: Tree, frame: str, rows: Array, joints: list[int], q: Array, label: _Label, *,
+           lost: Array | None = None, radius: float | None = None, known: bool | None = None) -> SingularCurve:
+    columns = [tree.v_slices[k].start for k in joints]
+    found = point_and_jacobian(tree, frame)(q)
+    if lost is None:
+        lost = np.linalg.svd(np.einsum("rc,kcj->krj", rows, found[:, :, 1:][:, :, columns]))[0][:, :, -1] @ rows
+    points = found[:, :, 0]
+    ends = label.ends(points, lost) if known is None else np.full(len(q), known)
+    return SingularCurve(q, points, lost, np.where(ends, "boundary", "interior"), radius)
+
+
+@dataclass(frozen=True, eq=False)
+class _Label:
+    """Whether a point can be reached in any posture, searched for from those that come near it."""
+
+    tree: Tree
+    frame: str
+    limits: bool
+    seed: int
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return solver_of(self.tree, self.frame, "position", "world", self.limits)
+
+    @cached_property
+    def _postures(self) -> tuple[Array, cKDTree]:
+        q = self._solver.bounds.scattered(_CLOUD, self.seed, self.tree.neutral)
+        return q, cKDTree(point_and_jacobian(self.tree, self.frame)(q)[:, :, 0])
+
+    def ends(self, points: Array, lost: Array) -> Array:
+        """Which of the places (k, 3) cannot be passed along the lost directions (k, 3), to one of both sides."""
+        step = _STEP * self._solver.bounds.size
+        return ~(self._reached(points + step * lost) & self._reached(points - step * lost))
+
+    def _reached(self, points: Array) -> Array:
+        targets = np.tile(np.eye(4), (len(points), _STARTS, 1, 1))
+        targets[..., :3, 3] = points[:, None]
+        configurations, places = self._postures
+        starts = configurations[places.query(points, k=_STARTS)[1]]
+        found = self._solver.solve(targets, starts, 1e-3 * _STEP * self._solver.bounds.size, 0, 100, 0)
+        return np.any(found.solved, axis=1)

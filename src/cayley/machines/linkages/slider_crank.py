@@ -1,0 +1,110 @@
+"""The slider-crank: a crank, a rod, and a slider on a line that may pass beside the crank's pivot.
+
+    r, L, e     lengths of crank and rod, height of the line above the pivot
+    theta       angle of the crank;   gamma   of the rod, from the slider to the crank's end;   x   place of the slider
+    r sin(theta) = e + L sin(gamma),   x = r cos(theta) - L cos(gamma)
+The first mode has the slider beyond the crank's end (cos(gamma) < 0), the second before it. They meet where the rod
+stands upright. The slider's dead centres are where crank and rod are in line. Source: Ruggiu 4.3.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import UnreachableError
+from cayley.machines.linkages.trees import DOWN, slider_crank_configuration, slider_crank_tree
+from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
+from cayley.machines.rods import Masses
+from cayley.model.tree import Tree
+
+
+@dataclass(frozen=True)
+class SliderCrank:
+    """A slider-crank by its lengths [m].
+
+    >>> machine = SliderCrank(crank=0.1, rod=0.35)
+    >>> machine.position(np.radians(50.0))[0].round(6)
+    array([2.920937, 0.405793])
+    """
+
+    crank: float
+    rod: float
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_lengths("slider-crank", crank=np.array(self.crank), rod=np.array(self.rod))
+        if abs(self.offset) > self.crank + self.rod:
+            raise UnreachableError(
+                f"the slider's line is {abs(self.offset):.6g} m from the pivot, and crank and rod together "
+                f"are {self.crank + self.rod:.6g} m long")
+
+    @cached_property
+    def position(self) -> Kernel:
+        """`position(theta)`: gamma and x (..., 2, 2) in both modes, by the crank's angle; NaN where it cannot stand."""
+        def position(theta: Scalar) -> Array:
+            height = self.crank * np.sin(theta) - self.offset
+            along = root_of_reach((self.rod - height) * (self.rod + height), (self.crank + self.rod)**2)
+            x = self.crank * np.cos(theta)
+            return np.array([[np.arctan2(height, -along), x + along], [np.arctan2(height, along), x - along]])
+
+        return kernel("()->(2,2)", name="position", inputs=("theta",), explain=self._explain_unreachable)(position)
+
+    @cached_property
+    def crank_position(self) -> Kernel:
+        """`crank_position(x)`: theta and gamma (..., 2, 2) of both ways to hold the slider at x, by the crank's side;
+        NaN, and for one place an error, where the slider cannot be."""
+        def crank_position(x: Scalar) -> Array:
+            found = []
+            for theta in crank_angles(x, self.offset, self.crank, self.rod):
+                end = np.array([self.crank * np.cos(theta) - x, self.crank * np.sin(theta) - self.offset])
+                found.append([theta, np.arctan2(end[1], end[0])])
+            return np.array(found)
+
+        return kernel("()->(2,2)", name="crank_position", inputs=("x",),
+                      explain=self._explain_too_far)(crank_position)
+
+    @cached_property
+    def rates(self) -> Kernel:
+        """`rates(theta, gamma)`: rates (..., 2) of gamma and x for a unit rate of the crank; without bound where the
+        rod is upright."""
+        def rates(theta: Scalar, gamma: Scalar) -> Array:
+            return np.array([self.crank * np.cos(theta) / (self.rod * np.cos(gamma)),
+                             self.crank * np.sin(gamma - theta) / np.cos(gamma)])
+
+        return kernel("(),()->(2)", name="rates", inputs=("theta", "gamma"))(rates)
+
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
+        """The machine as a tree with a loop, `cy.Mechanism(machine.tree(...))`; masses [kg] of "crank", "rod",
+        "slider"."""
+        return slider_crank_tree(self, masses, gravity)
+
+    def configuration(self, theta: ArrayLike, posture: ArrayLike) -> Array:
+        """The coordinates (..., 3) of `tree` for a crank angle (...) and gamma and x (..., 2)."""
+        return slider_crank_configuration(theta, posture)
+
+    def dead_centres(self) -> Array:
+        """The crank's angles (2) at which the slider is farthest and nearest in the first mode, crank and rod in line.
+
+        NaN for one that does not exist, as the nearest of a crank that is longer than its rod.
+        """
+        with np.errstate(invalid="ignore"):
+            far = np.arcsin(self.offset / (self.crank + self.rod))
+            near = np.pi + np.arcsin(self.offset / (self.rod - self.crank)) if self.rod > self.crank else np.nan
+        return np.array([far, near])
+
+    def _explain_unreachable(self, theta: ArrayLike) -> None:
+        height = abs(self.crank * np.sin(float(np.asarray(theta))) - self.offset)
+        raise UnreachableError(
+            f"the crank cannot stand at {float(np.asarray(theta)):.6g} rad: its end is {height:.6g} m from the "
+            f"slider's line, and the rod is {self.rod:.6g} m long")
+
+    def _explain_too_far(self, x: ArrayLike) -> None:
+        distance = float(np.hypot(np.asarray(x, dtype=float), self.offset))
+        raise UnreachableError(
+            f"the slider cannot be at {float(np.asarray(x)):.6g} m: it is {distance:.6g} m from the pivot there, and "
+            f"crank and rod reach from {abs(self.crank - self.rod):.6g} m to {self.crank + self.rod:.6g} m")

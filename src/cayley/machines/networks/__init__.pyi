@@ -1,0 +1,32 @@
+"""The names of `cayley.machines.networks`: what a user imports from it, and where each is written."""
+
+from cayley.machines.networks.bridge import network_of as network_of
+from cayley.machines.networks.bridge import tree_of as tree_of
+from cayley.machines.networks.circuit import Circuit as Circuit
+from cayley.machines.networks.circuits_in_time import circuit_system as circuit_system
+from cayley.machines.networks.circuits_in_time import driven as driven
+from cayley.machines.networks.forms import equations_in_forms as equations_in_forms
+from cayley.machines.networks.formulation_tree import chain_graph as chain_graph
+from cayley.machines.networks.formulation_tree import formulation as formulation
+from cayley.machines.networks.hybrid_solve import driven_motion as driven_motion
+from cayley.machines.networks.hybrid_solve import solvability as solvability
+from cayley.machines.networks.joint_layer import NetworkJoint as NetworkJoint
+from cayley.machines.networks.least_motion import least_motion as least_motion
+from cayley.machines.networks.network import Connection as Connection
+from cayley.machines.networks.network import LineSpring as LineSpring
+from cayley.machines.networks.network import Network as Network
+from cayley.machines.networks.network_graph import network_graph as network_graph
+from cayley.machines.networks.open_network import OpenNetwork as OpenNetwork
+from cayley.machines.networks.operators import Operator as Operator
+from cayley.machines.networks.planar_rods import planar_arm as planar_arm
+from cayley.machines.networks.planar_rods import planar_tables as planar_tables
+from cayley.machines.networks.power_audit import PowerBalance as PowerBalance
+from cayley.machines.networks.power_audit import body_balance as body_balance
+from cayley.machines.networks.power_audit import is_passive as is_passive
+from cayley.machines.networks.rigid_body import RigidBody as RigidBody
+from cayley.machines.networks.signal_flow import block_diagram as block_diagram
+from cayley.machines.networks.signal_flow_picture import draw_block_diagram as draw_block_diagram
+from cayley.machines.networks.system_graph import Edge as Edge
+from cayley.machines.networks.system_graph import EdgeKind as EdgeKind
+from cayley.machines.networks.system_graph import SystemGraph as SystemGraph
+from cayley.machines.networks.tableau import network_motion as network_motion

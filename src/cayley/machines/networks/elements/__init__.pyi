@@ -1,0 +1,31 @@
+"""The names of `cayley.machines.networks.elements`, and where each is written."""
+
+from cayley.machines.networks.elements.couplings import Gear as Gear
+from cayley.machines.networks.elements.couplings import Gyrator as Gyrator
+from cayley.machines.networks.elements.couplings import Motor as Motor
+from cayley.machines.networks.elements.couplings import RackAndPinion as RackAndPinion
+from cayley.machines.networks.elements.couplings import Transformer as Transformer
+from cayley.machines.networks.elements.electric import Ammeter as Ammeter
+from cayley.machines.networks.elements.electric import Capacitor as Capacitor
+from cayley.machines.networks.elements.electric import CurrentSource as CurrentSource
+from cayley.machines.networks.elements.electric import Inductor as Inductor
+from cayley.machines.networks.elements.electric import Resistor as Resistor
+from cayley.machines.networks.elements.electric import VoltageSource as VoltageSource
+from cayley.machines.networks.elements.electric import Voltmeter as Voltmeter
+from cayley.machines.networks.elements.element import Element as Element
+from cayley.machines.networks.elements.rotation import Inertia as Inertia
+from cayley.machines.networks.elements.rotation import JointShaft as JointShaft
+from cayley.machines.networks.elements.rotation import ShaftDamper as ShaftDamper
+from cayley.machines.networks.elements.rotation import ShaftSpring as ShaftSpring
+from cayley.machines.networks.elements.rotation import SpeedSource as SpeedSource
+from cayley.machines.networks.elements.rotation import Tachometer as Tachometer
+from cayley.machines.networks.elements.rotation import TorqueSensor as TorqueSensor
+from cayley.machines.networks.elements.rotation import TorqueSource as TorqueSource
+from cayley.machines.networks.elements.translation import Damper as Damper
+from cayley.machines.networks.elements.translation import ForceSensor as ForceSensor
+from cayley.machines.networks.elements.translation import ForceSource as ForceSource
+from cayley.machines.networks.elements.translation import JointSlide as JointSlide
+from cayley.machines.networks.elements.translation import Mass as Mass
+from cayley.machines.networks.elements.translation import Spring as Spring
+from cayley.machines.networks.elements.translation import VelocitySensor as VelocitySensor
+from cayley.machines.networks.elements.translation import VelocitySource as VelocitySource

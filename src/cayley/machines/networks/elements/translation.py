@@ -1,0 +1,91 @@
+"""Elements on slides: velocities across, forces through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from cayley.machines.networks.elements.element import (
+    AcrossSensor,
+    AcrossSource,
+    AcrossStorage,
+    Dissipator,
+    Domain,
+    ThroughSensor,
+    ThroughSource,
+    ThroughStorage,
+)
+from cayley.machines.networks.elements.rotation import JointShaft
+
+
+@dataclass(frozen=True)
+class Mass(AcrossStorage):
+    """A mass on a slide [kg], its state the velocity."""
+
+    mass: float = field(kw_only=True)
+    domain: ClassVar[Domain] = "translation"
+
+    def __post_init__(self) -> None:
+        self.check_positive(mass=self.mass)
+
+    def capacity(self) -> float:
+        return self.mass
+
+
+@dataclass(frozen=True)
+class Spring(ThroughStorage):
+    """A stiffness [N/m] between two slides, its state the force."""
+
+    stiffness: float = field(kw_only=True)
+    domain: ClassVar[Domain] = "translation"
+
+    def __post_init__(self) -> None:
+        self.check_positive(stiffness=self.stiffness)
+
+    def inertance(self) -> float:
+        return 1.0 / self.stiffness
+
+
+@dataclass(frozen=True)
+class Damper(Dissipator):
+    """Viscous friction [N s/m] between two slides, or a slide and its rail."""
+
+    damping: float = field(kw_only=True)
+    domain: ClassVar[Domain] = "translation"
+
+    def __post_init__(self) -> None:
+        self.check_positive(damping=self.damping)
+
+    def conductance(self) -> float:
+        return self.damping
+
+
+class ForceSource(ThroughSource):
+    """A force [N], the input of its name, upon its first slide."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+class VelocitySource(AcrossSource):
+    """A velocity [m/s], the input of its name."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+class VelocitySensor(AcrossSensor):
+    """The velocity of a slide as an output."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+class ForceSensor(ThroughSensor):
+    """The force through a slide as an output."""
+
+    domain: ClassVar[Domain] = "translation"
+
+
+@dataclass(frozen=True)
+class JointSlide(JointShaft):
+    """The slide of a prismatic joint of a mechanism."""
+
+    domain: ClassVar[Domain] = "translation"

@@ -1,0 +1,85 @@
+"""The terminal equations of an open network, assembled from bodies in other forms than that about the mass centre.
+
+    x = K_f x_f,   W_f x_f = K_f^T y + K_f'^T y_e - u_f        x_f the across variables of the ports of the forms
+In form B of all bodies the diagonal of K_f is the identity, and in every mix the equations that are left when x_f is
+eliminated are (20). Source: Tokad (5)-(7), 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cayley.compiler.typing import Array
+from cayley.errors import ModelError
+from cayley.machines.networks.instant import Arm, Instant
+from cayley.machines.networks.open_equations import OpenEquations
+from cayley.machines.networks.operators import Operator
+from cayley.machines.networks.rigid_body import TerminalEquations, port_matrix, port_matrix_rate
+
+_ZERO = np.zeros((6, 6))
+
+
+def equations_in_forms(network: Instant, forms: Sequence[str]) -> OpenEquations:
+    """The terminal equations of a network whose body j is written in `forms[j]`: "G" about its mass centre, "B" about
+    its inner terminal, "A" about the outer one that carries the next body, or is open."""
+    if len(forms) != network.size:
+        raise ModelError(f"{network.size} bodies need as many forms, not {len(forms)}")
+    bodies = [_in_form(network, j, form) for j, form in enumerate(forms)]
+    S, Sd = _inverse(network, bodies)
+    P, Q = (_diagonal([getattr(body.W, part) for body in bodies]) for part in ("P", "Q"))
+    tip = [_port(bodies[terminal.body], f"T{e}")[0] @ S[6 * terminal.body:6 * terminal.body + 6]
+           for e, terminal in enumerate(network.open)]
+    u = np.concatenate([body.u for body in bodies])
+    to_centres = _diagonal([body.K("G").T for body in bodies])
+    return OpenEquations(Operator(P, Q).through(S, Sd), to_centres @ S,
+                         np.concatenate(tip) if tip else np.zeros((0, 6 * network.size)), S.T @ u)
+
+
+def _in_form(network: Instant, j: int, form: str) -> TerminalEquations:
+    """The terminal equations of one body, with its ports by the names that the network has for them."""
+    outer = [(f"A{k}", arm) for k, arm in enumerate(network.carrying) if network.parents[k] == j]
+    outer += [(f"T{e}", terminal.arm) for e, terminal in enumerate(network.open) if terminal.body == j]
+    arms = {"B": network.inner[j], "G": Arm(np.zeros(3), np.zeros(3)), **dict(outer)}
+    about_centre = TerminalEquations("G", {port: arm.r for port, arm in arms.items()},
+                                     {port: arm.rate for port, arm in arms.items()},
+                                     network.mass(j).active, network.mass(j))
+    if form == "A" and not outer:
+        raise ModelError(f"body {j + 1} has no outer terminal: it can be written in the forms G and B")
+    if form not in ("A", "B", "G"):
+        raise ModelError(f"the form of body {j + 1} is {form!r}: the forms are G, B and A")
+    return about_centre.in_form(outer[0][0] if form == "A" else form)
+
+
+def _inverse(network: Instant, bodies: Sequence[TerminalEquations]) -> tuple[Array, Array]:
+    """S_f (6m, 6m), from x to x_f, and its rate: from body to body, x_b = x_a + x_j."""
+    size = 6 * network.size
+    rows: list[Array] = []
+    rates: list[Array] = []
+    for j, parent in enumerate(network.parents):
+        own = np.zeros((6, size))
+        own[:, 6 * j:6 * j + 6] = np.eye(6)
+        own_rate = np.zeros((6, size))
+        if parent >= 0:
+            T, Td = _port(bodies[parent], f"A{j}")
+            own = own + T @ rows[parent]
+            own_rate = Td @ rows[parent] + T @ rates[parent]
+        T, Td = _back(bodies[j], "B")
+        rows.append(T @ own)
+        rates.append(Td @ own + T @ own_rate)
+    return np.concatenate(rows), np.concatenate(rates)
+
+
+def _port(body: TerminalEquations, port: str) -> tuple[Array, Array]:
+    """From the across variable of the form to that of a port, and the rate of this matrix."""
+    return port_matrix(body.arms[port]).T, port_matrix_rate(body.rates[port]).T
+
+
+def _back(body: TerminalEquations, port: str) -> tuple[Array, Array]:
+    """From the across variable of a port to that of the form, and the rate of this matrix."""
+    return port_matrix(-body.arms[port]).T, port_matrix_rate(-body.rates[port]).T
+
+
+def _diagonal(blocks: Sequence[Array]) -> Array:
+    return np.block([[own if j == k else _ZERO for k in range(len(blocks))] for j, own in enumerate(blocks)])

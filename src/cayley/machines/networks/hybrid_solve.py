@@ -1,0 +1,123 @@
+"""An open network whose joints, mass centres and open terminals each have a driver: of some the motion is given, of the
+others the wrench, and all that is complementary follows.
+
+    W_G x_G = K^T y + K'^T y_e + y_G - u_G,     rows of (K; K'; E) x_G given where a motion is
+With the velocities x_G of a state known, unknown are x_G' and the wrenches of the across drivers: one linear system,
+symmetric, which is regular if the topology says so (`formulation`). Source: Tokad 2, cases (i) to (iii).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError, SingularityError
+from cayley.machines.networks.formulation_tree import Formulation, check_drivers, formulation
+from cayley.machines.networks.given_arrays import given_array
+from cayley.machines.networks.instant import Instant
+from cayley.machines.networks.open_equations import centre_operator, joint_matrix, tip_matrix, weights
+from cayley.machines.networks.rigid_body import port_matrix_rate
+from cayley.machines.networks.system_graph import REFERENCE, Edge, EdgeKind, SystemGraph
+
+
+class Driven(NamedTuple):
+    """By the names of the drivers their rates of across variables and their through variables (6), and x_G' (m, 6)."""
+
+    across_rates: dict[str, Array]
+    through: dict[str, Array]
+    centres: Array
+
+
+def driver_names(network: Instant) -> list[str]:
+    """The drivers of a network: "1", "2", ... at the joints of its bodies, "1'", ... at their mass centres, and "tip
+    1", ... at the open terminals."""
+    count = range(1, network.size + 1)
+    return [*[f"{j}" for j in count], *[f"{j}'" for j in count], *[f"tip {e + 1}" for e in range(len(network.open))]]
+
+
+def driven_motion(network: Instant, x_G: Array, across: Mapping[str, ArrayLike], through: Mapping[str, ArrayLike]
+                  ) -> Driven:
+    """All that follows from the velocities x_G (m, 6) of the mass centres, the rates (6) of across variables of some
+    drivers, and the through variables (6) of the others, which are zero where nothing is said."""
+    names = driver_names(network)
+    check_drivers([*across, *through], names)
+    both = [name for name in across if name in through]
+    if both:
+        raise ModelError(f"driver {both[0]!r} cannot have its motion and its wrench given")
+    found = formulation(driven_graph(network, across))
+    if not found.solvable:
+        raise SingularityError(f"the drivers leave no single answer: {found.why}")
+    moved = {name: given_array(rate, (6,), f"the rate of driver {name!r}") for name, rate in across.items()}
+    loaded = {name: given_array(wrench, (6,), f"the wrench of driver {name!r}") for name, wrench in through.items()}
+    return _solved(network, given_array(x_G, (network.size, 6), "the velocities of the mass centres"), moved, loaded,
+                   names)
+
+
+def driven_graph(network: Instant, across: Mapping[str, ArrayLike] | set[str]) -> SystemGraph:
+    """The graph of a network with its drivers, the active parts of bodies as edges of their own."""
+    edges = []
+    for j in range(network.size):
+        ports = ["b", "g", *[f"a{k + 1}." for k, parent in enumerate(network.parents) if parent == j],
+                 *[f"t{e + 1}." for e, terminal in enumerate(network.open) if terminal.body == j]]
+        edges += [Edge(f"{port}{j + 1}", f"{port}{j + 1}", REFERENCE, EdgeKind.TERMINAL, f"{j + 1}") for port in ports]
+        edges.append(Edge(f"w{j + 1}", f"g{j + 1}", REFERENCE, EdgeKind.ACTIVE, f"{j + 1}"))
+    ends = {f"{j + 1}": (f"b{j + 1}", f"a{j + 1}.{parent + 1}" if parent >= 0 else REFERENCE)
+            for j, parent in enumerate(network.parents)}
+    ends |= {f"{j + 1}'": (f"g{j + 1}", REFERENCE) for j in range(network.size)}
+    ends |= {f"tip {e + 1}": (f"t{e + 1}.{terminal.body + 1}", REFERENCE) for e, terminal in enumerate(network.open)}
+    edges += [Edge(f"driver {name}", tail, head, EdgeKind.ACROSS if name in across else EdgeKind.THROUGH)
+              for name, (tail, head) in ends.items()]
+    return SystemGraph(tuple(edges))
+
+
+def solvability(network: Instant, across: set[str]) -> Formulation:
+    """Whether the drivers named can have their motion given, the others their wrench, from the graph alone."""
+    check_drivers(sorted(across), driver_names(network))
+    return formulation(driven_graph(network, across))
+
+
+def _solved(network: Instant, x_G: Array, across: Mapping[str, Array], through: Mapping[str, Array],
+            names: list[str]) -> Driven:
+    B, drift = driver_rows(network, x_G)
+    given = np.concatenate([across.get(name, np.zeros(6)) for name in names]) - drift
+    known = np.concatenate([through.get(name, np.zeros(6)) for name in names])
+    moved = np.repeat([name in across for name in names], 6)
+    W = centre_operator(network)
+    velocities = x_G.reshape(-1)
+    force = B.T @ known - W.Q @ velocities - weights(network)
+    A = B[moved]
+    saddle = np.block([[W.P, -A.T], [A, np.zeros((len(A), len(A)))]])
+    _check_regular(saddle, network.size)
+    solved = np.linalg.solve(saddle, np.concatenate([force, given[moved]]))
+    rates = solved[:len(velocities)]
+    y = known.copy()
+    y[moved] += solved[len(velocities):]
+    xd = B @ rates + drift
+    each = dict(zip(names, range(len(names)), strict=True))
+    return Driven({name: xd[6 * k:6 * k + 6] for name, k in each.items()},
+                  {name: y[6 * k:6 * k + 6] for name, k in each.items()}, rates.reshape(-1, 6))
+
+
+def _check_regular(saddle: Array, size: int) -> None:
+    """That every body has inertia in the directions in which nothing moves it; the topology does not know."""
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(saddle).max(axis=1), 1e-300))
+    scale[scale > 1e100] = 1.0
+    _, s, Vt = np.linalg.svd(scale[:, None] * saddle * scale)
+    if s[-1] <= 1e-13 * s[0]:
+        body = int(np.abs(Vt[-1][:6 * size]).argmax()) // 6 + 1
+        raise SingularityError(f"the acceleration of body {body} does not follow: it has no inertia in a direction in "
+                               "which no driver moves it")
+
+
+def driver_rows(network: Instant, x_G: Array) -> tuple[Array, Array]:
+    """B (6d, 6m) from x_G to the across variables of all drivers, and B' x_G (6d)."""
+    B = np.concatenate([joint_matrix(network), np.eye(6 * network.size), tip_matrix(network)])
+    joints = [port_matrix_rate(inner.rate).T @ x_G[j] for j, inner in enumerate(network.inner)]
+    for j, parent in enumerate(network.parents):
+        if parent >= 0:
+            joints[j] = joints[j] - port_matrix_rate(network.carrying[j].rate).T @ x_G[parent]
+    tips = [port_matrix_rate(terminal.arm.rate).T @ x_G[terminal.body] for terminal in network.open]
+    return B, np.concatenate([*joints, np.zeros(6 * network.size), *tips])

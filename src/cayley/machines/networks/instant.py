@@ -1,0 +1,147 @@
+"""An open network of bodies at an instant: what its terminal equations are made of, in inertial axes.
+
+Body j has an inner terminal B_j; joint j joins it to a terminal A_j of its parent, or of the reference. In a chain the
+parent of j is j-1. What is between the two, xi_j = B_j - A_j, is part of the joint. In which terms its across variable
+x_j is given:
+
+    "relative"    x_j is the velocity of B_j against the point of the parent that is there: the terminal A_j is carried
+                  to B_j, and the through variable y_j is the wrench of the joint, about B_j, on both bodies
+    "inertial"    v_j = v_(B j) - v_(A j), as the source has it: the same wherever xi_j is zero
+Source: Tokad 2.2, (29), (37), corrected as in spec E4-15, E4-16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.machines.networks.operators import Operator
+from cayley.machines.networks.rigid_body import RigidBody, TurningMass
+
+Convention = Literal["relative", "inertial"]
+
+
+class Arm(NamedTuple):
+    """A vector (3) from the mass centre of a body to a terminal, and its rate."""
+
+    r: Array
+    rate: Array
+
+
+class External(NamedTuple):
+    """A terminal that is open to the outside: the number of its body, and where it is."""
+
+    body: int
+    arm: Arm
+
+
+class Instant(NamedTuple):
+    """Of m bodies: the parents, numbers before their own or -1; masses, inertias (3, 3) in the axes of each, these axes
+    (3, 3), absolute angular velocities (3), where the inner terminals are, and on the parents those to which they are
+    joined, from the origin on the reference; what is open, and gravity."""
+
+    parents: Sequence[int]
+    masses: Sequence[Scalar]
+    inertias: Sequence[Array]
+    axes: Sequence[Array]
+    turning: Sequence[Array]
+    inner: Sequence[Arm]
+    carrying: Sequence[Arm]
+    open: Sequence[External]
+    gravity: Array
+
+    @property
+    def size(self) -> int:
+        """The number of bodies, m."""
+        return len(self.masses)
+
+    def J(self, j: int) -> Array:
+        """The inertia (3, 3) of body j about its mass centre, in inertial axes."""
+        return self.axes[j] @ self.inertias[j] @ self.axes[j].T
+
+    def mass(self, j: int) -> TurningMass:
+        """What the active part of body j is made of."""
+        return TurningMass(self.masses[j], self.J(j), self.turning[j], self.gravity)
+
+    def W(self, j: int) -> Operator:
+        """The operator of the active part of body j, at its mass centre."""
+        return self.mass(j).active.W
+
+    def u(self, j: int) -> Array:
+        """The driver (6) of its weight."""
+        return self.mass(j).active.u
+
+    def path(self, j: int) -> list[int]:
+        """The bodies from the reference to body j, itself the last."""
+        found: list[int] = []
+        while j >= 0:
+            found.append(j)
+            j = self.parents[j]
+        return found[::-1]
+
+    def centres(self) -> list[Array]:
+        """Where the mass centres are (3), in the relative convention."""
+        found: list[Array] = []
+        for j, parent in enumerate(self.parents):
+            start = found[parent] if parent >= 0 else np.zeros(3)
+            found.append(start + self.carrying[j].r - self.inner[j].r)
+        return found
+
+    def arm(self, q: int, j: int) -> Arm:
+        """From the inner terminal B_q to the mass centre G_j, of a body q on the way to j. (29)."""
+        r = -self.inner[j].r
+        rate = -self.inner[j].rate
+        while j != q:
+            parent = self.parents[j]
+            r = r + self.carrying[j].r - self.inner[parent].r
+            rate = rate + self.carrying[j].rate - self.inner[parent].rate
+            j = parent
+        return Arm(r, rate)
+
+
+class BodyMotion(NamedTuple):
+    """Where the axes of a body are, R (3, 3), how it turns, w (3), and the place of its joint with its rate, xi and xid
+    (3): B_j from A_j."""
+
+    R: Array
+    w: Array
+    xi: Array
+    xid: Array
+
+
+class Attachment(NamedTuple):
+    """Which body a joint or an open terminal is on, and at which of its ports."""
+
+    body: int
+    port: str
+
+
+def instant(bodies: Sequence[RigidBody], inner: Sequence[str], attachments: Sequence[Attachment],
+            motions: Sequence[BodyMotion], tips: Sequence[Attachment], gravity: Array,
+            convention: Convention = "relative", reference: Mapping[str, ArrayLike] = MappingProxyType({})) -> Instant:
+    """The network of bodies, each with its inner terminal attached to another or to a port of the reference, that move
+    so."""
+    carrying = [_carrying(bodies, motions, attached, own, convention, reference)
+                for attached, own in zip(attachments, motions, strict=True)]
+    return Instant(
+        [attached.body for attached in attachments], [body.mass for body in bodies],
+        [body.inertia for body in bodies], [motion.R for motion in motions], [motion.w for motion in motions],
+        [_arm(body, motion, port) for body, motion, port in zip(bodies, motions, inner, strict=True)], carrying,
+        [External(tip.body, _arm(bodies[tip.body], motions[tip.body], tip.port)) for tip in tips], gravity)
+
+
+def _carrying(bodies: Sequence[RigidBody], motions: Sequence[BodyMotion], attached: Attachment, own: BodyMotion,
+              convention: Convention, reference: Mapping[str, ArrayLike]) -> Arm:
+    if attached.body < 0:
+        return Arm(np.asarray(reference.get(attached.port, np.zeros(3))) + own.xi, own.xid)
+    arm = _arm(bodies[attached.body], motions[attached.body], attached.port)
+    return arm if convention == "inertial" else Arm(arm.r + own.xi, arm.rate + own.xid)
+
+
+def _arm(body: RigidBody, motion: BodyMotion, port: str) -> Arm:
+    r = motion.R @ body.point(port)
+    return Arm(r, np.cross(motion.w, r))

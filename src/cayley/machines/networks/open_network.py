@@ -1,0 +1,309 @@
+"""Bodies joined without loops, as one component: a port a joint and the open terminals, in all the readings of its
+terminal equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
+from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.errors import ModelError
+from cayley.kinematics.singular.redundancy import RateSolutions
+from cayley.machines.networks.given_arrays import given_array, given_rotation
+from cayley.machines.networks.instant import Attachment, Convention, Instant, instant
+from cayley.machines.networks.joint_layer import (
+    JointMap,
+    NetworkJoint,
+    Reduced,
+    body_motions,
+    joint_map,
+    reduced,
+)
+from cayley.machines.networks.least_motion import least_motion
+from cayley.machines.networks.open_equations import OpenEquations, open_equations
+from cayley.machines.networks.power_audit import PowerBalance, power_received, power_stored
+from cayley.machines.networks.recursion import inward, outward
+from cayley.machines.networks.rigid_body import RigidBody
+from cayley.model.joint_kinds import check_motion
+from cayley.model.tree import Tree
+from cayley.showing import brief
+from cayley.systems.ports import Block, Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+
+class TerminalMatrices(NamedTuple):
+    """y = P x' + Q x - tip^T y_e + u, with P and Q (6m, 6m); x_G = S x, with S (6m, 6m); x_e = tip x, tip (6e, 6m).
+    """
+
+    P: Array
+    Q: Array
+    S: Array
+    tip: Array
+    u: Array
+
+
+class JointMotion(NamedTuple):
+    """Across variables of the joints, x (6m), and their rates."""
+
+    x: Array
+    xd: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenNetwork:
+    """Bodies with an inner terminal each, joined to terminals of others (`attachments`, -1 for the reference), and
+    the terminals that are open, by name. Joint j moves body j.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = OpenNetwork.of(load_robot("s1_f2"))
+    >>> arm
+    <network s1_f2: 2 bodies, open at tool>
+    >>> arm.inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0], np.zeros((1, 6))).round(6)
+    array([15.2001 ,  2.87612])
+    """
+
+    name: str
+    bodies: tuple[RigidBody, ...]
+    joints: tuple[NetworkJoint, ...]
+    attachments: tuple[Attachment, ...]
+    open: Mapping[str, Attachment]
+    gravity: FieldArray
+    convention: Convention = "relative"
+    reference: Mapping[str, ArrayLike] = field(default_factory=dict)  # where on the reference its ports are, (3) each
+
+    def __post_init__(self) -> None:
+        if not self.bodies:
+            raise ModelError(f"the network {self.name} has no bodies")
+        counts = {"bodies": len(self.bodies), "joints": len(self.joints), "attachments": len(self.attachments)}
+        if len(set(counts.values())) > 1:
+            listed = ", ".join(f"{count} {word}" for word, count in counts.items())
+            raise ModelError(f"the network {self.name} has {listed}: a joint and what it is attached to belong to each")
+        names = [body.name for body in self.bodies]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ModelError(f"the network {self.name} has two bodies named {twice[0]!r}")
+        if self.convention not in get_args(Convention):
+            raise ModelError(f"the convention of {self.name} is {self.convention!r}: it is relative or inertial")
+        given_array(self.gravity, (3,), f"gravity of the network {self.name}")
+        for body, joint in zip(self.bodies, self.joints, strict=True):
+            check_motion(joint.motion, f"the joint of body {body.name!r}")
+            given_rotation(joint.axes, f"the axes of the joint of body {body.name!r}")
+        for j, attached in enumerate(self.attachments):
+            if not -1 <= attached.body < j:
+                raise ModelError(f"body {self.bodies[j].name!r} of {self.name} is joined to body number "
+                                 f"{attached.body}: the body that carries it stands before it")
+            if attached.body >= 0:
+                self.bodies[attached.body].point(attached.port)
+            self.bodies[j].point(self.joints[j].inner)
+        for name, tip in self.open.items():
+            if not 0 <= tip.body < len(self.bodies):
+                raise ModelError(f"the open terminal {name!r} of {self.name} is on body number {tip.body}: there are "
+                                 f"0 to {len(self.bodies) - 1}")
+            self.bodies[tip.body].point(tip.port)
+
+    def __repr__(self) -> str:
+        return f"<network {self.name}: {len(self.bodies)} bodies, open at {', '.join(self.open) or 'nothing'}>"
+
+    @staticmethod
+    def chain(name: str, bodies: Sequence[RigidBody], joints: Sequence[NetworkJoint], *,
+              gravity: Sequence[float] = (0.0, 0.0, -9.81), convention: Convention = "relative") -> OpenNetwork:
+        """Bodies in a row, each from `B` to `A`, open at the outer terminal of the last one."""
+        attachments = tuple(Attachment(j - 1, "A") for j in range(len(bodies)))
+        return OpenNetwork(name, tuple(bodies), tuple(joints), attachments, {"tip": Attachment(len(bodies) - 1, "A")},
+                           np.asarray(gravity), convention)
+
+    @staticmethod
+    def of(tree: Tree, open_at: Sequence[str] = (), convention: Convention = "relative") -> OpenNetwork:
+        """A mechanism as a network, open at named frames; see `cayley.machines.networks.bridge`."""
+        from cayley.machines.networks.bridge import network_of
+        return network_of(tree, open_at, convention)
+
+    def tree(self) -> Tree:
+        """The network as a mechanism."""
+        from cayley.machines.networks.bridge import tree_of
+        return tree_of(self)
+
+    # Sizes
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(joint.motion.nq for joint in self.joints)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(joint.motion.nv for joint in self.joints)
+
+    @property
+    def size(self) -> int:
+        """The number of bodies, m."""
+        return len(self.bodies)
+
+    # Texts, for one state
+
+    def instant(self, q: Array, qd: Array) -> Instant:
+        """The network at a state, in inertial axes."""
+        own_q, own_qd = self._each(q, qd)
+        motions = body_motions(self._parents, self.joints, own_q, own_qd)
+        inner = [joint.inner for joint in self.joints]
+        return instant(self.bodies, inner, self.attachments, motions, tuple(self.open.values()), self.gravity,
+                       self.convention, self.reference)
+
+    def joint_map(self, q: Array, qd: Array) -> JointMap:
+        """N (6m, nv) with x = N qd, and its rate."""
+        own_q, own_qd = self._each(q, qd)
+        motions = body_motions(self._parents, self.joints, own_q, own_qd)
+        return joint_map(self._parents, self.joints, own_q, own_qd, motions, self.convention)
+
+    def joint_motion(self, q: Array, qd: Array, qdd: Array) -> JointMotion:
+        """x (6m) and its rate."""
+        N, Nd = self.joint_map(q, qd)
+        return JointMotion(N @ qd, N @ qdd + Nd @ qd)
+
+    # Kernels
+
+    @cached_property
+    def terminal_equations(self) -> Kernel[TerminalMatrices]:
+        """`terminal_equations(q, qd)`: P and Q (6m, 6m), S (6m, 6m), tip (6e, 6m) and u (6m). (20), (21)."""
+        size = 6 * self.size
+
+        def terminal_equations(q: Array, qd: Array) -> TerminalMatrices:
+            W, S, tip, u = self.equations(q, qd)
+            return TerminalMatrices(W.P, W.Q, S, tip, u)
+
+        square = f"({size},{size})"
+        return kernel(f"({self.nq}),({self.nv})->{square},{square},{square},({6 * len(self.open)},{size}),({size})",
+                      inputs=("q", "qd"))(terminal_equations)
+
+    def equations(self, q: Array, qd: Array) -> OpenEquations:
+        """The terminal equations at a state."""
+        return open_equations(self.instant(q, qd))
+
+    @cached_property
+    def reduced(self) -> Kernel[Reduced]:
+        """`reduced(q, qd)`: M (nv, nv), h (nv), gravity (nv), jacobian (6e, nv), of tau = M qdd + h + gravity -
+        jacobian^T y_e."""
+        n = self.nv
+        return kernel(f"({self.nq}),({n})->({n},{n}),({n}),({n}),({6 * len(self.open)},{n})", inputs=("q", "qd"),
+                      name="reduced")(self._reduced)
+
+    @cached_property
+    def wrenches(self) -> Kernel:
+        """`wrenches(q, qd, qdd, loads)`: y (m, 6), on each body at its inner terminal, in inertial axes, from body to
+        body; loads (e, 6) act at the open terminals. (40), (41)."""
+        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.size},6)",
+                      inputs=("q", "qd", "qdd", "loads"), name="wrenches")(self._wrenches)
+
+    @cached_property
+    def inverse_dynamics(self) -> Kernel:
+        """`inverse_dynamics(q, qd, qdd, loads)`: the forces of the joints (nv), N^T y."""
+        def inverse_dynamics(q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
+            return self.joint_map(q, qd).N.T @ self._wrenches(q, qd, qdd, loads).reshape(-1)
+
+        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
+                      inputs=("q", "qd", "qdd", "loads"))(inverse_dynamics)
+
+    @cached_property
+    def forward_dynamics(self) -> Kernel:
+        """`forward_dynamics(q, qd, tau, loads)`: the accelerations (nv) that the terminal equations leave; NaN where a
+        motion of the joints moves no mass, which is named where one state is asked for."""
+        def forward_dynamics(q: Array, qd: Array, tau: Array, loads: Array) -> Array:
+            M, h, gravity, jacobian = self._reduced(q, qd)
+            qdd = ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1))
+            return only_where(is_definite(M), qdd)
+
+        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
+                      inputs=("q", "qd", "tau", "loads"), explain=explanation(self.tree()))(forward_dynamics)
+
+    @cached_property
+    def tip_motion(self) -> Kernel:
+        """`tip_motion(q, qd)`: across variables (e, 6) of the open terminals, whatever their loads. (35), (36)."""
+        def tip_motion(q: Array, qd: Array) -> Array:
+            network = self.instant(q, qd)
+            x = list(np.reshape(self.joint_map(q, qd).N @ qd, (-1, 6)))
+            motion = outward(network, x, [np.zeros(6)] * self.size)
+            return np.stack([motion.at(tip.body, tip.arm)[0] for tip in network.open])
+
+        return kernel(f"({self.nq}),({self.nv})->({len(self.open)},6)", inputs=("q", "qd"))(tip_motion)
+
+    def joint_rates(self, q: ArrayLike, x: ArrayLike, *, rows: Sequence[int] | None = None,
+                    weight: ArrayLike | None = None) -> RateSolutions:
+        """The least velocities of the joints with which the open terminals have the across variables x (6e), or
+        those of its `rows`. (2.3)."""
+        jacobian = self.reduced(np.asarray(q, dtype=float), np.zeros(self.nv))[3]
+        chosen = list(range(len(jacobian)) if rows is None else rows)
+        wrong = [row for row in chosen if not 0 <= row < len(jacobian)]
+        if wrong:
+            raise ModelError(f"there is no row {wrong[0]}: the open terminals of {self.name} have 0 to "
+                             f"{len(jacobian) - 1}, six each")
+        return least_motion(jacobian[chosen], given_array(x, (len(chosen),), "the across variables"), weight)
+
+    def power_balance(self, q: Array, qd: Array, qdd: Array, loads: Array) -> PowerBalance:
+        """What the joints and loads (e, 6) put into the network at a state, and what it stores."""
+        qdd = given_array(qdd, (self.nv,), f"the accelerations of {self.name}")
+        loads = given_array(loads, (len(self.open), 6), f"the loads at the open terminals of {self.name}")
+        network = self.instant(q, qd)
+        x, xd = (list(np.reshape(each, (-1, 6))) for each in self.joint_motion(q, qd, qdd))
+        motion = outward(network, x, xd)
+        tips = [motion.at(terminal.body, terminal.arm)[0] for terminal in network.open]
+        received = power_received([*x, *tips], [*inward(network, motion, list(loads)), *list(loads)])
+        masses = [network.mass(j) for j in range(network.size)]
+        return PowerBalance(received, sum(map(power_stored, masses, motion.x, motion.xd)))
+
+    def system(self) -> System:
+        """The network as a system: state `q`, `qd`; inputs `tau`, and the `loads` (e, 6) at its open terminals."""
+        place = Block((self.nq,), manifold=Configurations(self.tree()), velocity="qd")
+        inputs = {"tau": Port((self.nv,), default=0.0)}
+        if self.open:
+            inputs["loads"] = Port((len(self.open), 6), default=0.0)
+
+        def acceleration(t: Scalar, x: Record, u: Record, p: Record) -> Array:
+            return self.forward_dynamics(x.q, x.qd, u.tau, u["loads"] if self.open else np.zeros((0, 6)))
+
+        def power(t: Scalar, x: Record, u: Record, p: Record) -> Scalar:
+            received = u.tau @ x.qd
+            return received + (self.tip_motion(x.q, x.qd) * u["loads"]).sum() if self.open else received
+
+        mechanics = TreeMechanics(self.tree())
+        return System(self.name, state={"q": place, "qd": Block((self.nv,))}, inputs=inputs, derivative=acceleration,
+                      power=power, energy=lambda t, x, u, p: mechanics.energy(x.q, x.qd),
+                      explain=lambda x: mechanics.why_singular(x.q))
+
+    # How
+
+    @property
+    def _parents(self) -> list[int]:
+        return [attached.body for attached in self.attachments]
+
+    def _each(self, q: Array, qd: Array) -> tuple[list[Array], list[Array]]:
+        if np.asarray(q).dtype != object:  # symbols are as they are
+            q = given_array(q, (self.nq,), f"the coordinates of {self.name}")
+        if np.asarray(qd).dtype != object:
+            qd = given_array(qd, (self.nv,), f"the velocities of {self.name}")
+        places = np.cumsum([0, *[joint.motion.nq for joint in self.joints]])
+        rates = np.cumsum([0, *[joint.motion.nv for joint in self.joints]])
+        return ([q[start:end] for start, end in pairwise(places)],
+                [qd[start:end] for start, end in pairwise(rates)])
+
+    def _reduced(self, q: Array, qd: Array) -> Reduced:
+        return reduced(self.equations(q, qd), self.joint_map(q, qd), qd)
+
+    def _wrenches(self, q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
+        network = self.instant(q, qd)
+        x, xd = self.joint_motion(q, qd, qdd)
+        motion = outward(network, list(np.reshape(x, (-1, 6))), list(np.reshape(xd, (-1, 6))))
+        return np.stack(inward(network, motion, list(loads)))

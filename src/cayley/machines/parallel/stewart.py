@@ -1,0 +1,274 @@
+"""The Stewart-Gough platform: six legs of variable length between a base and a platform that moves in every way.
+
+    B_k, P_k     joints of the legs: on the base, and on the platform in its own axes         T = (R, p)   pose
+    L_k          length of leg k: |p + R P_k - B_k|,   u_k its direction
+    Ld = J (v; w),   J_k = (u_k, (R P_k) x u_k)     twist of the platform at its origin, in the base's axes
+The inverse problem is this formula. The direct one has up to 40 answers; it is solved by Newton's method from a guess,
+and for all of them from many starts. It is singular where the six lines u_k through the joints depend on each other.
+Source: Stewart 1965, Gough 1962; Dietmaier 1998 for the number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ModelError, SingularityError
+from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
+from cayley.kinematics.inverse.distinct import first_of_each
+from cayley.kinematics.inverse.step import damped_solution
+from cayley.machines.arguments import batch_of, data
+from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
+from cayley.machines.parallel.stewart_dynamics import StewartDynamics, leg_of
+from cayley.machines.parallel.trees import stewart_configuration, stewart_tree
+from cayley.model.parts import Body
+from cayley.model.tree import Tree
+from cayley.showing import brief
+
+if TYPE_CHECKING:
+    from cayley.machines.workspace_maps import WorkspaceMap
+
+_STEPS = 60
+_DAMPING = 0.05
+_ROUNDS = 20
+_MOST = 40
+_CLOSES = 1e-13  # of the largest length
+_APART = 1e-6  # entries of poses, places by the largest length: nearer ones are one
+_ARCHITECTURE = 1e-8  # of the largest singular value
+_UNKNOWN = Body("unknown")
+_UPRIGHT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class StewartAssembly:
+    """The pose (..., 4, 4) that Newton's method found, how far the legs are from their lengths [m], and its steps."""
+
+    status: Literal["assembled", "not found"]
+    pose: Array
+    residual: Array
+    iterations: int
+
+    __repr__ = brief
+
+
+class StewartPlatform:
+    """A platform by the joints (6, 3) of its legs on the base and on the platform, in the axes of each [m].
+
+    >>> angles = np.radians([0, 60, 120, 180, 240, 300])
+    >>> turned = angles + np.radians([25, -25, 25, -25, 25, -25])
+    >>> ring = lambda radius, at: radius * np.stack([np.cos(at), np.sin(at), 0 * at], axis=1)
+    >>> machine = StewartPlatform(ring(0.8, angles), ring(0.4, turned))
+    >>> pose = np.eye(4)
+    >>> pose[:3, 3] = 0.0, 0.0, 0.9
+    >>> lengths = machine.leg_lengths(pose)
+    >>> lengths.round(6)
+    array([1.014871, 1.014871, 1.014871, 1.014871, 1.014871, 1.014871])
+    >>> machine.direct_position(lengths, guess=pose).status
+    'assembled'
+    """
+
+    def __init__(self, base: ArrayLike, platform: ArrayLike) -> None:
+        self.base = data("joints on the base of a Stewart platform", base, (6, 3))
+        self.platform = data("joints on a Stewart platform", platform, (6, 3))
+
+    @cached_property
+    def leg_lengths(self) -> Kernel:
+        """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem.
+        """
+        def leg_lengths(pose: Array) -> Array:
+            return np.array([np.sqrt(leg @ leg) for leg in self.legs(pose)])
+
+        return kernel("(4,4)->(6)", name="leg_lengths", inputs=("pose",), outputs=("lengths",))(leg_lengths)
+
+    @cached_property
+    def jacobian(self) -> Kernel:
+        """`jacobian(pose)`: rates of the lengths by the twist (v; w) of the platform at its origin, (..., 6, 6)."""
+        def jacobian(pose: Array) -> Array:
+            legs = self.legs(pose)
+            arms = [pose[:3, :3] @ joint for joint in self.platform]
+            directions = [leg / np.sqrt(leg @ leg) for leg in legs]
+            return np.array([np.concatenate([u, np.cross(arm, u)]) for u, arm in zip(directions, arms, strict=True)])
+
+        return kernel("(4,4)->(6,6)", name="jacobian", inputs=("pose",))(jacobian)
+
+    def leg_rates(self, pose: ArrayLike, twist: ArrayLike) -> Array:
+        """Rates (..., 6) of the lengths for twists (..., 6) of the platform at its origin."""
+        return np.einsum("...ij,...j->...i", self.jacobian(pose), batch_of("twists of the platform", twist, (6,)))
+
+    @cached_property
+    def leg_accelerations(self) -> Kernel:
+        """`leg_accelerations(pose, twist, acceleration)`: second rates (..., 6) of the lengths, for twists (..., 6) and
+        their rates (..., 6): u.a + |v - u u.v|^2 / L of every ball."""
+        def leg_accelerations(pose: Array, twist: Array, acceleration: Array) -> Array:
+            found = []
+            for joint, leg in zip(self.platform, self.legs(pose), strict=True):
+                arm = pose[:3, :3] @ joint
+                v = twist[:3] + np.cross(twist[3:], arm)
+                a = acceleration[:3] + np.cross(acceleration[3:], arm) + np.cross(twist[3:], np.cross(twist[3:], arm))
+                L = np.sqrt(leg @ leg)
+                Ld = leg @ v / L
+                found.append((leg @ a + v @ v - Ld * Ld) / L)
+            return np.array(found)
+
+        return kernel("(4,4),(6),(6)->(6)", name="leg_accelerations",
+                      inputs=("pose", "twist", "acceleration"))(leg_accelerations)
+
+    def platform_twist(self, pose: ArrayLike, leg_rates: ArrayLike) -> Array:
+        """Twists (..., 6) of the platform for rates (..., 6) of the lengths; where none follow, as `singularity` says,
+        NaN, and `SingularityError` for one pose."""
+        return held_solution(self.jacobian(pose), batch_of("rates of the legs", leg_rates, (6,)), "Stewart platform",
+                             lengths=self._worth)
+
+    def leg_forces(self, pose: ArrayLike, wrench: ArrayLike) -> Array:
+        """Forces (..., 6) of the legs, positive where they push, with which the platform exerts wrenches (..., 6), at
+        its origin and in the base's axes, at rest and without weight; where the legs do not hold it, NaN, and
+        `SingularityError` for one pose."""
+        return held_solution(self.jacobian(pose), batch_of("wrenches", wrench, (6,)), "Stewart platform",
+                             lengths=self._worth, forces=True)
+
+    @cached_property
+    def unheld_motions(self) -> int:
+        """How many motions of the platform the legs hold at no pose: 0, unless its architecture is singular, as that of
+        a base and a platform that are flat hexagons of the same form, however they are turned (Ma & Angeles 1991)."""
+        poses = self._starts(np.full(6, np.ptp(self.base, axis=0).max() + np.ptp(self.platform, axis=0).max()), 24, 1)
+        values = np.linalg.svd(self.jacobian(poses) / self._worth, compute_uv=False)
+        return 6 - int((values > _ARCHITECTURE * values[:, :1]).sum(axis=1).max())
+
+    def dynamics(self, *, platform: Body, cylinder: Body | None = None, piston: Body | None = None,
+                 gravity: ArrayLike = (0.0, 0.0, -9.81)) -> StewartDynamics:
+        """Inverse and forward dynamics in the coordinates of the platform. The bodies are those of `tree`; legs are
+        round about z, and without mass where they are left out.
+
+        >>> angles = np.radians([0, 60, 120, 180, 240, 300])
+        >>> ring = lambda radius, at: radius * np.stack([np.cos(at), np.sin(at), 0 * at], axis=1)
+        >>> machine = StewartPlatform(ring(0.8, angles), ring(0.4, angles + np.radians([25, -25] * 3)))
+        >>> pose = np.eye(4)
+        >>> pose[2, 3] = 0.9
+        >>> lift = machine.dynamics(platform=Body("plate", 12.0)).inverse_dynamics(pose, np.zeros(6), np.zeros(6))
+        >>> lift.round(6)  # a sixth of the weight, times the length of a leg by its height
+        array([22.124186, 22.124186, 22.124186, 22.124186, 22.124186, 22.124186])
+        """
+        return StewartDynamics(self, platform, leg_of(cylinder, piston), data("gravity", gravity, (3,)))
+
+    def direct_position(self, lengths: ArrayLike, *, guess: ArrayLike) -> StewartAssembly:
+        """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has
+        not.
+        """
+        wanted = batch_of("lengths of legs", lengths, (6,))
+        start = batch_of("guesses", guess, (4, 4))
+        batch = np.broadcast_shapes(wanted.shape[:-1], start.shape[:-2])
+        size = np.abs(wanted).max(initial=1e-300)
+        poses = np.array(np.broadcast_to(start, (*batch, 4, 4))).reshape(-1, 4, 4)
+        lengths = np.broadcast_to(wanted, (*batch, 6)).reshape(-1, 6)
+        steps = self._search(poses, lengths, size)
+        residual = np.abs(lengths - self.leg_lengths(poses)).max(axis=-1, initial=0.0)
+        closed = bool((residual <= 10 * _CLOSES * size).all())
+        return StewartAssembly("assembled" if closed else "not found", poses.reshape(*batch, 4, 4),
+                               residual.reshape(batch)[()], steps)
+
+    def direct_positions(self, lengths: ArrayLike, *, starts: int = 400, seed: int = 0) -> Array:
+        """All poses (m, 4, 4) that were found for one set of lengths (6), at most 40 of a machine that its legs hold:
+        by rounds of random starts, until one brings no new pose, or all 40 are known. A search proves nothing about
+        what it has not found; more starts may find more.
+
+        Sorted by height, then by the other coordinates. Mirror images about a planar base are both there.
+        """
+        wanted = np.asarray(lengths, dtype=float)
+        if wanted.shape != (6,):
+            raise ModelError(f"the lengths of one machine are (6), not {wanted.shape}")
+        if self.unheld_motions:
+            raise SingularityError(
+                f"the legs of this Stewart platform leave it {self.unheld_motions} free motions at every pose (base "
+                "and platform of the same form, or joints in line): its poses are no list")
+        size = wanted.max()
+        unit = np.array([1.0, 1.0, 1.0, size])  # of the columns of a pose
+        known = np.zeros((0, 4, 4))
+        for number in range(_ROUNDS):
+            guesses = self._starts(wanted, starts, seed + number)
+            found = self.direct_position(np.broadcast_to(wanted, (starts, 6)), guess=guesses)
+            more = np.concatenate([known, found.pose[found.residual <= 1e-10 * size]])
+            before = len(known)
+            known = more[first_of_each((more / unit).reshape(len(more), 16), _APART)[0]]
+            if len(known) == before or len(known) >= _MOST:
+                break
+        return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3] / size, 6)))).reshape(-1, 4, 4)
+
+    def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
+        """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
+        """
+        return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=self._worth, tolerance=tolerance)
+
+    @cached_property
+    def _worth(self) -> Array:
+        """How many metres a unit of each component of a twist is worth (6): a radian the platform's radius."""
+        return np.repeat([1.0, float(np.linalg.norm(self.platform, axis=1).max()) or 1.0], 3)
+
+    def workspace(self, *, height: float, lengths: ArrayLike, rotation: ArrayLike = _UPRIGHT,
+                  box: ArrayLike | None = None, resolution: int = 150) -> WorkspaceMap:
+        """What the platform's origin reaches at one height z [m] and orientation (3, 3), with legs of `lengths`
+        (shortest, longest) [m], and its singular curves; draws itself.
+
+        `box`: ((left, bottom), (right, top)) [m].
+        """
+        from cayley.machines.machine_maps import stewart_map
+        return stewart_map(self, rotation, height, lengths, box, resolution)
+
+    def tree(self, *, platform: Body = _UNKNOWN, cylinder: Body = _UNKNOWN, piston: Body = _UNKNOWN,
+             gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
+        """The machine as a tree with loops, `cy.Mechanism(machine.tree(...))`. The masses are those of a body for the
+        platform, and of one for the lower and one for the upper part of a leg; their frames are at the lower joint and
+        at the ball, z along the leg and upwards."""
+        return stewart_tree(self, platform, cylinder, piston, gravity)
+
+    def configuration(self, pose: ArrayLike) -> Array:
+        """The coordinates (..., 25) of `tree` for poses (..., 4, 4)."""
+        return stewart_configuration(self, pose)
+
+    def legs(self, pose: Array) -> list[Array]:
+        """The six vectors (3) from the feet to the balls, a text for one pose (4, 4)."""
+        return [pose[:3, 3] + pose[:3, :3] @ joint - foot for joint, foot in zip(self.platform, self.base, strict=True)]
+
+    def _search(self, poses: Array, lengths: Array, size: float) -> int:
+        """Bring poses (n, 4, 4) to lengths (n, 6) where that is possible, in their place; the most steps that it took.
+        """
+        step = self._step.ufunc()
+        rows = np.arange(len(poses))
+        for steps in range(_STEPS):
+            with np.errstate(all="ignore"):
+                moved, off = step(poses[rows], lengths[rows], size)
+            on = ~(off <= _CLOSES * size)
+            if not on.any():
+                return steps
+            rows = rows[on]
+            poses[rows] = moved[on]
+        return _STEPS
+
+    @cached_property
+    def _step(self) -> Kernel:
+        """`(pose, lengths, size)` -> the pose after a damped step of Newton's method, no longer than half of the
+        machine or half a radian; and by how much a leg was off before it."""
+        def text(pose: Array, lengths: Array, size: Scalar) -> Scalar:
+            off = (lengths - self.leg_lengths(pose)) / size
+            J = self.jacobian(pose) / np.array([1.0] * 3 + [size] * 3)
+            move = damped_solution(J, off, _DAMPING * np.minimum(off @ off, 1.0))
+            longest = np.maximum(np.sqrt(move[:3] @ move[:3]), np.sqrt(move[3:] @ move[3:]))
+            move = move / np.maximum(1.0, 2 * longest)
+            R = matrix_from_rotation_vector(move[3:]) @ pose[:3, :3]
+            top = np.concatenate([R, (pose[:3, 3] + size * move[:3])[:, None]], axis=1)
+            return np.concatenate([top, pose[3:]]), size * np.max(np.abs(off))
+
+        return kernel("(4,4),(6),()->(4,4),()", name="stewart_step")(text)
+
+    def _starts(self, lengths: Array, count: int, seed: int) -> Array:
+        from scipy.spatial.transform import Rotation
+
+        chance = np.random.default_rng(seed)
+        poses = np.broadcast_to(np.eye(4), (count, 4, 4)).copy()
+        poses[:, :3, :3] = Rotation.random(count, rng=chance).as_matrix()
+        poses[:, :3, 3] = np.mean(self.base, axis=0) + chance.normal(size=(count, 3)) * lengths.mean()
+        return poses

@@ -1,0 +1,218 @@
+"""A robot on two driven wheels and a castor: rates, dynamics in the rates of its wheels, and its posture in time.
+
+    i, j, k      chassis axes: right, ahead, up;  the point C is behind the driven axle by a, ahead of the pivot by b
+    r, l, d      radius of all wheels, track between the driven ones, trail of the castor
+    u = (u1, u2) rates of the right and of the left wheel;   omega   turn rate;   psi   angle of the bracket
+    omega = (r / l) (u1 - u2),   cd = (a r / l) (u1 - u2) i + (r / 2) (u1 + u2) j
+    (theta3d, psid) = N(psi) u                             rates of the castor's wheel and bracket
+    I(psi) ud + C(psi, u) u = tau                          torques of the driven wheels
+Source: Ruggiu (4.42)-(4.54), corrected as in spec E-13 to E-15.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.typing import Array, Scalar, is_finite_number
+from cayley.errors import ModelError, SingularityError
+from cayley.machines.rolling.projected_masses import bodies, castor_matrix, inertia, velocity_matrix
+from cayley.machines.rolling.tree import rolling_robot_tree
+from cayley.model.tree import Tree
+from cayley.systems.ports import Block, BlockLike, Port
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.wording import shown
+
+
+@dataclass(frozen=True)
+class RobotMasses:
+    """Masses [kg] of a driven wheel, the castor's wheel, the bracket and the chassis, and the moments of the last two
+    about the vertical [kg m^2]. Wheels are discs; the bracket's centre is in the middle of its arm, the chassis' at C.
+    """
+
+    wheel: float
+    castor: float
+    bracket: float
+    chassis: float
+    bracket_inertia: float
+    chassis_inertia: float
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if not is_finite_number(value) or value < 0:
+                raise ModelError(f"masses and moments of a robot are finite and not negative: {each.name} is "
+                                 f"{shown(value)}")
+
+
+@dataclass(frozen=True)
+class RollingRobot:
+    """A robot by its lengths [m] and masses.
+
+    >>> robot = RollingRobot(radius=0.1, track=0.5, axle=0.12, pivot=0.3, trail=0.08)
+    >>> robot.motion([8.0, 5.0]).round(6)
+    array([0.6  , 0.072, 0.65 ])
+    """
+
+    radius: float
+    track: float
+    axle: float
+    pivot: float
+    trail: float
+    masses: RobotMasses = field(default_factory=lambda: RobotMasses(1.0, 0.5, 0.3, 10.0, 0.002, 0.5))
+
+    def __post_init__(self) -> None:
+        for word in ("radius", "track", "axle", "pivot", "trail"):
+            value = getattr(self, word)
+            if not is_finite_number(value) or (word in ("radius", "track") and value <= 0):
+                raise ModelError(f"a robot has finite lengths, and a radius and a track that are positive: {word} is "
+                                 f"{shown(value)}")
+        if not isinstance(self.masses, RobotMasses):
+            raise ModelError(f"the masses of a robot are RobotMasses(...), not {shown(self.masses)}")
+
+    # Rates
+
+    @cached_property
+    def motion(self) -> Kernel:
+        """`motion(u)`: the turn rate and the velocity of C along i and j (..., 3). (4.44), (4.45)."""
+        return kernel("(2)->(3)", name="motion", inputs=("u",))(lambda u: self._motion(u))
+
+    @cached_property
+    def wheel_rates(self) -> Kernel:
+        """`wheel_rates(omega, speed)`: u (..., 2) for a turn rate and a speed ahead. (4.47)."""
+        return kernel("(),()->(2)", name="wheel_rates", inputs=("omega", "speed"))(self._wheel_rates)
+
+    @cached_property
+    def wheel_rates_of_point(self) -> Kernel:
+        """`wheel_rates_of_point(velocity)`: u (..., 2) for a velocity (..., 2) of C along i and j. `SingularityError`
+        if C is on the axle, where it cannot be moved sideways."""
+        if self.axle == 0.0:
+            raise SingularityError("the point C is on the driven axle, and cannot be moved sideways: a = 0")
+
+        def text(velocity: Array) -> Array:
+            return self._wheel_rates(velocity[0] / self.axle, velocity[1])
+
+        return kernel("(2)->(2)", name="wheel_rates_of_point", inputs=("velocity",))(text)
+
+    @cached_property
+    def castor_matrix(self) -> Kernel:
+        """`castor_matrix(psi)`: N (..., 2, 2). (4.53)."""
+        self._check_trail()
+        return kernel("()->(2,2)", name="castor_matrix", inputs=("psi",))(lambda psi: castor_matrix(self, psi).N)
+
+    @cached_property
+    def castor_rates(self) -> Kernel:
+        """`castor_rates(psi, u)`: theta3d and psid (..., 2)."""
+        self._check_trail()
+        return kernel("(),(2)->(2)", name="castor_rates", inputs=("psi", "u"))(
+            lambda psi, u: castor_matrix(self, psi).N @ u)
+
+    @cached_property
+    def angular_velocities(self) -> Kernel:
+        """`angular_velocities(psi, u)` (..., 5, 3): of right wheel, left wheel, castor, bracket and chassis. (4.48)-
+        (4.52)."""
+        self._check_trail()
+        return kernel("(),(2)->(5,3)", name="angular_velocities", inputs=("psi", "u"))(
+            lambda psi, u: np.stack([body.hw @ u for body in bodies(self, psi)]))
+
+    @cached_property
+    def steered(self) -> Kernel:
+        """`steered(speed, psi, psid)`: u (..., 2) of a robot that one motor drives ahead while another turns the
+        bracket. Without bound where the castor's axle would have to stand still."""
+        def text(speed: Scalar, psi: Scalar, psid: Scalar) -> Array:
+            along = (self.axle + self.pivot) * np.sin(psi) + self.trail
+            return self._wheel_rates((speed * np.cos(psi) - self.trail * psid) / along, speed)
+
+        return kernel("(),(),()->(2)", name="steered", inputs=("speed", "psi", "psid"))(text)
+
+    # Dynamics
+
+    @cached_property
+    def inertia_matrix(self) -> Kernel:
+        """`inertia_matrix(psi)`: I (..., 2, 2)."""
+        self._check_trail()
+        return kernel("()->(2,2)", name="inertia_matrix", inputs=("psi",))(lambda psi: inertia(self, psi))
+
+    @cached_property
+    def velocity_matrix(self) -> Kernel:
+        """`velocity_matrix(psi, u)`: C (..., 2, 2)."""
+        self._check_trail()
+        return kernel("(),(2)->(2,2)", name="velocity_matrix", inputs=("psi", "u"))(
+            lambda psi, u: velocity_matrix(self, psi, u))
+
+    @cached_property
+    def inverse_dynamics(self) -> Kernel:
+        """`inverse_dynamics(psi, u, ud)`: torques (..., 2) of the driven wheels."""
+        self._check_trail()
+        return kernel("(),(2),(2)->(2)", name="inverse_dynamics", inputs=("psi", "u", "ud"))(
+            lambda psi, u, ud: inertia(self, psi) @ ud + velocity_matrix(self, psi, u) @ u)
+
+    @cached_property
+    def forward_dynamics(self) -> Kernel:
+        """`forward_dynamics(psi, u, tau)`: ud (..., 2)."""
+        self._check_trail()
+        return kernel("(),(2),(2)->(2)", name="forward_dynamics", inputs=("psi", "u", "tau"))(
+            lambda psi, u, tau: ldl_solve(inertia(self, psi), tau - velocity_matrix(self, psi, u) @ u))
+
+    def tree(self) -> Tree:
+        """The robot as a tree with wheels that roll, `cy.Mechanism(robot.tree())`: joints "base" (planar), "right",
+        "left", "pivot" and "castor"; the first two wheels are actuated."""
+        self._check_trail()
+        return rolling_robot_tree(self)
+
+    # Posture in time
+
+    def system(self, driven_by: str = "tau") -> System:
+        """The posture in time: the blocks `c` (2), `heading`, `psi` and `theta3`, and the wheels' rates, which are the
+        input `u`, or, driven by "tau", a block, and the torques the input.
+
+        >>> robot = RollingRobot(radius=0.1, track=0.5, axle=0.12, pivot=0.3, trail=0.08)
+        >>> start = {"c": [0.0, 0.0], "heading": 0.0, "psi": np.pi / 2, "theta3": 0.0}
+        >>> robot.system("u").simulate(start, until=2.0, inputs={"u": [5.0, 5.0]}).end["c"].round(9) + 0.0
+        array([0., 1.])
+        """
+        self._check_trail()
+        if driven_by not in ("tau", "u"):
+            raise ModelError(f"a rolling robot is driven by \"tau\" or by \"u\", not {driven_by!r}")
+        state: dict[str, BlockLike] = {"c": Block((2,), "m"), "heading": "rad", "psi": "rad", "theta3": "rad"}
+        if driven_by == "u":
+            return System("rolling robot", state=state, inputs={"u": Port((2,), "rad/s")},
+                          derivative=lambda t, x, u, p: self._posture(x, u.u))
+
+        def derivative(t: Scalar, x: Record, u: Record, p: Record) -> dict[str, Any]:
+            return {**self._posture(x, x.u), "u": self.forward_dynamics(x.psi, x.u, u.tau)}
+
+        return System("rolling robot", state={**state, "u": Block((2,), "rad/s")},
+                      inputs={"tau": Port((2,), "N m", default=0.0)}, derivative=derivative,
+                      power=lambda t, x, u, p: u.tau @ x.u,
+                      energy=lambda t, x, u, p: x.u @ (inertia(self, x.psi) @ x.u) / 2)
+
+    def _posture(self, x: Record, u: Array) -> dict[str, Any]:
+        omega, right, ahead = self._motion(u)
+        c = np.cos(x.heading)
+        s = np.sin(x.heading)
+        castor = castor_matrix(self, x.psi).N @ u
+        return {"c": np.stack([c * right - s * ahead, s * right + c * ahead]), "heading": omega, "psi": castor[1],
+                "theta3": castor[0]}
+
+    # Texts
+
+    def _motion(self, u: Array) -> Array:
+        omega = self.radius / self.track * (u[0] - u[1])
+        return np.stack([omega, self.axle * omega, self.radius / 2 * (u[0] + u[1])])
+
+    def _wheel_rates(self, omega: Scalar, speed: Scalar) -> Array:
+        across = self.track / (2 * self.radius) * omega
+        return np.stack([speed / self.radius + across, speed / self.radius - across])
+
+    def _check_trail(self) -> None:
+        if self.trail == 0.0:
+            raise SingularityError(
+                "a castor without trail does not turn by itself: its rates do not follow from those of the wheels "
+                "(d = 0)")

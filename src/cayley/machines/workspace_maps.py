@@ -1,0 +1,193 @@
+"""Maps of the workspace of a parallel machine in a plane, with its singular curves.
+
+In one working mode, and in the plane of a map, a machine stands at one posture for each point P (2) that it reaches.
+    margins      (r) smooth functions, negative where a leg does not reach or a limit is exceeded
+    Jx, Jq       Jx xd = Jq thetad of the posture, one unit in all columns of Jx
+    inverse      curves where a leg is straight or folded, det Jq = 0: they bound the mode
+    direct       curves where det Jx = 0: with all actuators held the platform moves
+    limits       curves where a limit of the actuators is reached
+The colour is the inverse condition number of Jq^-1 Jx: 0 where singular, 1 where isotropic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.tracing.symbols import wrapped
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ConventionError
+from cayley.machines.plane_curves import zero_curves
+from cayley.showing import Pictured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_EDGE = 1e-12  # of the largest margin: how far outside another leg's reach a curve may be
+
+
+class Posture(NamedTuple):
+    """Of a point of the plane: margins of the legs' reach (r) and of limits (l), Jx (m, m) and the diagonal Jq (m)."""
+
+    reach: Array
+    limits: Array
+    Jx: Array
+    Jq: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WorkspaceMap(Pictured):
+    """What a machine reaches in a plane, and how well."""
+
+    title: str
+    names: tuple[str, str]
+    horizontal: Array  # places (l) and
+    vertical: Array  # (k) of the grid [m]
+    values: Array  # (k, l): inverse condition number; NaN where nothing is reached
+    inverse: tuple[Array, ...]  # curves (n, 2)
+    direct: tuple[Array, ...]
+    limits: tuple[Array, ...]
+    sketch: tuple[Array, ...] = ()  # lines (n, 2) of the machine itself, in one posture
+
+    @property
+    def reachable(self) -> Array:
+        """(k, l): whether a place of the grid is reached."""
+        return np.isfinite(self.values)
+
+    @property
+    def area(self) -> float:
+        """An estimate of what is reached, by the cells of the grid [m^2]."""
+        cell = (self.horizontal[1] - self.horizontal[0]) * (self.vertical[1] - self.vertical[0])
+        return float(self.reachable.sum() * cell)
+
+    def draw(self, *, ax: Axes | None = None) -> Axes:
+        """The map in colours with its curves: inverse singularities dark, direct ones red. Returns the Matplotlib
+        axes."""
+        from cayley.machines.workspace_pictures import draw_workspace_map
+        return draw_workspace_map(self, ax)
+
+    def __repr__(self) -> str:
+        return (f"<{self.title}: area {self.area:.4g} m^2, {len(self.inverse)} inverse and {len(self.direct)} direct "
+                f"singular curves, best inverse condition number {np.nanmax(self.values, initial=0.0):.3g}>")
+
+
+def workspace_map(fields: Fields, *, box: ArrayLike, resolution: int, title: str, names: tuple[str, str],
+                  sketch: Callable[[Array], Sequence[Array]] | None = None) -> WorkspaceMap:
+    """The map of fields over a box ((left, bottom), (right, top)) with so many places along its longer side."""
+    horizontal, vertical = grid_of(box, resolution)
+    P = np.stack(np.meshgrid(horizontal, vertical), axis=-1)
+    values = fields.index(P)
+    scale = np.nanmax(np.abs(fields.margins(P)), axis=(0, 1), initial=1e-300)
+
+    def curves(place: int | None) -> list[Array]:
+        others = [k for k in range(fields.size) if k != place]
+
+        def inside(points: Array) -> Array:
+            return (fields.margins(points)[..., others] >= -_EDGE * scale[others]).all(axis=-1)
+
+        return zero_curves(fields.field(place), horizontal, vertical, inside=inside)
+
+    reach = [curve for k in range(fields.legs) for curve in curves(k)]
+    limits = [curve for k in range(fields.legs, fields.size) for curve in curves(k)]
+    best = P[np.unravel_index(np.nanargmax(values), values.shape)] if np.isfinite(values).any() else None
+    return WorkspaceMap(title, names, horizontal, vertical, values, tuple(reach), tuple(curves(None)), tuple(limits),
+                        tuple(sketch(best)) if sketch is not None and best is not None else ())
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """The functions of a posture in one slice of the workspace: margins and the determinant with their gradients, Jx
+    and Jq."""
+
+    kernels: FieldKernels
+    at: Array
+
+    @property
+    def legs(self) -> int:
+        return self.kernels.legs
+
+    @property
+    def size(self) -> int:
+        return self.kernels.size
+
+    def margins(self, P: Array) -> Array:
+        """(..., r + l)."""
+        return self.kernels.margins(P, self.at)[..., 0]
+
+    def index(self, P: Array) -> Array:
+        """The inverse condition number (...), NaN outside."""
+        Jx, Jq = self.kernels.jacobians(P, self.at)
+        with np.errstate(all="ignore"):
+            K = Jx / Jq[..., None]
+            fine = np.isfinite(K).all(axis=(-2, -1)) & (self.margins(P) >= 0).all(axis=-1)
+        found = np.full(fine.shape, np.nan)
+        s = np.linalg.svd(K[fine], compute_uv=False)
+        found[fine] = s[..., -1] / s[..., 0]
+        return found
+
+    def field(self, place: int | None) -> Callable[[Array], Array]:
+        """One of the margins, by its place, or the determinant, with its gradient."""
+        if place is None:
+            return lambda P: self.kernels.determinant(P, self.at)
+        return lambda P: self.kernels.margins(P, self.at)[..., place, :]
+
+
+@dataclass(frozen=True, eq=False)
+class FieldKernels:
+    """Compiled functions of a point P (2) and of where the slice is (s)."""
+
+    jacobians: Kernel[tuple[Array, Array]]
+    margins: Kernel
+    determinant: Kernel
+    legs: int
+    size: int
+
+    @staticmethod
+    def of(posture: Callable[[Array, Array], Posture], slices: int) -> FieldKernels:
+        """The kernels of a text `posture(P, at)`."""
+        probe = posture(np.array([0.1234567, 0.2345678]), np.full(slices, 0.3))
+        m = len(probe.Jq)
+        size = len(probe.reach) + len(probe.limits)
+
+        def margins(P: Array, at: Array) -> Array:
+            found = posture(P, at)
+            return np.concatenate([found.reach, found.limits])
+
+        def determinant(P: Array, at: Array) -> Scalar:
+            return np.linalg.det(wrapped(posture(P, at).Jx))
+
+        def jacobians(P: Array, at: Array) -> tuple[Array, Array]:
+            found = posture(P, at)
+            return found.Jx, found.Jq
+
+        return FieldKernels(kernel(f"(2),({slices})->({m},{m}),({m})", outputs=("Jx", "Jq"))(jacobians),
+                            _with_gradient(margins, slices, (size,)), _with_gradient(determinant, slices, ()),
+                            len(probe.reach), size)
+
+
+def _with_gradient(text: Callable[[Array, Array], Scalar], slices: int, shape: tuple[int, ...]) -> Kernel:
+    """A kernel (2), (s) -> (*shape, 3) of values and gradients."""
+    core = ",".join(map(str, shape))
+    function = kernel(f"(2),({slices})->({core})")(text)
+    slope = function.jacobian("P")
+
+    def field(P: Array, at: Array) -> Array:
+        return np.concatenate([np.asarray(function(P, at))[..., None], slope(P, at)], axis=-1)
+
+    return kernel(f"(2),({slices})->({','.join(map(str, (*shape, 3)))})")(field)
+
+
+def grid_of(box: ArrayLike, resolution: int) -> tuple[Array, Array]:
+    """The places (l) and (k) of a grid over a box ((left, bottom), (right, top))."""
+    corners = np.asarray(box, dtype=float)
+    if corners.shape != (2, 2) or not np.isfinite(corners).all() or not (corners[0] < corners[1]).all():
+        raise ConventionError(f"a box is ((left, bottom), (right, top)) in metres, not {box!r}")
+    if resolution < 8:
+        raise ConventionError(f"a map has at least 8 places along a side, not {resolution}")
+    extents = corners[1] - corners[0]
+    counts = np.maximum(8, np.round(resolution * extents / extents.max()).astype(int))
+    return (np.linspace(corners[0, 0], corners[1, 0], counts[0]), np.linspace(corners[0, 1], corners[1, 1], counts[1]))

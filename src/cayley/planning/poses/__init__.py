@@ -1,0 +1,1 @@
+"""Curves of rotations and of poses."""

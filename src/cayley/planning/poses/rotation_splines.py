@@ -1,0 +1,164 @@
+"""Twice-differentiable curves through rotations and poses, found at once for all knots: stable for any number of them.
+
+The quaternions of the knots, each with the sign that is nearer to the one before, are joined by a cubic spline in four
+dimensions, whose direction is the curve (of poses: dual quaternions in eight). Rotations before and after, P -> a P b,
+are linear maps of quaternions and commute with splines: the curve does not depend on the frames in which it is planned.
+Two poses alone are joined by a turn about one line with a shift along it, as by a screw whose pitch changes (`screw`
+has one whose pitch does not). Gaps of half a turn are no exception.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import PlanningError, SignatureError
+from cayley.geometry.batch import numbers
+from cayley.geometry.motions.dual_quaternion import dual_quaternion_from_pose
+from cayley.geometry.rotations.quaternion import (
+    check_unit_quaternion,
+    quaternion_from_matrix,
+    quaternion_product,
+)
+from cayley.planning.poses.pose_curve import PoseCurve
+from cayley.planning.poses.rotation_curve import RotationCurve
+from cayley.planning.splines.pieces import checked_breaks, checked_vector
+from cayley.planning.splines.spline_system import Ends, cubic_pieces
+
+_UNIT = 1e-14  # of the square of a length: what is so near needs no closer look
+_HALF_TURN = 1e-12  # of the cosine of half the angle: either way round is as short
+_SHORTEST = 0.1  # of a quaternion between knots: below it the curve hardly knows where to turn
+
+
+def rotation_spline(times: ArrayLike, rotations: ArrayLike, ends: Ends = "natural", *,
+                    velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> RotationCurve:
+    """The curve through rotations, quaternions (k, 4) or matrices (k, 3, 3), at times (k), with continuous angular
+    acceleration.
+
+    `ends` as for `cubic_spline`: "natural" (hardly any angular acceleration), "clamped" (the angular `velocities` (3),
+    in body axes, at both ends; at rest if not given), "not-a-knot", "periodic", or one word for each end. From knot to
+    knot it turns the shorter way; where both are as long, a half-turn, the way of the velocities given with it, or that
+    of the quaternion as it is given.
+
+    >>> turn = rotation_spline([0.0, 2.0], [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]], "clamped")
+    >>> turn(1.0).q, turn(1.0).qd
+    (array([0.70710678, 0.        , 0.        , 0.70710678]), array([0., 0., 3.]))
+    """
+    t = checked_breaks(times)
+    q = checked_rotations(rotations, len(t))
+    return RotationCurve.of_checked(t, _through(t, q, ends, velocities, 3))
+
+
+def pose_spline(times: ArrayLike, poses: ArrayLike, ends: Ends = "natural", *,
+                twists: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> PoseCurve:
+    """The curve through poses (k, 4, 4) at times (k), with continuous twist and acceleration.
+
+    `ends` as for `cubic_spline`; clamped ends have the `twists` (v; w) (6) in body axes.
+
+    >>> turned = np.array([[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]])
+    >>> move = pose_spline([0.0, 1.0], [np.eye(4), turned], "clamped")
+    >>> move([0.0, 0.5, 1.0]).q[:, :3].round(6)
+    array([[ 0.      ,  0.      ,  0.      ],
+           [ 1.      , -0.414214,  0.5     ],
+           [ 2.      ,  0.      ,  1.      ]])
+    """
+    t = checked_breaks(times)
+    return PoseCurve.of_checked(t, _through(t, checked_poses(poses, len(t)), ends, twists, 6))
+
+
+def checked_rotations(rotations: ArrayLike, count: int) -> Array:
+    """The unit quaternions (count, 4) of rotations, given so or as matrices."""
+    given = numbers(rotations, "rotations")
+    if given.shape == (count, 3, 3):
+        return quaternion_from_matrix(given)
+    if given.shape != (count, 4):
+        raise SignatureError(f"{count} times take {count} rotations: quaternions ({count}, 4), or matrices "
+                             f"({count}, 3, 3); given was the shape {given.shape}")
+    if not (np.abs(np.einsum("ki,ki->k", given, given) - 1.0) <= _UNIT).all():
+        check_unit_quaternion(given)
+    return given
+
+
+def checked_poses(poses: ArrayLike, count: int) -> Array:
+    """The unit dual quaternions (count, 8) of poses (count, 4, 4)."""
+    given = numbers(poses, "poses")
+    if given.shape != (count, 4, 4):
+        raise SignatureError(f"{count} times take {count} poses ({count}, 4, 4); given was the shape {given.shape}")
+    return dual_quaternion_from_pose(given).reshape(-1, 8)
+
+
+def _through(t: Array, knots: Array, ends: Ends, velocities: tuple[ArrayLike, ArrayLike], size: int) -> Array:
+    """The coefficients (k - 1, 4, 4 or 8) of the spline through quaternions, or dual ones, with the angular velocities
+    (3), or the twists (6), at its clamped ends.
+    """
+    if "clamped" in ends:
+        rates = [checked_vector(v, size, "the velocities of ends") for v in velocities]
+        P = aligned(knots, rates[0][-3:] + rates[1][-3:])
+        c = cubic_pieces(t, P, ends, (quaternion_rate(P[0], rates[0]), quaternion_rate(P[-1], rates[1])))
+    elif ends == "periodic":
+        c = _around(t, aligned(knots, np.zeros(3)))
+    else:
+        c = cubic_pieces(t, aligned(knots, np.zeros(3)), ends, (0.0, 0.0))
+    lengths = _lengths()(t[1:] - t[:-1], c[:, :, :4])
+    if not lengths.min() > _SHORTEST**2:
+        worst = int(lengths.argmin())
+        raise PlanningError(f"the rotation between the times {t[worst]:g} and {t[worst + 1]:g} is not determined: the "
+                            "knots, or the velocities at the ends, turn too much for the time between them; give more "
+                            "knots, or slower ends")
+    return c
+
+
+def _around(t: Array, P: Array) -> Array:
+    """The pieces of a curve that goes on as it began. After a whole turn the quaternion is the opposite one: it comes
+    back after two.
+    """
+    if P[0, :4] @ P[-1, :4] >= 0.0:
+        return cubic_pieces(t, P, "periodic", (0.0, 0.0))
+    twice = cubic_pieces(np.concatenate([t, t[1:] + (t[-1] - t[0])]), np.concatenate([P, -P[1:]]), "periodic",
+                         (0.0, 0.0))
+    return twice[:len(t) - 1]
+
+
+@cache
+def _lengths() -> np.ufunc:
+    return _shortest.ufunc()
+
+
+@kernel("(),(4,4)->()")
+def _shortest(h: Scalar, c: Array) -> Scalar:
+    """The least square of the length of a quaternion between knots: where it nearly vanishes, the curve would flip."""
+    between = [c[0] + u * (c[1] + u * (c[2] + u * c[3])) for u in (0.25 * h, 0.5 * h, 0.75 * h)]
+    first, middle, last = (P @ P for P in between)
+    return np.minimum(np.minimum(first, middle), last)
+
+
+def aligned(knots: Array, direction: Array) -> Array:
+    """The same rotations, each with the sign of its quaternion that is nearer to the one before it."""
+    real = knots[:, :4]
+    cosines = np.einsum("ki,ki->k", real[1:], real[:-1])
+    nearest = np.abs(cosines)
+    if not nearest.min() > _HALF_TURN:
+        for k in np.flatnonzero(nearest <= _HALF_TURN):
+            p = real[k]
+            q = real[k + 1]
+            axis = p[0] * q[1:] - q[0] * p[1:] - np.cross(p[1:], q[1:])
+            cosines[k] = 1.0 if axis @ direction >= 0.0 else -1.0
+    found = knots.copy()
+    found[1:] *= np.copysign(1.0, cosines).cumprod()[:, None]
+    return found
+
+
+def quaternion_rate(knot: Array, rate: Array) -> Array:
+    """The derivative (4 or 8) of a unit quaternion, or of a dual one, from the angular velocity (3), or the twist (6),
+    in body axes.
+    """
+    turn = np.concatenate([[0.0], rate[-3:]])
+    slope = 0.5 * quaternion_product(knot[:4], turn)
+    if len(knot) == 4:
+        return slope
+    shift = np.concatenate([[0.0], rate[:3]])
+    return np.concatenate([slope, 0.5 * (quaternion_product(knot[:4], shift) + quaternion_product(knot[4:], turn))])
+

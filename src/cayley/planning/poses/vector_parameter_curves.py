@@ -1,0 +1,152 @@
+"""Curves whose vector-parameter c = tan(phi/2) e, counted from the last knot, is a cubic of time: between two rotations
+with given angular velocities, and from knot to knot through many.
+
+    O(t) = O0 O(c)     c = x u^3 + y u^2 + z u     u = (t - t0)/h     w = 2 (c' - c x c')/(1 + c.c) in body axes
+Poses have dual vector-parameters and twists in place of these, by the same formulas. Two points are not time-reversal
+symmetric, and cost more than the least angular acceleration as the angle grows (1.02 times at 60 degrees, 1.5 at 120);
+half a turn has no vector-parameter. From knot to knot, errors grow by -3.7 at each: `rotation_spline` and
+`rotation_cubics`, which solve for all knots at once, do not.
+Source: Mladenova 9.2 (389)-(397), corrected as in spec E-67 to E-72.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import ModelWarning, SingularityError
+from cayley.geometry.motions.dual import Dual
+from cayley.geometry.rotations.quaternion import quaternion_conjugate, quaternion_product
+from cayley.planning.poses.pose_curve import PoseCurve
+from cayley.planning.poses.rotation_curve import RotationCurve, cross
+from cayley.planning.poses.rotation_splines import aligned, checked_poses, checked_rotations
+from cayley.planning.splines.pieces import checked_breaks, checked_vector
+
+_HALF_TURN = 1e-12  # of the cosine of half the angle
+_ALMOST = 0.1  # 168.5 degrees: from here on the greatest angular velocity is more than twice that of a spline
+
+
+def rotation_cubic(times: ArrayLike, rotations: ArrayLike, *,
+                   velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> RotationCurve:
+    """The curve between two rotations, quaternions (2, 4) or matrices (2, 3, 3), at two times, with the angular
+    `velocities` (3) in body axes at both.
+
+    >>> quarter = rotation_cubic([0.0, 1.0], [[1.0, 0.0, 0.0, 0.0], [0.5**0.5, 0.0, 0.0, 0.5**0.5]])
+    >>> (2 * np.degrees(np.arccos(quarter(0.5).q[0]))).round(6)                                       # not 45
+    np.float64(53.130102)
+    """
+    t = checked_breaks(times)
+    q = aligned(checked_rotations(rotations, 2), np.zeros(3))
+    w = [checked_vector(v, 3, "angular velocities") for v in velocities]
+    _look_at_turn(quaternion_product(quaternion_conjugate(q[0]), q[1])[0], "rotation_spline")
+    c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
+    return RotationCurve(t, [piece(q[0], c, t[1] - t[0])])
+
+
+def pose_cubic(times: ArrayLike, poses: ArrayLike, *,
+               twists: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> PoseCurve:
+    """The curve between two poses (2, 4, 4) at two times, with the `twists` (v; w) (6) in body axes at both; from rest
+    to rest it is about one line in space.
+    """
+    t = checked_breaks(times)
+    q = aligned(checked_poses(poses, 2), np.zeros(3))
+    w = [_dual(checked_vector(twist, 6, "twists")) for twist in twists]
+    _look_at_turn(quaternion_product(quaternion_conjugate(q[0, :4]), q[1, :4])[0], "pose_spline")
+    c = cubic(gap(q[0], q[1], t, 0), w[0], w[1], t[1] - t[0])
+    return PoseCurve(t, [piece(q[0], c, t[1] - t[0])])
+
+
+def _look_at_turn(cosine: float, instead: str) -> None:
+    """Warn of almost half a turn, by the cosine of half its angle: nearly all of it is passed in an instant."""
+    if _HALF_TURN < abs(cosine) < _ALMOST:
+        warnings.warn(f"the rotation is by {np.degrees(2.0 * np.arccos(abs(cosine))):.6g} degrees, and a cubic of the "
+                      "vector-parameter passes most of it in an instant, the faster the nearer it is to half a turn: "
+                      f"`{instead}` does not", ModelWarning, stacklevel=3)
+
+
+def rotation_forward(times: ArrayLike, rotations: ArrayLike, *, velocity: ArrayLike = 0.0,
+                     acceleration: ArrayLike = 0.0) -> RotationCurve:
+    """The curve through rotations, quaternions (k, 4) or matrices (k, 3, 3), at times (k), from the angular velocity
+    and acceleration (3) in body axes at the first, knot after knot, both continuous. Unstable: for a few knots.
+    """
+    t = checked_breaks(times)
+    q = aligned(checked_rotations(rotations, len(t)), np.zeros(3))
+    w = checked_vector(velocity, 3, "angular velocities")
+    return RotationCurve(t, _forward(t, q, w, checked_vector(acceleration, 3, "angular accelerations")))
+
+
+def pose_forward(times: ArrayLike, poses: ArrayLike, *, twist: ArrayLike = 0.0,
+                 acceleration: ArrayLike = 0.0) -> PoseCurve:
+    """The curve through poses (k, 4, 4) at times (k), from the twist (v; w) and its derivative (6) in body axes at the
+    first, knot after knot, both continuous. Unstable: for a few knots.
+    """
+    t = checked_breaks(times)
+    q = aligned(checked_poses(poses, len(t)), np.zeros(3))
+    first = checked_vector(twist, 6, "twists")
+    bend = checked_vector(acceleration, 6, "derivatives of twists")
+    return PoseCurve(t, _forward(t, q, _dual(first), _dual(bend)))
+
+
+def cubic(f: Scalar, w0: Scalar, w1: Scalar, h: float) -> tuple[Scalar, Scalar, Scalar]:
+    """z, y, x of the curve that reaches the vector-parameter f in the time h, with angular velocities at both ends."""
+    slope = 0.5 * h * (w1 + (f @ w1) * f + cross(f, w1))
+    z = 0.5 * h * w0
+    return z, 3.0 * f - 2.0 * z - slope, slope + z - 2.0 * f
+
+
+def _forward(t: Array, q: Array, velocity: Scalar, acceleration: Scalar) -> Array:
+    h = np.diff(t)
+    f = gap(q[0], q[1], t, 0)
+    z = 0.5 * h[0] * velocity
+    y = 0.25 * h[0]**2 * acceleration
+    x = f - z - y
+    pieces = [piece(q[0], (z, y, x), h[0])]
+    for i in range(1, len(h)):
+        ratio = h[i] / h[i - 1]
+        slope = ratio * (3.0 * x + 2.0 * y + z)
+        bend = ratio**2 * (6.0 * x + 2.0 * y)
+        size = 1.0 + f @ f
+        z = (slope - cross(f, slope)) / size
+        y = (bend - cross(f, bend) - 2.0 * (f @ slope) * z) / (2.0 * size)
+        f = gap(q[i], q[i + 1], t, i)
+        x = f - z - y
+        pieces.append(piece(q[i], (z, y, x), h[i]))
+    return np.array(pieces)
+
+
+def gap(first: Array, last: Array, t: Array, place: int) -> Scalar:
+    """The vector-parameter from one quaternion, or dual one, to another."""
+    back = quaternion_conjugate(first[:4])
+    turn = quaternion_product(back, last[:4])
+    if abs(turn[0]) <= _HALF_TURN:
+        raise SingularityError(f"from t = {t[place]:g} to {t[place + 1]:g} is half a turn, which has no "
+                               "vector-parameter: give a rotation between them, or use `rotation_spline` or "
+                               "`pose_spline`, for which it is as any other")
+    if len(first) == 4:
+        return turn[1:] / turn[0]
+    moved = quaternion_product(back, last[4:]) + quaternion_product(quaternion_conjugate(first[4:]), last[:4])
+    return Dual(turn[1:], moved[1:]) / Dual(turn[0], moved[0])
+
+
+def piece(q: Array, powers: tuple[Scalar, ...], h: float) -> Array:
+    """The coefficients (4, 4 or 8) of q (1, c) in powers of the time."""
+    rows = [q]
+    for j, c in enumerate(powers, 1):
+        if not isinstance(c, Dual):
+            rows.append(quaternion_product(q, _pure(c)) / h**j)
+            continue
+        turn = _pure(c.real)
+        moved = quaternion_product(q[:4], _pure(c.dual)) + quaternion_product(q[4:], turn)
+        rows.append(np.concatenate([quaternion_product(q[:4], turn), moved]) / h**j)
+    return np.array(rows)
+
+
+def _pure(vector: Array) -> Array:
+    return np.concatenate([[0.0], vector])
+
+
+def _dual(twist: Array) -> Dual:
+    """(v; w) as w + mu v."""
+    return Dual(twist[3:], twist[:3])

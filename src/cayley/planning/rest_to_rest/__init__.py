@@ -1,0 +1,1 @@
+"""Motions from rest to rest."""

@@ -1,0 +1,1 @@
+"""Splines and polynomials through points, as motions."""

@@ -1,0 +1,101 @@
+"""One polynomial that meets any list of conditions: positions, velocities, accelerations, jerks at any times.
+
+Its degree is the number of conditions less one. Sources: Ruggiu 5.4 (via points), spec S2-96.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import factorial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import chebyshev
+
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import PlanningError, SignatureError
+from cayley.geometry.batch import numbers
+from cayley.planning.splines.polynomials import Polynomials
+
+_ORDERS = ("q", "qd", "qdd", "qddd")
+_WORST = 1e13  # condition number of a system that is still an answer
+
+
+class At(NamedTuple):
+    """What a motion does at the time `t` [s]: any of position, velocity, acceleration, jerk, (n) or a number for all.
+    """
+
+    t: float
+    q: ArrayLike | None = None
+    qd: ArrayLike | None = None
+    qdd: ArrayLike | None = None
+    qddd: ArrayLike | None = None
+
+
+def polynomial_through(conditions: Sequence[At]) -> Polynomials:
+    """The polynomial, one a coordinate, that does what is asked at each time, from the first to the last of them. It is
+    written in powers of the time from each of them, in which it can be evaluated to all digits.
+
+    All coordinates have the same conditions, with values of their own. Two positions and velocities and accelerations
+    at both ends make a polynomial of degree five, two via points besides one of degree seven.
+
+    >>> move = polynomial_through([At(0.0, q=[0.0], qd=0.0, qdd=0.0), At(0.1, q=[0.02]), At(0.9, q=[0.98]),
+    ...                            At(1.0, q=[1.0], qd=0.0, qdd=0.0)])
+    >>> (729 * move.coefficients[0, 3:, 0]).round(6)
+    array([  21590.,  -82435.,  133074., -100100.,   28600.])
+    """
+    listed = [(float(numbers(at.t, "times")), order, numbers(getattr(at, name), f"values of {name}"))
+              for at in conditions for order, name in enumerate(_ORDERS) if getattr(at, name) is not None]
+    times = [t for t, _, _ in listed]
+    if not listed or min(times) == max(times):
+        raise PlanningError("a motion has conditions at two times or more: it takes a time > 0")
+    try:
+        n = np.broadcast_shapes((1,), *[value.shape for _, _, value in listed])
+    except ValueError:
+        raise SignatureError("the values of all conditions are (n), or a number for all coordinates; given were the "
+                             f"shapes {[value.shape for _, _, value in listed]}") from None
+    if len(n) != 1:
+        raise SignatureError(f"the values of conditions are (n), not of the shape {n}")
+    full = [(t, order, np.broadcast_to(value, n)) for t, order, value in listed]
+    breaks = np.unique(times)
+    return Polynomials(breaks, coefficients_of(full, breaks[:-1]))
+
+
+def coefficients_of(conditions: Sequence[tuple[float, int, Array]], origins: Array) -> Array:
+    """The coefficients (p, degree + 1, n), in powers of the time from each origin (p), of the polynomial with the value
+    of an order of derivative at each time: (t, order, value (n)).
+
+    The system is that of Chebyshev polynomials on the interval, which stays well conditioned; the answer is improved
+    once by its own residual.
+    """
+    times = np.array([t for t, _, _ in conditions])
+    values = np.array([value for _, _, value in conditions])
+    _check(times, conditions, values)
+    middle = 0.5 * (times.min() + times.max())
+    half = 0.5 * (times.max() - times.min())
+    count = len(conditions)
+    basis = np.eye(count)
+    rows = np.array([chebyshev.chebval((t - middle) / half, chebyshev.chebder(basis, order))
+                     for t, order, _ in conditions])
+    wanted = values * half ** np.array([[order] for _, order, _ in conditions])
+    scale = np.abs(rows).max(axis=1, keepdims=True)
+    if (scale == 0).any() or np.linalg.cond(rows / np.where(scale == 0, 1.0, scale)) > _WORST:
+        raise PlanningError("these conditions do not determine a polynomial: together they say something twice or "
+                            "contradict; leave one out, or ask for a position instead")
+    c = np.linalg.solve(rows / scale, wanted / scale)
+    c = c + np.linalg.solve(rows / scale, (wanted - rows @ c) / scale)
+    places = (origins - middle) / half
+    orders = [chebyshev.chebval(places, chebyshev.chebder(c, k)).T / (factorial(k) * half**k) for k in range(count)]
+    return np.stack(orders, axis=1)
+
+
+def _check(times: Array, conditions: Sequence[tuple[float, int, Array]], values: Array) -> None:
+    if not (np.isfinite(times).all() and np.isfinite(values).all()):
+        raise PlanningError("the times and values of conditions are finite numbers")
+    seen: set[tuple[float, int]] = set()
+    for t, order, _ in conditions:
+        if (t, order) in seen:
+            raise PlanningError(f"two conditions are on {_ORDERS[order]} at t = {t:g}: leave one out, or move it to "
+                                "another time")
+        seen.add((t, order))
+

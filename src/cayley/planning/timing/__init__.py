@@ -1,0 +1,1 @@
+"""Timing of paths under limits of velocity, acceleration, jerk and force."""

@@ -1,0 +1,1 @@
+"""Motions of joints that lead a tool along a path, and their inspection."""

@@ -1,0 +1,178 @@
+"""Joints that lead a tool along a path in space, on one posture; what stands against it is said before anything moves.
+
+The path is solved at places along it (`continuous_posture`), and the joints are cubic splines between them, over the
+length s of the path; places are added until the tool is nowhere farther from its path than a tolerance. What comes out
+is a path of the joints, a `Motion` whose time is s: `timed` lets it be passed by a law, `time_optimal` as fast as
+limits allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
+from cayley.kinematics.inverse.orientation_errors import moment_kernel
+from cayley.kinematics.inverse.task import Task
+from cayley.model.tree import Tree
+from cayley.planning.composed import Composed
+from cayley.planning.motion import Motion
+from cayley.planning.poses.pose_paths import PosePath, pose_path
+from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.splines.cubic_splines import cubic_spline
+from cayley.planning.splines.polynomials import Polynomials
+from cayley.planning.timing.limits import Machine, checked_configuration
+from cayley.showing import brief
+from cayley.wording import shown
+
+_FIRST = 33
+_MOST = 4097
+_HALVINGS = 24
+_SHARP = 1e-5  # of the length: places that had to be so close are about a corner
+_SHARE = 0.1  # of the tolerance: where the tool is farther off than this there are more places, if there must be any
+_ALMOST = 0.02  # of the largest that the smallest singular value has on the way
+
+
+@dataclass(frozen=True, eq=False)
+class FollowedPath:
+    """How a tool is led along a `path`: the `posture` at `places` (k) of it, how far the tool is from it between them,
+    metres and radians together, and how far it may be."""
+
+    path: PosePath
+    places: Array
+    posture: PostureResult
+    deviation: float
+    tolerance: float = np.inf
+
+    __repr__ = brief
+
+    @property
+    def status(self) -> str:
+        """"followed"; "lost" where the posture could not be continued to the end of the path; "coarse" where the tool
+        is farther from it than the tolerance."""
+        return "coarse" if self._is_coarse else self.posture.status
+
+    @property
+    def _is_coarse(self) -> bool:
+        return self.deviation > self.tolerance
+
+    @cached_property
+    def joints(self) -> Polynomials:
+        """The joints along the path, over its length s, smooth between its corners; an error if the posture is lost on
+        the way."""
+        if self.posture.reason:
+            raise UnreachableError(f"the path is not followed to its end: {self.complaints[0]}")
+        cuts = np.searchsorted(self.places, self._sections)
+        pieces = [cubic_spline(self.places[a:b + 1], self.posture.q[a:b + 1], "not-a-knot").raised(3).coefficients
+                  for a, b in pairwise(cuts)]
+        return Polynomials(self.places, np.concatenate(pieces))
+
+    @property
+    def _sections(self) -> list[float]:
+        """The places between which the path has no corner."""
+        return [0.0, *self.path.corners, self.path.length]
+
+    def timed(self, duration: float, law: str = "3-4-5") -> Motion:
+        """The motion along the whole path in a duration [s], from rest to rest by a law of `point_to_point`, which at
+        each corner of the path comes to rest as well."""
+        sections = [point_to_point([a], [b], law=law, duration=duration * (b - a) / self.path.length)
+                    for a, b in pairwise(self._sections)]
+        return Composed(self.joints, sections[0].then(*sections[1:]) if len(sections) > 1 else sections[0])
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What stands against moving so, in sentences: a posture that is lost, postures that are almost singular,
+        joints beyond their limits; nothing if all is well."""
+        reached = self.posture.reached
+        said = []
+        if self.posture.reason:
+            at = self.places[max(reached - 1, 0)]
+            said.append(f"from s = {at:.6g} on {self.posture.reason}")
+        if self._is_coarse:
+            said.append(f"the tool is {self.deviation:.3g} off the path between {len(self.places)} places, more than "
+                        f"the tolerance of {self.tolerance:.3g}: if the path has a corner, make it of two with `then`")
+        steps = np.diff(self.places)
+        if steps.min() < _SHARP * self.path.length:
+            said.append(f"at s = {self.places[int(steps.argmin())]:.6g} the joints turn sharply: if the path has a "
+                        "corner there, make it of two with `then`, between which the tool stops")
+        values = self.posture.smallest_singular_value[:reached]
+        if reached and values.min() < _ALMOST * values.max():
+            at = self.places[int(np.argmin(values))]
+            said.append(f"at s = {at:.6g} the posture is almost singular (smallest singular value {values.min():.3g}, "
+                        f"elsewhere up to {values.max():.3g}): joints move {values.max() / values.min():.3g} times as "
+                        "far there")
+        said += [f"{name} leaves its limits from s = {self.places[first]:.6g} on, by {most:.3g} at most"
+                 for name, first, most in self.posture.limits_crossed]
+        return tuple(said)
+
+
+def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
+           task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
+    """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
+    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. The path may
+    be a motion of poses, as `pose_spline` makes: s is then its time, and the `joints` are a motion as it is. What a
+    redundant arm has to spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
+
+    >>> import cayley as cy
+    >>> from cayley.planning import straight_line
+    >>> arm = cy.load("puma560")
+    >>> q = np.array([0.3, -0.9, 0.8, 0.4, 0.9, -0.3])
+    >>> first, last = arm.pose(q, "tool"), arm.pose(q, "tool")
+    >>> last[1, 3] += 0.1
+    >>> found = follow(arm, straight_line(first, last), "tool", q)
+    >>> found.status, found.complaints, bool(found.deviation < 1e-6)
+    ('followed', (), True)
+    >>> move = found.timed(2.0)
+    >>> bool(abs(arm.pose(move(1.0).q, "tool")[1, 3] - first[1, 3] - 0.05) < 1e-6)
+    True
+    """
+    tree = machine.tree
+    if tree.nq != tree.nv:
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path leads them")
+    if not isinstance(path, (PosePath, Motion)):
+        raise SignatureError(f"what is followed is a path of poses, as straight_line makes, or a motion of "
+                             f"poses, not {shown(path)}")
+    way = pose_path(path) if isinstance(path, Motion) else path
+    at = checked_configuration(start, "the configuration to begin near", tree.nq)
+    if not tolerance > 0:
+        raise SignatureError(f"the tolerance of a path is positive, not {tolerance}")
+    places = _places(way, _FIRST)
+    for left in reversed(range(_HALVINGS)):
+        posture = continuous_posture(tree, way(places), frame, at, task=task, secondary=secondary)
+        found = FollowedPath(way, places, posture, np.nan)
+        if posture.reason:
+            return found
+        off = _deviations(tree, found, frame, task)
+        if off.max() <= tolerance or len(places) >= _MOST or not left:
+            return FollowedPath(way, places, posture, float(off.max()), tolerance)
+        places = np.sort(np.concatenate([places, _middles(places)[off > _SHARE * tolerance]]))
+    raise AssertionError("there is always a last round")
+
+
+def _places(path: PosePath, number: int) -> Array:
+    """About so many places along a path, evenly between its corners, which are among them."""
+    ends = [0.0, *path.corners, path.length]
+    parts = [np.linspace(a, b, max(4, round((number - 1) * (b - a) / path.length)), endpoint=False)
+             for a, b in pairwise(ends)]
+    return np.concatenate([*parts, [path.length]])
+
+
+def _deviations(tree: Tree, found: FollowedPath, frame: str, task: str | Sequence[bool]) -> Array:
+    """How far the frame is from the path halfway between the places."""
+    wanted = Task.of(tree, task, "world")
+    look = kept(tree, ("moment", frame, wanted, "rotation vector"),
+                lambda: moment_kernel(tree, frame, wanted, "rotation vector"))
+    middles = _middles(found.places)
+    here = look(found.joints(middles).q, found.path(middles), np.zeros(6))
+    return np.hypot(here.distance, here.angle)
+
+
+def _middles(places: Array) -> Array:
+    return (places[1:] + places[:-1]) / 2

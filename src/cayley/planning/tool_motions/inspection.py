@@ -1,0 +1,225 @@
+"""What a planned motion does, before it is done: where every link is, how near the links come to obstacles and to being
+singular, and when.
+
+The motion is looked at in even steps; each smallest value is then sought between the samples beside it. A distance of
+moving shapes may have more minima than samples show: the step says how closely is looked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array
+from cayley.errors import ModelError, SignatureError
+from cayley.geometry.array_shapes import Shape, distance, least_apart
+from cayley.kinematics.frame_kernels import body_pose_kernel
+from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.model.constraints import check_independent
+from cayley.model.tree import Tree
+from cayley.planning.motion import Motion
+from cayley.planning.timing.limits import Machine
+from cayley.showing import brief
+from cayley.wording import did_you_mean
+
+_NOTHING = 1e-12  # of the largest singular value
+_SINGULAR = 1e-3  # of the largest that the smallest singular value has
+_SAMPLES = 200
+_CHUNK = 32
+_LOOKS = 11
+_CLOSER = 17
+
+
+class Clearance(NamedTuple):
+    """How near a body comes to an obstacle: the smallest distance [m], zero or negative where they touch, and when
+    [s]."""
+
+    body: str
+    obstacle: str
+    distance: float
+    time: float
+
+
+class SmallestSingularValue(NamedTuple):
+    """A minimum of the smallest singular value of the task's Jacobian, and when [s]."""
+
+    value: float
+    time: float
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What is found of a motion; made by `inspect_motion`.
+
+    times            (k) [s] at which it was looked at
+    poses            (k, 4, 4) of every body, by name, in the root's frame
+    clearances       of every body with shapes to every obstacle, the nearest first
+    singular_values  (k) the smallest of the task's Jacobian; none without a frame
+    minima           its minima in time, the smallest first; none within the times in which it is zero
+    beyond_limits    joint coordinates that leave their limits: (name, when first [s], by how much at most)
+    """
+
+    times: Array
+    poses: Mapping[str, Array]
+    clearances: tuple[Clearance, ...]
+    singular_values: Array
+    minima: tuple[SmallestSingularValue, ...]
+    beyond_limits: tuple[tuple[str, float, float], ...]
+    _largest: float = field(default=np.nan, repr=False)
+    _whiles: tuple[tuple[float, float], ...] = field(default=(), repr=False)  # in which the posture is singular [s]
+
+    __repr__ = brief
+
+    @property
+    def collides(self) -> bool:
+        """Whether some body touches an obstacle."""
+        return bool(self.clearances) and self.clearances[0].distance <= 0
+
+    @property
+    def singular_instants(self) -> tuple[float, ...]:
+        """When [s] the posture is singular, or almost, in time; of a while in which it is, the beginning."""
+        found = [each.time for each in self.minima if each.value <= _SINGULAR * self._largest]
+        return tuple(sorted([*found, *[begin for begin, _ in self._whiles]]))
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """What stands against this motion, in sentences; nothing if all is well."""
+        said = [f"{each.body} touches {each.obstacle} at t = {each.time:.6g} s" for each in self.clearances
+                if each.distance <= 0]
+        ends = dict(self._whiles)
+        said += [f"the posture is singular from t = {time:.6g} to {ends[time]:.6g} s" if time in ends else
+                 f"the posture is singular at t = {time:.6g} s" for time in self.singular_instants]
+        said += [f"{name} leaves its limits from t = {time:.6g} s on, by {most:.3g} at most"
+                 for name, time, most in self.beyond_limits]
+        return tuple(said)
+
+
+def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Shape | Sequence[Shape]] | None = None,
+                   obstacles: Mapping[str, Shape | Sequence[Shape]] | None = None, frame: str | None = None,
+                   task: str | Sequence[bool] = "pose", step: float | None = None) -> Inspection:
+    """Look at a planned motion of a mechanism: `shapes` (spheres, capsules, boxes) by the names of the bodies they are
+    fixed to, `obstacles` by names, in the root's frame; singular values of a `frame` and the rows of a task; in steps
+    of time [s], two hundred if not said. `machine.animate(motion, "move.gif")` shows it.
+
+    >>> import cayley as cy
+    >>> from cayley.geometry.array_shapes import Capsule, Sphere
+    >>> from cayley.planning import point_to_point
+    >>> arm = cy.load("planar2r")
+    >>> move = point_to_point([0.2, 1.0], [1.2, -1.0], duration=2.0)
+    >>> seen = inspect_motion(arm, move, shapes={"link2": Capsule(0.05, [0.0, 0.0, 0.0], [0.4, 0.0, 0.0])},
+    ...                       obstacles={"post": Sphere(0.1, [0.8, 0.75, 0.0])}, frame="tool",
+    ...                       task=(True, True, False, False, False, False))
+    >>> [round(t, 6) for t in seen.singular_instants], seen.complaints
+    ([1.0], ('the posture is singular at t = 1 s',))
+    >>> nearest = seen.clearances[0]
+    >>> nearest.obstacle, round(nearest.distance, 3), round(nearest.time, 2)
+    ('post', 0.053, 1.03)
+    """
+    tree = machine.tree
+    if motion.nq != tree.nq:
+        raise SignatureError(f"the motion is of {motion.nq} coordinates, and {tree.name} has {tree.nq}")
+    pause = motion.duration / _SAMPLES if step is None else float(step)
+    times, states = motion.sampled(pause)
+    look = body_pose_kernel(tree)
+    poses = look(states.q)
+    clearances = _clearances(tree, motion, times, poses, look, shapes or {}, obstacles or {})
+    values, minima, whiles = _singular_values(tree, motion, times, states.q, frame, task)
+    return Inspection(times, {body.name: poses[:, k] for k, body in enumerate(tree.bodies)}, clearances, values, minima,
+                      _beyond_limits(tree, times, states.q), float(values.max(initial=0.0)), whiles)
+
+
+def _clearances(tree: Tree, motion: Motion, times: Array, poses: Array, look: Kernel,
+                shapes: Mapping[str, Shape | Sequence[Shape]], obstacles: Mapping[str, Shape | Sequence[Shape]]
+                ) -> tuple[Clearance, ...]:
+    names = [body.name for body in tree.bodies]
+    found = []
+    for body, own in shapes.items():
+        if body not in names:
+            raise ModelError(f"there is no body {body!r} of {tree.name}{did_you_mean(body, names)}; it has "
+                             f"{', '.join(names)}")
+        number = names.index(body)
+        for obstacle, others in obstacles.items():
+            pairs = [(a, b) for a in _listed(own) for b in _listed(others)]
+            nearest = [_nearest(motion, times, poses[:, number], look, number, a, b) for a, b in pairs]
+            found += [Clearance(body, obstacle, *min(nearest))] if nearest else []
+    return tuple(sorted(found, key=lambda each: each.distance))
+
+
+def _listed(shapes: Shape | Sequence[Shape]) -> Sequence[Shape]:
+    return [shapes] if isinstance(shapes, Shape) else shapes
+
+
+def _nearest(motion: Motion, times: Array, poses: Array, look: Kernel, number: int, own: Shape, other: Shape
+             ) -> tuple[float, float]:
+    """The smallest distance and its time: of the samples those first that could be nearest, then between them."""
+    bound = least_apart(own, other, poses)
+    order = np.argsort(bound)
+    best = np.inf
+    at = 0
+    for start in range(0, len(order), _CHUNK):
+        chunk = order[start:start + _CHUNK]
+        if bound[chunk[0]] >= best:
+            break
+        here = distance(own, other, poses[chunk])
+        if here.min() < best:
+            best = float(here.min())
+            at = int(chunk[np.argmin(here)])
+    return _refined(lambda t: distance(own, other, look(motion.position(t))[:, number]), times, at, best)
+
+
+def _refined(values: Callable[[Array], Array], times: Array, at: int, best: float) -> tuple[float, float]:
+    """The least value and its time, sought between the samples beside the best one, by closer and closer looks."""
+    low = times[max(at - 1, 0)]
+    high = times[min(at + 1, len(times) - 1)]
+    instant = float(times[at])
+    for _ in range(_LOOKS):
+        t = np.linspace(low, high, _CLOSER)
+        found = values(t)
+        nearest = int(np.argmin(found))
+        if found[nearest] < best:
+            best = float(found[nearest])
+            instant = float(t[nearest])
+        low = t[max(nearest - 1, 0)]
+        high = t[min(nearest + 1, _CLOSER - 1)]
+    return best, instant
+
+
+def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: str | None,
+                     task: str | Sequence[bool]
+                     ) -> tuple[Array, tuple[SmallestSingularValue, ...], tuple[tuple[float, float], ...]]:
+    """The smallest singular values, their minima, and from when to when they are zero to rounding."""
+    if frame is None:
+        return np.zeros(0), (), ()
+    check_independent(tree, "singular values along a motion", frame)
+    rows = [k for k, asked in enumerate(Task.of(tree, task, "world").rows) if asked]
+    J = kept(tree, ("rows of the task", frame, tuple(rows)), lambda: kernel(
+        f"({tree.nq})->({len(rows)},{tree.nv})", name="task_rows")(
+            lambda q: general_jacobian(tree, q, frame, axes="world")[rows]))
+
+    def smallest(configuration: Array) -> Array:
+        return np.linalg.svd(J(configuration), compute_uv=False)[..., -1]
+
+    every = np.linalg.svd(J(q), compute_uv=False)
+    values = every[..., -1]
+    is_zero = values <= _NOTHING * every.max(initial=0.0)
+    within = is_zero & (np.append(is_zero[1:], False) | np.append(False, is_zero[:-1]))  # with a neighbour
+    changes = np.flatnonzero(np.diff(np.concatenate([[False], within, [False]]).astype(int)))
+    whiles = tuple((float(times[a]), float(times[b - 1])) for a, b in changes.reshape(-1, 2))
+    edges = np.concatenate([[np.inf], values, [np.inf]])
+    lowest = np.flatnonzero((values <= edges[:-2]) & (values <= edges[2:]) & ~within)
+    minima = [SmallestSingularValue(*_refined(lambda t: smallest(motion.position(t)), times, int(k),
+                                              float(values[k]))) for k in lowest]
+    return values, tuple(sorted(minima)), whiles
+
+
+def _beyond_limits(tree: Tree, times: Array, q: Array) -> tuple[tuple[str, float, float], ...]:
+    beyond = np.maximum(np.maximum(tree.lower - q, q - tree.upper), 0.0)
+    names = [joint.name for joint in tree.joints for _ in range(joint.motion.nq)]
+    return tuple((names[k], float(times[int(np.argmax(beyond[:, k] > 1e-12))]), float(beyond[:, k].max()))
+                 for k in range(tree.nq) if beyond[:, k].max() > 1e-12)

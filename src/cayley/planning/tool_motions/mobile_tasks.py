@@ -1,0 +1,305 @@
+"""A platform on wheels that carries an arm: a program along segments and arcs with fixed steering to the hand-over
+pose, and there the arm's task, as one motion of one mechanism.
+
+    xd = v cos(theta),   yd = v sin(theta),   thetad = v tan(phi) / L        the program: v and phi in time
+    A qd = 0                                  what all other joints of the platform do, wheels and castors
+    O(t), p(t)                                the tool: cubics in vector-parameters from knot to knot, polynomials
+    (v; w) = J qd                             what the arm's joints do
+Source: Mladenova 9.1, 9.2.3, completed as in spec R-65.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError
+from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel, row_names
+from cayley.kinematics.frame_kernels import pose_matrix
+from cayley.machines.rolling.steered_path import SteeredProgram
+from cayley.model.joint_kinds import Motion as Fixed
+from cayley.model.parts import Limits
+from cayley.model.tree import Tree
+from cayley.planning.motion import Motion
+from cayley.planning.splines.knots import through_knots
+from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
+from cayley.planning.tool_motions.tool_following import follow_tool
+from cayley.wording import shown
+
+if TYPE_CHECKING:
+    from cayley.planning.tool_motions.via_poses import WithTree
+
+_KNOTS = 48  # of a phase of the program
+_ALLOWED = 1e-9  # of the velocities: what constraints may be off
+_STEPS = 2  # of integration from knot to knot
+
+
+@dataclass(frozen=True, eq=False)
+class PlatformTask:
+    """The task of a mechanism `tree`: the platform's `program`, and the motion of the joints `arm_joints`, which begins
+    when the platform has arrived. `motion` is that of all coordinates; `hand_over` when the arm takes over [s]."""
+
+    tree: Tree
+    program: SteeredProgram
+    arm: Motion | None
+    arm_joints: tuple[str, ...]
+    start: Array
+    base: str
+    steering: str | None
+    timing: GripperTiming | None = None
+    """What limits the arm's speed, of a task `within` limits."""
+
+    @property
+    def hand_over(self) -> float:
+        return self.program.duration
+
+    @property
+    def duration(self) -> float:
+        return self.hand_over if self.arm is None else self.arm.end
+
+    @property
+    def hand_over_pose(self) -> Array:
+        """x, y and heading of the platform where the arm takes over."""
+        return self.program.path.end
+
+    @property
+    def arm_places(self) -> Array:
+        """Where in q, and in qd, the arm's joints are."""
+        return np.array([self.tree.q_slices[self.tree.joint_number(name)].start for name in self.arm_joints], dtype=int)
+
+    @cached_property
+    def drive(self) -> Motion:
+        """The motion of all coordinates until the hand-over."""
+        return _driven(self.tree, self.program, self.start, self.base, self.steering)
+
+    @cached_property
+    def motion(self) -> Motion:
+        """The motion of all coordinates, from the start to the end of the arm's task."""
+        if self.arm is None:
+            return self.drive
+        t = self.arm.breaks
+        there = self.drive(self.hand_over).q
+        q = np.tile(there, (len(t), 1))
+        rates = np.zeros((2, len(t), self.tree.nv))
+        own = self.arm(t)
+        q[:, self.arm_places] = own.q
+        rates[0][:, self.arm_places] = own.qd
+        rates[1][:, self.arm_places] = own.qdd
+        return self.drive.then(through_knots(t, q, *rates))
+
+
+    def within(self, limits: GripperLimits, *, frame: str = "tool", load: Load | None = None) -> PlatformTask:
+        """The same task with the arm as fast as the limits of its gripper allow, or as slow as they ask."""
+        if self.arm is None:
+            raise ConventionError(f"the arm of {self.tree.name} has no task whose speed could be limited")
+        standing = standing_arm(self.tree, self.drive(self.hand_over).q, self.arm_joints)
+        timing = gripper_timing(standing, self.arm, frame, limits, load=load)
+        return replace(self, arm=timing.motion, timing=timing)
+
+
+def platform_task(mechanism: WithTree | Tree, program: SteeredProgram, *, start: ArrayLike | None = None,
+                  poses: ArrayLike | None = None, times: ArrayLike | None = None, frame: str = "tool",
+                  relative_to: str = "world", arm: Sequence[str] | None = None, base: str = "base",
+                  steering: str | None = "steering") -> PlatformTask:
+    """The task of a platform with an arm: first the program, then the tool through poses.
+
+    program      where the platform drives, and when; its path must start where the platform is in `start` (nq)
+    poses        (k, 4, 4) of the tool, after that at the hand-over, at `times` (k) [s] after it, at rest at its ends;
+                 in the root's frame, or `relative_to` another, as the platform's own
+    arm          the joints that the arm moves with, and that are held while it drives; left out: those between the
+                 platform and the `frame`
+    base         the planar joint of the platform, whose x is ahead; `steering`: the joint of its steered wheel, None if
+                 it has none, as a cart that steers with two driven wheels
+
+    `UnreachableError` where the arm does not reach a pose, `PlanningError` where the wheels do not allow the program.
+    """
+    tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
+    q = tree.neutral if start is None else np.array(start, dtype=float)
+    if q.shape != (tree.nq,) or not np.isfinite(q).all():
+        raise ConventionError(f"a platform task of {tree.name} starts from one configuration of {tree.nq} finite "
+                              f"numbers, not {shown(start)}")
+    _check_start(tree, program, q, base, steering)
+    names = tuple(arm) if arm is not None else _between(tree, base, frame)
+    for name in names:
+        if tree.joints[tree.joint_number(name)].motion.nq != 1:
+            raise ModelError(f"joint {name!r} of the arm of {tree.name} has more than one coordinate, or none")
+    task = PlatformTask(tree, program, None, names, q, base, steering)
+    if poses is None:
+        return task
+    if not names:
+        raise ModelError(f"no joints of {tree.name} are between its platform and {frame!r}: say which the arm has")
+    there = task.drive(program.duration).q
+    return replace(task, arm=_arm_motion(tree, there, names, poses, times, frame, relative_to, program.duration))
+
+
+# The platform
+
+
+def _check_start(tree: Tree, program: SteeredProgram, q: Array, base: str, steering: str | None) -> None:
+    joint = tree.joints[tree.joint_number(base)]
+    if joint.motion.word != "planar":
+        raise ConventionError(f"the platform of {tree.name} moves by a planar joint, and {base!r} is "
+                              f"{joint.motion.word}")
+    place = tree.q_slices[tree.joint_number(base)]
+    off = q[place] - np.asarray(program.path.start)
+    if np.abs(off).max() > _ALLOWED:
+        raise PlanningError(f"the path starts at {program.path.start}, and {base!r} of {tree.name} at "
+                            f"{np.round(q[place], 6).tolist()}: begin the path there")
+    if steering is not None:
+        at = tree.q_slices[tree.joint_number(steering)]
+        if abs(q[at.start] - program.path.pieces[0][1]) > _ALLOWED:
+            raise PlanningError(f"the path starts with {steering!r} at {program.path.pieces[0][1]:.6g} rad, and it is "
+                                f"at {q[at.start]:.6g} rad: start from there")
+        limits = tree.joints[tree.joint_number(steering)].limits
+        for number, (_, angle) in enumerate(program.path.pieces):
+            if not limits.lower[0] <= angle <= limits.upper[0]:
+                raise UnreachableError(f"piece {number} of the path holds {steering!r} at {angle:.6g} rad, beyond its "
+                                       f"limits {limits.lower[0]:.6g} and {limits.upper[0]:.6g}")
+
+
+def _driven(tree: Tree, program: SteeredProgram, start: Array, base: str, steering: str | None) -> Motion:
+    ends = program.phase_times
+    inner = np.linspace(0.0, 1.0, _KNOTS, endpoint=False)
+    t = np.append((ends[:-1, None] + np.diff(ends)[:, None] * inner).ravel(), ends[-1])
+    wheels = _Wheels(tree, program, base, steering)
+    q = [start]
+    for a, b in pairwise(t):
+        q.append(wheels.integrated(q[-1], a, b))
+    states = [wheels.motion(time, at) for time, at in zip(t, q, strict=True)]
+    return through_knots(t, np.array(q), np.array([qd for qd, _ in states]), np.array([qdd for _, qdd in states]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Wheels:
+    """What the joints of the platform do while it follows its program; those that the program does not say, and that
+    are no wheels, stand."""
+
+    tree: Tree
+    program: SteeredProgram
+    base: str
+    steering: str | None
+
+    @cached_property
+    def known(self) -> Array:
+        """Which velocities (nv) the program says: of the base, of the steering, and of all that no wheel needs."""
+        tree = self.tree
+        every = [np.abs(self._A(q)).max(axis=0) for q in tree.neutral + np.random.default_rng(0).normal(
+            size=(3, tree.nq)) * 0.3]
+        named = np.max(every, axis=0) < _ALLOWED
+        for name in (self.base, self.steering):
+            if name is not None:
+                named[tree.v_slices[tree.joint_number(name)]] = True
+        return named
+
+    def _A(self, q: Array) -> Array:
+        return np.asarray(kept(self.tree, "constraint Jacobian", lambda: jacobian_kernel(self.tree))(q))
+
+    def motion(self, t: float, q: Array) -> tuple[Array, Array]:
+        """Velocities and accelerations (nv)."""
+        tree = self.tree
+        told = self.program(t)
+        heading = q[tree.q_slices[tree.joint_number(self.base)]][2]
+        bend = np.tan(told.steering) / self.program.path.wheelbase
+        along = np.array([np.cos(heading), np.sin(heading), bend])
+        across = np.array([-np.sin(heading), np.cos(heading), 0.0])
+        qd, qdd = np.zeros(tree.nv), np.zeros(tree.nv)
+        place = tree.v_slices[tree.joint_number(self.base)]
+        qd[place] = told.roll_rate * along
+        qdd[place] = told.roll_acceleration * along + told.roll_rate**2 * bend * across
+        if self.steering is not None:
+            at = tree.v_slices[tree.joint_number(self.steering)]
+            qd[at] = told.steering_rate
+            qdd[at] = told.steering_acceleration
+        A = self._A(q)
+        free = ~self.known
+        qd[free] = self._followed(A, free, -A @ qd, t, float(np.abs(qd).max()))
+        drift = np.asarray(kept(tree, "constraint drift", lambda: drift_kernel(tree))(q, qd))
+        qdd[free] = self._followed(A, free, -A @ qdd - drift, t, float(np.abs(qdd).max() + np.abs(drift).max()))
+        return qd, qdd
+
+    def _followed(self, A: Array, free: Array, wanted: Array, t: float, size: float) -> Array:
+        found = np.linalg.lstsq(A[:, free], wanted, rcond=_ALLOWED)[0]
+        left = np.abs(A[:, free] @ found - wanted)
+        if left.max(initial=0.0) > _ALLOWED * (1.0 + size):
+            row = row_names(self.tree)[int(np.argmax(left))]
+            raise PlanningError(f"{row.constraint!r} of {self.tree.name} does not allow the program at t = {t:.6g} s "
+                                f"({row.holds}): the wheelbase of the path, {self.program.path.wheelbase:g} m, or the "
+                                "axes of the platform are other ones")
+        return found
+
+    def integrated(self, q: Array, start: float, end: float) -> Array:
+        """The configuration some time later: the base is where the path says, the others follow by their rates."""
+        tree = self.tree
+        h = (end - start) / _STEPS
+        for k in range(_STEPS):
+            t = start + k * h
+            k1 = self.motion(t, q)[0]
+            k2 = self.motion(t + h / 2, self._placed(q + h / 2 * k1, t + h / 2))[0]
+            k3 = self.motion(t + h / 2, self._placed(q + h / 2 * k2, t + h / 2))[0]
+            k4 = self.motion(t + h, self._placed(q + h * k3, t + h))[0]
+            q = self._placed(q + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), t + h)
+        if tree.nq != tree.nv:
+            raise ModelError(f"{tree.name} has joints with quaternions, which are no polynomials")
+        return q
+
+    def _placed(self, q: Array, t: float) -> Array:
+        q = q.copy()
+        q[self.tree.q_slices[self.tree.joint_number(self.base)]] = self.program.pose(t)
+        if self.steering is not None:
+            q[self.tree.q_slices[self.tree.joint_number(self.steering)]] = self.program(t).steering
+        return q
+
+
+# The arm
+
+
+def _between(tree: Tree, base: str, frame: str) -> tuple[str, ...]:
+    """The moving joints from the platform to a frame; none if there is no such frame, or it is on the platform."""
+    if frame not in (*tree.frame_names, *[body.name for body in tree.bodies]):
+        return ()
+    platform = tree.body_number(tree.joints[tree.joint_number(base)].child)
+    path = [tree.joints[number] for number in tree.path(tree.body_number(tree.frame(frame).body))]
+    if platform not in [tree.body_number(joint.child) for joint in path]:
+        return ()
+    return tuple(joint.name for joint in path if joint.motion.nv and joint.name != base)
+
+
+def standing_arm(tree: Tree, q: Array, joints: Sequence[str]) -> Tree:
+    """The arm on the platform where it stands: all other joints fixed where they are in q (nq), no constraints."""
+    fixed = []
+    for number, joint in enumerate(tree.joints):
+        if joint.name not in joints and joint.motion.nv:
+            R, p = joint.motion.pose(q[tree.q_slices[number]])
+            pose = np.eye(4)
+            pose[:3, :3] = R
+            pose[:3, 3] = p
+            joint = replace(joint, motion=Fixed(), limits=Limits(), mimic=None, placement=joint.placement @ pose)
+        fixed.append(joint)
+    return replace(tree.spanning_tree(), joints=tuple(fixed))
+
+
+def _arm_motion(tree: Tree, q: Array, joints: tuple[str, ...], poses: ArrayLike, times: ArrayLike | None, frame: str,
+                relative_to: str, hand_over: float) -> Motion:
+    standing = standing_arm(tree, q, joints)
+    places = [tree.q_slices[tree.joint_number(name)] for name in joints]
+    own = np.concatenate([q[place] for place in places])
+    goals = np.asarray(poses, dtype=float)
+    after = np.asarray([] if times is None else times, dtype=float)
+    if goals.ndim != 3 or goals.shape[1:] != (4, 4) or after.shape != goals.shape[:1] or not len(goals):
+        raise ConventionError(f"the arm's task has poses (k, 4, 4) and as many times (k) after the hand-over, not "
+                              f"{goals.shape} and {after.shape}")
+    if relative_to != "world":
+        goals = np.asarray(pose_matrix(standing, own, relative_to, relative_to="world"), dtype=float) @ goals
+    if not (after > 0).all():
+        raise PlanningError(f"the arm's poses are after the hand-over: their times are positive, not {after.tolist()}")
+    try:
+        return follow_tool(standing, goals, np.concatenate([[0.0], after]), frame, own).shifted(hand_over)
+    except (UnreachableError, SingularityError) as error:
+        raise type(error)(f"after the hand-over at {np.round(q[:3], 4).tolist()}: {error}") from error

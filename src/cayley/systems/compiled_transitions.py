@@ -1,0 +1,323 @@
+"""Transitions inside compiled steps: each trajectory of a batch has its own, at its own instants.
+
+A step is tried. If a guard has gone through zero at its end, shorter trials from the same point find the instant: the
+ends of the interval in which it lies come together by the method of false position, in Illinois' form, with bisection
+now and then. There the jump is made, modes change, and what is left of the step is tried in turn. Trajectories that
+have made their step stand still while their neighbours search.
+
+    side      of each guard: +1 or -1, the side of zero that it is on
+    crossed   a guard that is watched in the present modes, and is beyond zero in its direction
+    low, high the trials (time from the point) before and after the instant; high = 0 while none has crossed
+The instant is found to a few units of rounding of the step. A step with more than a bound of instants is an event
+storm: the trajectory ends there, as NaN. Sources: Dowell & Jarratt 1971 for Illinois' form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import SignatureError
+from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point
+from cayley.systems.guards import Guards, side_of
+from cayley.systems.layout import State, joined
+from cayley.systems.output_kernels import text_kernel
+from cayley.systems.record import Record
+from cayley.systems.system import System
+from cayley.systems.trajectory import Log
+
+ITERATIONS = 60  # trials for one instant
+BISECTION = 4  # every so many trials
+_PATIENCE = 20.0  # after so many trials only bisection: a guard may be zero to the last digit at an end of the interval
+_WIDE = 1e-6  # of a step: an interval that is no instant
+STORM, UNLOCATED = 1.0, 2.0  # what `trouble` may be
+
+
+class Search(NamedTuple):
+    """Where a trajectory is in its step."""
+
+    turn: Scalar  # 0 or 1: that of the last step that is made; the present one has the other
+    since: Scalar  # the time in the step that is done
+    length: Scalar  # of the present trial
+    low: Scalar
+    high: Scalar
+    last: Scalar  # which end moved last: -1 low, +1 high
+    weight: Scalar  # of the guards' values at the end that did not move
+    tried: Scalar  # trials since the search began
+    fresh: Scalar  # 1 where the point is at a transition
+    instants: Scalar  # in this step
+    trouble: Scalar
+    count: Scalar  # of all transitions
+
+
+_NUMBERS = len(Search._fields)
+
+
+class Memory(NamedTuple):
+    """All that is carried from trial to trial; guards (n) are in the order of the transitions."""
+
+    search: Search
+    sides: Array
+    at_low: Array  # values of the guards there
+    at_high: Array
+    times: Array  # of what has happened
+    numbers: Array  # which transitions they were
+
+
+class Interval(NamedTuple):
+    """The interval of the instant after a trial, and what the trial has found."""
+
+    g: Array  # the guards at its end
+    crossed: list[Any]  # which of them are beyond zero
+    beyond: Array  # whether any is
+    low: Scalar
+    high: Scalar
+    near: Array  # whether the ends are together
+    found: Array  # whether this is the instant
+    passed: Array  # whether nothing has happened
+
+
+@dataclass(frozen=True)
+class Watching:
+    """The transitions of a system in rollouts. What is carried is one vector: the search, the sides of the guards,
+    their values at low and high, and the times and numbers of what has happened.
+    """
+
+    system: System
+    parameters: tuple[str, ...]
+    instants: int
+    remembered: int
+    of_step: bool = False  # only what happened in the present step is counted and remembered, with times since it began
+
+    def __post_init__(self) -> None:
+        if self.instants < 1 or self.remembered < 0:
+            raise SignatureError("a rollout allows at least one event in a step, and remembers none or more; given "
+                                 f"were {self.instants} and {self.remembered}")
+
+    @cached_property
+    def guards(self) -> Guards:
+        return Guards(self.system)
+
+    @property
+    def size(self) -> int:
+        return _NUMBERS + 3 * len(self.guards) + 2 * self.remembered
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """What a stage takes for it."""
+        return {"watched": (self.size,), "turn": (), "rounding": ()}
+
+    @property
+    def most_trials(self) -> int:
+        return (self.instants + 1) * (ITERATIONS + 3)
+
+    # Before and after
+
+    def start(self, x: Array, t: Array, given: Mapping[str, Array], changing: Sequence[str],
+              parameters: Mapping[str, Array], step: ArrayLike) -> Array:
+        """The vectors (..., size) at the start, given states (..., n)."""
+        u = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in changing else given[n]
+             for n, port in self.system.ports.items()]
+        p = [parameters.get(n, value) for n, value in self.system.parameters.items()]
+        values, sides = self._at_start(t[..., 0], x, *u, *p)
+        first = Search(*np.zeros(_NUMBERS))._replace(turn=1.0, length=np.asarray(step), weight=1.0)  # turns start at 0
+        parts = [*[np.asarray(part)[..., None] for part in first], sides, values, values,
+                 np.full(self.remembered, np.nan), np.full(self.remembered, -1.0)]
+        return np.concatenate([np.broadcast_to(part, (*x.shape[:-1], part.shape[-1])) for part in parts], axis=-1)
+
+    @cached_property
+    def _at_start(self) -> Kernel:
+        def text(t: Scalar, x: State, u: Record, p: Record) -> tuple[Array, Array]:
+            flow = Flow(self.system, t, p, lambda *_: u)
+            values, slopes = self.guards.values_and_slopes(flow, x)
+            return values, self.guards.sides_at_start(values, slopes)
+        return text_kernel(self.system, text, [(len(self.guards),), (len(self.guards),)], "guards")
+
+    def arguments(self, watched: Array, steps: slice, precision: np.dtype) -> dict[str, Array]:
+        turns = np.arange(steps.start, steps.stop) % 2
+        return {"watched": watched.astype(precision), "turn": turns.astype(precision),
+                "rounding": np.asarray(8 * np.finfo(precision).eps, precision)}
+
+    def log(self, watched: Array) -> Log:
+        count = watched[..., Search._fields.index("count")].astype(int)
+        cut = self.size - self.remembered
+        return Log(count, watched[..., cut - self.remembered:cut].astype(float), watched[..., cut:].astype(int))
+
+    def outcome(self, watched: Array, points: Array, status: str, message: str) -> tuple[str, str]:
+        """How it ended, if anything went wrong with transitions; otherwise as it is."""
+        trouble = watched[..., Search._fields.index("trouble")]
+        log = self.log(watched)
+        stormy = np.argwhere(trouble == STORM)
+        if len(stormy):
+            place = tuple(stormy[0])
+            which = f" of trajectory {place[0] if len(place) == 1 else place}" if place else ""
+            return "event storm", (
+                f"in {len(stormy)} of {trouble.size} trajectories more than {self.instants} transitions were in one "
+                f"step, the first{which} after {log.count[place]}: they follow each other ever faster; let a mode put "
+                "an end to it, make the step shorter, or allow more with `events_in_a_step`")
+        if (trouble == UNLOCATED).any():
+            return "event not located", (f"in {(trouble == UNLOCATED).sum()} trajectories the instant of a transition "
+                                         f"was not found in {ITERATIONS} trials: its guard may jump")
+        if status == "finished" and self.remembered and (log.count > self.remembered).any():
+            message += f"; of up to {log.count.max()} transitions the times of the first {self.remembered} are kept"
+        return status, message
+
+    # In a stage
+
+    def trial(self, given: Mapping[str, Array]) -> tuple[Scalar, Scalar]:
+        """The time in the step from which a trial is made, and its length."""
+        search = self._search(given["watched"])
+        return search.since, where(search.turn == given["turn"], 0.0, search.length)
+
+    def _search(self, watched: Array) -> Search:
+        return Search(*(watched[k] for k in range(_NUMBERS)))
+
+    def settled(self, flow: Flow, given: Mapping[str, Array], row: Record, point: Point, after: Point, carried: Array,
+                method: FixedStep) -> dict[str, Array]:
+        """What becomes of a trial at its last stage: "x", "carried", "watched" and "again" for the next."""
+        layout = self.system.layout
+        memory = self._memory(given["watched"])
+        interval = self._interval(memory, self.guards.values(flow, after.x), after.x, given)
+        over = np.logical_or(interval.found, interval.passed)
+        arrived, ended, complete = self._arrived(flow, memory, interval, after, given)
+        going_on = self._going_on(memory, interval, after.x, given)
+        vector = where(over, self._vector(ended), self._vector(going_on))
+        made = memory.search.turn == given["turn"]
+        stays = point.vector(layout)
+        x = where(made, stays, where(row.last, where(over, arrived.vector(layout), stays), after.vector(layout)))
+        start = method.carried(x, layout)
+        return {"x": x, "carried": where(row.last, start, carried) if np.shape(start) != (0,) else carried,
+                "watched": where(np.logical_and(row.last, np.logical_not(made)), vector, given["watched"]),
+                "again": where(np.logical_or(made, np.logical_and(over, complete)), 0.0, 1.0)}
+
+    def _memory(self, watched: Array) -> Memory:
+        n = len(self.guards)
+        sides, at_low, at_high = (watched[_NUMBERS + k * n:_NUMBERS + (k + 1) * n] for k in range(3))
+        start = _NUMBERS + 3 * n
+        return Memory(self._search(watched), sides, at_low, at_high, watched[start:start + self.remembered],
+                      watched[start + self.remembered:])
+
+    def _vector(self, memory: Memory) -> Array:
+        logs = [memory.times, memory.numbers] if self.remembered else []
+        return joined([np.stack(list(memory.search)), memory.sides, memory.at_low, memory.at_high, *logs])
+
+    def _interval(self, memory: Memory, g: Array, x: State, given: Mapping[str, Array]) -> Interval:
+        """Where the instant lies, after a trial with the guards `g` at its end."""
+        search = memory.search
+        crossed = self.guards.crossed(x, memory.sides, g)
+        beyond = reduce(np.logical_or, crossed)
+        searching = np.logical_or(search.high > 0.0, beyond)
+        low = where(np.logical_and(searching, np.logical_not(beyond)), search.length, search.low)
+        high = where(beyond, search.length, search.high)
+        near = np.logical_or(high - low <= given["rounding"] * given["h"], search.tried >= float(ITERATIONS))
+        return Interval(g, crossed, beyond, low, high, near, np.logical_and(beyond, near), np.logical_not(searching))
+
+    def _arrived(self, flow: Flow, memory: Memory, interval: Interval, after: Point,
+                 given: Mapping[str, Array]) -> tuple[Point, Memory, Any]:
+        """A trial that is over, at an instant or because nothing has crossed: where it leads, what is remembered, and
+        whether the step is complete.
+        """
+        search = memory.search
+        h = given["h"]
+        state, fired, count, times, numbers = self._fired(flow, memory, interval, after.x)
+        values, sides = self._sides_after(flow, memory, interval, state, fired)
+        instants = search.instants + where(interval.found, 1.0, 0.0)
+        stormy = instants > float(self.instants)
+        wide = np.logical_and(interval.found, interval.high - interval.low > _WIDE * h)
+        since = search.since + search.length
+        left = h - since
+        complete = np.logical_or(interval.passed, np.logical_or(left <= given["rounding"] * h, stormy))
+        ended = Search(turn=where(complete, given["turn"], search.turn), since=where(complete, 0.0, since),
+                       length=where(complete, h, left), low=0.0, high=0.0, last=0.0, weight=1.0, tried=0.0,
+                       fresh=where(interval.found, 1.0, 0.0), instants=where(complete, 0.0, instants),
+                       trouble=where(stormy, STORM, where(wide, UNLOCATED, search.trouble)), count=count)
+        blocks = {name: where(stormy, np.nan, state[name]) for name in self.system.layout.blocks}
+        point = Point(state.replaced(blocks), self.booked(flow, after, state), after.defect)
+        return point, Memory(ended, sides, values, values, times, numbers), complete
+
+    def _fired(self, flow: Flow, memory: Memory, interval: Interval,
+               state: State) -> tuple[State, list[Any], Scalar, Array, Array]:
+        """The jumps of what has crossed at the instant, in their order: the state, which they were, and the log."""
+        search = memory.search
+        count = where(search.instants == 0.0, 0.0, search.count) if self.of_step else search.count
+        moment = search.since + search.length if self.of_step else flow.t
+        times = memory.times
+        numbers = memory.numbers
+        fired = []
+        for k, transition in enumerate(self.system.transitions):
+            now = np.logical_and(np.logical_and(interval.found, interval.crossed[k]),
+                                 self.guards.is_watched(transition, state))
+            jumped = self.system.jumped(transition, flow.t, state, flow.inputs(state), flow.p)
+            state = state.replaced({name: where(now, jumped[name], state[name]) for name in state})
+            here = [np.logical_and(now, count == float(j)) for j in range(self.remembered)]
+            if here:
+                times = np.stack([where(yes, moment, times[j]) for j, yes in enumerate(here)])
+                numbers = np.stack([where(yes, float(k), numbers[j]) for j, yes in enumerate(here)])
+            count = count + where(now, 1.0, 0.0)
+            fired.append(now)
+        return state, fired, count, times, numbers
+
+    def _sides_after(self, flow: Flow, memory: Memory, interval: Interval, state: State,
+                     fired: list[Any]) -> tuple[Array, Array]:
+        """The values of the guards after jumps, and their sides. One that has just fired, and is still as near to zero
+        as it was found, is on the side to which it moves; one that is at zero and did not cross stays where it was.
+        """
+        values, slopes = self.guards.values_and_slopes(flow, state)
+        touching = []
+        waiting = []
+        for k in range(len(self.guards)):
+            nearness = 2.0 * np.maximum(np.abs(memory.at_low[k]), np.abs(interval.g[k]))
+            touching.append(np.logical_or(np.logical_and(fired[k], np.abs(values[k]) <= nearness), values[k] == 0.0))
+            waiting.append(np.logical_and(np.logical_not(fired[k]),
+                                          np.logical_and(values[k] == 0.0, interval.g[k] == 0.0)))
+        return values, where(np.stack(waiting), memory.sides, side_of(values, slopes, np.stack(touching)))
+
+    def _going_on(self, memory: Memory, interval: Interval, x: State, given: Mapping[str, Array]) -> Memory:
+        """The next trial of a search: where the chord is zero, or halfway."""
+        search = memory.search
+        _, _, beyond, low, high, near, _, _ = interval
+        at_low = where(beyond, memory.at_low, interval.g)
+        at_high = where(beyond, interval.g, memory.at_high)
+        end = where(beyond, 1.0, -1.0)
+        weight = where(search.last == end, search.weight / 2.0, 1.0)
+        aimed = self._aimed(x, memory.sides, low, high, at_low, at_high, weight, beyond)
+        often = np.logical_or(search.tried > _PATIENCE, _is_multiple(search.tried))
+        halved = np.logical_or(np.logical_and(search.fresh > 0.0, low == 0.0),
+                               np.logical_and(search.tried > 0.0, often))
+        small = given["rounding"] * given["h"] / 2.0
+        inside = np.minimum(np.maximum(where(halved, (low + high) / 2.0, aimed), low + small), high - small)
+        next_search = search._replace(length=where(near, high, inside), low=low, high=high, last=end, weight=weight,
+                                      tried=search.tried + 1.0)
+        return memory._replace(search=next_search, at_low=at_low, at_high=at_high)
+
+    def booked(self, flow: Flow, before: Point, after: State) -> Scalar:
+        """The work, with the energy that comes or goes by a jump."""
+        energy = self.system.energy
+        if energy is None:
+            return before.work
+        changed = [energy(flow.t, x, flow.inputs(x), flow.p) for x in (before.x, after)]
+        return before.work + (changed[1] - changed[0])
+
+    def _aimed(self, x: State, sides: Array, low: Scalar, high: Scalar, at_low: Array, at_high: Array, weight: Scalar,
+               moved_high: Scalar) -> Scalar:
+        """The earliest of the zeros of the chords of those guards that have crossed at `high`."""
+        earliest = high
+        crossed = self.guards.crossed(x, sides, at_high)
+        for k in range(len(self.guards)):
+            before = np.abs(at_low[k]) * where(moved_high, weight, 1.0)
+            beyond = np.abs(at_high[k]) * where(moved_high, 1.0, weight)
+            chord = low + (high - low) * (before / (before + beyond))
+            earliest = where(crossed[k], np.minimum(earliest, chord), earliest)
+        return earliest
+
+
+def _is_multiple(tried: Scalar) -> Scalar:
+    """Of the number of trials after which the interval is halved."""
+    return tried == BISECTION * np.floor(tried / BISECTION)
