@@ -140,9 +140,10 @@ def test_equations_that_are_cited_exist():
 
 
 def test_equations_cited_in_docstrings_are_links(site):
-    for page, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"), ("kinematics_jacobians", "kinematics.html#eq-k-3"),
-                       ("geometry_rotations", "rotations.html#eq-r-1"), ("dynamics_inertia_matrix",
-                                                                         "inertia_matrix.html#eq-f-1")):
+    for page, link in (("dynamics_inverse", "inverse_dynamics.html#eq-d-2"),
+                       ("kinematics_jacobians", "kinematics.html#eq-k-3"),
+                       ("geometry_rotations", "rotations.html#eq-r-1"),
+                       ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
         assert f"../theory/{link}" in site[f"reference/cayley_{page}.html"].links
 
 
