@@ -8,7 +8,8 @@ import pytest
 
 import cayley.dynamics
 import cayley.kinematics
-from cayley.lazy_names import lazy_names
+import cayley.planning
+from cayley.lazy_names import lazy_names, with_former_names
 
 PACKAGES = (cayley.kinematics, cayley.dynamics)
 
@@ -51,3 +52,54 @@ def test_packages_of_dynamics_have_the_names_that_the_documentation_has():
             "inverse_second_derivatives_kernel", "forward_second_derivatives_kernel"} <= set(dir(linearised))
     for package in (cartesian, linearised):
         assert all(getattr(package, name) is not None for name in dir(package))
+
+
+def test_a_former_name_of_a_package_works_and_says_the_new_one(tmp_path):
+    (tmp_path / "__init__.pyi").write_text("from cayley.kinematics import Closure\n")
+    former = {"Closing": "Closure", "follow_old": "planning.follow"}
+    get, names = lazy_names("cayley.kinematics", str(tmp_path / "__init__.py"), former=former)
+    with pytest.warns(DeprecationWarning, match=r"`cayley\.kinematics\.Closing` is now called "
+                                                r"`cayley\.kinematics\.Closure`") as caught:
+        assert get("Closing") is cayley.kinematics.Closure
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=r"is now called `cayley\.planning\.follow`"):
+        assert get("follow_old") is cayley.planning.follow
+    assert names() == ["Closure"]
+
+
+def test_a_former_name_of_a_class_works_and_says_the_new_one():
+    class Room:
+        def close(self):
+            return "closed"
+
+    @with_former_names({"close": "loops.close", "rows": "names"})
+    class Arm:
+        names = ("a",)
+
+        @property
+        def loops(self):
+            return Room()
+
+    arm = Arm()
+    with pytest.warns(DeprecationWarning, match=r"`Arm\.close` is now called `loops\.close`") as caught:
+        assert arm.close() == "closed"
+    assert caught[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=r"`Arm\.rows` is now called `names`"):
+        assert arm.rows == ("a",)
+    assert "close" not in dir(arm)
+    with pytest.raises(AttributeError, match="'Arm' object has no attribute 'clos'"):
+        arm.clos  # noqa: B018
+
+
+def test_former_names_leave_what_else_a_class_answers():
+    @with_former_names({"old": "new"})
+    class Thing:
+        new = 1
+
+        def __getattr__(self, name):
+            raise AttributeError(f"a thing has no {name}")
+
+    with pytest.warns(DeprecationWarning):
+        assert Thing().old == 1
+    with pytest.raises(AttributeError, match="a thing has no other"):
+        Thing().other  # noqa: B018

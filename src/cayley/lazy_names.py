@@ -1,26 +1,32 @@
-"""Packages whose names are imported when they are first asked for (PEP 562): nobody waits for what is not used.
+"""Packages whose names are imported when they are first asked for (PEP 562), and former names of packages and classes.
 
-The names stand in the package's stub, `__init__.pyi`, as ordinary imports: editors and type checkers read it, and so
-does this.
+The names of a package stand in its stub, `__init__.pyi`, as ordinary imports, which editors and type checkers read too.
+A name that has been changed works for one more version, with a DeprecationWarning that says the new one.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from cayley.wording import did_you_mean
 
+Kind = TypeVar("Kind", bound=type)
 
-def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+
+def lazy_names(package: str, file: str,
+               former: Mapping[str, str] | None = None) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for the package of a name and the file of its `__init__`.
 
-    Its modules are there too, without an import of their own.
+    The package's modules are there too, without an import of their own. `former` gives the new names of former ones:
+    {"old": "new"} in the same package, {"old": "planning.new"} in another package of Cayley.
     """
     stub = Path(file).with_suffix(".pyi")
     folder = stub.parent
@@ -36,6 +42,11 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
             return sorted(homes())
         if not name.startswith("_") and ((folder / f"{name}.py").is_file() or (folder / name).is_dir()):
             return import_module(f"{package}.{name}")
+        if former and name in former:
+            home, _, new = former[name].rpartition(".")
+            other = f"cayley.{home}" if home else package
+            _say_new_name(f"{package}.{name}", f"{other}.{new}")
+            return getattr(import_module(other), new)
         if name.startswith("_") or name not in homes():
             advice = "" if name.startswith("_") else did_you_mean(name, homes())
             raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
@@ -45,3 +56,36 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
         return found
 
     return get, lambda: sorted(homes())
+
+
+def with_former_names(former: Mapping[str, str]) -> Callable[[Kind], Kind]:
+    """A decorator of a class: objects of it answer to former names, {"old": "new"} or {"old": "room.new"}.
+
+    >>> @with_former_names({"width": "size.real"})
+    ... class Box:
+    ...     size = complex(3.0, 2.0)
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     Box().width, str(said[0].message)
+    (3.0, '`Box.width` is now called `size.real`; the former name goes with the next version')
+    """
+    def decorated(kind: Kind) -> Kind:
+        otherwise: Callable[[object, str], Any] | None = getattr(kind, "__getattr__", None)
+
+        def get(self: object, name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
+            if name in former:
+                _say_new_name(f"{kind.__name__}.{name}", former[name])
+                return attrgetter(former[name])(self)
+            if otherwise is not None:
+                return otherwise(self, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+        kind.__getattr__ = get  # type: ignore[attr-defined]
+        return kind
+
+    return decorated
+
+
+def _say_new_name(old: str, new: str) -> None:
+    """The warning about a former name, at the line that asks for it."""
+    warnings.warn(f"`{old}` is now called `{new}`; the former name goes with the next version", DeprecationWarning,
+                  stacklevel=3)
