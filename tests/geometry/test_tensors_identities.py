@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.errors import GeometryError
-from cayley.geometry.tensors import hat, identities, symmetric_part
+from cayley.geometry.tensors import hat, symmetric_part
 from compiler.parity import check_parity
+from geometry import tensor_identities as identities
 
 RNG = np.random.default_rng(18)
 KERNELS = {

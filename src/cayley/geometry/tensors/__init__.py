@@ -1,6 +1,4 @@
-"""Second-order Cartesian tensors as arrays of components: products, decompositions, invariants, identities, rotating
-frames.
-"""
+"""Second-order Cartesian tensors as arrays of components: products, decompositions, invariants, rotating frames."""
 
 from cayley.lazy_names import lazy_names
 

@@ -10,8 +10,13 @@ from cayley.geometry.tensors.decomposition import (
     wedge,
 )
 from cayley.geometry.tensors.dyads import Dyads, dyads_with_antecedents, dyads_with_consequents, minimal_dyads
-from cayley.geometry.tensors.frames import isotropic_defect, tensor_in_frame, tensor_of_map, tensor_rank
-from cayley.geometry.tensors.handedness import components_in_frame
+from cayley.geometry.tensors.frames import (
+    components_in_frame,
+    isotropic_defect,
+    tensor_in_frame,
+    tensor_of_map,
+    tensor_rank,
+)
 from cayley.geometry.tensors.invariants import (
     PowerTraces,
     PrincipalInvariants,

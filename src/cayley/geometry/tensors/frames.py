@@ -1,8 +1,10 @@
 """A tensor as a linear map, and its components in one frame or another.
 
 `R_ab` turns components in frame b into components in frame a, so T_a = R_ab T_b R_ab^T. (Balafoutis & Patel print the
-same formula, (3.2.2) and (3.3.2), with a rotation that maps the axes: that would be the transpose, spec E-02.) Source:
-sections 3.2.1, 3.2.2, 3.3.1.
+same formula, (3.2.2) and (3.3.2), with a rotation that maps the axes: that would be the transpose, spec E-02.) In a
+frame that Q leads to, which may be a reflection, a true tensor has the components Q_ia Q_jb .. T_ab.., and an oriented
+one (axial vectors, the alternating tensor) det(Q) times those. Source: sections 3.2.1, 3.2.2, 3.3.1, Remark 3.6, which
+needs det(Q).
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import digits_of
-from cayley.geometry.tensors.checks import check_change_of_frame, unit_vectors
+from cayley.geometry.tensors.checks import check_change_of_frame, check_orthogonal, unit_vectors
 from cayley.geometry.tensors.decomposition import isotropic_part
 from cayley.geometry.tensors.products import LEVI_CIVITA
 
@@ -86,3 +88,24 @@ def isotropic_defect(T: Array) -> float:
     if T.shape == (3, 3, 3):
         return float(np.abs(T - np.sum(T * LEVI_CIVITA) / 6 * LEVI_CIVITA).max())
     raise GeometryError(f"isotropy is told of tensors of order two or three in space, not of shape {T.shape}")
+
+
+def components_in_frame(Q: ArrayLike, T: ArrayLike, *, oriented: bool) -> Array:
+    """The components of one tensor of any order (n, n, ...) in the frame that the orthogonal matrix Q (n, n) leads to;
+    Q may be a reflection. `oriented`: whether the tensor's components change sign with the handedness of the frame.
+
+    >>> mirror = np.diag([1.0, 1.0, -1.0])
+    >>> components_in_frame(mirror, [1.0, 2.0, 3.0], oriented=False)
+    array([ 1.,  2., -3.])
+    >>> components_in_frame(mirror, [1.0, 2.0, 3.0], oriented=True)
+    array([-1., -2.,  3.])
+    """
+    check_orthogonal(Q)
+    Q = np.asarray(Q, dtype=float)
+    T = np.asarray(T, dtype=float)
+    if Q.ndim != 2 or set(T.shape) - {len(Q)}:
+        raise GeometryError(f"one matrix Q (n, n) changes a tensor (n, n, ...): not shapes {Q.shape} and {T.shape}")
+    changed = T
+    for _ in range(T.ndim):  # each index once: the last is summed over, and comes back as the first
+        changed = np.tensordot(Q, changed, axes=(1, T.ndim - 1))
+    return changed * (np.sign(np.linalg.det(Q)) if oriented else 1.0)

@@ -1,5 +1,5 @@
-"""The identities of `cayley.geometry.tensors.identities` for the second dual, of the opposite orientation: u' =
-left_dual_tensor(u) = -hat(u).
+"""The identities of `tensor_identities` for the second dual, of the opposite orientation: u' = left_dual_tensor(u) =
+-hat(u), and how duals change in frames of either handedness.
 
 What is even in duals stays as it is; what is odd changes sign, or sides. Source: Balafoutis & Patel (3.3.34)-(3.3.36),
 after Propositions 3.1-3.12.
@@ -15,12 +15,12 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
-from cayley.geometry.tensors.checks import check_symmetric
+from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
 from cayley.geometry.tensors.cross import hat, vee
 from cayley.geometry.tensors.decomposition import wedge
-from cayley.geometry.tensors.identities import Sides
 from cayley.geometry.tensors.invariants import left_dual_tensor, left_dual_vector
 from cayley.geometry.tensors.products import double_dot, dyad
+from geometry.tensor_identities import Sides
 
 
 @kernel("(3)->(3),(3)")
@@ -111,3 +111,25 @@ def bilinear_form_by_second_duals(u: Array, T: Array, v: Array) -> Sides:
     """u . T v = -tr(u' J v') with J = tr(T) 1 / 2 - T, for symmetric T, as of the first. (3.4.39)"""
     J = np.trace(T) / 2 * np.eye(3) - T
     return Sides(u @ (T @ v), -np.trace(left_dual_tensor(u) @ J @ left_dual_tensor(v)))
+
+
+def _check(Q: Array, *_: object) -> None:
+    check_orthogonal(Q)
+
+
+@kernel("(3,3),(3)->(3,3),(3,3)", check=_check)
+def dual_in_any_frame(Q: Array, u: Array) -> Sides:
+    """Q u~ Q^T = det(Q) dual(Q u) for orthogonal Q: reflections change the sign. Remark 3.6, corrected"""
+    return Sides(Q @ hat(u) @ Q.T, np.linalg.det(Q) * hat(Q @ u))
+
+
+@kernel("(3,3),(3)->(3,3),(3,3)", check=_check)
+def second_dual_in_any_frame(Q: Array, u: Array) -> Sides:
+    """Q (u)dual Q^T = det(Q) (Q u)dual for orthogonal Q."""
+    return Sides(Q @ left_dual_tensor(u) @ Q.T, np.linalg.det(Q) * left_dual_tensor(Q @ u))
+
+
+@kernel("(3,3),(3),(3)->(3),(3)", check=_check)
+def cross_product_in_any_frame(Q: Array, u: Array, v: Array) -> Sides:
+    """(Q u) x (Q v) = det(Q) Q (u x v) for orthogonal Q: a cross product is an axial vector."""
+    return Sides(np.cross(Q @ u, Q @ v), np.linalg.det(Q) * (Q @ np.cross(u, v)))
