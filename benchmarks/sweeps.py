@@ -2,7 +2,7 @@
 
 Times are processor times of the processes concerned, which other programs on the machine change less than the clock.
 
-    python benchmarks/sweeps.py --picture docs/pictures/scale.png    the table and the picture of docs/scale.md
+    python benchmarks/sweeps.py --picture docs/pictures/scale.png    the table and the picture of docs/robots/scale.md
     python benchmarks/sweeps.py --points 1e9 --robot planar2r    so many states on two workers, and their memory
 """
 

@@ -94,6 +94,13 @@ def test_every_page_is_in_the_site(site):
         "reference/cayley_geometry_rotations.html"} <= set(site)
 
 
+def test_every_page_is_in_the_one_list_once():
+    """docs/README.md is the list that the site's navigation is made of."""
+    page = (DOCS / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[[^\]]*\]\((\S+\.md)\)", page, flags=re.MULTILINE)
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES if page != DOCS / "README.md")
+
+
 def test_every_internal_link_leads_somewhere(built, site):
     folder, _ = built
     for name, page in site.items():
@@ -118,7 +125,7 @@ def test_nothing_is_fetched_from_elsewhere(built, site):
 
 def test_equations_are_typeset_and_numbered_once(built, site):
     folder, _ = built
-    theory = sorted((folder / "theory").glob("*.html"))
+    theory = sorted((folder / "developers" / "theory").glob("*.html"))
     numbers = [
         number for page in theory
         for number in re.findall(r'<div class="equation" id="(eq-[a-z]+-\d+)">', page.read_text())]
@@ -132,7 +139,7 @@ def test_equations_that_are_cited_exist():
     """(K-3) in a page or a docstring is an equation of a theory page."""
     known = {
         number
-        for page in (DOCS / "theory").glob("*.md")
+        for page in (DOCS / "developers" / "theory").glob("*.md")
         for number in re.findall(r"\\tag\{([^}]*)\}", page.read_text())}
     cited = {number for text in [*PAGES, *(ROOT / "src").rglob("*.py")]
              for number in re.findall(r"\(([CRSTMKIDFL]-\d+)\)", text.read_text(encoding="utf-8"))}
@@ -144,7 +151,7 @@ def test_equations_cited_in_docstrings_are_links(site):
                        ("kinematics_jacobians", "kinematics.html#eq-k-3"),
                        ("geometry_rotations", "rotations.html#eq-r-1"),
                        ("dynamics_inertia_matrix", "inertia_matrix.html#eq-f-1")):
-        assert f"../theory/{link}" in site[f"reference/cayley_{page}.html"].links
+        assert f"../developers/theory/{link}" in site[f"reference/cayley_{page}.html"].links
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
@@ -169,7 +176,7 @@ def test_the_readme_names_every_extra_that_users_install():
 def test_the_words_lead_to_what_there_is():
     """Whatever the page of words names as a function of `arm` is one, and the words that newcomers look for are there.
     """
-    page = (DOCS / "words.md").read_text(encoding="utf-8")
+    page = (DOCS / "start" / "words.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`arm\.(\w+)", page))
     assert len(named) > 25 and not [name for name in named if not hasattr(cayley.load("planar2r"), name)]
     for words in ("RNEA", "CRBA", "ABA", "mass matrix", "armature", "end effector", "forward kinematics",
@@ -178,7 +185,8 @@ def test_the_words_lead_to_what_there_is():
 
 
 def test_the_page_of_packages_names_what_there_is():
-    rows = re.findall(r"^\| .* \| (`.*) \| (`cayley.*) \|$", (DOCS / "packages.md").read_text(), flags=re.MULTILINE)
+    page = (DOCS / "start" / "packages.md").read_text()
+    rows = re.findall(r"^\| .* \| (`.*) \| (`cayley.*) \|$", page, flags=re.MULTILINE)
     assert len(rows) > 30
     for functions, modules in rows:
         found = [importlib.import_module(module) for module in re.findall(r"`([\w.]+)`", modules)]
@@ -187,7 +195,7 @@ def test_the_page_of_packages_names_what_there_is():
 
 
 def test_each_row_of_the_errata_has_its_own_label():
-    labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE)
+    labels = re.findall(r"^\| (E\d\w?)-(\d+) \|", (DOCS / "developers" / "errata.md").read_text(), flags=re.MULTILINE)
     withdrawn = {("E2", 26), ("E2", 39)}  # a reader who looks for one of these must not find another thing
     for source, count in {"E0": 81, "E1": 39, "E1b": 36, "E2": 44, "E3": 46, "E4": 26}.items():
         assert [int(number) for name, number in labels if name == source] == [
@@ -195,20 +203,20 @@ def test_each_row_of_the_errata_has_its_own_label():
 
 
 def test_labels_of_errata_that_are_cited_exist():
-    known = set(re.findall(r"^\| (E\d\w?-\d+) \|", (DOCS / "errata.md").read_text(), flags=re.MULTILINE))
+    known = set(re.findall(r"^\| (E\d\w?-\d+) \|", (DOCS / "developers" / "errata.md").read_text(), flags=re.MULTILINE))
     cited = {label for page in PAGES for label in re.findall(r"\bE\db?-\d\d\b", page.read_text(encoding="utf-8"))}
     assert cited <= known, cited - known
 
 
 def test_the_savings_of_minimal_links_are_as_the_page_says():
-    measured = module_at(DOCS / "theory" / "minimal_links.py")
-    page = (DOCS / "theory" / "inverse_dynamics.md").read_text()
+    measured = module_at(DOCS / "developers" / "theory" / "minimal_links.py")
+    page = (DOCS / "developers" / "theory" / "inverse_dynamics.md").read_text()
     for choices in (measured.STEPS, measured.WITHOUT):
         assert "\n".join(measured.rows(choices)) in page
 
 
 def test_every_way_of_counting_computes_the_same_forces():
-    measured = module_at(DOCS / "theory" / "minimal_links.py")
+    measured = module_at(DOCS / "developers" / "theory" / "minimal_links.py")
     state = measured.np.random.default_rng(1).normal(size=(3, 7))
     for make in measured.ARMS.values():
         links = measured.links_of(make())
@@ -240,13 +248,13 @@ def test_pictures_are_drawn_again(tmp_path, pictures, name):
 @pytest.mark.parametrize("width", [1400, 390, 2560])
 def test_pages_in_a_browser(built, browser, width):
     folder, _ = built
-    for name in ("index", "conventions", "errata", "tutorials/engineer", "theory/inverse_dynamics",
-                 "reference/cayley_dynamics"):
+    for name in ("index", "start/conventions", "developers/errata", "start/engineer",
+                 "developers/theory/inverse_dynamics", "reference/cayley_dynamics"):
         browser.open(folder / f"{name}.html", width=width)
         assert not browser.problems, (name, browser.problems)
         assert not [url for url in browser.requests if not url.startswith(("file:", "data:", "about:", "blob:"))], name
         assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-    browser.open(folder / "theory" / "inverse_dynamics.html", width=width)
+    browser.open(folder / "developers" / "theory" / "inverse_dynamics.html", width=width)
     heights = browser.evaluate(
         "[...document.querySelectorAll('.equation')].map(one => one.getBoundingClientRect().height)")
     assert len(heights) >= 10 and all(15 < height < (90 if width > 600 else 220) for height in heights), heights
@@ -257,8 +265,8 @@ def test_equations_and_on_wide_screens_examples_are_not_cut(built, browser, widt
     folder, _ = built
     cut = ("[...document.querySelectorAll(%r)].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => "
            "one.textContent.slice(0, 60))")
-    for name in ("index", "tutorials/student", "tutorials/engineer", "tutorials/researcher", "tutorials/designer",
-                 "simulation", "theory/inverse_dynamics", "theory/rotations"):
+    for name in ("index", "start/student", "start/engineer", "start/researcher", "robots/designer",
+                 "motion_and_control/simulation", "developers/theory/inverse_dynamics", "developers/theory/rotations"):
         browser.open(folder / f"{name}.html", width=width)
         assert browser.evaluate(cut % ".equation") == [], name
         assert width < 600 or browser.evaluate(cut % ".highlight code") == [], name
@@ -271,7 +279,7 @@ def test_what_is_copied_of_an_example_can_be_pasted(site):
     for text in copied:
         ast.parse(text)
         assert not re.search(r"^(>>>|\.\.\. )", text, flags=re.MULTILINE), text
-    student = site["tutorials/student.html"].copied[0]
+    student = site["start/student.html"].copied[0]
     assert student.startswith("import numpy as np\nimport cayley as cy\n") and "array([0.659107" not in student
 
 

@@ -1,4 +1,5 @@
-"""Proofs of what docs/errata.md says is wrong in print, and of what it says is right, where no other test has them."""
+"""Proofs of docs/developers/errata.md, both of what is wrong in print and of what is right, where no other test has
+them."""
 
 import numpy as np
 import pytest

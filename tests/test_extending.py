@@ -1,4 +1,4 @@
-"""What the pages of docs/extending.md define works as they say, everywhere."""
+"""What the pages of docs/developers/extending.md define works as they say, everywhere."""
 
 import doctest
 import sys
@@ -21,7 +21,7 @@ from dynamics.chains import random_chain, random_state
 from dynamics.mechanisms import near, random_mechanism
 from dynamics.test_methods import SHORT
 
-PAGES = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8").split("\n## ")
+PAGES = (Path(__file__).parents[1] / "docs" / "developers" / "extending.md").read_text(encoding="utf-8").split("\n## ")
 
 
 def page(title):

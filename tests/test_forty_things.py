@@ -142,7 +142,7 @@ def test_centroidal_map_and_constrained_dynamics(arm):
 
 def test_contacts_and_collisions_are_refused_by_name():
     """They are named on the page of what is not done, with where to go instead."""
-    page = (DOCS / "not_done.md").read_text()
+    page = (DOCS / "start" / "not_done.md").read_text()
     assert "collision detection" in page and "MuJoCo" in page
 
 
@@ -238,7 +238,7 @@ def test_one_report_takes_a_motion_a_load_and_limits(arm):
 def test_the_format_of_hand_written_files_has_a_page(tmp_path, arm):
     arm.save(tmp_path / "arm.toml")
     np.testing.assert_allclose(cy.load(tmp_path / "arm.toml").inertia_matrix(Q), arm.inertia_matrix(Q))
-    assert "[[joints]]" in (DOCS / "toml.md").read_text()
+    assert "[[joints]]" in (DOCS / "robots" / "toml.md").read_text()
 
 
 def test_a_four_bar_moves_as_one(tmp_path):

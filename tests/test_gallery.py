@@ -7,7 +7,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
+FOLDER = Path(__file__).parents[1] / "docs" / "start" / "gallery"
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def test_a_release_has_its_notes_and_one_version():
 
 
 def test_extras_and_environment_variables_are_told():
-    page = text("docs/installing.md")
+    page = text("docs/start/installing.md")
     assert all(f"`{extra}`" in page for extra in PROJECT["optional-dependencies"])
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
     read = set(re.findall(r'os\.environ(?:\.get\(|\[)"(\w+)"', source)) - {"LOCALAPPDATA", "XDG_CACHE_HOME"}
@@ -78,7 +78,7 @@ def test_extras_and_environment_variables_are_told():
 @pytest.mark.parametrize("k, nq, mobility", [(0, 1, 1), (1, 2, 1), (2, 4, 1), (3, 7, 2), (4, 2, 2)])
 def test_files_of_the_page_on_toml_are_mechanisms(tmp_path, k, nq, mobility):
     file = tmp_path / "page.toml"
-    examples = re.findall(r"```toml\n(.*?)```", text("docs/toml.md"), re.DOTALL)
+    examples = re.findall(r"```toml\n(.*?)```", text("docs/robots/toml.md"), re.DOTALL)
     file.write_text(examples[k], encoding="utf-8")
     arm = cy.load(file)
     assert (len(examples), arm.nq, arm.mobility) == (5, nq, mobility)

@@ -140,7 +140,7 @@ CORNER = np.eye(4) + np.pad([[0.1]], ((0, 3), (3, 0)))
     (lambda arm: cy.planning.circular_arc(T, CORNER, T), r"`through` is three finite numbers, as T\[:3, 3\]"),
     (lambda arm: cy.Mechanism.from_dh([("q1", 0, "l1", 0)], convention="standard"),
      r"a is 'l1', which is no number.*parameters=\"symbols\""),
-    (lambda arm: cy.planning.effort_profile(cy.load("three_rrr"), None), "docs/following.md"),
+    (lambda arm: cy.planning.effort_profile(cy.load("three_rrr"), None), "docs/motion_and_control/following.md"),
     (lambda arm: cy.planning.follow(cy.load("three_rrr"), cy.planning.straight_line(T, CORNER), "tool", np.zeros(7)),
      "`inverse_kinematics`.*`inverse_dynamics`"),
     (lambda arm: arm.inverse_kinematics(T), r"inverse_kinematics needs `frame`. It is called inverse_kinematics\("),

@@ -39,28 +39,11 @@ FETCHED = "https://unpkg.com/iframe-worker/shim"
 SESSION = re.compile(r'<div class="highlight">(<pre><span></span><code><span class="gp">.*?</pre>)</div>', re.DOTALL)
 DISPLAYED = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
 INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
-CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(theory/\w+)\.md")
+CITED = re.compile(r"\(([A-Z]-\d+)\)(-\([A-Z]-\d+\))?\s+of\s+docs/(developers/theory/\w+)\.md")
+LISTED = re.compile(r"^- \[([^\]]*)\]\((\S+\.md)\)", re.MULTILINE)
 
-SECTIONS = {  # a tab each: its pages, in this order; the folder's other pages follow
-    "Tutorials": ("tutorials", ["student.md", "engineer.md", "researcher.md", "designer.md", "loops.md", "cart.md",
-                                "motion.md", "servo.md", "learning.md", "optimising.md", "optax.md"]),
-    "Guides": ("", ["installing.md", "words.md", "packages.md", "loading.md", "toml.md",
-                    "compiler.md", "parameters.md", "equations.md", "generation.md",
-                    "simulation.md", "gradients.md", "systems.md", "planning.md", "following.md", "synthesis.md",
-                    "linearised.md", "shapes.md", "studio.md", "elastic.md", "control.md", "adaptive.md", "force.md",
-                    "stability.md", "feedback_linearisation.md", "identification.md", "optimal_control.md",
-                    "exports.md", "scale.md"]),
-    "Coming from": ("coming_from", ["pinocchio.md", "mujoco.md", "robotics_toolbox.md", "jax_and_casadi.md"]),
-    "Conventions": ("conventions.md", []),
-    "Theory": ("theory",
-               ["README.md", "compiler.md", "rotations.md", "motions.md", "tensors.md", "model.md", "kinematics.md",
-                          "inverse_kinematics.md", "inverse_dynamics.md", "inertia_matrix.md",
-                "closed_mechanisms.md", "elastic_drives.md", "linearised.md"]),
-    "Errata": ("errata.md", []),
-    "Gallery": ("gallery", []),
-}
 UNSEARCHED = ("reference/cayley_mechanism.md", "reference/cayley_words.md")
-SEARCHED = {"words.md": 4.0, "reference/cayley.md": 3.0, "reference/": 0.3, "": 1.0}  # what a search finds first
+SEARCHED = {"start/words.md": 4.0, "reference/cayley.md": 3.0, "reference/": 0.3, "": 1.0}  # what a search finds first
 FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "independent", "where", "Operations"
          )  # in the reference
 
@@ -69,27 +52,12 @@ FIRST = ("load", "catalogue", "Mechanism", "kernel", "Kernel", "jacobian", "inde
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """The navigation, from the folders: a page that is added appears by itself."""
-    docs = Path(config.docs_dir)
-    config.nav = [{"Home": "README.md"}, *[{title: _section(docs, *places)} for title, places in SECTIONS.items()],
+    """The navigation, read from the lists in docs/README.md: a tab for each section."""
+    text = (Path(config.docs_dir) / "README.md").read_text(encoding="utf-8")
+    sections = {part.split("\n")[0]: LISTED.findall(part) for part in text.split("\n## ")[1:]}
+    config.nav = [{"Home": "README.md"},
+                  *[{title: [{name: page} for name, page in pages]} for title, pages in sections.items() if pages],
                   {"Reference": [page.path for page in reference_pages()]}]
-
-
-def _section(docs: Path, place: str, first: list[str]) -> Any:
-    if place.endswith(".md"):
-        return place
-    found = sorted(page.name for page in (docs / place).glob("*.md"))
-    elsewhere = {"README.md", *(where for where, _ in SECTIONS.values())} if not place else set()
-    names = [name for name in first if name in found] + [
-        name for name in found if name not in first and name not in elsewhere]
-    return [{_short_title(docs / place / name): str(Path(place) / name)} for name in names]
-
-
-def _short_title(page: Path) -> str:
-    """The title without the name of the section: "Theory: kinematics" is "Kinematics" among its own."""
-    title = page.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
-    short = title.split(": ", 1)[-1]
-    return short[0].upper() + short[1:]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

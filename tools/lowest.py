@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HOME = ROOT / "build" / "lowest-{}.{}".format(*sys.version_info)
 EXTRAS = ("mjcf", "scale", "bridges", "test")  # not gpu, which needs one
-TRIED = ("README.md", "docs/compiler.md", "tests/test_mechanism.py", "tests/cli/test_commands.py", *[
+TRIED = ("README.md", "docs/robots/compiler.md", "tests/test_mechanism.py", "tests/cli/test_commands.py", *[
     f"tests/compiler/test_{name}.py"
     for name in ("kernel", "symbols", "interpret", "iterate", "memory", "parallel", "versions")],
          *[f"tests/model/test_{name}.py" for name in ("urdf", "mjcf", "toml_format")],

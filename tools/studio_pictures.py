@@ -1,5 +1,5 @@
-"""The pictures of docs/studio.md, by a real browser: `python tools/studio_pictures.py [NAME...]`. They are looked at,
-not compared: fonts and graphics differ from machine to machine."""
+"""The pictures of docs/robots/studio.md, by a real browser: `python tools/studio_pictures.py [NAME...]`. They are
+looked at, not compared: fonts and graphics differ from machine to machine."""
 
 from __future__ import annotations
 

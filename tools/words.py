@@ -11,8 +11,11 @@ from cayley.words import LIBRARIES, calls, words
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = {
-    "words.md": ["field"], "coming_from/pinocchio.md": ["pinocchio"], "coming_from/mujoco.md": ["mujoco"],
-    "coming_from/robotics_toolbox.md": ["robotics_toolbox"], "coming_from/jax_and_casadi.md": ["jax", "casadi"]}
+    "start/words.md": ["field"],
+    "start/coming_from/pinocchio.md": ["pinocchio"],
+    "start/coming_from/mujoco.md": ["mujoco"],
+    "start/coming_from/robotics_toolbox.md": ["robotics_toolbox"],
+    "start/coming_from/jax_and_casadi.md": ["jax", "casadi"]}
 BEGIN, END = "<!-- table: src/cayley/words/{}.tsv, written by tools/words.py -->\n", "<!-- end of table -->"
 
 

@@ -325,7 +325,7 @@ def test_the_letter_j_is_never_both_tensor_and_jacobian_in_one_module():
             tensors += 1
             assert not [name for name in vars(module) if "jacobian" in name.lower()], found.name
     assert tensors >= 5
-    page = (Path(__file__).parents[2] / "docs" / "linearised.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "robots" / "linearised.md").read_text(encoding="utf-8")
     assert "SYMBOLS" in page and "letter J" in page
 
 

@@ -1,11 +1,11 @@
-"""The pictures of docs/gallery/machines.md can be drawn again."""
+"""The pictures of docs/start/gallery/machines.md can be drawn again."""
 
 import importlib.util
 from pathlib import Path
 
 import matplotlib.image
 
-FOLDER = Path(__file__).parents[2] / "docs" / "gallery"
+FOLDER = Path(__file__).parents[2] / "docs" / "start" / "gallery"
 
 
 def test_every_picture_is_drawn(tmp_path):

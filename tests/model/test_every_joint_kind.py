@@ -57,7 +57,7 @@ from cayley.studio.sliders import sliders
 from compiler import javascript
 from model.free_bodies import FreeBodies
 
-PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+PAGE = Path(__file__).parents[2] / "docs" / "developers" / "extending.md"
 
 
 def kinds_of_the_page():

@@ -49,7 +49,7 @@ class Motion(Data):
         input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one. With words for
         `parameters`, as in `with_parameters`, it has the parameter `parameters` (p), which each trajectory of a rollout
         may have its own of: `system.rollout(parameters=["parameters"])` takes `parameters={"parameters": numbers}`
-        (..., p), and an environment of `cayley.learning` has them among what `start` gives (docs/parameters.md).
+        (..., p), and an environment of `cayley.learning` has them among what `start` gives (docs/robots/parameters.md).
 
         Of a mechanism with constraints it is brought back onto them after each step, and has the input `tau` alone.
 

@@ -48,7 +48,8 @@ def connectable_system(tree: Tree, wrenches: tuple[str, ...], axes: Axes, parame
             f"{tree.name} includes dry friction, which holds joints at rest: only `arm.simulate` and `arm.rollout` "
             "know when. In a connected system its smooth stand-in takes that place, "
             '`cy.control.dry_friction("tau", coulomb)` between law and arm, with the viscous friction alone in the '
-            'arm: `arm.with_friction(arm.joint_names, viscous=...).including("friction")` (docs/control.md)')
+            'arm: `arm.with_friction(arm.joint_names, viscous=...).including("friction")` '
+            "(docs/motion_and_control/control.md)")
     if parameters:
         check_independent(tree, "a system with numbers of the mechanism as parameters")
 

@@ -1,6 +1,6 @@
-"""What people look for, and what it is called here: one table of the words of the field, and one for each library whose
-calls have counterparts. The pages docs/words.md and docs/coming_from/ are written from them (`python tools/words.py`),
-the errors of names that do not exist and the "Also called" of docstrings are read from them.
+"""Tables of the words of the field and of the calls of other libraries, with their counterparts here. The pages
+docs/start/words.md and docs/start/coming_from/ are written from these tables (`python tools/words.py`), and the
+errors of names that do not exist and the "Also called" of docstrings are read from them.
 
     field.tsv                section, words separated by commas, what does it here
     pinocchio.tsv, ...       section, their call, our call, a remark; the rest is for the tests, which run both

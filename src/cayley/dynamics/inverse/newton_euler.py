@@ -8,7 +8,7 @@ Motions travel outwards, forces come back:
     m, u, J  the moments of the link's mass about its origin
 The same text is the reference (links as the model has them) and the default (links in frames and with moments that cost
 least, `cayley.dynamics.rigid_links.minimal_links`). Source: Balafoutis & Patel, Algorithm 5.6 and (5.3.46), with
-moments about the origins; equations (D-2)-(D-6) of docs/theory/inverse_dynamics.md.
+moments about the origins; equations (D-2)-(D-6) of docs/developers/theory/inverse_dynamics.md.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ that follow are
     f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
 of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the
 joints before it feel. Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for
-joints with several velocities the same, direction by direction; equation (L-5) of docs/theory/linearised.md.
+joints with several velocities the same, direction by direction; equation (L-5) of docs/developers/theory/linearised.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Structure apart from values. The numbers of the model may be inputs (symbols, wi
 entries are zero is then what is zero for all samples; how far frames are moved along axes follows the inputs; how they
 are turned about them is decided by the nominal values.
 
-Source: equations (D-9)-(D-10) of docs/theory/inverse_dynamics.md.
+Source: equations (D-9)-(D-10) of docs/developers/theory/inverse_dynamics.md.
 """
 
 from __future__ import annotations

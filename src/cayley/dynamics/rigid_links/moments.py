@@ -5,7 +5,7 @@
     second   J = integral r r^T dm, the Euler tensor
 They add up over bodies, and a change of the frame is one formula. The moments need not be those of a real body: those
 of a link whose share was partly given to its neighbour are moments like any others. Source: Balafoutis & Patel
-(4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/theory/tensors.md.
+(4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/developers/theory/tensors.md.
 """
 
 from __future__ import annotations

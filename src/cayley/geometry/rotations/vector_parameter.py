@@ -7,7 +7,7 @@ raises `SingularityError`; its `unchecked` kernel gives infinities or NaN there.
 a word. Closer to a half-turn than that, and through it, use the homogeneous form [w : v] or a quaternion.
 
 Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38),
-(1.39); equations (R-1)-(R-3) of docs/theory/rotations.md.
+(1.39); equations (R-1)-(R-3) of docs/developers/theory/rotations.md.
 """
 
 from __future__ import annotations

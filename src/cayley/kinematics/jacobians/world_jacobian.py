@@ -2,7 +2,7 @@
 
     v      velocity of the frame's origin relative to the root        w   angular velocity relative to the root
 Which axes the two are written in must be said: `axes="world"` (the root's), `axes="body"` (the frame's own), or the
-name of a frame. Source: equation (K-3) of docs/theory/kinematics.md.
+name of a frame. Source: equation (K-3) of docs/developers/theory/kinematics.md.
 """
 
 from __future__ import annotations

@@ -295,7 +295,7 @@ def _motion(frames: Frames, joint: Element, name: str, scope: str, version: tupl
     kind = joint.word("type")
     if kind in _OTHER_TYPES:
         raise joint.error(f"joints of the type {kind!r} are not read; write the mechanism as TOML, with a joint of a "
-                          "kind in docs/toml.md")
+                          "kind in docs/robots/toml.md")
     if kind not in _TYPES:
         raise joint.error(f"the joint type {kind!r} is unknown"
                           f"{did_you_mean(kind, _TYPES, otherwise=': known are ' + ', '.join(_TYPES))}")

@@ -1,5 +1,5 @@
 """Mechanisms as readable TOML, in and out; what is written is read back to the last bit. Every key, by examples:
-docs/toml.md.
+docs/robots/toml.md.
 
 Unknown keys are refused. Errors name the file, the line and the key.
 """
