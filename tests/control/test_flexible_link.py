@@ -6,12 +6,12 @@ import pytest
 import sympy
 
 import cayley as cy
+from cayley.control.linearisation.feedback_linearisation import chain_gains
 from cayley.control.linearisation.flexible_link import (
     FlexibleLink,
     angles_of_vector_parameters,
     vector_parameters_of_angles,
 )
-from cayley.control.linearisation.integrator_chains import chain_gains
 from cayley.errors import ModelError, SignatureError
 
 LINK = FlexibleLink(link=1.0, motor=1.0, weight=10.0, stiffness=100.0)

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
-from cayley.control.stability.parameter_sensitivity import trajectory_sensitivity
+from cayley.control.stability.motion_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import Weights, tracking_control
 from cayley.errors import GeometryError, SignatureError, UnsupportedError
 from cayley.model.constraint_kinds import PrescribedMotion

@@ -8,7 +8,7 @@ from scipy.linalg import expm, solve_continuous_are
 
 import cayley as cy
 from cayley.control import dc_motors, pid
-from cayley.control.parts.observer import luenberger_observer
+from cayley.control.compensators.observers import luenberger_observer
 from cayley.errors import SignatureError
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint

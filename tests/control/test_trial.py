@@ -6,10 +6,10 @@ from scipy.optimize import brentq
 
 import cayley as cy
 from cayley.control import computed_torque, joint_control, pd_with_gravity, resolved_acceleration
-from cayley.control.parts.gain_choice import gains_for
-from cayley.control.parts.targets import FrameAim, JointAim
+from cayley.control.gain_choice import gains_for
+from cayley.control.law_trial import try_law
+from cayley.control.targets import FrameAim, JointAim
 from cayley.control.task_space.task_error import FrameTask
-from cayley.control.trials.law_trial import try_law
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems import System
 from systems.plants import rods

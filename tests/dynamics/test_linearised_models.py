@@ -16,7 +16,7 @@ from cayley.control.linearisation.global_linearisation import (
     computed_torque_kernel,
     error_matrix,
 )
-from cayley.control.stability.parameter_sensitivity import trajectory_sensitivity
+from cayley.control.stability.motion_sensitivity import trajectory_sensitivity
 from cayley.control.tracking import (
     Weights,
     horizon_gains,

@@ -28,7 +28,7 @@ from cayley.cli.terminal import literal, note, output, unstyled, working, write_
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
-    from cayley.control.trials.law_trial import Trial
+    from cayley.control.law_trial import Trial
     from cayley.mechanism import Mechanism
 
 
@@ -84,7 +84,7 @@ def control(
     check_moves(arm)
     if not law:
         return _list(arm, json)
-    from cayley.control.trials.law_trial import try_law
+    from cayley.control.law_trial import try_law
     from cayley.model.constraints import check_independent
     check_independent(arm.tree, "the trial of a law")
     model = arm.including(*[part.strip() for part in include.split(",") if part.strip()]) if include else arm
@@ -126,7 +126,7 @@ def _list(arm: Mechanism, json: bool) -> None:
 
 def _ends(arm: Mechanism, q: str, target: str) -> tuple[Array, Array]:
     """The start and the target; a step of each joint, the other way where the way there ends."""
-    from cayley.control.trials.law_trial import ordinary_step
+    from cayley.control.law_trial import ordinary_step
     from cayley.drawing.skeleton import configurations
     start = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1]
     return start, numbers(target, arm.nq, "target") if target else ordinary_step(arm.tree, start)
@@ -173,7 +173,7 @@ def _data(arm: Mechanism, law: str, found: Trial, chosen: dict[str, Any]) -> dic
 
 
 def _print(arm: Mechanism, found: Trial, chosen: dict[str, Any], files: list[Path]) -> None:
-    from cayley.control.trials.trial_tables import force_table, response_table
+    from cayley.control.law_trial import force_table, response_table
     console = output()
     verdict = found.verdict
     good = found.finished and verdict is not None and verdict.is_stable

@@ -14,7 +14,7 @@ from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.control.laws.table import Law
-    from cayley.control.parts.targets import Aim
+    from cayley.control.targets import Aim
     from cayley.mechanism import Mechanism
     from cayley.systems.system import System
 
@@ -50,8 +50,8 @@ def law_line(arm: Mechanism, name: str) -> Law[...]:
 def made_law(arm: Mechanism, name: str, gains: dict[str, str], settings: list[str], frame: str, goal: Array,
           frequency: float, damping: float) -> tuple[System, Aim, dict[str, Any]]:
     """The law, what it aims at, and all that it was given."""
-    from cayley.control.parts.gain_choice import gains_for
-    from cayley.control.parts.targets import FrameAim, JointAim
+    from cayley.control.gain_choice import gains_for
+    from cayley.control.targets import FrameAim, JointAim
     from cayley.control.task_space.task_error import FrameTask
     line = law_line(arm, name)
     given = _settings(line, name, settings) | {gain: _numbers(text, gain) for gain, text in gains.items() if text}

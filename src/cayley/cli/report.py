@@ -25,7 +25,7 @@ from cayley.cli.motion_files import read_motion
 from cayley.cli.terminal import literal, output, working, write_json
 
 if TYPE_CHECKING:
-    from cayley.control.trials.law_trial import Trial
+    from cayley.control.law_trial import Trial
     from cayley.mechanism import Mechanism
     from cayley.studio.queries import Asked
 

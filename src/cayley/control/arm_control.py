@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.actuators.motors import motors_of
-from cayley.control.actuators.voltage_driven import VoltageDynamics, voltage_dynamics
+from cayley.control.actuators.motors import VoltageDynamics, motors_of, voltage_dynamics
+from cayley.control.compensators.iterative_learning import IterativeLearning, iterative_learning
+from cayley.control.environment import Gap, surface, wall
 from cayley.control.laws.adaptive_law import adaptive
 from cayley.control.laws.admittance_law import admittance_control
 from cayley.control.laws.computed_torque_law import computed_torque
@@ -28,8 +29,6 @@ from cayley.control.laws.sliding_mode_law import sliding_mode
 from cayley.control.laws.table import Law, law_named, laws_of
 from cayley.control.laws.voltage_law import voltage_commands
 from cayley.control.laws.workspace_law import workspace_pd
-from cayley.control.learned.iterative_learning import IterativeLearning, iterative_learning
-from cayley.control.parts.environment import Gap, surface, wall
 from cayley.control.stability.joint_errors import (
     JointErrors,
     JointGains,
@@ -37,7 +36,7 @@ from cayley.control.stability.joint_errors import (
     joint_error_model,
     joint_gains,
 )
-from cayley.control.stability.linear_motion import LinearMotion, linear_along
+from cayley.control.stability.motion_sensitivity import LinearMotion, linear_along
 from cayley.control.task_space.task_maps import TaskMap, task_map
 from cayley.control.tracking import Reference
 from cayley.errors import ModelWarning
@@ -104,7 +103,7 @@ class ArmControl:
 
     def iterative_learning(self, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
                            cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
-        """A motion that the arm learns by repeating it, held by a law; see `control.learned.iterative_learning`."""
+        """A motion that the arm learns by repeating it, held by a law; see `IterativeLearning`."""
         return iterative_learning(self.tree, law, move, periods, kp, kd, cutoff=cutoff, limits=limits)
 
     def motors(self) -> System:

@@ -1,4 +1,4 @@
-"""What laws are made for: a mechanism, or its tree."""
+"""Mechanisms that laws are made for, and the checks that say why a law cannot drive one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnsupportedError
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.wording import shown
 
@@ -25,30 +26,6 @@ def tree_of(arm: Tree | HasTree) -> Tree:
     if not isinstance(found, Tree):
         raise SignatureError(f"a law is made for a mechanism, as cy.load gives it, not for {shown(arm)}")
     return found
-
-
-def numbers_of(values: ArrayLike, what: str, dtype: type = float) -> Array:
-    """An array of numbers, complex ones where `dtype` is; an error says `what` is none."""
-    try:
-        given = np.asarray(values)
-        if given.dtype.kind in ("US" if dtype is complex else "USc"):
-            raise TypeError("neither texts nor complex numbers count")
-        return given.astype(dtype)
-    except (TypeError, ValueError) as error:
-        raise SignatureError(f"{what} must be numbers, not {shown(values)}") from error
-
-
-def gains_of(values: ArrayLike, count: int, name: str, *, signed: bool = False) -> Array:
-    """Gains (count), given one by one or as one for all; not negative, unless they are `signed`, as those in volts are
-    behind negative gears.
-    """
-    given = numbers_of(values, f"the gains {name}")
-    if given.shape not in ((), (count,)) or not np.isfinite(given).all():
-        raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")
-    if not signed and (given < 0).any():
-        raise SignatureError(f"the gains {name} are not negative, or the law would drive away from its target; given "
-                             f"were {shown(values)}")
-    return np.array(np.broadcast_to(given, (count,)))
 
 
 def check_single_coordinates(tree: Tree, what: str) -> None:
@@ -78,3 +55,25 @@ def check_rigid_drives(tree: Tree, what: str) -> None:
         raise UnsupportedError(
             f"{what} would take the springs of {tree.name} for rigid, but joint {soft[0]!r} is driven through one: "
             "`cayley.control.FeedbackLinearisation` knows them, and `including(\"armature\")` is the arm without them")
+
+
+def arm_of_single_coordinates(arm: Tree | HasTree, what: str) -> Tree:
+    """The tree of an arm whose velocities are rates of its coordinates, free and with rigid drives; others are refused
+    by name."""
+    tree = tree_of(arm)
+    check_independent(tree, what)
+    check_rigid_drives(tree, what)
+    check_single_coordinates(tree, what)
+    check_driven(tree, what)
+    return tree
+
+
+def numbers_of(values: ArrayLike, what: str, dtype: type = float) -> Array:
+    """An array of numbers, complex ones where `dtype` is; an error says `what` is none."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in ("US" if dtype is complex else "USc"):
+            raise TypeError("neither texts nor complex numbers count")
+        return given.astype(dtype)
+    except (TypeError, ValueError) as error:
+        raise SignatureError(f"{what} must be numbers, not {shown(values)}") from error

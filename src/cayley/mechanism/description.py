@@ -15,7 +15,7 @@ from cayley.showing import ReportPage, maker
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
     from cayley.compiler.typing import ArrayLike, DTypeLike
-    from cayley.control.trials.law_trial import Trial
+    from cayley.control.law_trial import Trial
     from cayley.drawing.played import MotionLike
     from cayley.exports.folder import ExportedFolder
     from cayley.model.denavit_hartenberg.table import Convention, DHTable

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cayley.control.trials.law_trial import Trial
+from cayley.control.law_trial import Trial
 from cayley.drawing.played import played
 from cayley.mechanism import Mechanism
 from cayley.studio.report import facts_html, page_html, page_place, player

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.parts.targets import Aim, JointAim
-from cayley.control.trials.law_trial import Trial, ordinary_step, try_law
+from cayley.control.law_trial import Trial, ordinary_step, try_law
+from cayley.control.targets import Aim, JointAim
 from cayley.drawing.played import MotionLike
 from cayley.drawing.skeleton import resting
 from cayley.dynamics.payload_capacity import effort_limits

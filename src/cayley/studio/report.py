@@ -23,7 +23,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 import cayley
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.trials.law_trial import Trial
+from cayley.control.law_trial import Trial
 from cayley.drawing.played import MotionLike, played
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError, UnreachableError

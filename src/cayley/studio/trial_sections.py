@@ -11,8 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cayley.compiler.typing import Array
-from cayley.control.trials.law_trial import Trial
-from cayley.control.trials.trial_tables import FORCE_UNITS, force_table, response_table, verdict_in_words
+from cayley.control.law_trial import FORCE_UNITS, Trial, force_table, response_table, verdict_in_words
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.report import Table
 from cayley.studio.pictures import picture

@@ -1,19 +1,31 @@
-"""Direct-current motors, one a joint, as a system; with currents that take their time, or without.
+"""Direct-current motors, one for each joint, as a system, and the dynamics of an arm that they drive by voltages.
 
     L di/dt = V - R i - ke N qd        tau = k N i
-Without an inductance the current is that of the instant, i = (V - ke N qd) / R, and there is no state.
-Source: Yamamoto (6.1)-(6.4), spec S3-38.
+    M' qdd + h + g + D' qd = K_hat V
+    M' = M + N Jm N        D' = D + N k ke N / R        K_hat = N k / R
+Without an inductance the current is that of the instant, i = (V - ke N qd) / R, and there is no state. D is the
+friction of the arm, as far as it is included. Source: Yamamoto (6.1)-(6.4), (6.11)-(6.17), spec S3-38, S3-40.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
 import numpy as np
 
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.actuators.windings import windings_of
-from cayley.control.arms import HasTree, numbers_of, tree_of
-from cayley.errors import SignatureError
+from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, numbers_of, tree_of
+from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.dynamics.rigid_links.drives import viscous_frictions
+from cayley.errors import ModelError, SignatureError
+from cayley.kinematics.frame_kernels import sized
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
 from cayley.systems.ports import Block, PortLike
@@ -98,3 +110,114 @@ def motors_of(arm: Tree | HasTree, *, name: str = "motors") -> System:
     found = windings_of(tree_of(arm), "a system of motors")
     return dc_motors(found.resistance, found.inductance, found.torque_constant, gear=found.gear,
                      back_emf=found.back_emf, name=name)
+
+
+class Windings(NamedTuple):
+    """Each (n): resistance [ohm], inductance [H], torque constant [N m/A], back-EMF constant [V s/rad], gear, and the
+    inertia of the rotor [kg m^2] before it."""
+
+    resistance: Array
+    inductance: Array
+    torque_constant: Array
+    back_emf: Array
+    gear: Array
+    rotor: Array
+
+    @property
+    def gain(self) -> Array:
+        """K_hat = N k / R [N m/V]: the force at a joint that stands, by the voltage. (6.17)"""
+        return self.gear * self.torque_constant / self.resistance
+
+    @property
+    def induced_damping(self) -> Array:
+        """N^2 k ke / R [N m s]: what the induced voltage does to a joint that moves. (6.16)"""
+        return self.gain * self.back_emf * self.gear
+
+
+def windings_of(tree: Tree, what: str) -> Windings:
+    """The motors of a tree whose joints all have one; `what` asks for them. A joint without one is named."""
+    check_independent(tree, what)
+    check_rigid_drives(tree, what)
+    check_single_coordinates(tree, what)
+    rows = []
+    for joint in tree.joints:
+        if not joint.motion.nv:
+            continue
+        winding = joint.rotor.winding
+        if winding is None or not joint.rotor.gear:
+            lacks = "motor has no winding" if winding is None else "gear is 0"
+            raise ModelError(f"{what} needs the motors of {tree.name}, but the {lacks} at joint {joint.name!r}: "
+                             "`with_drive(joint, inertia=..., gear=..., winding=Winding(resistance, torque_constant))`")
+        rows.append((winding.resistance, winding.inductance, winding.torque_constant, winding.induced,
+                     joint.rotor.gear, joint.rotor.inertia))
+    return Windings(*np.array(rows, dtype=float).reshape(-1, 6).T.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class VoltageDynamics:
+    """Made by `voltage_dynamics`; its `tree` includes the rotors."""
+
+    tree: Tree
+    windings: Windings
+
+    @property
+    def gain(self) -> Array:
+        """K_hat (n) [N m/V]."""
+        return self.windings.gain
+
+    @property
+    def damping(self) -> Array:
+        """D' (n) [N m s]: viscous friction, and what induced voltages do."""
+        return viscous_frictions(self.tree) + self.windings.induced_damping
+
+    @property
+    def rotor_inertia(self) -> Array:
+        """N Jm N (n) [kg m^2]."""
+        return self.windings.rotor * self.windings.gear**2
+
+    @cached_property
+    def inertia_matrix(self) -> Kernel:
+        """`inertia_matrix(q)`: M' (..., n, n)."""
+        return inertia_matrix_kernel(self.tree)
+
+    @cached_property
+    def voltages(self) -> Kernel:
+        """`voltages(q, qd, qdd)`: V (..., n) that a motion needs."""
+        forces = inverse_dynamics_kernel(self.tree)
+        gain = self.gain
+        induced = self.windings.induced_damping
+
+        def voltages(q: Array, qd: Array, qdd: Array) -> Array:
+            return (forces(q, qd, qdd) + induced * qd) / gain
+
+        return kernel(sized(self.tree, "(q),(v),(v)->(v)"))(voltages)
+
+    @cached_property
+    def accelerations(self) -> Kernel:
+        """`accelerations(q, qd, V)`: qdd (..., n)."""
+        forward = forward_dynamics_kernel(self.tree)
+        gain = self.gain
+        induced = self.windings.induced_damping
+
+        def accelerations(q: Array, qd: Array, V: Array) -> Array:
+            return forward(q, qd, gain * V - induced * qd)
+
+        return kernel(sized(self.tree, "(q),(v),(v)->(v)"))(accelerations)
+
+
+def voltage_dynamics(arm: Tree | HasTree) -> VoltageDynamics:
+    """Of an arm whose drives have windings. The rotors are included; friction is if the arm includes it. As a system it
+    is `cy.connect(arm.including("armature"), motors_of(arm))`, which knows inductances, too.
+
+    >>> import cayley as cy
+    >>> from cayley.model.winding import Winding
+    >>> arm = cy.load("planar2r")
+    >>> for joint in arm.joint_names:
+    ...     arm = arm.with_drive(joint, inertia=1e-5, gear=100.0, winding=Winding(1.0, 0.05))
+    >>> driven = voltage_dynamics(arm)
+    >>> driven.gain, driven.damping, driven.rotor_inertia
+    (array([5., 5.]), array([25., 25.]), array([0.1, 0.1]))
+    """
+    given = tree_of(arm)
+    tree = given.including(*given.included, "armature")
+    return VoltageDynamics(tree, windings_of(tree, "dynamics from voltages"))

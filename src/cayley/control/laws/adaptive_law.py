@@ -21,18 +21,17 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, numbers_of
+from cayley.control.arms import HasTree, arm_of_single_coordinates, numbers_of
+from cayley.control.gains import positive_gains_of
 from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.parts.force_limits import force_limits, is_within, within
-from cayley.control.parts.reference_forces import (
-    arm_of_single_coordinates,
-    positive_gains_of,
+from cayley.control.reference_forces import (
+    UnknownParameters,
     reference,
     reference_forces,
     tracking_ports,
+    unknown_parameters,
 )
-from cayley.control.parts.signals import finite_or
-from cayley.control.parts.unknown_parameters import UnknownParameters, unknown_parameters
+from cayley.control.signals import finite_or, force_limits, is_within, within
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion

@@ -17,8 +17,8 @@ import numpy as np
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree
-from cayley.control.laws.impedance_law import matrix_of
-from cayley.control.parts.signals import finite_or
+from cayley.control.gains import matrix_of
+from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.geometry.rates.rotation_vector_rates import (

@@ -14,11 +14,11 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.compensators.compensation import Compensator, compensated
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
-from cayley.control.parts.compensation import Compensator, compensated
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
-from cayley.control.parts.signals import finite_or
+from cayley.control.signals import finite_or
 from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference

@@ -15,8 +15,9 @@ import numpy as np
 from cayley.compiler.solving.singular_vectors import LARGEST, singular_vectors
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
-from cayley.control.parts.signals import finite_or
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.gains import gains_of
+from cayley.control.signals import finite_or
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.state_kernels import bias_forces_kernel
 from cayley.errors import UnsupportedError

@@ -12,7 +12,7 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array
-from cayley.control.parts.signals import check_sampling, finite_or
+from cayley.control.signals import check_sampling, finite_or
 from cayley.errors import UnsupportedError
 from cayley.systems.layout import State, as_vector
 from cayley.systems.ports import Block

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from cayley.compiler.typing import ArrayLike
 from cayley.control.arms import HasTree
+from cayley.control.compensators.compensation import compensated
+from cayley.control.compensators.observers import momentum_observer
 from cayley.control.laws.computed_torque_law import computed_torque
-from cayley.control.parts.compensation import compensated
-from cayley.control.parts.disturbance_observer import momentum_observer
 from cayley.model.tree import Tree
 from cayley.systems.connect import connect
 from cayley.systems.system import System

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, gains_of, tree_of
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
-from cayley.control.parts.signals import finite_or
-from cayley.control.task_space.selection import Selection, axes_of
-from cayley.control.task_space.task_dynamics import TaskDynamics
+from cayley.control.arms import HasTree, tree_of
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.signals import finite_or
+from cayley.control.task_space.task_dynamics import Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import check_frame
 from cayley.model.tree import Tree
 from cayley.systems.layout import State

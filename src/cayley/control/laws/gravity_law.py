@@ -15,11 +15,11 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.actuators.windings import windings_of
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, gains_of, tree_of
-from cayley.control.parts.compensation import Compensator, compensated
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
-from cayley.control.parts.signals import finite_or
+from cayley.control.actuators.motors import windings_of
+from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.compensators.compensation import Compensator, compensated
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.signals import finite_or
 from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel
 from cayley.errors import ConventionError

@@ -13,11 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, gains_of
+from cayley.control.arms import HasTree
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
 from cayley.control.laws.force_law import force_error
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
-from cayley.control.task_space.selection import AXES, Selection, axes_of
-from cayley.control.task_space.task_dynamics import TaskDynamics
+from cayley.control.task_space.task_dynamics import AXES, Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import FrameTask
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree

@@ -15,19 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, numbers_of
+from cayley.control.arms import HasTree
+from cayley.control.gains import matrix_of
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
-from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
-from cayley.wording import shown
 
 
 def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, damping: ArrayLike,
@@ -76,20 +73,3 @@ def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, dam
                 "target_acceleration": Port((m,), default=0.0),
                 **({} if inertia is None else felt.sensed), **felt.besides},
         output=lambda t, x, u, p: law(u, p))
-
-
-def matrix_of(values: ArrayLike, count: int, name: str, *, definite: bool = False) -> Array:
-    """A symmetric matrix (count, count) without negative eigenvalues, given as one, by its diagonal, or as one number
-    for all; an error says which of them `name` is not."""
-    given = numbers_of(values, f"the {name}")
-    if given.shape not in ((), (count,), (count, count)) or not np.isfinite(given).all():
-        raise SignatureError(f"the {name} is finite numbers, one for all, ({count}) or ({count}, {count}), not "
-                             f"{shown(values)}")
-    matrix: Array = given if given.ndim == 2 else np.diag(np.broadcast_to(given, (count,)))
-    if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0.0):
-        raise SignatureError(f"the {name} is a symmetric matrix, not {shown(values)}")
-    least = float(np.linalg.eigvalsh(matrix).min())
-    if least < -1e-12 * np.abs(matrix).max() or (definite and least <= 0):
-        raise SignatureError(f"the {name} is {'positive' if definite else 'not negative'} in every direction; of "
-                             f"{shown(values)} an eigenvalue is {least:.3g}")
-    return np.array(matrix)

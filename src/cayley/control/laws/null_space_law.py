@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, gains_of
-from cayley.control.parts.signals import finite_or
+from cayley.control.arms import HasTree
+from cayley.control.gains import gains_of
+from cayley.control.signals import finite_or
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel

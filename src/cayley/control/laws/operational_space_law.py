@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, gains_of
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
+from cayley.control.arms import HasTree
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.model.tree import Tree

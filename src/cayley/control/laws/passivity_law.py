@@ -15,17 +15,12 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
+from cayley.control.arms import HasTree, arm_of_single_coordinates
+from cayley.control.compensators.compensation import Compensator, compensated
+from cayley.control.gains import positive_gains_of
 from cayley.control.laws.gravity_law import Lyapunov
-from cayley.control.parts.compensation import Compensator, compensated
-from cayley.control.parts.reference_forces import (
-    arm_of_single_coordinates,
-    positive_gains_of,
-    reference,
-    reference_forces,
-    tracking_ports,
-)
-from cayley.control.parts.signals import finite_or
+from cayley.control.reference_forces import reference, reference_forces, tracking_ports
+from cayley.control.signals import finite_or
 from cayley.dynamics.state_kernels import kinetic_energy_kernel
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree, gains_of
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
-from cayley.control.parts.signals import finite_or
+from cayley.control.arms import HasTree
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError

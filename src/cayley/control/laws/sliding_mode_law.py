@@ -20,17 +20,11 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.control.arms import HasTree
+from cayley.control.arms import HasTree, arm_of_single_coordinates
+from cayley.control.gains import positive_gains_of
 from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.parts.reference_forces import (
-    arm_of_single_coordinates,
-    positive_gains_of,
-    reference,
-    reference_forces,
-    tracking_ports,
-)
-from cayley.control.parts.signals import finite_or
-from cayley.control.parts.unknown_parameters import unknown_parameters
+from cayley.control.reference_forces import reference, reference_forces, tracking_ports, unknown_parameters
+from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.record import Record

@@ -13,7 +13,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, gains_of, tree_of
+from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, tree_of
+from cayley.control.gains import gains_of
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links

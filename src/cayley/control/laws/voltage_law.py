@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.actuators.windings import windings_of
+from cayley.control.actuators.motors import windings_of
 from cayley.control.arms import HasTree, tree_of
-from cayley.control.parts.signals import finite_or
+from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.record import Record

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, gains_of
+from cayley.control.arms import HasTree
+from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
 from cayley.control.laws.gravity_law import Lyapunov
-from cayley.control.parts.integral_action import integral_gains, integral_rate, integral_state
-from cayley.control.parts.signals import finite_or
+from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel

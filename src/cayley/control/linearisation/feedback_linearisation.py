@@ -7,6 +7,10 @@ by one text. The outer loop places the poles of the chains. A joint without a sp
 two integrators before its force, which are the state of the law: what it does would otherwise jerk the elastic ones.
 It is the law for the reduced model, of rotors that only spin: what they feel because their carriers turn is left to the
 outer loop. Sources: Mladenova 7.4.2 (294)-(304), with gravity as in spec E-50, R-54; De Luca 1998 for mixed drives.
+
+y^(r) = v,   v = y_d^(r) + k(r-1) (y_d^(r-1) - y^(r-1)) + ... + k0 (y_d - y)
+The error then obeys e^(r) + k(r-1) e^(r-1) + ... + k0 e = 0, whose roots are the poles. Source: Mladenova 7.4.2, spec
+R-54.
 """
 
 from __future__ import annotations
@@ -22,13 +26,13 @@ from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.control.arms import HasTree, tree_of
-from cayley.control.linearisation.integrator_chains import chain_gains
+from cayley.control.arms import HasTree, numbers_of, tree_of
 from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
 from cayley.dynamics.elastic_joints.motor_motion import MotorMotion, motor_motion_kernel, motor_motion_text
 from cayley.dynamics.forward.regular_inertia import guarded
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.errors import SignatureError
 from cayley.kinematics.kernel_words import described
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.tree import Tree
@@ -36,6 +40,7 @@ from cayley.showing import brief
 from cayley.systems.ports import Block, Port, PortLike
 from cayley.systems.record import Record
 from cayley.systems.system import System
+from cayley.wording import shown
 
 _WHAT = "feedback linearisation"
 _TARGET = ("target", "target_qd", "target_qdd", "target_jerk", "target_snap")
@@ -229,3 +234,26 @@ def _placed(arm: ElasticArm, elastic: Array, rigid: Array) -> Array:
     found[arm.elastic] = elastic
     found[arm.rigid] = rigid
     return symbols(found)
+
+
+_CONJUGATE = 1e-9  # of the largest coefficient
+
+
+def chain_gains(poles: ArrayLike, length: int, chains: int) -> Array:
+    """k0 .. k(r-1) of each chain (r, chains), for `length` poles r for all chains, or (chains, r).
+
+    >>> chain_gains([-5.0, -5.0, -5.0, -5.0], 4, 1)[:, 0]
+    array([625., 500., 150., 20.])
+    """
+    given = numbers_of(poles, "poles", complex)
+    if given.ndim not in (1, 2) or given.shape[-1:] != (length,) or given.shape[:-1] not in ((), (chains,)):
+        raise SignatureError(f"the poles of {chains} chains of {length} integrators are {length} numbers, or "
+                             f"({chains}, {length}), not {shown(poles)}")
+    if not np.isfinite(given).all() or not (given.real < 0).all():
+        raise SignatureError(f"poles must have negative real parts, or errors would not die out: {shown(poles)}")
+    rows = np.broadcast_to(given, (chains, length))
+    coefficients = [np.poly(row) for row in rows]
+    for row, polynomial in zip(rows, coefficients, strict=True):
+        if np.abs(np.imag(polynomial)).max() > _CONJUGATE * np.abs(polynomial).max():
+            raise SignatureError(f"complex poles come in conjugate pairs: {shown(row)}")
+    return np.stack([np.real(polynomial)[:0:-1] for polynomial in coefficients], axis=1)

@@ -1,4 +1,1 @@
-"""What a loop is worth: equilibria, linear models and their pictures, Lyapunov's methods, regions of attraction.
-
-Every verdict says what was proved, what was only sampled, and where something fails.
-"""
+"""Analysis of stability: equilibria, linear models, Bode and root locus, Lyapunov's methods, regions of attraction."""

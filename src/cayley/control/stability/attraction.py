@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import expm
@@ -23,7 +23,7 @@ from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, err
 from cayley.control.stability.linear_stability import of_error_dynamics
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.showing import Pictured, brief
+from cayley.showing import Pictured, brief, shown_once
 from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.system import System
@@ -40,6 +40,8 @@ _ALONG = 250
 _SETTLED = 12.0  # time constants of the slowest pole
 _LOOKS = 4000  # along the linear model
 _FINE = 0.25  # of the fastest pole, a step
+_COLOURS = {-1: "#e8a598", 0: "#f2e3b8", 1: "#9fc9a8"}
+_WORDS = {1: "converged", 0: "elsewhere", -1: "left"}
 
 
 class Levels(NamedTuple):
@@ -101,9 +103,30 @@ class RegionOfAttraction(Pictured):
         return d
 
     def plot(self) -> Figure:
-        """The slice, coloured by what became of its states, with the level sets of V."""
-        from cayley.control.stability.attraction_picture import plot
-        return plot(self)
+        """The states coloured by their outcome, and the level sets of V in which it falls and in which all converge."""
+        import matplotlib.pyplot as plt
+        from matplotlib.colors import ListedColormap
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+        figure, ax = plt.subplots(layout="constrained", figsize=(6.8, 5.4))
+        ax.pcolormesh(self.horizontal, self.vertical, self.outcome, cmap=ListedColormap(list(_COLOURS.values())),
+                      vmin=-1, vmax=1, shading="nearest", rasterized=True)
+        V = self.candidate.value(self.displacements)
+        handles: list[Patch | Line2D] = [Patch(color=_COLOURS[k], label=_WORDS[k]) for k in _COLOURS
+                                         if (self.outcome == k).any()]
+        styles: tuple[tuple[float, Literal["-", "--"], str], ...] = (
+            (self.levels.falling, "-", "V falls"), (self.levels.converging, "--", "all converges"))
+        for level, style, words in styles:
+            if np.isfinite(level) and V.min() < level < V.max():
+                ax.contour(self.horizontal, self.vertical, V, levels=[level], colors="#333333", linewidths=1.4,
+                           linestyles=style)
+                handles.append(Line2D([], [], color="#333333", linestyle=style, label=f"V < {level:.3g}: {words}"))
+        ax.plot(0.0, 0.0, "+", color="#333333", markersize=9)
+        ax.set(xlabel=f"{self.labels[0]} from the equilibrium", ylabel=f"{self.labels[1]} from the equilibrium")
+        ax.set_title(f"{self.about.name}: {self.outcome.size} states, {100 * self.share:.1f} % converge", fontsize=10,
+                     loc="left")
+        figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+        return shown_once(figure)
 
 
 def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.parts.signals import check_sampling
+from cayley.control.signals import check_sampling
 from cayley.errors import SignatureError
 from cayley.systems.layout import StateLike
 from cayley.systems.ports import Port

@@ -1,9 +1,11 @@
-"""Dynamics about an equilibrium, which is shifted to the origin.
+"""Dynamics about an equilibrium, which is shifted to the origin, and the search for one.
 
     d' = F(d), or d_next = F(d),        F(0) = 0
 d is the displacement from the equilibrium, in the tangents of the blocks of the state: of vectors the difference, of
-unit quaternions the rotation vector from one orientation to the other, up to a half-turn. A system with its inputs held
-still, a function of the state, and equations of SymPy all become this. Source: Yamamoto Appendix H, spec S3-49.
+unit quaternions the rotation vector from one orientation to the other, up to a half-turn. A system with constant
+inputs, a function of the state, and equations of SymPy all become this. Equilibria are found by damped least squares in
+displacements from a start, also where the linear model is singular, as of a mechanism that may rest anywhere along a
+line. Source: Yamamoto Appendix H, spec S3-49.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
@@ -21,7 +24,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.tracing.graph import ancestors
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.showing import brief
 from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.connect import HasSystem
@@ -278,3 +281,53 @@ def _indices(shape: tuple[int, ...]) -> list[str]:
 def _check_none(inputs: object, parameters: object, what: str) -> None:
     if inputs or parameters:
         raise SignatureError(f"{what} of the state alone has no inputs and no parameters")
+
+
+_REST = 1e-10  # rates, where the largest entry of A is one
+
+
+@dataclass(frozen=True, eq=False)
+class SystemEquilibrium:
+    """A state of rest, by the names of its blocks, what is left of its rates, and how it was found."""
+
+    state: dict[str, Array]
+    residual: float
+    evaluations: int
+    message: str
+
+    __repr__ = brief
+
+
+def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *,
+                     inputs: Mapping[str, ArrayLike] | None = None,
+                     parameters: Mapping[str, ArrayLike] | None = None, discrete: bool = False) -> SystemEquilibrium:
+    """The equilibrium that is found from the state `near`; `UnreachableError` if there is none to be found.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
+    >>> loop = cy.connect(arm, arm.control.pd(200.0, 40.0))
+    >>> rest = find_equilibrium(loop, {"q": [0.5, -0.3], "qd": [0.0, 0.0]}, inputs={"target": [0.5, -0.3]})
+    >>> rest.state["q"].round(4)
+    array([ 0.4296, -0.3146])
+    """
+    about = displaced(dynamics, near, inputs=inputs, parameters=parameters, discrete=discrete)
+    jacobian = about.rate.jacobian("d")
+    less = np.eye(about.size) if discrete else np.zeros((about.size, about.size))
+
+    def moves(d: Array) -> Array:
+        rates = about.rate(d) - less @ d
+        return rates if about.constraints is None else np.concatenate([rates, about.constraints(d)])
+
+    def slopes(d: Array) -> Array:
+        rates = jacobian(d) - less
+        return rates if about.constraints is None else np.concatenate([rates, about.constraints.jacobian("d")(d)])
+
+    found = least_squares(moves, np.zeros(about.size), jac=slopes, method="lm" if about.size else "trf", xtol=1e-15,
+                          ftol=1e-15, gtol=1e-15)
+    residual = float(np.abs(found.fun).max(initial=0.0))
+    if not residual <= _REST * max(1.0, float(np.abs(found.jac).max(initial=0.0))):
+        names = [*[f"the rate of {label}" for label in about.labels], *["a constraint"] * len(found.fun)]
+        worst = names[int(np.argmax(np.abs(found.fun)))]
+        raise UnreachableError(f"no equilibrium of {about.name} was found from there: {worst} is still {residual:.3g} "
+                               f"where the search ended ({found.message})")
+    return SystemEquilibrium(about.states(found.x), residual, int(found.nfev), str(found.message))

@@ -1,25 +1,30 @@
-"""LaSalle: where V' is zero without being positive anywhere, all comes to what stays in the set V' = 0 for ever.
+"""LaSalle's theorem: where V' is zero but nowhere positive, all motions tend to the largest invariant part of V' = 0.
 
-Of polynomials that is algebra. The s that vanish together where V' does span an ideal; what stays in the set has their
-derivatives along the dynamics zero as well, L_F s, L_F L_F s, ..., which are added until nothing new comes. If every
-coordinate is then in the radical of the ideal, the equilibrium is all that stays: that is proved. (Where more is left,
-it may still be complex: other real points are looked for.) Of anything else, states of the set are sampled: V must fall
-from each of them, and there must be no other equilibrium. Source: spec S3-49, E3-32, E3-44.
+For polynomials this is algebra. The s that vanish together where V' does span an ideal; on an invariant part their
+derivatives along the dynamics vanish too, L_F s, L_F L_F s, ..., which are added until nothing new comes. If every
+coordinate is then in the radical of the ideal, the equilibrium is all that stays, which proves it. (Where more is left,
+it may still be complex: other real points are searched.) For other functions, states of the set are sampled: V must
+fall from each of them, and there must be no other equilibrium. Source: spec S3-49, E3-32, E3-44.
+
+A verdict is proved only if all its claims are; results of samples are reported as samples.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.control.stability.candidate import Candidate
-from cayley.control.stability.conclusion import ALONE
+from cayley.control.stability.error_dynamics import ErrorDynamics
+from cayley.control.stability.linear_stability import of_error_dynamics
 from cayley.control.stability.polynomial_signs import real_zeros
-from cayley.control.stability.regions import states_in
-from cayley.control.stability.verdict import Finding
+from cayley.control.stability.verdict import Finding, Nature, Outcome, Scope, Verdict
+from cayley.errors import SignatureError
 from cayley.systems.progress import PatientBar
+from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -228,3 +233,85 @@ def _other_equilibrium(candidate: Candidate, box: Array, seed: int) -> Array | N
         if rest and (np.abs(found.x) > _AWAY * (box[1] - box[0])).any():
             return np.asarray(found.x)
     return None
+
+
+ZERO = "V is zero at the equilibrium"
+POSITIVE = "V > 0 elsewhere"
+UNBOUNDED = "V grows without bound"
+STRICT = "V' < 0 elsewhere"
+FALLS = "V' <= 0"
+ALONE = "nothing but the equilibrium stays where V' = 0"
+
+_SCOPES: dict[Scope, tuple[Scope, ...]] = {  # what also holds in a scope
+    "globally": ("globally",), "in the region": ("globally", "in the region"), "locally": ("globally", "locally")}
+_ORDER: tuple[tuple[Nature, Scope], ...] = (
+    ("asymptotically stable", "globally"), ("asymptotically stable", "in the region"),
+    ("asymptotically stable", "locally"), ("stable", "globally"), ("stable", "in the region"), ("stable", "locally"),
+    ("undecided", "locally"))
+
+
+def concluded(about: ErrorDynamics, claims: Sequence[Finding], region: Mapping[str, tuple[float, float]]) -> Verdict:
+    """The verdict of claims about a candidate, and of the linear model."""
+    linear = of_error_dynamics(about)
+    findings = (*claims, *linear.findings)
+    if linear.nature == "unstable":
+        return Verdict(about.name, "unstable", "proved", "locally", findings, linear.poles, region)
+    proved = [_followed(claims, scope, ("proved",)) for scope in ("globally", "locally")]
+    proved += [(linear.nature, linear.scope)]
+    sure = min(proved, key=_ORDER.index)
+    seen = min((_followed(claims, scope, ("proved", "sampled")) for scope in ("globally", "in the region")),
+               key=_ORDER.index)
+    more = seen if _ORDER.index(seen) < _ORDER.index(sure) else None
+    if sure[0] == "undecided":
+        nature, scope = more or sure
+        return Verdict(about.name, nature, "sampled" if more else "nothing", scope, findings, linear.poles, region)
+    return Verdict(about.name, sure[0], "proved", sure[1], findings, linear.poles, region, more)
+
+
+def _followed(claims: Sequence[Finding], scope: Scope, outcomes: tuple[Outcome, ...]) -> tuple[Nature, Scope]:
+    """What follows in a scope from the claims that have one of the outcomes."""
+    def holds(claim: str) -> bool:
+        return any(f.claim == claim and f.outcome in outcomes and f.scope in _SCOPES[scope] for f in claims)
+
+    if not holds(ZERO) or not holds(POSITIVE) or not (holds(STRICT) or holds(FALLS)):
+        return "undecided", "locally"
+    comes_back = holds(STRICT) or holds(ALONE)
+    if scope == "globally" and not holds(UNBOUNDED):
+        scope = "locally"
+    return "asymptotically stable" if comes_back else "stable", scope
+
+
+# By the label of an entry, or the name of a block for all of its entries: how far from the equilibrium, (low, high) or
+# one number for both sides
+RegionLike: TypeAlias = Mapping[str, float | tuple[float, float]]
+
+
+def box_of(about: ErrorDynamics, region: RegionLike | None) -> Array:
+    """The lower and upper ends (2, n) of a region: one to either side where nothing is said."""
+    box = np.outer([-1.0, 1.0], np.ones(about.size))
+    known = dict.fromkeys([*about.labels, *[label.partition("[")[0] for label in about.labels]])
+    if region is not None and not isinstance(region, Mapping):
+        raise SignatureError(f"a region is given by labels, {{{about.labels[0]!r}: 2.0}}, not {shown(region)}")
+    for name, ends in (region or {}).items():
+        if name not in known:
+            raise SignatureError(f"{about.name} has no entry {name!r}{did_you_mean(name, known)}; it has "
+                                 f"{', '.join(about.labels)}")
+        low, high = ends if isinstance(ends, (tuple, list)) else (-ends, ends)
+        if not -np.inf < low <= 0 <= high < np.inf or low == high:
+            raise SignatureError(f"a region of displacements has the equilibrium, 0, inside: {name!r} goes from "
+                                 f"{shown(low)} to {shown(high)}")
+        columns = [k for k, label in enumerate(about.labels) if name in (label, label.partition("[")[0])]
+        box[:, columns] = np.array([[low], [high]], dtype=float)
+    return box
+
+
+def named_box(about: ErrorDynamics, box: Array) -> dict[str, tuple[float, float]]:
+    return {label: (float(low), float(high)) for label, low, high in zip(about.labels, *box, strict=True)}
+
+
+def states_in(box: Array, samples: int, seed: int) -> Array:
+    """Displacements (samples, n): half of them everywhere, half nearer and nearer to the equilibrium."""
+    rng = np.random.default_rng(seed)
+    d = rng.uniform(box[0], box[1], size=(samples, box.shape[1]))
+    d[samples // 2:] *= 10.0 ** rng.uniform(-4, 0, size=(samples - samples // 2, 1))
+    return d

@@ -17,8 +17,9 @@ import numpy as np
 from scipy.optimize import root
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.actuators.voltage_driven import VoltageDynamics, voltage_dynamics
-from cayley.control.arms import HasTree, gains_of, tree_of
+from cayley.control.actuators.motors import VoltageDynamics, voltage_dynamics
+from cayley.control.arms import HasTree, tree_of
+from cayley.control.gains import gains_of
 from cayley.control.stability.linear_model import LinearModel
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.state_kernels import gravity_forces_kernel

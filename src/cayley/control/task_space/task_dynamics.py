@@ -1,9 +1,9 @@
-"""The arm as the rows of a task feel it, and the forces that accelerate them as wanted: what laws in operational space
-have in common.
+"""The dynamics of an arm in the rows of a task, and the forces that accelerate these rows as wanted: the common part of
+laws in operational space.
 
     Lambda = (J M^-1 J^T)^-1     tau = h + tau0 + J^T Lambda (a - J' qd - J M^-1 (tau0 + J_w^T w))     then  r'' = a
-w is what the world does to the frame, where it is measured; tau0 is what a redundant arm does besides. The task does
-not feel it: tau is J^T (Lambda a + mu + p) + N^T (h + tau0), where N^T = 1 - J^T Lambda J M^-1 lets through only what
+w is the measured wrench of the environment on the frame; tau0 are further forces of a redundant arm, which the task
+does not feel: tau is J^T (Lambda a + mu + p) + N^T (h + tau0), where N^T = 1 - J^T Lambda J M^-1 passes only what
 accelerates nothing of the task, h = C qd + g, mu = Lambda (J M^-1 C qd - J' qd) and p = Lambda J M^-1 g.
 
 Near singular postures the frame is all but immovable in some direction, and Lambda grows without bounds. It is found by
@@ -11,31 +11,39 @@ J M^-1 J^T = L D L^T, and pivots of D that are less than `near` tr(J J^T) / (m t
 those of turns apart, are raised to that: the frame counts as no heavier. As M is no more than its trace, nothing is
 changed where the rows of J J^T are independent to within `near` of their mean. Forces stay bounded, and r'' is less
 than wanted in that direction. Source: Khatib 1987; Gill and Murray 1974.
+
+A `Selection` says along which axes a law controls the position and along which the force. A contact imposes natural
+constraints: no velocity into a wall, no force along it without friction. A law can impose only the complementary,
+artificial ones: forces where the velocity is given, positions where the force is. Axes in neither are left to the arm.
+Source: Mason 1981; Raibert and Craig 1981.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
-from cayley.compiler.typing import Array, is_finite_number
-from cayley.control.parts.signals import finite_or
-from cayley.control.task_space.selection import AXES
+from cayley.compiler.typing import Array, ArrayLike, is_finite_number
+from cayley.control.arms import numbers_of
+from cayley.control.signals import finite_or
 from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.dynamics.state_kernels import bias_forces_kernel
-from cayley.errors import SignatureError, SingularityError, UnsupportedError
+from cayley.errors import GeometryError, SignatureError, SingularityError, UnsupportedError
+from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
 from cayley.model.configurations import random_configuration
 from cayley.model.tree import Tree
+from cayley.showing import brief
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
-from cayley.wording import shown
+from cayley.wording import did_you_mean, shown
 
 _IMMOVABLE = 1e-12  # [1/kg, 1/(kg m^2)]: what counts as the lightness of rows that no joint moves
 
@@ -141,3 +149,84 @@ class TaskDynamics:
         L, pivots = ldl(J @ onward, least)
         x = [entry / pivot for entry, pivot in zip(solve_lower(L, acceleration), pivots, strict=True)]
         return np.stack(solve_lower_transposed(L, x))
+
+
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Artificial constraints: the axes of the task's frame, "x", "y", "z" and turns about them "rx", "ry", "rz", along
+    which a law controls the `position`, and those along which it controls the `force`; each in this order.
+
+    >>> Selection.in_contact(velocity=["z"], force=["x", "y"])
+    Selection(position=('x', 'y'), force=('z',))
+    >>> Selection(position=["x", "z"], force=["z"])
+    Traceback (most recent call last):
+    cayley.errors.UnsupportedError: position and force clash along z: what touches gives one of them, ...
+    """
+
+    position: Sequence[str] = ()
+    force: Sequence[str] = ()
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        for word in ("position", "force"):
+            object.__setattr__(self, word, _axes(getattr(self, word), word))
+        both = [axis for axis in AXES if axis in self.position and axis in self.force]
+        if both:
+            raise UnsupportedError(f"position and force clash along {', '.join(both)}: what touches gives one of them, "
+                                   "and a law can impose the other only")
+        if not self.position and not self.force:
+            raise SignatureError("a selection has an axis at least, of which the position or the force is controlled")
+
+    @classmethod
+    def in_contact(cls, velocity: Iterable[str] = (), force: Iterable[str] = ()) -> Selection:
+        """What a law may impose where a contact gives `velocity` along some axes and `force` along others."""
+        natural = Selection(position=tuple(velocity), force=tuple(force))
+        return cls(position=natural.force, force=natural.position)
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All rows of (x, y, z; turn about x, y, z) that are controlled, in their order."""
+        return tuple(k for k, axis in enumerate(AXES) if axis in self.position or axis in self.force)
+
+    @property
+    def pressed(self) -> tuple[int, ...]:
+        """The places among the rows where the force is controlled."""
+        return tuple(k for k, row in enumerate(self.rows) if AXES[row] in self.force)
+
+    @property
+    def moved(self) -> tuple[int, ...]:
+        """The places among the rows where the position is controlled."""
+        return tuple(k for k, row in enumerate(self.rows) if AXES[row] in self.position)
+
+
+def _axes(given: Iterable[str], word: str) -> tuple[str, ...]:
+    """The axes, each once and in their order, in which gains and forces are given as well."""
+    if not isinstance(given, Iterable):
+        raise SignatureError(f"the {word} is controlled along axes out of {', '.join(AXES)}, not {shown(given)}")
+    named = [given] if isinstance(given, str) else list(given)
+    for axis in named:
+        if axis not in AXES:
+            raise SignatureError(f"the {word} is controlled along {', '.join(AXES)}, not {shown(axis)}"
+                                 f"{did_you_mean(axis, AXES)}")
+    if len(set(named)) < len(named):
+        raise SignatureError(f"an axis is named twice among those of {word}: {', '.join(named)}")
+    ordered = tuple(axis for axis in AXES if axis in named)
+    if tuple(named) != ordered:
+        raise SignatureError(f"axes are named in the order {', '.join(AXES)}, in which gains and forces are given too: "
+                             f"{word}={list(ordered)}, not {shown(named)}")
+    return ordered
+
+
+def axes_of(task_axes: ArrayLike | None) -> Array:
+    """The axes of a task (3, 3), the columns of a rotation; those of the root if none are given."""
+    if task_axes is None:
+        return np.eye(3)
+    given = numbers_of(task_axes, "the axes of a task")
+    if given.shape != (3, 3) or not np.isfinite(given).all():
+        raise GeometryError(f"the axes of a task are the columns of a rotation (3, 3), not {shown(task_axes)}")
+    check_rotation_matrix(given)
+    return given

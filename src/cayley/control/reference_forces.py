@@ -1,31 +1,94 @@
-"""Which numbers of an arm a law takes for unknown: base parameters, named ones, or those of a payload.
+"""Forces by which the model of an arm follows a reference velocity v while it moves with the velocity qd, and the
+parameters of that model that a law takes for unknown.
 
-    the forces of the arm = those of its model + Y theta        theta (k): how far the unknown numbers are from the
-                                                                model's own; Y (nv, k): a part of the regressor
-A payload of which nothing is known adds its ten moments about a frame, (m, ux, .., Jzz), to those of the link that
-carries the frame. Source: Slotine & Li 1987 (4), `cayley.dynamics.identification`.
+    M(q) a + C(q, qd) v + g(q)        v = target' + slope e        a = v'        s = v - qd = e' + slope e
+    the forces of the arm = those of its model + Y theta        theta (k): errors of the model's unknown parameters
+C is that of Christoffel's symbols, so that M' - 2 C is skew and C(q, x) y = C(q, y) x. Velocity forces c(q, x) =
+C(q, x) x then give it by polarisation, C(q, qd) v = c(q, (qd + v)/2) - c(q, (qd - v)/2): two sweeps of the recursion,
+or two regressors, and no matrix. Joints have one coordinate each, of which the velocity is the rate.
+An unknown payload adds its ten moments about a frame, (m, ux, .., Jzz), to those of the link that carries the frame.
+Source: Slotine & Li, On the adaptive control of robot manipulators, 1987, (4)-(6); `cayley.dynamics.identification`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.typing import Array, Text
-from cayley.control.parts.reference_forces import reference_regressor
-from cayley.dynamics.rigid_links.drives import rotor_inertias
+from cayley.dynamics.inverse.newton_euler import inverse_dynamics
+from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moved
 from cayley.dynamics.rigid_links.links import ROOT
+from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError
 from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree
+from cayley.systems.ports import Port
+from cayley.systems.record import Record
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:
     from cayley.dynamics.identification import LinearModel
+
+
+_CREEP = 1e-3  # [rad/s, m/s] at which dry friction changes its sign
+
+
+class Reference(NamedTuple):
+    """The error, the reference velocity and its rate, and s, each (nv); a text."""
+
+    e: Array
+    v: Array
+    a: Array
+    s: Array
+
+
+def reference(u: Record, slope: Array) -> Reference:
+    """From what a law gets: `q`, `qd`, `target`, `target_qd`, `target_qdd`."""
+    e = u.target - u.q
+    v = u.target_qd + slope * e
+    return Reference(e, v, u.target_qdd + slope * (u.target_qd - u.qd), v - u.qd)
+
+
+def tracking_ports(count: int) -> dict[str, Port]:
+    """The inputs of a law that follows a target in joint space: what moves it is zero if nothing drives it."""
+    still = Port((count,), default=0.0)
+    return {"q": Port((count,)), "qd": Port((count,)), "target": Port((count,)), "target_qd": still,
+            "target_qdd": still}
+
+
+def reference_forces(tree: Tree) -> Text:
+    """The text `(q, qd, v, a)` of the forces (nv), with the friction and the rotors that the arm includes."""
+    links = minimal_links(tree)
+    weightless = replace(links, gravity=np.zeros(3))
+    rest = np.zeros(tree.nv)
+
+    def forces(q: Array, qd: Array, v: Array, a: Array) -> Array:
+        half = (qd - v) / 2
+        return inverse_dynamics(links, q, qd - half, a) - inverse_dynamics(weightless, q, half, rest) + drive_forces(
+            tree, q, qd, a)
+
+    return forces
+
+
+def reference_regressor(model: LinearModel) -> Text:
+    """The text `(q, qd, v, a)` of Y (nv, size): the same forces are Y times the parameters. Dry friction is smooth
+    within 0.001 rad/s or m/s, that no estimate chatters at rest."""
+    weightless = replace(model, links=replace(model.links, gravity=np.zeros(3)))
+    of_mass = np.array([word in MOMENT_NAMES for _, word in model.columns])
+    rest = np.zeros(model.links.nv)
+
+    def regressor(q: Array, qd: Array, v: Array, a: Array) -> Array:
+        half = (qd - v) / 2
+        polarised = model.text(q, qd - half, a) - weightless.text(q, half, rest)
+        of_joints = model.text(q, qd, a, sign=lambda x: np.tanh(x / _CREEP))
+        return np.stack([(polarised if mass else of_joints)[:, k] for k, mass in enumerate(of_mass)], axis=1)
+
+    return regressor
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,10 @@
-"""What a law is given to aim at: a configuration of the joints, or the place of a frame; at rest, or moving.
+"""Targets of laws: a configuration of the joints or the pose of a frame, at rest or along a planned motion.
 
-Both are said by configurations, so that one motion of the joints is a target for any law; a frame's is where they bring
-it. The ports that a law may have are `target`, `target_qd` and `target_qdd` of joints, and `target`, `target_rate` and
-`target_acceleration` of frames.
+Both are given by configurations, so that one motion of the joints is a target for any law; the target of a frame is
+where that motion brings it. The ports that a law may have are `target`, `target_qd` and `target_qdd` of joints, and
+`target`, `target_rate` and `target_acceleration` of frames. Laws of elastic drives also ask for the jerk and the snap.
+The snap is the derivative of the jerk by the time, on the graph of the motion's text. Where the jerk jumps, at breaks
+of a motion of too low an order, there is none: use smooth motions for elastic drives.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ from functools import cached_property
 
 import numpy as np
 
+from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
+from cayley.control.arms import HasTree, tree_of
 from cayley.control.task_space.task_error import FrameTask
-from cayley.errors import UnsupportedError
+from cayley.dynamics.elastic_joints.motor_motion import MotorMotion, motor_motion_kernel
+from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.forward import frame_pose
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.coordinate_labels import velocity_labels
@@ -165,3 +170,44 @@ class FrameAim(Aim):
 
     def jacobian(self, q: Array) -> Array:
         return self.task.jacobian(q)
+
+
+_RATES = ("", "_qd", "_qdd", "_jerk", "_snap")
+
+
+def up_to_snap(move: Motion, t: Scalar) -> list[Array]:
+    """Position, velocity, acceleration, jerk and snap (nq) at a time, which is a symbol of a traced function."""
+    if move.attitudes:
+        raise UnsupportedError("the snap is that of coordinates that are vectors; this motion has unit quaternions")
+    at = independent(t)
+    found = [symbols(x) for x in move.derivatives(at)]
+    return [*found, slope_along(found[3], np.array([at], dtype=object), np.ones(1))]
+
+
+def motion_target(move: Motion, name: str = "target") -> System:
+    """A system whose outputs are a motion and its first four derivatives: `target`, `target_qd`, `target_qdd`,
+    `target_jerk` and `target_snap`, to be connected with a law. Another name renames them all.
+
+    >>> from cayley.planning import FunctionOfTime
+    >>> motion_target(FunctionOfTime(lambda t: np.stack([np.sin(t)])))
+    <system target: outputs target, target_qd, target_qdd, target_jerk, target_snap>
+    """
+    names = [name + rate for rate in _RATES]
+    return System(name, outputs=dict.fromkeys(names, move.nq), timed=True,
+                  output=lambda t, x, u, p: dict(zip(names, up_to_snap(move, t), strict=True)))
+
+
+def motor_motion_along(arm: Tree | HasTree, move: Motion) -> Kernel[MotorMotion]:
+    """`motor_motion(t)`: configuration, velocity, acceleration and forces of an arm with elastic drives, its motors
+    among them, along a motion of its joints."""
+    tree = tree_of(arm)
+    motors = motor_motion_kernel(tree)
+    if move.nq != motors.signature.inputs[0][0]:
+        raise SignatureError(f"a motion of {move.nq} coordinates does not fit {tree.name}, which has "
+                             f"{motors.signature.inputs[0][0]} joints besides its motors")
+
+    def motor_motion(t: Scalar) -> MotorMotion:
+        return motors(*up_to_snap(move, t))
+
+    size = tree.nv
+    return kernel(f"()->({size}),({size}),({size}),({size})", outputs=MotorMotion._fields)(motor_motion)

@@ -1,9 +1,10 @@
-"""What lies between a law and an arm besides motors: limits of what a drive can give, encoders that count, and digital
-control, which looks now and then and acts late.
+"""Signals between a law and an arm: limits of drives, dry friction, encoders, and digital control, which samples once a
+period and acts late.
 
 Each is a system with one signal in and one out, to be connected by name:
 
     law.renamed({"tau": "wanted_tau"})        saturation("tau", [80.0, 40.0])        the arm
+A law that knows the limits of its drives does not wind up its memory while they saturate.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array, ArrayLike, is_finite_number
+from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import numbers_of
 from cayley.errors import SignatureError
 from cayley.systems.layout import State
@@ -116,3 +117,29 @@ def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, na
         derivative=lambda t, x, u, p: {"clock": 1.0, "held": np.zeros((late + 1, count))},
         output=lambda t, x, u, p: x.held[-1],
         transitions=[Transition(f"{name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look)])
+
+
+def force_limits(limits: ArrayLike | None, count: int) -> Array:
+    """The limits (count) [N m, N], given one by one or as one for all; infinite if there are none."""
+    most = numbers_of(np.inf if limits is None else limits, "the limits of forces")
+    if most.shape not in ((), (count,)) or not (most > 0).all():
+        raise SignatureError(f"the limits of forces are positive, ({count}) or one for all, not {shown(limits)}")
+    return np.array(np.broadcast_to(most, (count,)))
+
+
+def within(wanted: Array, limits: Array) -> Array:
+    """The forces that act (n): those wanted, or the limit beyond which they are; zero for what is not finite; a text.
+
+    >>> within(np.array([3.0, -9.0, np.nan]), np.array([4.0, 4.0, 4.0]))
+    array([ 3., -4.,  0.])
+    """
+    return finite_or(np.minimum(np.maximum(wanted, -limits), limits), 0.0)
+
+
+def is_within(wanted: Array, limits: Array) -> Scalar:
+    """One if every force can act as it is wanted, zero if one saturates or is not a number; a text.
+
+    >>> is_within(np.array([3.0, -9.0]), np.array([4.0, 4.0]))
+    np.float64(0.0)
+    """
+    return np.prod(where(abs(wanted) <= limits, 1.0, 0.0))

@@ -1,13 +1,14 @@
-"""How a motion depends on constants of the mechanism: dq(t)/dp and dqd(t)/dp beside q(t) and qd(t), under the same
-forces.
+"""Sensitivity of a motion to constants of the mechanism under the same forces and to small changes of state and forces.
 
     D y'' + V y' + P y = dtau/dp - (dID/dp at fixed q, qd, qdd)         y = dq/dp
+    dx' = A(t) dx + B(t) dtau        dx(t) = Phi(t, s) dx(s) + integral Phi(t, r) B(r) dtau(r) dr        x = (q, qd)
 D, V, P and the derivative of inverse dynamics ID are those of the running state, so there is no error but that of the
 integration; of mechanisms with constraints they are the derivatives of forward dynamics. The parameters are those of
 `cayley.model.parameters`: masses, centres and inertias, lengths and angles of the places of joints, drives, gravity.
-That of a payload that is not there is the mass of one that weighs nothing: `arm.with_payload("tool", 0.0)` has the
-parameter "payload1.mass".
-Source: Balafoutis & Patel 7.1, spec R8.9.
+`arm.with_payload("tool", 0.0)` adds the parameter "payload1.mass" of a payload without mass.
+A and B are those of the linearised arm at the states of the nominal motion. Perturbations are along the velocities,
+where coordinates are more than these; errors are of second order.
+Source: Balafoutis & Patel (1.1.3), 7.1, spec R8.9, S1-109.
 """
 
 from __future__ import annotations
@@ -19,19 +20,22 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.tracking import followed
+from cayley.control.arms import HasTree, tree_of
+from cayley.control.tracking import Reference, followed
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel
-from cayley.dynamics.linearised.state_space import turning_of_perturbations
-from cayley.errors import UnsupportedError
+from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace, turning_of_perturbations
+from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.configuration_kernels import rate_kernel
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.kinematics.constraints.rows import residual_kernel
+from cayley.model.constraints import check_independent
 from cayley.model.parameters import Parameters
 from cayley.model.tree import Tree
 from cayley.showing import brief
+from cayley.wording import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,3 +133,62 @@ def _closed_accelerations(tree: Tree, parameters: Sequence[str], q: Array, qd: A
 
     return forward.parameters, accelerated
 
+
+@dataclass(frozen=True, eq=False)
+class LinearMotion:
+    """The model along a `reference(t) -> (q, qd, qdd)`; made by `linear_along`."""
+
+    model: LinearisedMechanism
+    reference: Reference
+
+    def at(self, t: float) -> StateSpace:
+        """A (2 nv, 2 nv) and B (2 nv, nv) at a time."""
+        return self.model.at(*[np.asarray(x, dtype=float) for x in self.reference(t)])
+
+    def transition(self, times: ArrayLike, *, tolerance: float = 1e-10) -> Array:
+        """Phi(t, times[0]) (k, 2 nv, 2 nv) at the times (k), which rise."""
+        size = 2 * self.model.tree.nv
+
+        def slope(t: float, x: Array) -> Array:
+            return (self.at(t).A @ x.reshape(size, size)).ravel()
+
+        _, rows = followed(f"perturbations of {self.model.tree.name}", slope, np.eye(size).ravel(), _rising(times),
+                           tolerance)
+        return rows.reshape(-1, size, size)
+
+    def perturbations(self, dx: ArrayLike, times: ArrayLike, *, forces: Callable[[float], ArrayLike] | None = None,
+                      tolerance: float = 1e-10) -> Array:
+        """dx (k, 2 nv) at the times (k) from a perturbation (2 nv) at the first and, if there are any, perturbations
+        `forces(t)` (nv) of the nominal ones."""
+        size = 2 * self.model.tree.nv
+        start = np.asarray(dx, dtype=float)
+        if start.shape != (size,):
+            raise SignatureError(f"a perturbation of {self.model.tree.name} has the shape ({size},), not {start.shape}")
+
+        def slope(t: float, x: Array) -> Array:
+            here = self.at(t)
+            pushed = 0.0 if forces is None else here.B @ np.asarray(forces(t), dtype=float)
+            return here.A @ x + pushed
+
+        return followed(f"perturbations of {self.model.tree.name}", slope, start, _rising(times), tolerance)[1]
+
+
+def linear_along(arm: Tree | HasTree, reference: Reference) -> LinearMotion:
+    """The linear time-varying model of an arm along a nominal motion, under the forces that this needs.
+
+    >>> import cayley as cy
+    >>> along = linear_along(cy.load("planar2r"), lambda t: (np.sin([t, 2 * t]), np.cos([t, 2 * t]) * [1, 2],
+    ...                                                      -np.sin([t, 2 * t]) * [1, 4]))
+    >>> along.transition([0.0, 0.5, 1.0]).shape
+    (3, 4, 4)
+    """
+    tree = tree_of(arm)
+    check_independent(tree, "a linear model along a motion")
+    return LinearMotion(LinearisedMechanism(tree), reference)
+
+
+def _rising(times: ArrayLike) -> Array:
+    given = np.atleast_1d(np.asarray(times, dtype=float))
+    if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or not (np.diff(given) > 0).all():
+        raise SignatureError(f"times are finite numbers that rise, not {shown(times)}")
+    return given

@@ -1,8 +1,8 @@
-"""A law is tried on an arm: a step to a target, a motion to it, the forces that both ask for, and what is known of the
-loop where it comes to rest.
+"""Trials of a law on an arm: a step to a target, a motion to it, the forces of both, and the stability of the loop at
+rest; and their tables.
 
-The arm that is driven may be another than the law's model: heavier, loaded. Drives have limits; a digital law looks
-once a period and acts late. What is proved is proved of the loop within its limits, at rest.
+The arm that is driven may differ from the model of the law: heavier, loaded. Drives have limits. A digital law samples
+once a period and acts late. A proof of stability is one of the loop within its limits, at rest.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates
 from cayley.control.laws.digital_law import digital
-from cayley.control.parts.signals import saturation
-from cayley.control.parts.targets import Aim, check_gives_forces
+from cayley.control.signals import saturation
 from cayley.control.stability.digital_poles import digital_matrix
-from cayley.control.stability.equilibria import find_equilibrium
-from cayley.control.stability.error_dynamics import displaced
+from cayley.control.stability.error_dynamics import displaced, find_equilibrium
 from cayley.control.stability.linear_stability import linear_stability, of_error_dynamics, of_matrix
 from cayley.control.stability.verdict import Verdict
+from cayley.control.targets import Aim, check_gives_forces
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.model.constraints import check_independent
-from cayley.model.coordinate_labels import coordinate_labels
+from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
+from cayley.model.report import Table
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.rest_to_rest.two_points import point_to_point
@@ -130,7 +130,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     `duration` [s] is as long as the slowest pole needs if it is not given, and the motion takes.
 
     >>> import cayley as cy
-    >>> from cayley.control.parts.targets import JointAim
+    >>> from cayley.control.targets import JointAim
     >>> arm = cy.load("planar2r")
     >>> found = try_law(arm, arm.control.computed_torque(100.0, 20.0), JointAim(arm.tree), start=[0.0, 0.0],
     ...                 target=[0.5, -0.3])
@@ -271,3 +271,35 @@ def _response(t: Array, error: Array) -> Response:
     outside = np.flatnonzero(~(np.abs(error) <= _SETTLED * scale))
     settled = 0.0 if not len(outside) else np.nan if outside[-1] == len(t) - 1 else float(t[outside[-1] + 1])
     return Response(size, beyond, settled, float(error[-1]))
+
+
+FORCE_UNITS = {"rad": "N m", "m": "N"}
+_RESPONSES = ("error", "step", "overshoot [%]", "settled [s]", "left at the end", "greatest while tracking")
+_FORCES = ("joint", "greatest in the step", "greatest while tracking", "limit", "share [%]")
+
+
+def verdict_in_words(trial: Trial) -> str:
+    """What is known of the loop, in a few words."""
+    if trial.verdict is None:
+        return "not known"
+    known = {"proved": ", proved", "sampled": ", sampled only", "nothing": ""}[trial.verdict.basis]
+    return f"{trial.verdict.nature}{known}"
+
+
+def response_table(trial: Trial) -> Table:
+    """Each error: its step, what became of it, and the greatest error of the motion."""
+    greatest = np.nanmax(np.abs(trial.tracking_error), axis=0)
+    rows = [(f"{name} [{unit}]", f"{found.size:.4g}", f"{100 * found.overshoot:.1f}",
+             "never" if np.isnan(found.settling) else f"{found.settling:.3g}",
+             f"{found.left:.2g}" if np.isfinite(found.left) else "lost", f"{most:.2g}")
+            for (name, unit), found, most in zip(trial.labels, trial.responses, greatest, strict=True)]
+    return Table("Each error", _RESPONSES, tuple(rows))
+
+
+def force_table(trial: Trial) -> Table:
+    """Each drive: the greatest forces of the step and of the motion, the limit, and the share of it."""
+    runs = [np.nanmax(np.abs(run["tau"]), axis=0) for run in (trial.step, trial.tracking)]
+    rows = [(f"{name} [{FORCE_UNITS[unit]}]", f"{runs[0][k]:.4g}", f"{runs[1][k]:.4g}", f"{trial.limits[k]:.4g}",
+             f"{100 * trial.shares[:, k].max():.0f}" if np.isfinite(trial.limits[k]) else "")
+            for k, (name, unit) in enumerate(velocity_labels(trial.aim.tree))]
+    return Table("Each drive", _FORCES, tuple(rows))

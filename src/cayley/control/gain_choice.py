@@ -15,8 +15,8 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.parts.targets import Aim, check_gives_forces
 from cayley.control.stability.digital_poles import entries
+from cayley.control.targets import Aim, check_gives_forces
 from cayley.errors import SignatureError
 from cayley.kinematics.frame_kernels import sized
 from cayley.systems.system import System

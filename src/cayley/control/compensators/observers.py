@@ -1,5 +1,5 @@
-"""The momentum observer: what acts on an arm besides its drives, gravity and what else the model knows, without a force
-sensor and without accelerations.
+"""Observers of the state of a linear plant (Luenberger) and of forces on an arm that its model does not know: these
+from its momentum, without a force sensor and without accelerations.
 
     p = M qd        p' = tau + C^T qd - g - friction + d        z' = tau + C^T qd - g - friction + r
     r = gain (p - z)        then  r' = gain (d - r)
@@ -17,14 +17,15 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, tree_of
-from cayley.control.parts.reference_forces import positive_gains_of
-from cayley.control.parts.signals import finite_or
+from cayley.control.gains import positive_gains_of
+from cayley.control.signals import finite_or
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import passive_forces, rotor_coriolis_matrix, rotor_inertias
 from cayley.dynamics.rigid_links.energies import generalized_momentum
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.errors import SignatureError
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
@@ -80,3 +81,23 @@ def momentum_observer(arm: Tree | HasTree, gain: ArrayLike, *, name: str = "mome
         derivative=lambda t, x, u, p: finite_or(
             u.tau + momentum(u.q, u.qd).rate + disturbance(x, u, p), 0.0),
         output=lambda t, x, u, p: finite_or(disturbance(x, u, p), 0.0))
+
+
+def luenberger_observer(A: ArrayLike, B: ArrayLike, C: ArrayLike, gain: ArrayLike, *, name: str = "observer") -> System:
+    """The estimate of the state of dx/dt = A x + B u, y = C x, from `u` (m) and `y` (k): `estimate` (n) is its state
+    and its output.
+
+        d estimate / dt = A estimate + B u + gain (y - C estimate)
+    The error dies as exp((A - gain C) t). A Kalman-Bucy filter is one with the gain that its Riccati equation gives.
+
+    >>> luenberger_observer([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], [[1.0, 0.0]], [[3.0], [2.0]])
+    <system observer: state estimate; inputs u, y; outputs estimate>
+    """
+    a, b, c, g = (np.asarray(M, dtype=float) for M in (A, B, C, gain))
+    n = len(a)
+    if a.shape != (n, n) or b.shape[:1] != (n,) or c.shape[1:] != (n,) or g.shape != (n, len(c)) or b.ndim != 2:
+        raise SignatureError("A (n, n), B (n, m), C (k, n) and the gain (n, k) do not go together: they have the "
+                             f"shapes {a.shape}, {b.shape}, {c.shape} and {g.shape}")
+    return System(
+        name, state={"estimate": n}, inputs={"u": b.shape[1], "y": len(c)},
+        derivative=lambda t, x, u, p: a @ x.estimate + b @ u.u + g @ (u.y - c @ x.estimate))

@@ -17,9 +17,8 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_single_coordinates, numbers_of, tree_of
-from cayley.control.parts.force_limits import force_limits
-from cayley.control.parts.reference_forces import positive_gains_of
-from cayley.control.parts.signals import finite_or
+from cayley.control.gains import positive_gains_of
+from cayley.control.signals import finite_or, force_limits
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State

@@ -17,24 +17,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, gains_of
-from cayley.control.learned.learned_motion import LearnedMotion, Trial
-from cayley.control.parts.force_limits import force_limits, within
-from cayley.control.parts.motion_targets import motion_target
-from cayley.control.parts.reference_forces import arm_of_single_coordinates
+from cayley.compiler.solving.lookup import interval, lookup
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.control.arms import HasTree, arm_of_single_coordinates
+from cayley.control.gains import gains_of
+from cayley.control.signals import force_limits, within
+from cayley.control.targets import motion_target
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import SignatureError, SingularityError
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
+from cayley.showing import Pictured, brief, shown_once
 from cayley.systems.connect import HasSystem, connect
 from cayley.systems.ports import Block
 from cayley.systems.rollouts import Rollout
 from cayley.systems.system import System
 from cayley.wording import shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 _STEP = 1e-3  # [s], the longest of the integrator
 _PUSH = 1e-4  # [N m, N]
@@ -190,3 +196,85 @@ def _gaussian(count: int, period: float, cutoff: float | None) -> Array:
     apart = np.subtract.outer(np.arange(count), np.arange(count)) / width
     weights = np.exp(-apart**2 / 2)
     return weights / weights.sum(axis=1, keepdims=True)
+
+_GRID = "#e3e7ec"
+_GREY = "#8793a1"
+
+
+class Trial(NamedTuple):
+    """One trial, or a batch: the forces (..., N, nv) that went ahead, and the errors and their rates (..., N, nv) at
+    the ends of the N periods."""
+
+    forces: Array
+    error: Array
+    rate: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedMotion(Pictured):
+    """Trial after trial, the first without anything learned; made by `IterativeLearning.run`."""
+
+    learning: IterativeLearning
+    trials: tuple[Trial, ...]
+
+    def __repr__(self) -> str:
+        first, last = self.errors[[0, -1]]
+        return (f"<a motion of {self.learning.tree.name} after {len(self.trials)} trials: errors from {first:.3g} to "
+                f"{last:.3g}>")
+
+    @property
+    def errors(self) -> Array:
+        """The root mean square (trials) of the errors of each trial [rad, m]."""
+        return np.array([np.sqrt(np.mean(trial.error**2)) for trial in self.trials])
+
+    @property
+    def best(self) -> Trial:
+        return self.trials[int(np.nanargmin(self.errors))]
+
+    @property
+    def forces(self) -> Array:
+        """What has been learned (N, nv) [N m, N]: the forces of the best trial."""
+        return self.best.forces
+
+    @property
+    def law(self) -> System:
+        """The law with what has been learned as a function of the time: to be connected, rolled out, written as C."""
+        learning = self.learning
+        tables = [lookup(column) for column in self.forces.T]
+        breaks = learning.move.start + learning.period * np.arange(len(self.forces) + 1)
+
+        def ahead(t: Scalar) -> Array:
+            place = interval(breaks, t)
+            return np.stack([table(place) for table in tables])
+
+        known = System("learned forces", outputs={"feedforward": len(tables)}, timed=True,
+                       output=lambda t, x, u, p: ahead(t))
+        return connect(learning.driven_law, known, name=f"{learning.law.name} with what was learned")
+
+    def plot(self) -> Figure:
+        """Errors by trials; errors and forces of the first and the best trial in time."""
+        import matplotlib.pyplot as plt
+        from matplotlib.ticker import MaxNLocator
+        learning = self.learning
+        figure, (trials, errors, forces) = plt.subplots(1, 3, figsize=(12.0, 3.4), layout="constrained")
+        trials.semilogy(self.errors, "o-", color="C0", markersize=4)
+        trials.set_xlabel("trial")
+        trials.set_title("root mean square error [rad, m]", fontsize="small", loc="left")
+        trials.xaxis.set_major_locator(MaxNLocator(integer=True))
+        t = learning.move.start + learning.period * np.arange(1, len(self.forces) + 1)
+        for k, name in enumerate(learning.tree.joint_names):
+            errors.plot(t, self.trials[0].error[:, k], color=_GREY, linewidth=1.0, linestyle=("-", "--", ":")[k % 3])
+            errors.plot(t, self.best.error[:, k], color=f"C{k % 10}", linewidth=1.4, label=name)
+            forces.step(t - learning.period, self.forces[:, k], color=f"C{k % 10}", linewidth=1.2, where="post",
+                        label=name)
+        errors.set_title("errors [rad, m]: first trial grey, best coloured", fontsize="small", loc="left")
+        forces.set_title("forces that were learned [N m, N]", fontsize="small", loc="left")
+        for ax in (errors, forces):
+            ax.set_xlabel("t [s]")
+            ax.legend(fontsize="small", frameon=False)
+        for ax in (trials, errors, forces):
+            ax.grid(color=_GRID, linewidth=0.6)
+        return shown_once(figure)

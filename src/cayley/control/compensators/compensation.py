@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.parts.force_limits import force_limits, within
-from cayley.control.parts.signals import finite_or
+from cayley.control.signals import finite_or, force_limits, within
 from cayley.errors import SignatureError
 from cayley.systems.connect import connect
 from cayley.systems.system import System

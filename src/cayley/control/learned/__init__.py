@@ -1,1 +1,0 @@
-"""Controllers that learn: iterative learning, neural and fuzzy compensators."""
