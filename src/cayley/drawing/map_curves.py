@@ -17,12 +17,13 @@ from contourpy import contour_generator
 
 from cayley.compiler.typing import Array
 from cayley.drawing.map_grid import MapGrid
+from cayley.kinematics.continuation import Corrected, corrected, follow
 from cayley.kinematics.loops.closing import is_within_limits
 
 Field = Callable[[Array], Array]
 """Values and gradients by the velocities, (n, 1 + nv), at configurations (n, nq)."""
 
-_NEWTON = 16
+_NEWTON = 17
 _REACHED = 1e-9  # [m, rad]
 _STILL = 1e-11
 _NEAR = 2.0  # cells: how far from the grid's place a point of a curve may be
@@ -39,43 +40,33 @@ class MapCurves:
     grid: MapGrid
     q: Array
 
-    def _onto(self, q: Array, points: Array, zero: Field, *, sliding: bool = True) -> tuple[Array, Array]:
+    def _onto(self, q: Array, points: Array, zero: Field, *, sliding: bool = True) -> tuple[Array, Array, Array]:
         """Configurations (n, nq) moved to a zero of a field, the held rows kept, and with `sliding` along the curve to
-        where it is nearest to points (n, 2) of the plane; and which of them got there."""
-        fields = self.grid.fields
-        at = q.copy()
-        fine = np.ones(len(q), dtype=bool)
-        left = np.zeros(len(q))
-        for _ in range(_NEWTON):
-            M, right, in_plane, missing = self._curve_equations(at, points, zero)
-            fine = fine & np.isfinite(M).all(axis=(1, 2)) & np.isfinite(right).all(axis=1)
-            M[~fine] = np.eye(*M.shape[1:])
-            right[~fine] = 0.0
-            U, values, V = np.linalg.svd(M)
-            side = np.einsum("nij,ni->nj", U, right)
-            back = np.einsum("nij,ni->nj", V[:, :-1], side / np.maximum(values, 1e-12 * values[:, :1]))
-            along = np.einsum("nij,nj->ni", in_plane, V[:, -1])
-            slide = (along * missing).sum(axis=1) / np.maximum((along**2).sum(axis=1), 1e-300) if sliding else 0 * left
-            left = np.abs(back).max(axis=-1)
-            if (left[fine] < _STILL).all() and (np.abs(slide[fine]) < _REACHED).all():
-                break
-            step = back + np.clip(np.where(left < 0.1, slide, 0.0), -_SLIDE, _SLIDE)[:, None] * V[:, -1]
-            at = fields.integrate(at, step / np.maximum(1.0, 5.0 * np.abs(step).max(axis=-1))[:, None])
-        at = np.where(fine[:, None], at, q)
-        near = np.linalg.norm(self.grid.places(at) - points, axis=1) < _NEAR * self.grid.cell
-        return at, fine & near & (left < _REACHED) & is_within_limits(fields.tree, at)
+        where it is nearest to points (n, 2) of the plane; which of them got there, and the tangents (n, nv)."""
+        def equations(at: Array) -> tuple[Array, Array]:
+            rows, missing = self.grid.fields.equations(at, targets)
+            with np.errstate(all="ignore"):
+                own = zero(at)
+                own = own / np.linalg.norm(own[:, 1:], axis=1, keepdims=True)
+            return (np.concatenate([rows[:, kept_rows], own[:, None, 1:]], axis=1),
+                    np.concatenate([missing[:, kept_rows], -own[:, :1]], axis=1))
 
-    def _curve_equations(self, q: Array, points: Array, zero: Field) -> tuple[Array, Array, Array, Array]:
-        """Rows (n, nv - 1, nv) of a curve and what they miss, and the two rows of the plane with what those miss."""
+        def slide(found: Corrected) -> Array:
+            rows, missing = self.grid.fields.equations(found.points, targets)
+            along = np.einsum("nij,nj->ni", rows[:, in_plane], found.tangent)
+            size = (along * missing[:, in_plane]).sum(axis=1) / np.maximum((along**2).sum(axis=1), 1e-300)
+            return np.clip(np.where(found.is_known & (found.step < 0.1), size, 0.0), -_SLIDE, _SLIDE)
+
         fields = self.grid.fields
-        kept_rows = [k for k in range(fields.tree.nv) if k not in fields.in_plane]
-        rows, missing = fields.equations(q, self.grid.target(points))
-        D = zero(q)
-        size = np.linalg.norm(D[:, 1:], axis=1, keepdims=True)
-        with np.errstate(all="ignore"):
-            M = np.concatenate([rows[:, kept_rows], D[:, None, 1:] / size[..., None]], axis=1)
-            right = np.concatenate([missing[:, kept_rows], -D[:, :1] / size], axis=1)
-        return M, right, rows[:, fields.in_plane], missing[:, fields.in_plane]
+        in_plane = fields.in_plane
+        kept_rows = [k for k in range(fields.tree.nv) if k not in in_plane]
+        targets = self.grid.target(points)
+        found = corrected(equations, fields.integrate, q, iterations=_NEWTON, tolerance=_STILL, longest=0.2,
+                          along=slide if sliding else None)
+        at = np.where(found.is_known[:, None], found.points, q)
+        near = np.linalg.norm(self.grid.places(at) - points, axis=1) < _NEAR * self.grid.cell
+        there = found.is_known & near & (found.step < _REACHED) & is_within_limits(fields.tree, at)
+        return at, there, found.tangent
 
     def direct(self) -> list[Array]:
         """Curves (n, 2) on which the frame gains a motion."""
@@ -88,7 +79,7 @@ class MapCurves:
         traced = contour_generator(self.grid.horizontal, self.grid.vertical, np.ma.masked_invalid(values))
         for line in traced.lines(0.0):
             points = np.asarray(line)
-            at, there = self._onto(q[self._nearest(points, fine)], points, direct)
+            at, there, _ = self._onto(q[self._nearest(points, fine)], points, direct)
             if there.sum() > 1:
                 pieces.append((at[there], bool((points[0] == points[-1]).all())))
         places = [self.grid.places(at) for at, _ in pieces]
@@ -105,33 +96,33 @@ class MapCurves:
         branch or of the box, or to others (m, 2) that are known."""
         fields = self.grid.fields
         direct = fields.determinant(direct=True)
-        found: list[Array] = []
-        heading = self.grid.places(q) - self.grid.places(before)
-        size = self.grid.cell
-        for _ in range(_MOST_STEPS):
-            M, _, in_plane, _ = self._curve_equations(q[None], self.grid.places(q)[None], direct)
-            tangent = np.linalg.svd(M[0])[2][-1]
-            along = in_plane[0] @ tangent
-            pace = np.linalg.norm(along)
-            if not pace > 0:
-                break
-            step = size / pace * np.sign(along @ heading) * tangent
-            trial = fields.integrate(q, step / max(1.0, 5.0 * float(np.abs(step).max())))
-            at, there = self._onto(trial[None], self.grid.places(trial)[None], direct, sliding=False)
-            place = self.grid.places(at[0])
-            on_branch = np.sign(fields.step(at[0], fields.place(at[0]))[2]) == self.grid.side
-            if there[0] and on_branch:
-                heading = place - self.grid.places(q)
-                q = at[0]
-                found.append(q)
-                met = np.linalg.norm(others - place, axis=1).min(initial=np.inf) < self.grid.cell
-                if met or not self.grid.contains(place):
-                    break
-            else:
-                size /= 2
-                if size < _SHORTEST * self.grid.cell:
-                    break
-        return np.array(found).reshape(-1, fields.tree.nq)
+
+        def tangent(at: Array, ahead: Array, heading: Array) -> Array:
+            """The tangent along which the frame goes on as it heads, of such a length that it moves at unit speed."""
+            along = fields.equations(at, fields.place(at))[0][fields.in_plane] @ ahead
+            with np.errstate(all="ignore"):
+                return np.sign(along @ heading) * ahead / np.linalg.norm(along)
+
+        def advance(at: Array, ahead: Array, h: float) -> tuple[Array, Array] | None:
+            if not np.isfinite(ahead).all():
+                return None
+            step = h * ahead
+            trial = fields.integrate(at, step / max(1.0, 5.0 * float(np.abs(step).max())))
+            moved, there, turned = self._onto(trial[None], self.grid.places(trial)[None], direct, sliding=False)
+            if not there[0] or np.sign(fields.step(moved[0], fields.place(moved[0]))[2]) != self.grid.side:
+                return None
+            return moved[0], tangent(moved[0], turned[0], self.grid.places(moved[0]) - self.grid.places(at))
+
+        def ends(at: Array) -> bool:
+            place = self.grid.places(at)
+            met = np.linalg.norm(others - place, axis=1).min(initial=np.inf) < self.grid.cell
+            return bool(met) or not self.grid.contains(place)
+
+        first = self._onto(q[None], self.grid.places(q)[None], direct, sliding=False)[2][0]
+        found = follow(q, tangent(q, first, self.grid.places(q) - self.grid.places(before)), advance,
+                       longest=self.grid.cell, shortest=_SHORTEST * self.grid.cell, straight=-np.inf, growth=1.0,
+                       most=_MOST_STEPS, ends=ends)
+        return found.points[1:]
 
     def _nearest(self, points: Array, fine: Array) -> tuple[Array, Array]:
         """The places on the grid that were reached and are nearest to points (n, 2)."""
@@ -166,7 +157,7 @@ class MapCurves:
     def _boundary(self, edge: Array, zero: Field) -> list[Array]:
         if not len(edge):
             return []
-        at, there = self._onto(edge, self.grid.places(edge), zero)
+        at, there, _ = self._onto(edge, self.grid.places(edge), zero)
         return _chained(self.grid.places(at[there]), 3 * self.grid.cell)
 
 

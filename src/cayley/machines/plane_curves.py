@@ -14,13 +14,15 @@ import numpy as np
 from contourpy import contour_generator
 
 from cayley.compiler.typing import Array
+from cayley.kinematics.continuation import corrected, follow
 
 Field = Callable[[Array], Array]
 """Values (...) and gradients (..., 2) at points (..., 2), as (..., 3)."""
 
-_NEWTON = 6
+_NEWTON = 12
 _SHORTEST = 1e-7  # of a cell
 _STILL = 1e-12
+_ARRIVED = 1e-11  # of the largest value on the grid
 _STEPS = 40
 
 
@@ -29,33 +31,34 @@ def zero_curves(field: Field, horizontal: Array, vertical: Array, *, inside: Cal
     """The curves (n, 2) on which a field is zero, on the grid of places `horizontal` (l) and `vertical` (k); of each
     only the parts where `inside` holds, to their ends."""
     grid = np.stack(np.meshgrid(horizontal, vertical), axis=-1)
-    lines = contour_generator(horizontal, vertical, np.ma.masked_invalid(field(grid)[..., 0])).lines(0.0)
+    values = np.ma.masked_invalid(field(grid)[..., 0])
+    lines = contour_generator(horizontal, vertical, values).lines(0.0)
+    scale = max(float(np.abs(values).max()), 1e-300) if values.count() else 1.0
     cell = float(min(horizontal[1] - horizontal[0], vertical[1] - vertical[0]))
+
+    def measured(points: Array) -> Array:
+        return field(points) / scale
+
     found = []
     for line in lines:
-        for part in _parts(onto(field, np.asarray(line), cell), inside):
-            ends = [_followed(field, part[::-1], cell, inside)[::-1], part, _followed(field, part, cell, inside)]
+        for part in _parts(_onto(measured, np.asarray(line), cell), inside):
+            ends = [_followed(measured, part[::-1], cell, inside)[::-1], part, _followed(measured, part, cell, inside)]
             whole = np.concatenate(ends) if np.any(part[0] != part[-1]) else part
             if len(whole) > 1:
                 found.append(whole)
     return found
 
 
-def onto(field: Field, points: Array, farthest: float) -> Array:
-    """Points (n, 2) moved onto the curve; those that Newton's method takes farther than that, or to nothing, are left
+def _onto(field: Field, points: Array, farthest: float) -> Array:
+    """Points (n, 2) moved onto the curve; those that Newton's method takes farther than that, or nowhere, are left
     out."""
-    moved = points.copy()
-    for _ in range(_NEWTON):
-        values = field(moved)
-        slope = values[..., 1:]
-        with np.errstate(all="ignore"):
-            step = values[..., :1] * slope / (slope * slope).sum(axis=-1, keepdims=True)
-        step = np.where(np.isfinite(step), step, 0.0)
-        moved = moved - step
-        if np.abs(step).max(initial=0.0) <= _STILL * farthest:
-            break
-    near = np.linalg.norm(moved - points, axis=-1) <= farthest
-    return moved[near & np.isfinite(field(moved)).all(axis=-1)]
+    def equations(at: Array) -> tuple[Array, Array]:
+        values = field(at)
+        return values[:, None, 1:], -values[:, :1]
+
+    found = corrected(equations, np.add, points, iterations=_NEWTON, tolerance=_STILL * farthest)
+    near = np.linalg.norm(found.points - points, axis=-1) <= farthest
+    return found.points[near & found.is_known & (found.missing <= _ARRIVED)]
 
 
 def _parts(line: Array, inside: Callable[[Array], Array] | None) -> list[Array]:
@@ -78,23 +81,18 @@ def _parts(line: Array, inside: Callable[[Array], Array] | None) -> list[Array]:
 
 def _followed(field: Field, line: Array, cell: float, inside: Callable[[Array], Array] | None) -> Array:
     """What comes after the last point of a line, to where the field or the inside ends."""
-    at = line[-1]
-    ahead = line[-1] - line[-2]
-    found = []
-    size = cell / 2
-    for _ in range(_STEPS):
-        slope = field(at)[1:]
-        along = np.array([-slope[1], slope[0]]) / np.linalg.norm(slope)
-        along = along * np.sign(along @ ahead)
-        trial = onto(field, (at + size * along)[None], size)
-        if len(trial) and (inside is None or inside(trial)[0]) and (trial[0] - at) @ along > 0:
-            ahead = trial[0] - at
-            at = trial[0]
-            found.append(at)
-            if np.linalg.norm(ahead) > 0.9 * cell:
-                break
-        else:
-            size /= 2
-            if size < _SHORTEST * cell:
-                break
-    return np.array(found).reshape(-1, 2)
+    def advance(at: Array, along: Array, h: float) -> tuple[Array, Array] | None:
+        trial = _onto(field, (at + h * along)[None], h)
+        if not len(trial) or not (trial[0] - at) @ along > 0 or (inside is not None and not inside(trial)[0]):
+            return None
+        return trial[0], _tangent(field, trial[0], trial[0] - at)
+
+    found = follow(line[-1], _tangent(field, line[-1], line[-1] - line[-2]), advance, longest=cell / 2,
+                   shortest=_SHORTEST * cell, growth=1.0, most=_STEPS)
+    return found.points[1:].reshape(-1, 2)
+
+
+def _tangent(field: Field, at: Array, ahead: Array) -> Array:
+    slope = field(at)[1:]
+    along = np.array([-slope[1], slope[0]]) / np.linalg.norm(slope)
+    return along * np.sign(along @ ahead)

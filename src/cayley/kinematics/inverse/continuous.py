@@ -20,6 +20,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
+from cayley.kinematics.continuation import Shares
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.kernels import motion_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
@@ -162,25 +163,22 @@ class _March:
             self._motion = found - q
         return found
 
-    def _way(self, q: Array, first: Array, last: Array, twist: Array) -> Array | None:
+    def _way(self, q: Array, first: Array, goal: Array, twist: Array) -> Array | None:
         """By as many steps as it takes."""
-        share = 0.0
-        step = 0.5
-        while share < 1.0:
-            ahead = min(1.0, share + step)
-            goal = last if ahead == 1.0 else _between(first, twist, ahead)
-            found = self._step(q, first if share == 0.0 else _between(first, twist, share), goal,
-                               (ahead - share) * twist, ahead - share)
-            if found is not None:
-                q = found
-                share = ahead
-                step = min(2 * step, 1.0)
-            else:
-                step /= 2
-                if step < 0.5**_HALVINGS:
-                    self._last = q
-                    return None
-        return q
+        walk = Shares(1, 0.5)
+        only = np.zeros(1, dtype=int)
+        while walk.next[0] >= 0.5**_HALVINGS:
+            done = float(walk.done[0])
+            last = done + walk.next[0] >= 1.0
+            ahead = 1.0 if last else done + float(walk.next[0])
+            found = self._step(q, _between(first, twist, done), goal if last else _between(first, twist, ahead),
+                               (ahead - done) * twist, ahead - done)
+            walk.record(only, np.array([found is not None]), np.array([last]))
+            q = q if found is None else found
+            if found is not None and last:
+                return q
+        self._last = q
+        return None
 
     def _step(self, q: Array, here: Array, goal: Array, twist: Array, share: float) -> Array | None:
         moment = self._look(q, here, twist)

@@ -4,7 +4,6 @@ back.
 A mechanism of one degree of freedom, or one whose other inputs are held, has a curve of closed configurations. It is
 followed by its length, so that no joint is preferred and the dead centre of one is nothing special for the curve:
     A t = 0, |t| = 1       the tangent t(q), on the side of the one before
-    q <- q + h t, brought back onto the constraints
 A joint is at its dead centre where its entry of t goes through zero, which is found to rounding. At a bifurcation,
 where another curve crosses, the way goes straight on.
 """
@@ -16,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import brentq
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.solving.rounding import least_singular, null_basis, rank_of
@@ -27,6 +25,7 @@ from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.constraints.rows import jacobian_kernel, residual_kernel
 from cayley.kinematics.constraints.scale import lengths, machine_size
 from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.continuation import corrected, whole_curve, zero_ahead
 from cayley.kinematics.singular.input_output import closed
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
@@ -34,7 +33,8 @@ from cayley.showing import brief
 
 _STEP = 0.05  # of the length of the curve [rad, sizes of the machine]
 _MOST_STEPS = 20_000
-_NEWTON = 12
+_SHORTEST = 1e-9
+_NEWTON = 13
 _CLOSED = 1e-13  # in the size of the machine, and radians
 _SAME = 1e-7  # dead centres that are nearer than this are one
 _MOVES = 1e-9
@@ -77,13 +77,10 @@ def dead_centres(tree: Tree, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadC
         raise UnsupportedError(
             f"dead centres are looked for from one closed configuration ({tree.nq}), with one degree of freedom left: "
             f"this is {at.shape}, and {tree.name} has {free} of them left. Name joints that are `held`")
-    forward, closes = curve.followed(at, curve.tangent(at, None))
-    if closes:
-        parts = [forward]
-    else:
-        backward, _ = curve.followed(at, -curve.tangent(at, None))
-        parts = [backward[::-1], forward[1:]]
-    path = np.concatenate(parts)
+    tangent = curve.tangent(at, None)
+    path, closes = whole_curve(at, tangent, curve.advanced, longest=_STEP, shortest=_SHORTEST, straight=0.98,
+                               most=_MOST_STEPS,
+                               back=lambda q, t: curve.apart(q, at) if t @ tangent > 0.9 else np.inf)
     found, stopped = curve.turning(path)
     return DeadCentres(found, stopped, closes, path)
 
@@ -115,39 +112,22 @@ class _Curve:
         t = N[0] if before is None else N.T @ (N @ before)
         return t / np.linalg.norm(t)
 
-    def stepped(self, q: Array, t: Array, h: float) -> Array | None:
-        """q + h t, brought back onto the constraints; None if that fails."""
-        moved = self._moved(q, h * t * self._scale)
-        for _ in range(_NEWTON):
-            left = np.concatenate([np.asarray(self._phi(moved)) / self._sizes, np.zeros(len(self._still))])
-            if np.abs(left).max(initial=0.0) <= 2 * _CLOSED:
-                return moved
-            rows = np.concatenate([self._rows(moved), t[None]])
-            step = np.linalg.lstsq(rows, -np.append(left, 0.0), rcond=least_singular(self.tree.nv))[0]
-            moved = self._moved(moved, step * self._scale)
-        return moved if (np.abs(self._phi(moved)) / self._sizes).max(initial=0.0) <= 1e3 * _CLOSED else None
+    def advanced(self, q: Array, t: Array, h: float) -> tuple[Array, Array] | None:
+        """The configuration a length h beyond q, predicted along t, and the tangent there; None if it is not closed, or
+        beyond a limit."""
+        zeros = np.zeros((1, len(self._still) + 1))
 
-    def followed(self, q: Array, t: Array) -> tuple[Array, bool]:
-        """The configurations (m, nq) along the curve from q, and whether it came back."""
-        path = [q]
-        start = t
-        size = _STEP
-        for number in range(_MOST_STEPS):
-            ahead = self.stepped(path[-1], t, size)
-            turned = None if ahead is None else self.tangent(ahead, t)
-            if ahead is None or turned is None or turned @ t < 0.98:
-                size /= 2
-                if size < 1e-9:
-                    break
-                continue
-            if not self._is_within(ahead):
-                break
-            if number > 2 and self._apart(path[-1], q) < 1.5 * size and turned @ start > 0.9 and len(path) > 3:
-                return np.array([*path, q]), True
-            path.append(ahead)
-            t = turned
-            size = min(_STEP, 1.5 * size)
-        return np.array(path), False
+        def equations(x: Array) -> tuple[Array, Array]:
+            missing = -np.asarray(self._phi(x)) / self._sizes
+            return np.concatenate([self._rows(x[0]), t[None]])[None], np.concatenate([missing, zeros], axis=1)
+
+        found = corrected(equations, lambda x, step: self._moved(x, step * self._scale),
+                          self._moved(q, h * t * self._scale)[None], iterations=_NEWTON, tolerance=_CLOSED,
+                          least=least_singular(self.tree.nv))
+        there = found.points[0]
+        if found.missing[0] > 1e3 * _CLOSED or not self._is_within(there):
+            return None
+        return there, self.tangent(there, t)
 
     def turning(self, path: Array) -> tuple[Array, tuple[tuple[str, ...], ...]]:
         """Where entries of the tangent change their sign along a path, and the names of the velocities."""
@@ -160,10 +140,11 @@ class _Curve:
         found: list[Array] = []
         stopped: list[list[str]] = []
         for k, v in np.argwhere((T[:-1] * T[1:] <= 0) & moving & (T[:-1] != 0)):
-            q = self._zero(path[k], T[k], int(v), self._length(path[k], path[k + 1]))
+            q = zero_ahead(lambda _, t, v=int(v): float(t[v]), path[k], T[k], self.advanced,
+                           1.001 * self.apart(path[k], path[k + 1]))
             if q is None:
                 continue
-            near = next((j for j, other in enumerate(found) if self._apart(other, q) < _SAME), None)
+            near = next((j for j, other in enumerate(found) if self.apart(other, q) < _SAME), None)
             if near is None:
                 found.append(q)
                 stopped.append([names[v]])
@@ -171,21 +152,7 @@ class _Curve:
                 stopped[near].append(names[v])
         return np.array(found).reshape(-1, self.tree.nq), tuple(map(tuple, stopped))
 
-    def _zero(self, q: Array, t: Array, v: int, length: float) -> Array | None:
-        """Where the velocity at a place of the tangent is zero, within a length of the curve from q."""
-        def speed(h: float) -> float:
-            there = self.stepped(q, t, h)
-            return np.nan if there is None else float(self.tangent(there, t)[v])
-
-        end = 1.001 * length
-        if not speed(0.0) * speed(end) <= 0:
-            return None
-        return self.stepped(q, t, float(brentq(speed, 0.0, end, xtol=1e-15, rtol=1e-14)))
-
-    def _length(self, one: Array, other: Array) -> float:
-        return float(np.linalg.norm(self._wrapped(self._difference(one, other))))
-
-    def _apart(self, one: Array, other: Array) -> float:
+    def apart(self, one: Array, other: Array) -> float:
         return float(np.linalg.norm(self._wrapped(self._difference(one, other))))
 
     def _wrapped(self, d: Array) -> Array:

@@ -24,6 +24,7 @@ from cayley.kinematics.constraints.inputs import Inputs, common_batch
 from cayley.kinematics.constraints.rows import check_holonomic, jacobian_kernel, residual_kernel
 from cayley.kinematics.constraints.scale import length_unit, lengths, machine_size, row_sizes
 from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.continuation import Shares
 from cayley.kinematics.loops.closing import branch_sign, close, is_within_limits
 from cayley.kinematics.loops.following_step import STAGES, Stage, following_step, is_arrived
 from cayley.model.tree import Tree
@@ -175,13 +176,11 @@ class _Walk:
 
     def in_parts(self) -> None:
         """The rest, each path in parts of its own size."""
-        part = np.ones(len(self.q))
-        done = np.zeros(len(self.q))
+        walk = Shares(len(self.q))
         while (rows := np.flatnonzero((self.code == FOLLOWED) & (self.reached < self.samples.shape[1]))).size:
             aim = self.samples[rows, self.reached[rows]]
             whole = self._displacements(self.q[rows], aim[:, None])[:, 0]
-            share = np.minimum(part[rows] / (1.0 - done[rows]), 1.0)  # of what is left of the sample
-            last = share >= 1.0
+            share, last = walk.ahead(rows)
             steps = share[:, None] * whole
             stage = self._stages(self.q[rows], self.sign[rows], steps[:, None])
             q = stage.q[:, 0]
@@ -192,8 +191,7 @@ class _Walk:
             self.q[arrived] = self._exact(self.q[arrived], aim[fine & last])
             self.found[arrived, self.reached[arrived]] = self.q[arrived]
             self.reached[arrived] += 1
-            done[rows] = np.where(fine, np.where(last, 0.0, done[rows] + part[rows]), done[rows])
-            part[rows] = np.where(fine, np.where(last, 1.0, np.minimum(2 * part[rows], 1.0)), part[rows] / 2)
+            walk.record(rows, fine, last)
             reach = 1.0 + np.abs((self.q[rows] / self._measures)[:, self.inputs.coordinates]).max(axis=1, initial=0.0)
             short = np.abs(steps / self._units[self.inputs.velocities]).max(axis=1, initial=0.0) <= _SHORTEST * reach
             stuck = ~fine & short

@@ -19,6 +19,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
+from cayley.kinematics.continuation import corrected, whole_curve
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import Bounds
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, hessian
@@ -71,7 +72,7 @@ class Folding:
         starts = starts.copy()
         still = self.coordinates[~self.free]
         starts[:, still] = self.bounds.kept(self.tree.neutral)[still]
-        q, u, tangent, converged = self.corrected(starts, self._least(starts))
+        q, u, tangent, converged = self.onto(starts, self._least(starts))
         inside = converged & self._inside(q)
         q, u, tangent = q[inside], u[inside], tangent[inside]
         lines: list[tuple[Array, Array]] = []
@@ -101,58 +102,41 @@ class Folding:
         lower = np.concatenate([np.zeros((len(q), 1, len(by))), u[:, None]], axis=2)
         return left, np.concatenate([upper, lower], axis=1)
 
-    def corrected(self, q: Array, u: Array, most: int = _NEWTON) -> tuple[Array, Array, Array, Array]:
+    def onto(self, q: Array, u: Array, most: int = _NEWTON) -> tuple[Array, Array, Array, Array]:
         """Configurations and directions brought to the locus by Newton's method, the tangents there, and which came."""
-        q = q.copy()
-        left = np.full((len(q), 1), np.inf)
-        values: Array = np.zeros((len(q), 1))
-        V: Array = np.zeros((len(q), 1, 1))
-        for k in range(most):
-            left, M = self.equations(q, u)
-            U, values, V = np.linalg.svd(M)
-            if k and np.abs(left).max(initial=0.0) < _CONVERGED:
-                break
-            side = np.einsum("sij,si->sj", U[:, :, :values.shape[1]], left)
-            known = values > _LOOSE * values[:, :1]
-            step = -np.einsum("sij,si->sj", V[:, :values.shape[1]], known * side / np.where(known, values, 1.0))
-            step = step / np.maximum(1.0, 4.0 * np.abs(step).max(axis=1, keepdims=True))
-            q, u = self._moved(q, u, step)
-        converged = np.abs(left).max(axis=1) < 1e3 * _CONVERGED
-        rank = V.shape[-1] - (len(self.rows) == 3)
-        if converged.sum() > 2 and np.mean(values[converged, rank - 1] < _LOOSE) > 0.5:
+        n = self.tree.nq
+
+        def equations(x: Array) -> tuple[Array, Array]:
+            left, M = self.equations(x[:, :n], x[:, n:])
+            return M, -left
+
+        found = corrected(equations, self._moved, np.concatenate([q, u], axis=1), iterations=most,
+                          tolerance=_CONVERGED, longest=0.25, least=_LOOSE)
+        converged = found.missing < 1e3 * _CONVERGED
+        rank = found.tangent.shape[-1] - (len(self.rows) == 3)
+        if converged.sum() > 2 and np.mean(found.singular_values[converged, rank - 1] < _LOOSE) > 0.5:
             raise UnsupportedError(
                 f"the singular postures of {self.tree.name} fill more than curves: some joints, as those of a "
                 "spherical shoulder, move one on to others that are reached as well by the rest. Name one of these "
                 "joints in held=, and it stays at rest")
-        return q, u, V[:, -1], converged
+        return found.points[:, :n], found.points[:, n:], found.tangent, converged
 
     def _curve(self, q: Array, u: Array, tangent: Array) -> tuple[Array, Array]:
         """The curve (k, nq) through a posture, in both directions unless it closes, and the directions lost."""
-        ahead, closes = self._followed(q, u, tangent)
-        before = ahead[:1] if closes else self._followed(q, u, -tangent)[0][:0:-1]
-        line = np.concatenate([ahead, before] if closes else [before, ahead])
-        return self.bounds.kept(self.bounds.unwound(line[:, :self.tree.nq])), line[:, self.tree.nq:]
-
-    def _followed(self, q: Array, u: Array, tangent: Array) -> tuple[Array, bool]:
-        """Postures and directions (k, nq + 3) from a posture on, and whether they come back to it."""
-        found = [np.concatenate([q, u])]
+        n = self.tree.nq
         begin = self._marks(q[None], u[None])[0]
-        step = _STEP
-        for _ in range(_MOST_STEPS):
-            guess, turned = self._moved(q[None], u[None], step * tangent[None])
-            trial, lost, along, converged = self.corrected(guess, turned, most=8)
-            ahead = along[0] * np.sign(along[0] @ tangent)
-            if not converged[0] or ahead @ tangent < 0.8 or not self._inside(trial)[0]:
-                step /= 2
-                if step < _SHORTEST:
-                    break
-                continue
-            q, u, tangent = trial[0], lost[0], ahead
-            found.append(np.concatenate([q, u]))
-            step = min(1.5 * step, _STEP)
-            if len(found) > 4 and np.linalg.norm(self._marks(q[None], u[None])[0] - begin) < 0.75 * _STEP:
-                return np.array(found), True
-        return np.array(found), False
+
+        def advance(x: Array, t: Array, h: float) -> tuple[Array, Array] | None:
+            guess = self._moved(x[None], h * t[None])
+            trial, lost, along, converged = self.onto(guess[:, :n], guess[:, n:], most=9)
+            if not converged[0] or not self._inside(trial)[0]:
+                return None
+            return np.concatenate([trial[0], lost[0]]), along[0] * np.sign(along[0] @ t)
+
+        line, _ = whole_curve(np.concatenate([q, u]), tangent, advance, longest=_STEP, shortest=_SHORTEST, straight=0.8,
+                              most=_MOST_STEPS, back=lambda x, _: float(np.linalg.norm(
+                                  self._marks(x[None, :n], x[None, n:])[0] - begin)))
+        return self.bounds.kept(self.bounds.unwound(line[:, :n])), line[:, n:]
 
     def _least(self, q: Array) -> Array:
         """The directions (s, d) in which the point moves least."""
@@ -162,11 +146,13 @@ class Folding:
         J = self.point(q)[:, :, 1:][:, :, self.velocities] * self.scale / self.bounds.size
         return np.einsum("rc,scj->srj", self.rows, J)
 
-    def _moved(self, q: Array, u: Array, step: Array) -> tuple[Array, Array]:
-        moved = q.copy()
+    def _moved(self, x: Array, step: Array) -> Array:
+        """Postures and directions (s, nq + d) after a step of the free coordinates and the directions."""
+        moved = x.copy()
         n = int(self.free.sum())
         moved[:, self.coordinates[self.free]] += step[:, :n] * self.scale[self.free]
-        return moved, u + step[:, n:]
+        moved[:, self.tree.nq:] += step[:, n:]
+        return moved
 
     def _inside(self, q: Array) -> Array:
         x = self.bounds.unwound(q)
