@@ -24,7 +24,7 @@ from cayley.errors import (
 from cayley.geometry.inertia.principal import inertia_symmetry
 from cayley.geometry.motions import fixed_points, turn_about_line
 from cayley.geometry.rotations.frames import Orientation
-from cayley.geometry.tensors import dyad, dyad_basis, minimal_dyads, tensor_of_map, tensor_rank
+from cayley.geometry.tensors import dyad, minimal_dyads, tensor_of_map, tensor_rank
 from cayley.geometry.tensors.dyads import dyads_with_antecedents
 from cayley.geometry.tensors.projections import oblique_projection
 from cayley.kinematics.inverse.rates import resolved_rates
@@ -42,6 +42,7 @@ from cayley.machines.parallel.delta import TranslationalDelta
 from cayley.machines.parallel.stewart import StewartPlatform
 from cayley.machines.walking.planar_biped import PlanarBiped
 from cayley.model.parts import Body
+from geometry.formulas_of_tensors import dyad_basis
 from kinematics.arms import standard_arm
 
 

@@ -16,6 +16,7 @@ import cayley as cy
 import cayley.geometry.motions as motions
 import cayley.geometry.rotations as rotations
 from cayley.errors import GeometryError, SignatureError, TraceError, UnsupportedError
+from geometry import formulas_of_motions as fm
 
 
 class Energies(NamedTuple):
@@ -262,7 +263,7 @@ def test_products_of_nothing_are_identities():
                 (rotations.compose_all_vector_parameters, (3,), np.zeros(3)),
                 (rotations.compose_all_homogeneous, (4,), [1.0, 0.0, 0.0, 0.0]),
                 (motions.compose_all_poses, (4, 4), np.eye(4)), (motions.pose_of_chain, (4,), np.eye(4)),
-                (motions.chain_closure, (4,), np.zeros(6))):
+                (fm.chain_closure, (4,), np.zeros(6))):
             expected = np.broadcast_to(identity, (*batch, *np.shape(identity)))
             assert np.array_equal(kernel(np.zeros((*batch, 0, *core))), expected)
         assert motions.joint_lines(np.zeros((*batch, 0, 4))).moments.shape == (*batch, 0, 3)

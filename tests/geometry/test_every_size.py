@@ -12,6 +12,7 @@ from cayley.geometry import principal_axes
 from cayley.geometry.rotations import costs
 from cayley.geometry.tensors import tensor_norm, vee
 from cayley.kinematics.inverse.newton import newton_iteration
+from geometry import formulas_of_motions as fm
 from geometry.exact_rotations import MP
 
 SIZES = [1e-310, 1e-300, 1e-200, 1e-155, 1e-150, 1e-100, 1.0, 1e100, 1e150, 1e155, 1e200, 1e300]
@@ -90,10 +91,10 @@ def test_ratios_and_homogeneous_points_of_every_size(size):
     np.testing.assert_allclose(rot.point_from_ratio(size * z), rot.point_from_ratio(z), atol=1e-12 if size < 1e-305
                                else 1e-15)
     x = size * np.array([1.0, 2.0, 3.0, 4.0])
-    np.testing.assert_allclose(motions.point_from_homogeneous(x), x[:3] / x[3], rtol=4e-16)
+    np.testing.assert_allclose(fm.point_from_homogeneous(x), x[:3] / x[3], rtol=4e-16)
     with np.errstate(over="ignore", under="ignore"):
         x = np.array([1.0, 1e-160, 1e160, size])
-        np.testing.assert_allclose(motions.point_from_homogeneous(x), x[:3] / x[3], rtol=4e-16, atol=1e-320)
+        np.testing.assert_allclose(fm.point_from_homogeneous(x), x[:3] / x[3], rtol=4e-16, atol=1e-320)
 
 
 @pytest.mark.spec("S2-25", "S2-26", "S2-27")
@@ -120,7 +121,7 @@ def test_angular_rates_from_points_of_every_size(size):
 def test_nan_is_no_screw():
     """Every field of a screw of NaN is NaN, wherever the NaN stands."""
     good = np.array([0.3, 0.4, -0.2]), np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.0, -0.5])
-    for kernel, count in ((motions.screw_from_vector_parameter, 2), (rates.instantaneous_screw, 3)):
+    for kernel, count in ((fm.screw_from_vector_parameter, 2), (rates.instantaneous_screw, 3)):
         for place in range(count - (count == 3)):
             for entry in range(3):
                 arguments = [x.copy() for x in good[:count]]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cayley.errors import GeometryError, SingularityError, UnsupportedError
 from cayley.geometry import motions as cm
 from cayley.geometry.motions import Dual
+from geometry import formulas_of_motions as fm
 from geometry.strategies import axes, parallel_axes, rotation_matrices, vectors
 
 
@@ -39,16 +40,16 @@ def test_a_line_moves_with_its_points(T, a, b):
     moved = cm.transform_line(T, line)
     R, p = T[:3, :3], T[:3, 3]
     close(moved, cm.line_through_points(R @ a + p, R @ b + p), 1e3)
-    close(cm.line_transform(T) @ line, moved, 1e2)
-    assert abs(cm.klein_defect(line)) < 1e-13 and abs(cm.klein_defect(moved)) < 1e-13
-    close(cm.line_transform(T), np.block([[R, np.zeros((3, 3))], [np.cross(p, R.T).T, R]]), 20)
+    close(fm.line_transform(T) @ line, moved, 1e2)
+    assert abs(fm.klein_defect(line)) < 1e-13 and abs(fm.klein_defect(moved)) < 1e-13
+    close(fm.line_transform(T), np.block([[R, np.zeros((3, 3))], [np.cross(p, R.T).T, R]]), 20)
 
 
 @pytest.mark.spec("S0-32")
 @given(poses(), poses(), vectors(), axes())
 def test_group_law_of_line_transforms(A, B, x, e):
-    close(cm.line_transform(A) @ cm.line_transform(B), cm.line_transform(cm.compose_poses(A, B)), 1e2)
-    close(np.linalg.inv(cm.line_transform(A)), cm.line_transform(cm.inverse_pose(A)), 1e2, tolerance=1e-13)
+    close(fm.line_transform(A) @ fm.line_transform(B), fm.line_transform(cm.compose_poses(A, B)), 1e2)
+    close(np.linalg.inv(fm.line_transform(A)), fm.line_transform(cm.inverse_pose(A)), 1e2, tolerance=1e-13)
     line = cm.line_through_point(x, e)
     close(line, [*e, *np.cross(x, e)], 20)
     foot = cm.point_of_line(line)
@@ -232,14 +233,14 @@ def test_where_dual_functions_do_not_exist():
 @given(poses(), poses(), vectors(), axes())
 def test_dual_orthogonal_matrices(A, B, x, e):
     """O O^T = 1 over dual numbers; products are poses; a dual vector moves as a line does."""
-    O = cm.dual_matrix_from_pose(A)
+    O = fm.dual_matrix_from_pose(A)
     close(O, [A[:3, :3], np.cross(A[:3, 3], A[:3, :3].T).T], 20)
-    assert cm.dual_orthogonality_defect(O) < 1e-13
-    close(cm.pose_from_dual_matrix(O), A, 20)
-    both = cm.compose_dual_matrices(O, cm.dual_matrix_from_pose(B))
-    close(cm.pose_from_dual_matrix(both), A @ B, 50)
+    assert fm.dual_orthogonality_defect(O) < 1e-13
+    close(fm.pose_from_dual_matrix(O), A, 20)
+    both = fm.compose_dual_matrices(O, fm.dual_matrix_from_pose(B))
+    close(fm.pose_from_dual_matrix(both), A @ B, 50)
     line = cm.line_through_point(x, e)
-    close(cm.transform_dual_vector(O, line.reshape(2, 3)).ravel(), cm.transform_line(A, line), 1e2)
+    close(fm.transform_dual_vector(O, line.reshape(2, 3)).ravel(), cm.transform_line(A, line), 1e2)
     product = Dual(O[0], O[1]) @ Dual(O[0], O[1]).T
     close(product.real, np.eye(3))
     close(product.dual, 0.0, 20)
@@ -248,6 +249,6 @@ def test_dual_orthogonal_matrices(A, B, x, e):
 @pytest.mark.spec("S0-33")
 def test_dual_matrices_that_are_none():
     with pytest.raises(GeometryError, match="dual matrix 1 of the batch is not orthogonal"):
-        cm.pose_from_dual_matrix([[np.eye(3), np.zeros((3, 3))], [np.eye(3), np.eye(3)]])
+        fm.pose_from_dual_matrix([[np.eye(3), np.zeros((3, 3))], [np.eye(3), np.eye(3)]])
     with pytest.raises(GeometryError, match="not a rotation"):
-        cm.pose_from_dual_matrix([2 * np.eye(3), np.zeros((3, 3))])
+        fm.pose_from_dual_matrix([2 * np.eye(3), np.zeros((3, 3))])

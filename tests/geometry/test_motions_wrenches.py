@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cayley.errors import GeometryError
 from cayley.geometry import motions as cm
 from cayley.geometry.tensors.projections import plane_projection
+from geometry import formulas_of_motions as fm
 from geometry.strategies import axes, rotation_matrices, vectors
 
 
@@ -50,11 +51,11 @@ def test_transforms_of_twists_and_wrenches(A, B, twist, wrench):
 @pytest.mark.spec("S3-24")
 @given(six(), six(), vectors(), rotation_matrices())
 def test_reference_points_and_axes(twist, wrench, shift, R):
-    there, load = cm.twist_at(twist, shift), cm.wrench_at(wrench, shift)
+    there, load = fm.twist_at(twist, shift), cm.wrench_at(wrench, shift)
     close(there, cm.transform_twist(pose(np.eye(3), -shift), twist), 300)
     close(load, cm.transform_wrench(pose(np.eye(3), -shift), wrench), 300)
     close(cm.power(load, there), wrench @ twist, 1e5)
-    close(cm.twist_at(there, -shift), twist, 300)
+    close(fm.twist_at(there, -shift), twist, 300)
     close(cm.turn_axes(R, wrench), cm.transform_wrench(pose(R, np.zeros(3)), wrench), 20)
     close(cm.turn_axes(R, twist), cm.transform_twist(pose(R, np.zeros(3)), twist), 20)
 
@@ -84,7 +85,7 @@ def test_hand_wrench_to_joint_forces():
     turning = [np.array([*np.cross(z, p - o), *z]) for z, o in zip(axes_, points, strict=True)]
     J = np.stack([turning[i] if k == "R" else np.array([*axes_[i], 0, 0, 0]) for i, k in enumerate(kinds)], axis=1)
     # the Jacobian of the body point at the base origin
-    at_base = np.stack([cm.twist_at(column, -p) for column in J.T], axis=1)
+    at_base = np.stack([fm.twist_at(column, -p) for column in J.T], axis=1)
     hand = np.array([1.0, -2, 3, 0.1, 0.2, -0.3])
     expected = [-1.3979874915, 3.4257938702, -0.3806828958, -0.3]
     np.testing.assert_allclose(cm.joint_forces_that_exert(J, cm.turn_axes(T[:3, :3], hand)), expected, atol=1e-9)
@@ -101,13 +102,13 @@ def test_poses_that_change(T, twist):
     h = 1e-6
     world = (cm.pose_from_twist(h * twist) @ T - cm.pose_from_twist(-h * twist) @ T) / (2 * h)
     body = (T @ cm.pose_from_twist(h * twist) - T @ cm.pose_from_twist(-h * twist)) / (2 * h)
-    np.testing.assert_allclose(cm.pose_rate_from_world_twist(T, twist), world, rtol=0, atol=2e-6)
-    np.testing.assert_allclose(cm.pose_rate_from_body_twist(T, twist), body, rtol=0, atol=2e-6)
-    found = cm.twist_from_pose_rate(T, cm.pose_rate_from_world_twist(T, twist))
+    np.testing.assert_allclose(fm.pose_rate_from_world_twist(T, twist), world, rtol=0, atol=2e-6)
+    np.testing.assert_allclose(fm.pose_rate_from_body_twist(T, twist), body, rtol=0, atol=2e-6)
+    found = cm.twist_from_pose_rate(T, fm.pose_rate_from_world_twist(T, twist))
     close(found.world, twist, 300)
     close(cm.transform_twist(T, found.body), twist, 300)
     assert found.defect < 1e-12
-    found = cm.twist_from_pose_rate(T, cm.pose_rate_from_body_twist(T, twist))
+    found = cm.twist_from_pose_rate(T, fm.pose_rate_from_body_twist(T, twist))
     close(found.body, twist, 300)
 
 
@@ -127,19 +128,19 @@ def test_rates_that_are_none_are_measured():
 @pytest.mark.spec("S2-17", "S2-18")
 @given(axes(), vectors())
 def test_projection_and_reflection(n, p):
-    P, T = plane_projection(n), cm.plane_reflection(n)
+    P, T = plane_projection(n), fm.plane_reflection(n)
     close(P @ P, P)
     close(P @ n, 0.0)
     close(P, P.T)
     close(np.linalg.eigvalsh(P), [0.0, 1.0, 1.0])
     assert np.linalg.matrix_rank(P, tol=1e-10) == 2
-    close(cm.project_on_plane(n, p), P @ p, 20)
-    close(n @ cm.project_on_plane(n, p), 0.0, 20)
+    close(fm.project_on_plane(n, p), P @ p, 20)
+    close(n @ fm.project_on_plane(n, p), 0.0, 20)
     close(T @ T, np.eye(3))
     close(np.linalg.inv(T), T)
     close(np.linalg.det(T), -1.0)
-    close(cm.reflect_in_plane(n, p), T @ p, 20)
-    close((cm.reflect_in_plane(n, p) + p) / 2, cm.project_on_plane(n, p), 20)
+    close(fm.reflect_in_plane(n, p), T @ p, 20)
+    close((fm.reflect_in_plane(n, p) + p) / 2, fm.project_on_plane(n, p), 20)
     with pytest.raises(GeometryError, match="reflection"):
         cm.pose_from_matrix(T, p)
 
@@ -148,9 +149,9 @@ def test_projection_and_reflection(n, p):
 def test_projection_worked_example():
     """Spec WE-06 of Ruggiu's catalogue; a normal that is not a unit vector is refused."""
     n, p = np.array([1.0, 2, 2]) / 3, np.array([3.0, -1, 2])
-    np.testing.assert_allclose(cm.project_on_plane(n, p), [22 / 9, -19 / 9, 8 / 9], atol=1e-12)
-    np.testing.assert_allclose(cm.reflect_in_plane(n, p), [17 / 9, -29 / 9, -2 / 9], atol=1e-12)
-    for function, arguments in ((cm.project_on_plane, (p,)), (cm.reflect_in_plane, (p,)), (cm.plane_reflection, ()),
+    np.testing.assert_allclose(fm.project_on_plane(n, p), [22 / 9, -19 / 9, 8 / 9], atol=1e-12)
+    np.testing.assert_allclose(fm.reflect_in_plane(n, p), [17 / 9, -29 / 9, -2 / 9], atol=1e-12)
+    for function, arguments in ((fm.project_on_plane, (p,)), (fm.reflect_in_plane, (p,)), (fm.plane_reflection, ()),
                                 (plane_projection, ())):
         with pytest.raises(GeometryError, match="unit vector"):
             function(3 * n, *arguments)

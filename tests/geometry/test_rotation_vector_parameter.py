@@ -13,6 +13,7 @@ from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry import inertia, motions, rates
 from cayley.geometry.rotations import vector_parameter
 from compiler.parity import check_parity
+from geometry import formulas_of_motions as fm
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product
 from geometry.rotation_samples import kernels_of, sample_arguments
 from geometry.strategies import (
@@ -76,12 +77,12 @@ def test_the_longest_vector_parameters_in_sixty_digits(c):
     np.testing.assert_allclose(rot.rotate_by_vector_parameter(c, x), R @ x, rtol=0, atol=6e-15)
     np.testing.assert_allclose(motions.pose_from_vector_parameter(c, x)[:3, :3], R, rtol=0, atol=6e-16)
     np.testing.assert_allclose(motions.pose_from_dual_vector_parameter([c, x])[:3, :3], R, rtol=0, atol=6e-16)
-    assert motions.screw_from_vector_parameter(c, x).angle == pytest.approx(float(2 * MP.atan(size)), rel=1e-15)
+    assert fm.screw_from_vector_parameter(c, x).angle == pytest.approx(float(2 * MP.atan(size)), rel=1e-15)
     rate = rates.angular_velocity_from_vector_parameter_rate(c, x)
     across = [exact[1] * 3 + exact[2] * 2, exact[2] - 3 * exact[0], -2 * exact[0] - exact[1]]  # c x (1, -2, 3)
     expected = [float(2 * (MP.mpf(float(a)) + b) / square) for a, b in zip(x, across, strict=True)]
     np.testing.assert_allclose(rate.world, expected, rtol=0, atol=1e-15 * np.abs(expected).max())
-    moved = motions.motion_of_point_from_vector_parameter(c, x, 0 * x, x, 0 * x, 0 * x, x)
+    moved = fm.motion_of_point_from_vector_parameter(c, x, 0 * x, x, 0 * x, 0 * x, x)
     np.testing.assert_allclose(moved.position, R @ x + x, rtol=0, atol=6e-15)
     back = rot.compose_vector_parameters(c, -c)
     np.testing.assert_allclose(back, 0, atol=1e-15)
@@ -120,7 +121,7 @@ CONSUMERS = {
                                                                    np.zeros((2, 3))),
     "dual, right": lambda c: motions.compose_dual_vector_parameters(np.zeros(
         (2, 3)), np.stack([c, np.zeros_like(c)], axis=-2)),
-    "point": lambda c: motions.motion_of_point_from_vector_parameter(c, X, X, X, X, X, X),
+    "point": lambda c: fm.motion_of_point_from_vector_parameter(c, X, X, X, X, X, X),
     "rate": lambda c: rates.angular_velocity_from_vector_parameter_rate(c, X),
     "rates": lambda c: rates.angular_acceleration_from_vector_parameter_rates(c, X, X),
     "moving, left": lambda c: rates.compose_moving_vector_parameters(c, X, 0 * X, X),
@@ -160,7 +161,7 @@ def test_what_squares_nothing_takes_every_length(size):
     c = size * np.array([0.6, 0.0, -0.8])
     axis, angle = rot.axis_angle_from_vector_parameter(c)
     close(axis, [0.6, 0, -0.8], 3e-16)
-    screw = motions.screw_from_vector_parameter(c, X)
+    screw = fm.screw_from_vector_parameter(c, X)
     close(screw.direction, [0.6, 0, -0.8], 3e-16)
     assert angle == screw.angle == np.pi
     close(rot.matrix_from_homogeneous(rot.homogeneous_from_vector_parameter(c)),

@@ -17,7 +17,8 @@ from cayley.geometry.inertia import (
 )
 from cayley.geometry.rates import integrate_orthogonal
 from cayley.geometry.rotations import homogeneous_from_matrix, matrix_from_homogeneous
-from cayley.geometry.tensors import angular_acceleration_from_tensors, angular_velocity_tensor, dual_vector, hat
+from cayley.geometry.tensors import angular_velocity_tensor, dual_vector, hat
+from geometry.formulas_of_tensors import angular_acceleration_from_tensors
 
 DIMENSIONS = (2, 3, 4, 5)
 

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from cayley.compiler.algebras.counts import Operations
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry import tensors as ct
+from geometry import formulas_of_tensors as ft
 
 RNG = np.random.default_rng(21)
 VECTORS = arrays(float, 3, elements=st.one_of(st.sampled_from([0.0, 1e-8, 1.0, -2.0]), st.floats(-10, 10)))
@@ -79,7 +80,7 @@ def test_no_vector_in_other_dimensions_and_drift_is_refused():
                        match=r"does not keep the matrix orthogonal: Qd Q\^T \+ Q Qd\^T reaches 0.02.*skew_part"):
         ct.angular_velocity_tensor(R[0], (w[0] + 0.01 * np.eye(3)) @ R[0])
     with pytest.raises(GeometryError, match="not orthogonal"):
-        ct.angular_acceleration_tensor(drifted, w @ R)
+        ft.angular_acceleration_tensor(drifted, w @ R)
     close(ct.skew_part(ct.angular_velocity_tensor.unchecked(drifted, w @ drifted)), w, 3e-4)
 
 
@@ -88,13 +89,13 @@ def test_no_vector_in_other_dimensions_and_drift_is_refused():
 def test_angular_acceleration_tensor_in_n_dimensions(n):
     motion, t = Turning(n), -0.29
     Q, Qd, Qdd = motion.rates(t)
-    Psi = ct.angular_acceleration_tensor(Q, Qdd)
+    Psi = ft.angular_acceleration_tensor(Q, Qdd)
     close(Psi @ Q, Qdd)
     close((motion(t + 1e-4) - 2 * Q + motion(t - 1e-4)) / 1e-8, Qdd, 1e-6)
     Phi = ct.angular_velocity_tensor(Q, Qd)
-    split = ct.split_angular_acceleration(Psi)
+    split = ft.split_angular_acceleration(Psi)
     close(split.centripetal, Phi @ Phi)
-    close(ct.angular_acceleration_from_tensors(Phi, split.turning), Psi)
+    close(ft.angular_acceleration_from_tensors(Phi, split.turning), Psi)
     later, earlier = (ct.skew_part(b @ a.T) for a, b, _ in (motion.rates(t + STEP), motion.rates(t - STEP)))
     close((later - earlier) / (2 * STEP), split.turning, 1e-7)
     assert n == 2 or (np.abs(Psi - Psi.T).max() > 1e-3 and np.abs(Psi + Psi.T).max() > 1e-3)
@@ -105,7 +106,7 @@ def test_angular_acceleration_tensor_in_n_dimensions(n):
 def test_angular_acceleration_tensor_of_vectors(w, wd):
     Omega = ct.angular_acceleration_from_vectors(w, wd)
     close(Omega, ct.hat(wd) + ct.hat(w) @ ct.hat(w))
-    close(Omega, ct.angular_acceleration_from_tensors(ct.hat(w), ct.hat(wd)))
+    close(Omega, ft.angular_acceleration_from_tensors(ct.hat(w), ct.hat(wd)))
     close(ct.skew_part(Omega), ct.hat(wd), 1e-14 * (1 + np.abs(Omega).max()))
     close(ct.symmetric_part(Omega), ct.hat(w) @ ct.hat(w))
     close(ct.vee(Omega), wd, 1e-14 * (1 + np.abs(Omega).max()))
@@ -115,18 +116,18 @@ def test_angular_acceleration_tensor_of_vectors(w, wd):
 def test_cheap_evaluation_and_its_refusals():
     assert ct.angular_acceleration_from_vectors.operations() == Operations(multiplications=6, additions=9)
     with pytest.raises(GeometryError, match="not skew"):
-        ct.angular_acceleration_from_tensors(np.eye(3), ct.hat([1.0, 0, 0]))
+        ft.angular_acceleration_from_tensors(np.eye(3), ct.hat([1.0, 0, 0]))
     with pytest.raises(GeometryError, match="not skew"):
-        ct.angular_acceleration_from_tensors(ct.hat([1.0, 0, 0]), np.eye(3))
+        ft.angular_acceleration_from_tensors(ct.hat([1.0, 0, 0]), np.eye(3))
 
 
 @pytest.mark.spec("S1-21")
 @given(VECTORS, VECTORS, VECTORS, VECTORS, VECTORS)
 def test_tensor_form_equals_the_cross_products(sd, sdd, w, wd, r):
-    close(ct.point_velocity_by_tensor(sd, ct.hat(w), r), sd + np.cross(w, r))
+    close(ft.point_velocity_by_tensor(sd, ct.hat(w), r), sd + np.cross(w, r))
     Omega = ct.angular_acceleration_from_vectors(w, wd)
     expected = sdd + np.cross(wd, r) + np.cross(w, np.cross(w, r))
-    close(ct.point_acceleration_by_tensor(sdd, Omega, r), expected, 1e-13 * (1 + np.abs(w).max())**2 *
+    close(ft.point_acceleration_by_tensor(sdd, Omega, r), expected, 1e-13 * (1 + np.abs(w).max())**2 *
           (1 + np.abs(r).max()))
 
 
@@ -141,8 +142,8 @@ def test_points_of_a_moving_body(n):
 
     Q, Qd, Qdd = motion.rates(t)
     sd, sdd = a * np.cos(t) + 2 * b * t, -a * np.sin(t) + 2 * b
-    velocity = ct.point_velocity_by_tensor(sd, ct.angular_velocity_tensor(Q, Qd), Q @ offset)
-    acceleration = ct.point_acceleration_by_tensor(sdd, ct.angular_acceleration_tensor(Q, Qdd), Q @ offset)
+    velocity = ft.point_velocity_by_tensor(sd, ct.angular_velocity_tensor(Q, Qd), Q @ offset)
+    acceleration = ft.point_acceleration_by_tensor(sdd, ft.angular_acceleration_tensor(Q, Qdd), Q @ offset)
     close((place(t + STEP) - place(t - STEP)) / (2 * STEP), velocity, 1e-8)
     close((place(t + 1e-4) - 2 * place(t) + place(t - 1e-4)) / 1e-8, acceleration, 1e-6)
 
@@ -150,11 +151,11 @@ def test_points_of_a_moving_body(n):
 @pytest.mark.spec("S1-21")
 def test_pure_translation_and_pure_rotation():
     sd, r, zero = RNG.normal(size=3), RNG.normal(size=3), np.zeros(3)
-    np.testing.assert_array_equal(ct.point_velocity_by_tensor(sd, np.zeros((3, 3)), r), sd)
-    np.testing.assert_array_equal(ct.point_acceleration_by_tensor(sd, np.zeros((3, 3)), r), sd)
+    np.testing.assert_array_equal(ft.point_velocity_by_tensor(sd, np.zeros((3, 3)), r), sd)
+    np.testing.assert_array_equal(ft.point_acceleration_by_tensor(sd, np.zeros((3, 3)), r), sd)
     w = np.array([0.0, 0.0, 2.0])
-    close(ct.point_velocity_by_tensor(zero, ct.hat(w), [1.0, 0.0, 5.0]), [0, 2, 0])
-    close(ct.point_acceleration_by_tensor(zero, ct.angular_acceleration_from_vectors(w, zero), [1.0, 0.0, 5.0]),
+    close(ft.point_velocity_by_tensor(zero, ct.hat(w), [1.0, 0.0, 5.0]), [0, 2, 0])
+    close(ft.point_acceleration_by_tensor(zero, ct.angular_acceleration_from_vectors(w, zero), [1.0, 0.0, 5.0]),
           [-4, 0, 0])
     # section 4.3.4
-    assert ct.point_acceleration_by_tensor.operations(n=3) == Operations(multiplications=9, additions=9)
+    assert ft.point_acceleration_by_tensor.operations(n=3) == Operations(multiplications=9, additions=9)

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from cayley.errors import CayleyError, GeometryError
 from cayley.geometry import motions, rates, rotations, tensors
 from cayley.geometry.batch import tolerance_of
+from geometry import formulas_of_motions as fm
 
 RANDOM = np.random.default_rng(17)
 TURNS = Rotation.random(6, rng=RANDOM).as_quat(scalar_first=True)
@@ -71,7 +72,7 @@ def checks_of_a_rotation(R):
         "change of frame": lambda: tensors.tensor_in_frame(R, np.eye(3)), "pose": lambda: motions.check_pose(pose),
         "orthogonal": lambda: tensors.check_orthogonal(R),
         "configuration": lambda: rotations.configuration_from_pose(pose, sequence="zyx", axes="moving"),
-        "dual matrix": lambda: motions.check_dual_matrix(motions.dual_matrix_from_pose(pose)),
+        "dual matrix": lambda: fm.check_dual_matrix(fm.dual_matrix_from_pose(pose)),
         "skew vector": lambda: rates.homogeneous_from_skew_vector(rates.skew_vector_from_matrix(R), 1.0)}
 
 
@@ -131,7 +132,7 @@ APPLIED = {
     "sequence": lambda R: rotations.sequence_of_turns([(R, "fixed")]),
     "name": lambda R: rotations.Orientation(R, of="b", in_="a"),
     "turn axes": lambda R: motions.turn_axes(R, np.ones(6)),
-    "dual": lambda R: motions.compose_dual_matrices([R, 0 * R], [UNIT, 0 * UNIT]),
+    "dual": lambda R: fm.compose_dual_matrices([R, 0 * R], [UNIT, 0 * UNIT]),
     "angle": rotations.rotation_angle,
     "pose": lambda R: motions.pose_from_matrix(R, VECTOR),
     "frame of a tensor": lambda R: tensors.tensor_in_frame(R, UNIT),

@@ -5,8 +5,13 @@
 np.float64(0.0)
 """
 
+import warnings
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
+from typing import Any
+
+from cayley.lazy_names import lazy_names
 
 _PARTS = ("inertia", "motions", "principal_axes", "rates", "rotations", "array_shapes", "tensors", "vector_fields")
 
@@ -20,3 +25,21 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     return [*globals(), *_PARTS]
+
+
+def part_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a part: its own names, and for one more version those of `former_names`."""
+    get, names = lazy_names(package, file)
+
+    def get_or_former(name: str) -> Any:  # noqa: ANN401 (whatever the name stands for)
+        try:
+            return get(name)
+        except AttributeError:
+            formulas = vars(import_module("cayley.geometry.former_names"))
+            if name.startswith("_") or name not in formulas:
+                raise
+        warnings.warn(f"`{package}.{name}` goes with the next version: its formula in cayley/geometry/former_names.py "
+                      "is short enough to be written where it is needed", DeprecationWarning, stacklevel=2)
+        return formulas[name]
+
+    return get_or_former, names

@@ -2,6 +2,6 @@
 attitude.
 """
 
-from cayley.lazy_names import lazy_names
+from cayley.geometry import part_names
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = part_names(__name__, __file__)

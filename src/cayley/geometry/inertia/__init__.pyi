@@ -4,23 +4,12 @@ from cayley.geometry.inertia.body_dynamics import (
     Wrench,
     angular_acceleration_from_torque,
     angular_momentum,
-    angular_momentum_about_point,
-    angular_momentum_from_euler_tensor,
-    angular_momentum_of_moving_body,
-    angular_momentum_tensor,
-    angular_momentum_tensor_from_inertia,
     euler_torque,
-    euler_torque_from_euler_tensor,
-    euler_torque_principal,
-    force_in_body_axes,
     kinetic_energy,
-    moment_about_point,
     newton_euler_by_moments,
     newton_euler_by_symmetric_tensors,
     newton_euler_by_tensors,
     newton_euler_by_vectors,
-    torque_tensor,
-    torque_tensor_from_inertia,
 )
 from cayley.geometry.inertia.consistency import (
     Consistency,
@@ -33,13 +22,11 @@ from cayley.geometry.inertia.costs import BodyCost, body_costs
 from cayley.geometry.inertia.free_body import BodyState, BodyTrajectory, simulate_body
 from cayley.geometry.inertia.gyroscope import (
     SteadyPrecession,
-    fixed_from_nodal,
     gyroscope_accelerations,
     gyroscope_angular_velocity,
     gyroscope_moments,
     nodal_from_fixed,
     steady_precession,
-    steady_precession_moment,
 )
 from cayley.geometry.inertia.gyroscope_motion import GyroscopeTrajectory, simulate_gyroscope
 from cayley.geometry.inertia.mass_properties import (
@@ -52,11 +39,8 @@ from cayley.geometry.inertia.mass_properties import (
 from cayley.geometry.inertia.meshes import check_mesh, mass_properties_of_mesh, mesh_volume
 from cayley.geometry.inertia.parallel_axes import (
     euler_tensor_about_center,
-    euler_tensor_about_point,
     inertia_about_center,
     inertia_about_point,
-    inertia_moved,
-    moments_about_point,
 )
 from cayley.geometry.inertia.principal import InertiaSymmetry, PrincipalInertia, inertia_symmetry, principal_inertia
 from cayley.geometry.inertia.solid_moments import (
@@ -134,11 +118,6 @@ __all__ = [
     "Wrench",
     "angular_acceleration_from_torque",
     "angular_momentum",
-    "angular_momentum_about_point",
-    "angular_momentum_from_euler_tensor",
-    "angular_momentum_of_moving_body",
-    "angular_momentum_tensor",
-    "angular_momentum_tensor_from_inertia",
     "attitude_rates",
     "body_costs",
     "box",
@@ -158,13 +137,8 @@ __all__ = [
     "ellipsoid",
     "ellipsoid_inertia",
     "euler_tensor_about_center",
-    "euler_tensor_about_point",
     "euler_tensor_from_inertia",
     "euler_torque",
-    "euler_torque_from_euler_tensor",
-    "euler_torque_principal",
-    "fixed_from_nodal",
-    "force_in_body_axes",
     "gyroscope_accelerations",
     "gyroscope_angular_velocity",
     "gyroscope_moments",
@@ -173,7 +147,6 @@ __all__ = [
     "inertia_about_center",
     "inertia_about_point",
     "inertia_from_euler_tensor",
-    "inertia_moved",
     "inertia_rate",
     "inertia_symmetry",
     "inverse_inertia",
@@ -185,8 +158,6 @@ __all__ = [
     "mass_properties_of_mesh",
     "mass_properties_of_points",
     "mesh_volume",
-    "moment_about_point",
-    "moments_about_point",
     "moments_from_pseudo_inertia",
     "momentum_drift",
     "momentum_state_rates",
@@ -215,9 +186,6 @@ __all__ = [
     "spherical_shell",
     "spherical_shell_inertia",
     "steady_precession",
-    "steady_precession_moment",
-    "torque_tensor",
-    "torque_tensor_from_inertia",
     "torus",
     "torus_inertia",
     "tube",

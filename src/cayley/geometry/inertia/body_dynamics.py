@@ -20,7 +20,6 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
-from cayley.geometry.tensors.cross import hat
 
 
 class Wrench(NamedTuple):
@@ -39,64 +38,6 @@ def angular_momentum(I: Array, w: Array) -> Array:
     array([1., 2., 0.])
     """
     return I @ w
-
-
-@kernel("(3,3),(3)->(3)")
-def angular_momentum_from_euler_tensor(J: Array, w: Array) -> Array:
-    """L = tr(J) w - J w, (4.3.26).
-
-    >>> angular_momentum_from_euler_tensor(np.diag([2.0, 1.0, 0.0]), [1.0, 1.0, 0.0])
-    array([1., 2., 0.])
-    """
-    return np.trace(J) * w - J @ w
-
-
-@kernel("(),(3),(3),(3)->(3)")
-def angular_momentum_about_point(mass: Scalar, r: Array, velocity: Array, momentum: Array) -> Array:
-    """h_O = h_C + m r x v: about a point at rest from that about the centre of mass, which has the place r from it and
-    the velocity v.
-
-    >>> angular_momentum_about_point(2.0, [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 1.0])
-    array([0., 0., 7.])
-    """
-    return momentum + mass * np.cross(r, velocity)
-
-
-@kernel("(),(3),(3),(3),(3,3),(3)->(3)")
-def angular_momentum_of_moving_body(mass: Scalar, s: Array, sd: Array, r: Array, I: Array, w: Array) -> Array:
-    """About the origin, when the body is known about a point of it that moves: m s x (sd + w x r) + m r x sd + I w,
-    (4.3.20).
-
-    s and sd are place and velocity of that point, r leads from it to the centre of mass, I is the inertia tensor about
-    it.
-
-    >>> angular_momentum_of_moving_body(2.0, [1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0], np.eye(3),
-    ...                                 [0.0, 0.0, 1.0])
-    array([0., 0., 7.])
-    """
-    return mass * (np.cross(s, sd + np.cross(w, r)) + np.cross(r, sd)) + I @ w
-
-
-@kernel("(3,3),(3)->(3,3)")
-def angular_momentum_tensor(J: Array, w: Array) -> Array:
-    """The skew tensor of the angular momentum: J hat(w) + hat(w) J = J hat(w) - (J hat(w))^T, (4.3.30).
-
-    >>> angular_momentum_tensor(np.diag([2.0, 1.0, 0.0]), [0.0, 0.0, 1.0])[1, 0]
-    np.float64(3.0)
-    """
-    product = J @ hat(w)
-    return product - product.T
-
-
-@kernel("(3,3),(3)->(3,3)")
-def angular_momentum_tensor_from_inertia(I: Array, w: Array) -> Array:
-    """The skew tensor of the angular momentum: (hat(w) I)^T - hat(w) I + tr(I) hat(w), (4.3.28).
-
-    >>> angular_momentum_tensor_from_inertia(np.diag([1.0, 2.0, 3.0]), [0.0, 0.0, 1.0])[1, 0]
-    np.float64(3.0)
-    """
-    product = hat(w) @ I
-    return product.T - product + np.trace(I) * hat(w)
 
 
 @kernel("(),(3),(3,3),(3)->()")
@@ -121,70 +62,6 @@ def euler_torque(I: Array, w: Array, wd: Array) -> Array:
     array([1., 0., 0.])
     """
     return I @ wd + np.cross(w, I @ w)
-
-
-@kernel("(3),(3),(3)->(3)")
-def euler_torque_principal(moments: Array, w: Array, wd: Array) -> Array:
-    """The same in principal axes: M_x = I_x wd_x - w_y w_z (I_y - I_z), and so on. Seed 2, after (3.29).
-
-    >>> euler_torque_principal([1.0, 2.0, 3.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
-    array([1., 0., 0.])
-    """
-    x, y, z = moments
-    return moments * wd - np.stack([w[1] * w[2] * (y - z), w[2] * w[0] * (z - x), w[0] * w[1] * (x - y)])
-
-
-@kernel("(3,3),(3),(3)->(3)")
-def euler_torque_from_euler_tensor(J: Array, w: Array, wd: Array) -> Array:
-    """M = -(J wd + w x J w) + tr(J) wd, (4.3.38).
-
-    >>> euler_torque_from_euler_tensor(np.diag([2.0, 1.0, 0.0]), [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
-    array([1., 0., 0.])
-    """
-    return -(J @ wd + np.cross(w, J @ w)) + np.trace(J) * wd
-
-
-@kernel("(3,3),(3,3)->(3,3)")
-def torque_tensor(J: Array, Omega: Array) -> Array:
-    """The skew tensor of the torque: Omega J - (Omega J)^T, (4.3.42); its vector is `dual_vector` of it.
-
-    >>> torque_tensor(np.diag([2.0, 1.0, 0.0]), hat([0.0, 0.0, 1.0]))[1, 0]
-    np.float64(3.0)
-    """
-    product = Omega @ J
-    return product - product.T
-
-
-@kernel("(3,3),(3,3),(3)->(3,3)")
-def torque_tensor_from_inertia(I: Array, Omega: Array, wd: Array) -> Array:
-    """The skew tensor of the torque: (Omega I)^T - Omega I + tr(I) hat(wd), (4.3.41).
-
-    >>> torque_tensor_from_inertia(np.diag([1.0, 2.0, 3.0]), hat([0.0, 0.0, 1.0]), [0.0, 0.0, 1.0])[1, 0]
-    np.float64(3.0)
-    """
-    product = Omega @ I
-    return product.T - product + np.trace(I) * hat(wd)
-
-
-@kernel("(3),(3),(3)->(3)")
-def moment_about_point(moment: Array, r: Array, force: Array) -> Array:
-    """n_O = n_C + r x f: about another point, from which r leads to the centre of mass. (4.3.36), seed 2 (3.25).
-
-    >>> moment_about_point([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0])
-    array([0., 0., 3.])
-    """
-    return moment + np.cross(r, force)
-
-
-@kernel("(),(3),(3),(3)->(3)")
-def force_in_body_axes(mass: Scalar, w: Array, velocity: Array, rate: Array) -> Array:
-    """f = m (rate + w x v): Newton's law when the velocity of the centre of mass is given in axes that turn with w, and
-    `rate` is the derivative of its components there.
-
-    >>> force_in_body_axes(2.0, [0.0, 0.0, 1.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0])
-    array([0., 6., 0.])
-    """
-    return mass * (rate + np.cross(w, velocity))
 
 
 @kernel("(3,3),(3),(3)->(3)", check=check_invertible_inertia)

@@ -39,20 +39,10 @@ def nodal_from_fixed(angles: Array, vector: Array) -> Array:
     >>> nodal_from_fixed([np.pi / 2, np.pi / 2, 0.0], [1.0, 2.0, 3.0]).round(12)
     array([2., 3., 1.])
     """
-    return _nodal_axes(angles).T @ vector
+    return nodal_axes(angles).T @ vector
 
 
-@kernel("(3),(3)->(3)")
-def fixed_from_nodal(angles: Array, vector: Array) -> Array:
-    """Components along the fixed axes from those along the nodal axes u, v, w.
-
-    >>> fixed_from_nodal([np.pi / 2, np.pi / 2, 0.0], [2.0, 3.0, 1.0]).round(12)
-    array([1., 2., 3.])
-    """
-    return _nodal_axes(angles) @ vector
-
-
-def _nodal_axes(angles: Array) -> Array:
+def nodal_axes(angles: Array) -> Array:
     """u, v, w as columns (3, 3) in fixed axes: Rz(psi) Rx(theta)."""
     sin = np.sin(angles)
     cos = np.cos(angles)
@@ -119,18 +109,6 @@ def gyroscope_accelerations(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, 
     thdd = (moments[0] - I * psd * sin * spin) / I0 + psd * psd * sin * cos
     psdd = ((moments[1] + I * thd * spin) / I0 - 2 * psd * thd * cos) / sin
     return np.stack([psdd, thdd, moments[2] / I - psdd * cos + psd * thd * sin])
-
-
-@kernel("(),(),(),(),()->()")
-def steady_precession_moment(I0: Scalar, I: Scalar, theta: Scalar, precession: Scalar, spin: Scalar) -> Scalar:
-    """The moment about the line of nodes [N m] that keeps a steady precession psd with the spin phd: (3.33), with phdd
-    = 0, spec E-03.
-
-    >>> float(steady_precession_moment(0.02, 0.01, np.pi / 2, 1.0, 100.0).round(12))
-    1.0
-    """
-    cos = np.cos(theta)
-    return precession * np.sin(theta) * (I * (precession * cos + spin) - I0 * precession * cos)
 
 
 @dataclass(frozen=True)

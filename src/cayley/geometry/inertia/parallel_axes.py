@@ -36,28 +36,6 @@ def inertia_about_center(mass: Scalar, r: Array, inertia: Array) -> Array:
     return inertia - mass * vector_triple_matrix(r, r)
 
 
-@kernel("(),(3),(3),(3,3)->(3,3)")
-def inertia_moved(mass: Scalar, r_a: Array, r_b: Array, inertia: Array) -> Array:
-    """From any point a to any point b, by way of the centre of mass; `r_a` and `r_b` lead from each to the centre.
-
-    >>> inertia_moved(2.0, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], np.diag([1.0, 3.0, 3.0])).diagonal()
-    array([3., 1., 3.])
-    """
-    return inertia + mass * (vector_triple_matrix(r_b, r_b) - vector_triple_matrix(r_a, r_a))
-
-
-@kernel("(),(3),(3,3)->(3,3)")
-def euler_tensor_about_point(mass: Scalar, r: Array, euler: Array) -> Array:
-    """J_o = J_c + m r (x) r, (4.3.10).
-
-    >>> euler_tensor_about_point(2.0, [1.0, 0.0, 2.0], np.zeros((3, 3)))
-    array([[2., 0., 4.],
-           [0., 0., 0.],
-           [4., 0., 8.]])
-    """
-    return euler + mass * np.outer(r, r)
-
-
 @kernel("(),(3),(3,3)->(3,3)")
 def euler_tensor_about_center(mass: Scalar, r: Array, euler: Array) -> Array:
     """J_c = J_o - m r (x) r.
@@ -66,17 +44,3 @@ def euler_tensor_about_center(mass: Scalar, r: Array, euler: Array) -> Array:
     array([3., 1., 1.])
     """
     return euler - mass * np.outer(r, r)
-
-
-@kernel("(),(3),(6)->(6)")
-def moments_about_point(mass: Scalar, r: Array, moments: Array) -> Array:
-    """The theorem element by element, for (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) as they stand in the tensor.
-
-    Moments grow by m (y^2 + z^2) and so on; the products, which carry their minus sign in the tensor, change by -m x y
-    and so on.
-
-    >>> moments_about_point(2.0, [0.3, -0.2, 0.5], [0.1, 0.2, 0.25, 0.0, 0.0, 0.0]).round(12)
-    array([ 0.68,  0.88,  0.51,  0.12, -0.3 ,  0.2 ])
-    """
-    x, y, z = r
-    return moments + mass * np.stack([y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z])

@@ -15,14 +15,9 @@ from numbers import Real
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.graph import Node
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError, UnsupportedError
-from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
-from cayley.geometry.rotations.matrix import check_rotation_matrix
-from cayley.geometry.tensors.cross import hat, vee
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,83 +232,3 @@ def dual_norm(a: Dual) -> Dual:
 
 
 # Dual orthogonal matrices
-
-
-@kernel("(4,4)->(2,3,3)", check=check_pose)
-def dual_matrix_from_pose(T: Array) -> Array:
-    """R + mu hat(p) R, as an array (real, dual). Mladenova (152).
-
-    >>> T = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]]
-    >>> dual_matrix_from_pose(T)[1, 1]
-    array([2., 0., 0.])
-    """
-    R = T[:3, :3]
-    return np.stack([R, hat(T[:3, 3]) @ R])
-
-
-@kernel("(2,3,3)->()")
-def dual_orthogonality_defect(O: Array) -> Scalar:
-    """The largest element of |O O^T - 1| over dual numbers: of R R^T - 1, and of the symmetric part of D R^T, twice.
-
-    >>> float(dual_orthogonality_defect([np.eye(3), 0.25 * np.eye(3)]))
-    0.5
-    """
-    product = Dual(O[0], O[1]) @ Dual(O[0], O[1]).T
-    return np.maximum(np.max(np.abs(product.real - np.eye(3))), np.max(np.abs(product.dual)))
-
-
-def check_dual_matrix(O: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless the real part is a rotation and O O^T = 1 over dual numbers (relative to the size of
-    the dual part).
-
-    >>> check_dual_matrix([np.eye(3), 0.25 * np.eye(3)])
-    Traceback (most recent call last):
-    cayley.errors.GeometryError: dual matrix is not orthogonal: the dual part of O O^T reaches 0.5
-    """
-    O = np.asarray(O)
-    if O.ndim < 3 or O.shape[-3:] != (2, 3, 3):
-        raise GeometryError(f"a dual matrix has shape (..., 2, 3, 3), (real, dual), not {O.shape}")
-    check_rotation_matrix(O[..., 0, :, :], tolerance=tolerance)
-    product = O[..., 1, :, :] @ np.swapaxes(O[..., 0, :, :], -2, -1)
-    defect = np.max(np.abs(product + np.swapaxes(product, -2, -1)), axis=(-2, -1))
-    # hat(p) R R^T is as far from skew as R may be from a rotation, three products and its own
-    allowed = 4 * tolerance_of(O, tolerance)
-    bad = first_failure(defect <= allowed * np.maximum(1, np.max(np.abs(product), axis=(-2, -1))))
-    if bad is not None:
-        raise GeometryError(
-            f"dual matrix{place(bad)} is not orthogonal: the dual part of O O^T reaches {defect[bad]:.3g}")
-
-
-@kernel("(2,3,3)->(4,4)", check=check_dual_matrix)
-def pose_from_dual_matrix(O: Array) -> Array:
-    """The pose of R + mu hat(p) R.
-
-    >>> pose_from_dual_matrix(dual_matrix_from_pose(np.eye(4)))[3]
-    array([0., 0., 0., 1.])
-    """
-    return pose_from_matrix.unchecked(O[0], vee(O[1] @ O[0].T))
-
-
-def _check_two(A: Array, B: Array) -> None:
-    check_dual_matrix(A)
-    check_dual_matrix(B)
-
-
-@kernel("(2,3,3),(2,3,3)->(2,3,3)", check=_check_two)
-def compose_dual_matrices(A: Array, B: Array) -> Array:
-    """The product over dual numbers: the pose B, then A.
-
-    >>> compose_dual_matrices([np.eye(3), np.zeros((3, 3))], [np.eye(3), np.zeros((3, 3))])[0, 0]
-    array([1., 0., 0.])
-    """
-    return (Dual(A[0], A[1]) @ Dual(B[0], B[1])).stacked()
-
-
-@kernel("(2,3,3),(2,3)->(2,3)", check=check_dual_matrix)
-def transform_dual_vector(O: Array, line: Array) -> Array:
-    """The dual vector O e^: a line (direction, moment) moved by the pose, as `transform_line` does with six numbers.
-
-    >>> transform_dual_vector(dual_matrix_from_pose(np.eye(4)), [[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]])[1]
-    array([2., 0., 0.])
-    """
-    return (Dual(O[0], O[1]) @ Dual(line[0], line[1])).stacked()

@@ -23,7 +23,6 @@ from cayley.geometry.rotations.quaternion import (
     quaternion_conjugate,
     quaternion_from_matrix,
     quaternion_product,
-    rotate_by_quaternion,
 )
 
 
@@ -68,17 +67,7 @@ def dual_quaternion_conjugate(q: Array) -> Array:
     return np.stack([quaternion_conjugate(q[0]), quaternion_conjugate(q[1])])
 
 
-@kernel("(2,4)->(2)")
-def dual_quaternion_norm(q: Array) -> Array:
-    """The dual number |q^| = |r| + mu r.d / |r|, as (real, dual); multiplicative.
-
-    >>> dual_quaternion_norm([[0.0, 3.0, 0.0, 4.0], [0.0, 5.0, 0.0, 0.0]])
-    array([5., 3.])
-    """
-    return dual_norm(Dual(q[0], q[1])).stacked()
-
-
-def _check_invertible(q: ArrayLike) -> None:
+def check_real_part(q: ArrayLike) -> None:
     q = np.asarray(q)
     if q.ndim < 2 or q.shape[-2:] != (2, 4):
         raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
@@ -87,7 +76,7 @@ def _check_invertible(q: ArrayLike) -> None:
         raise SingularityError(f"dual quaternion{place(bad)} has no inverse: its real part is {q[bad][0].tolist()}")
 
 
-@kernel("(2,4)->(2,4)", check=_check_invertible)
+@kernel("(2,4)->(2,4)", check=check_real_part)
 def normalize_dual_quaternion(q: Array) -> Array:
     """q^ / |q^|: of norm 1 + mu 0. `SingularityError` where the real part is zero.
 
@@ -97,18 +86,6 @@ def normalize_dual_quaternion(q: Array) -> Array:
     """
     form = Dual(q[0], q[1])
     return (form / dual_norm(form)).stacked()
-
-
-@kernel("(2,4)->(2,4)", check=_check_invertible)
-def dual_quaternion_inverse(q: Array) -> Array:
-    """conj(q^) / |q^|^2, for any norm. `SingularityError` where the real part is zero.
-
-    >>> dual_quaternion_inverse([[2.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0]])[1]
-    array([ 0., -1.,  0.,  0.])
-    """
-    form = Dual(q[0], q[1])
-    back = dual_quaternion_conjugate(q)
-    return (Dual(back[0], back[1]) / (form @ form)).stacked()
 
 
 @kernel("(4,4)->(2,4)", check=check_pose)
@@ -154,28 +131,6 @@ def dual_quaternion_from_screw(line: Array, angle: Scalar, distance: Scalar) -> 
     return np.stack([
         np.concatenate([np.stack([scalar.real]), vector.real]),
         np.concatenate([np.stack([scalar.dual]), vector.dual])])
-
-
-@kernel("(2,4),(3)->(3)", check=check_unit_dual_quaternion)
-def displace_by_dual_quaternion(q: Array, point: Array) -> Array:
-    """The point [m] moved by the pose of a unit dual quaternion.
-
-    >>> displace_by_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]], [1.0, 1.0, 1.0])
-    array([2., 3., 4.])
-    """
-    return rotate_by_quaternion.unchecked(q[0], point) + _translation(q)
-
-
-@kernel("(2,4),(6)->(6)", check=check_unit_dual_quaternion)
-def displace_line_by_dual_quaternion(q: Array, line: Array) -> Array:
-    """The line (e; m) moved by the pose of a unit dual quaternion: the vector part of q^ (e + mu m) conj(q^).
-
-    >>> displace_line_by_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 0.0]], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    array([ 0.,  0.,  1.,  2., -1.,  0.])
-    """
-    pure = np.stack([np.concatenate([[0.0], line[:3]]), np.concatenate([[0.0], line[3:]])])
-    moved = dual_quaternion_product(dual_quaternion_product(q, pure), dual_quaternion_conjugate(q))
-    return np.concatenate([moved[0, 1:], moved[1, 1:]])
 
 
 def _check_two(a: Array, b: Array, *_: object) -> None:

@@ -13,18 +13,15 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.geometry.motions.dual import Dual, dual_cross, dual_dot, dual_tan
+from cayley.compiler.typing import Array
+from cayley.geometry.motions.dual import Dual, dual_cross, dual_dot
 from cayley.geometry.motions.dual_quaternion import (
-    check_unit_dual_quaternion,
     dual_quaternion_from_pose,
     dual_quaternion_from_screw,
     dual_quaternion_product,
     pose_from_dual_quaternion,
 )
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_vector_parameter
-from cayley.geometry.motions.screws import twist_from_pose
-from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.vector_parameter import (
     check_composition,
     check_not_half_turn,
@@ -51,7 +48,7 @@ def dual_vector_parameter_from_pose(T: Array) -> Array:
     array([[0., 0., 1.],
            [0., 0., 2.]])
     """
-    return _ratio(dual_quaternion_from_pose.unchecked(T))
+    return dual_ratio(dual_quaternion_from_pose.unchecked(T))
 
 
 @kernel("(2,3)->(4,4)", check=lambda c: check_vector_parameter(np.asarray(c)[..., 0, :]))
@@ -65,39 +62,8 @@ def pose_from_dual_vector_parameter(c: Array) -> Array:
     return pose_from_vector_parameter(c[0], per * c[1] + np.cross(turn, c[1]))
 
 
-def _check_finite_quaternion(q: ArrayLike) -> None:
-    check_unit_dual_quaternion(q)
-    check_not_half_turn(np.asarray(q)[..., 0, :])
-
-
-@kernel("(2,4)->(2,3)", check=_check_finite_quaternion)
-def dual_vector_parameter_from_dual_quaternion(q: Array) -> Array:
-    """v^ / w^ over dual numbers. `SingularityError` at a half-turn.
-
-    >>> dual_vector_parameter_from_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]])[1]
-    array([0.5, 1. , 1.5])
-    """
-    return _ratio(q)
-
-
-def _ratio(q: Array) -> Array:
+def dual_ratio(q: Array) -> Array:
     return (Dual(q[0, 1:], q[1, 1:]) / Dual(q[0, 0], q[1, 0])).stacked()
-
-
-def _check_axis(line: ArrayLike, *_: object) -> None:
-    check_unit_axis(np.asarray(line)[..., :3])
-
-
-@kernel("(6),(),()->(2,3)", check=_check_axis)
-def dual_vector_parameter_from_screw(line: Array, angle: Scalar, distance: Scalar) -> Array:
-    """tan(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance [rad, m].
-    Mladenova (153).
-
-    >>> dual_vector_parameter_from_screw([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], np.pi / 2, 2.0).round(12)
-    array([[0., 0., 1.],
-           [0., 0., 2.]])
-    """
-    return (dual_tan(Dual(0.5 * angle, 0.5 * distance)) * Dual(line[:3], line[3:])).stacked()
 
 
 def _check_composition(a: Array, b: Array) -> None:
@@ -165,28 +131,3 @@ def pose_of_chain(table: Array) -> Array:
     array([4., 0., 2.])
     """
     return pose_from_dual_quaternion.unchecked(_through(table))
-
-
-@kernel("(n,4)->(2,3)", check=lambda table: check_not_half_turn(dual_quaternion_of_chain(table)[..., 0, :]))
-def dual_vector_parameter_of_chain(table: Array) -> Array:
-    """c^' = <c^_1, ..., c^_n> of a chain of joints (rows theta, d, alpha, a). Mladenova (155)-(156).
-
-    Joints and partial products may be half-turns; `SingularityError` only where the last frame is one, and c^'
-    infinite.
-
-    >>> dual_vector_parameter_of_chain([[0.0, 2.0, 0.0, 4.0]])
-    array([[0., 0., 0.],
-           [2., 0., 1.]])
-    """
-    return _ratio(dual_quaternion_of_chain(table))
-
-
-@kernel("(n,4)->(6)")
-def chain_closure(table: Array) -> Array:
-    """The twist (linear; angular) [m, rad] that would bring the first frame onto the last: zero if and only if the
-    chain closes.
-
-    >>> chain_closure([[np.pi / 2, 0.0, 0.0, 1.0]] * 4).round(12) + 0.0   # a square
-    array([0., 0., 0., 0., 0., 0.])
-    """
-    return twist_from_pose.unchecked(pose_of_chain(table))

@@ -14,14 +14,13 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import GeometryError, SingularityError
+from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_defect
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, check_unit_quaternion, matrix_from_quaternion
 from cayley.geometry.rotations.vector_parameter import check_vector_parameter, matrix_from_vector_parameter
-from cayley.geometry.scaling import divisible
 
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -29,11 +28,6 @@ _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 class Parts(NamedTuple):
     rotation: Array
     translation: Array
-
-
-class TranslationFirst(NamedTuple):
-    translation: Array
-    rotation: Array
 
 
 @kernel("(4,4)->()")
@@ -141,16 +135,6 @@ def translation_pose(p: Array) -> Array:
     return _pose(np.eye(3), p)
 
 
-@kernel("(3,3)->(4,4)", check=check_rotation_matrix)
-def rotation_pose(R: Array) -> Array:
-    """A pure rotation about the origin. Rotations do not commute. Ruggiu, after (1.56); Yamamoto (1.14).
-
-    >>> rotation_pose(np.eye(3))[3]
-    array([0., 0., 0., 1.])
-    """
-    return _pose(R, np.zeros(3))
-
-
 # Applying
 
 
@@ -183,55 +167,6 @@ def transform_plane(T_ab: Array, plane_b: Array) -> Array:
     """
     normal = T_ab[:3, :3] @ plane_b[:3]
     return np.concatenate([normal, np.stack([plane_b[3] - normal @ T_ab[:3, 3]])])
-
-
-@kernel("(4,4),(4)->(4)", check=check_pose)
-def transform_homogeneous(T_ab: Array, x_b: Array) -> Array:
-    """Homogeneous coordinates (4) in a of those in b; the scale, one for points or zero for vectors or any other, is
-    kept. (2.2.9).
-
-    >>> transform_homogeneous(translation_pose([1.0, 2.0, 3.0]), [2.0, 2.0, 2.0, 2.0])
-    array([4., 6., 8., 2.])
-    """
-    return np.concatenate([T_ab[:3, :3] @ x_b[:3] + x_b[3] * T_ab[:3, 3], x_b[3:]])
-
-
-@kernel("(3),()->(4)")
-def homogeneous_from_point(point: Array, scale: Scalar) -> Array:
-    """(scale x, scale y, scale z, scale) of a point; the usual scale is 1. Balafoutis & Patel (2.2.6), Ruggiu (1.53).
-
-    >>> homogeneous_from_point([1.0, 2.0, 3.0], 2.0)
-    array([2., 4., 6., 2.])
-    """
-    return np.concatenate([scale * point, np.stack([scale])])
-
-
-def check_finite_point(x: ArrayLike) -> None:
-    """Raise `SingularityError` where homogeneous coordinates have the scale zero: a direction, a point at infinity.
-
-    >>> check_finite_point([1.0, 0.0, 0.0, 0.0])
-    Traceback (most recent call last):
-    cayley.errors.SingularityError: the homogeneous coordinates [1.0, 0.0, 0.0, 0.0] have the scale 0: a direction, ...
-    """
-    x = np.asarray(x)
-    if x.ndim < 1 or x.shape[-1] != 4:
-        raise GeometryError(f"homogeneous coordinates have shape (..., 4), not {x.shape}")
-    bad = first_failure(x[..., 3] != 0)
-    if bad is not None:
-        raise SingularityError(
-            f"the homogeneous coordinates {x[bad].tolist()}{place(bad)} have the scale 0: a direction, not a point")
-
-
-@kernel("(4)->(3)", check=check_finite_point)
-def point_from_homogeneous(x: Array) -> Array:
-    """The point of homogeneous coordinates with any scale but zero: they are divided by it. Balafoutis & Patel (2.2.7),
-    Ruggiu (1.54).
-
-    >>> point_from_homogeneous([2.0, 4.0, 6.0, 2.0])
-    array([1., 2., 3.])
-    """
-    scale = divisible(np.abs(x[3]))
-    return scale * x[:3] / (scale * x[3])
 
 
 # The group
@@ -282,34 +217,3 @@ def relative_pose(T_ab: Array, T_ac: Array) -> Array:
 
 
 # Splitting
-
-
-@kernel("(4,4)->(3,3),(3)", check=check_pose)
-def parts_of_pose(T: Array) -> Parts:
-    """The `rotation` matrix (3, 3) and the `translation` (3) of a pose.
-
-    >>> parts_of_pose(translation_pose([1.0, 2.0, 3.0])).translation
-    array([1., 2., 3.])
-    """
-    return Parts(T[:3, :3], T[:3, 3])
-
-
-@kernel("(4,4)->(4,4),(4,4)", check=check_pose)
-def split_translation_first(T: Array) -> TranslationFirst:
-    """T = `translation` @ `rotation`, 4x4 each, in this order: they are exactly p and R. Balafoutis & Patel 2.2.2;
-    Yamamoto (1.16).
-
-    >>> split_translation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]
-    array([1., 2., 3.])
-    """
-    return TranslationFirst(_pose(np.eye(3), T[:3, 3]), _pose(T[:3, :3], np.zeros(3)))
-
-
-@kernel("(4,4)->(4,4),(4,4)", check=check_pose)
-def split_rotation_first(T: Array) -> Parts:
-    """T = `rotation` @ `translation`, both 4x4: in this order the translation is R^T p, another one.
-
-    >>> split_rotation_first(pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])).translation[:3, 3]
-    array([ 2., -1.,  3.])
-    """
-    return Parts(_pose(T[:3, :3], np.zeros(3)), _pose(np.eye(3), T[:3, :3].T @ T[:3, 3]))

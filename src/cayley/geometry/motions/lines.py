@@ -18,7 +18,6 @@ from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.scaling import direction
-from cayley.geometry.spatial import force_transform
 
 _PARALLEL = 1e-15
 """The sine of the angle between two directions that differ by rounding only."""
@@ -32,16 +31,6 @@ class LinePair(NamedTuple):
     angle: Scalar
     distance: Scalar
     normal: Array
-
-
-@kernel("(6)->()")
-def klein_defect(line: Array) -> Scalar:
-    """e.m / e.e [m]: zero for a line. Six numbers with another value are a screw, and this is its pitch.
-
-    >>> float(klein_defect([0.0, 0.0, 2.0, 1.0, 0.0, 6.0]))
-    3.0
-    """
-    return (line[:3] @ line[3:]) / (line[:3] @ line[:3])
 
 
 def check_line(*lines: ArrayLike, tolerance: float | None = None) -> None:
@@ -107,17 +96,6 @@ def point_of_line(line: Array) -> Array:
     array([1., 2.])
     """
     return np.cross(line[:3], line[3:]) / (line[:3] @ line[:3])
-
-
-@kernel("(4,4)->(6,6)", check=check_pose)
-def line_transform(T_ab: Array) -> Array:
-    """The 6x6 matrix that turns Pluecker coordinates in b into those in a: [[R, 0], [hat(p) R, R]]. Mladenova
-    (148)-(150).
-
-    >>> line_transform(np.eye(4))[3]
-    array([0., 0., 0., 1., 0., 0.])
-    """
-    return force_transform(T_ab[:3, :3], T_ab[:3, 3])
 
 
 def _check_pose_and_line(T: Array, line: Array) -> None:

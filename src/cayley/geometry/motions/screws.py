@@ -27,7 +27,6 @@ from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix, normalize_homogeneous
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
-from cayley.geometry.rotations.vector_parameter import homogeneous_from_vector_parameter
 from cayley.geometry.scaling import direction
 
 
@@ -83,17 +82,6 @@ def screw_from_pose(T: Array) -> FiniteScrew:
     array([0. , 0.6, 0.8])
     """
     return screw_from_displacement.unchecked(homogeneous_from_matrix.unchecked(T[:3, :3]), T[:3, 3])
-
-
-@kernel(f"(3),(3)->{_SCREW}")
-def screw_from_vector_parameter(c: Array, p: Array) -> FiniteScrew:
-    """The screw of the displacement (c, p). Mladenova's L = 2c and L' = x0 x L are 2 tan(angle/2) times `direction` and
-    `moment`.
-
-    >>> float(screw_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 0.0, 2.0]).angle) == np.pi / 2
-    True
-    """
-    return screw_from_displacement.unchecked(homogeneous_from_vector_parameter(c), p)
 
 
 def _check_screw(direction: Array, *_: object) -> None:

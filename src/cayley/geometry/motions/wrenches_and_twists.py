@@ -19,7 +19,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.spatial import force_transform, motion_transform
-from cayley.geometry.tensors.cross import hat, vee
+from cayley.geometry.tensors.cross import vee
 
 
 class PoseVelocity(NamedTuple):
@@ -89,16 +89,6 @@ def turn_axes(R_ab: Array, vector_b: Array) -> Array:
 
 
 @kernel("(6),(3)->(6)")
-def twist_at(twist: Array, shift: Array) -> Array:
-    """The same motion at a reference point moved by `shift` [m], in the same axes: (v + w x shift; w).
-
-    >>> twist_at([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
-    array([0., 1., 0., 0., 0., 1.])
-    """
-    return np.concatenate([twist[:3] + np.cross(twist[3:], shift), twist[3:]])
-
-
-@kernel("(6),(3)->(6)")
 def wrench_at(wrench: Array, shift: Array) -> Array:
     """The same load about a reference point moved by `shift` [m], in the same axes: (f; m - shift x f).
 
@@ -162,27 +152,3 @@ def twist_from_pose_rate(T: Array, dT: Array) -> PoseVelocity:
     world = np.concatenate([dp - np.cross(w, p), w])
     body = np.concatenate([R.T @ dp, vee(R.T @ dR)])
     return PoseVelocity(world, body, np.maximum(np.max(np.abs(spin + spin.T)) / 2, np.max(np.abs(dT[3]))))
-
-
-@kernel("(4,4),(6)->(4,4)", check=check_pose)
-def pose_rate_from_world_twist(T: Array, twist: Array) -> Array:
-    """dT of a pose with a twist in world axes at the world origin: [[hat(w), v], [0, 0]] T.
-
-    >>> pose_rate_from_world_twist(np.eye(4), [5.0, 6.0, 7.0, 1.0, 3.0, 2.0])[0]
-    array([ 0., -2.,  3.,  5.])
-    """
-    return _rate(hat(twist[3:]) @ T[:3, :3], np.cross(twist[3:], T[:3, 3]) + twist[:3])
-
-
-@kernel("(4,4),(6)->(4,4)", check=check_pose)
-def pose_rate_from_body_twist(T: Array, twist: Array) -> Array:
-    """dT of a pose with a twist in body axes at the body origin: T [[hat(w), v], [0, 0]].
-
-    >>> pose_rate_from_body_twist(np.eye(4), [5.0, 6.0, 7.0, 1.0, 3.0, 2.0])[0]
-    array([ 0., -2.,  3.,  5.])
-    """
-    return _rate(T[:3, :3] @ hat(twist[3:]), T[:3, :3] @ twist[:3])
-
-
-def _rate(dR: Array, dp: Array) -> Array:
-    return np.concatenate([np.concatenate([dR, np.stack([dp], axis=1)], axis=1), np.zeros((1, 4))])

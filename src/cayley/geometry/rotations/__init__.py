@@ -1,5 +1,5 @@
 """Rotations: one module a parameterisation, and conversions between any pair of them."""
 
-from cayley.lazy_names import lazy_names
+from cayley.geometry import part_names
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = part_names(__name__, __file__)

@@ -1,5 +1,5 @@
 """Second-order Cartesian tensors as arrays of components: products, decompositions, invariants, rotating frames."""
 
-from cayley.lazy_names import lazy_names
+from cayley.geometry import part_names
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = part_names(__name__, __file__)

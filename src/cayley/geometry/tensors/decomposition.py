@@ -6,13 +6,10 @@ Source: Balafoutis & Patel, section 3.3.2, equations (3.3.7)-(3.3.9).
 
 from __future__ import annotations
 
-from itertools import combinations, combinations_with_replacement
-
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
-from cayley.geometry.tensors.checks import unit_vectors
 
 
 @kernel("(n,n)->(n,n)")
@@ -58,41 +55,3 @@ def wedge(u: Array, v: Array) -> Array:
            [-1.,  0.]])
     """
     return np.outer(u, v) - np.outer(v, u)
-
-
-def dyad_basis(frame: Array | None = None) -> Array:
-    """The dyads e_i (x) e_j of a frame, as an array [i, j] of tensors; T = sum of T_ij e_i (x) e_j, (3.2.17).
-
-    The columns of `frame` (n, n) are the unit vectors e_i; without it they are the axes of space themselves.
-
-    >>> np.einsum("ij,ijkl", [[1, 2, 3], [4, 5, 6], [7, 8, 9]], dyad_basis())
-    array([[1., 2., 3.],
-           [4., 5., 6.],
-           [7., 8., 9.]])
-    """
-    e = unit_vectors(frame)
-    return np.einsum("ki,lj->ijkl", e, e)
-
-
-def symmetric_basis(n: int = 3) -> Array:
-    """The n (n + 1) / 2 tensors e_i (x) e_j + e_j (x) e_i, i <= j, a basis of the symmetric ones, orthogonal to each
-    other: shape (6, 3, 3) in space.
-
-    >>> symmetric_basis().shape, symmetric_basis(5).shape
-    ((6, 3, 3), (15, 5, 5))
-    """
-    e = np.eye(n)
-    pairs = combinations_with_replacement(range(n), 2)
-    return np.array([np.outer(e[i], e[j]) + np.outer(e[j], e[i]) for i, j in pairs]).reshape(-1, n, n)
-
-
-def skew_basis(n: int = 3) -> Array:
-    """The n (n - 1) / 2 tensors e_i ^ e_j, i < j, a basis of the skew ones, orthogonal to each other: shape (3, 3, 3)
-    in space, and nothing for n = 1.
-
-    >>> skew_basis().shape, skew_basis(4).shape
-    ((3, 3, 3), (6, 4, 4))
-    """
-    e = np.eye(n)
-    pairs = combinations(range(n), 2)
-    return np.array([np.outer(e[i], e[j]) - np.outer(e[j], e[i]) for i, j in pairs]).reshape(-1, n, n)

@@ -18,8 +18,6 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import digits_of
 from cayley.geometry.tensors.checks import check_change_of_frame, check_orthogonal, unit_vectors
-from cayley.geometry.tensors.decomposition import isotropic_part
-from cayley.geometry.tensors.products import LEVI_CIVITA
 
 
 @kernel("(n,n),(n,n)->(n,n)", check=check_change_of_frame)
@@ -71,23 +69,6 @@ def tensor_rank(T: Array, *, tolerance: float | None = None) -> int | Array:
     sizes = np.linalg.svd(T, compute_uv=False)
     found = np.sum(sizes > tolerance * sizes[..., :1], axis=-1)
     return int(found) if found.ndim == 0 else found
-
-
-def isotropic_defect(T: Array) -> float:
-    """How far a tensor of order two or three is from one whose components are the same in every frame, in its largest
-    component.
-
-    The isotropic tensors are the multiples of the unit tensor and of the alternating tensor.
-
-    >>> isotropic_defect(LEVI_CIVITA), isotropic_defect(np.diag([1.0, 2.0, 3.0]))
-    (0.0, 1.0)
-    """
-    T = np.asarray(T, dtype=float)
-    if T.shape == (3, 3):
-        return float(np.abs(T - isotropic_part(T)).max())
-    if T.shape == (3, 3, 3):
-        return float(np.abs(T - np.sum(T * LEVI_CIVITA) / 6 * LEVI_CIVITA).max())
-    raise GeometryError(f"isotropy is told of tensors of order two or three in space, not of shape {T.shape}")
 
 
 def components_in_frame(Q: ArrayLike, T: ArrayLike, *, oriented: bool) -> Array:

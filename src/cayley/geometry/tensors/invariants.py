@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array
 from cayley.geometry.tensors.checks import check_skew
 from cayley.geometry.tensors.cross import hat
 
@@ -22,18 +22,6 @@ class ScalarInvariants(NamedTuple):
     minors: float
     determinant: float
     square: float
-
-
-class PrincipalInvariants(NamedTuple):
-    first: float
-    second: float
-    third: float
-
-
-class PowerTraces(NamedTuple):
-    first: float
-    second: float
-    third: float
 
 
 @kernel("(3,3)->(),(),(),()")
@@ -48,59 +36,6 @@ def scalar_invariants(T: Array) -> ScalarInvariants:
     minors = (T[1, 1] * T[2, 2] - T[1, 2] * T[2, 1] + T[2, 2] * T[0, 0] - T[0, 2] * T[2, 0] + T[0, 0] * T[1, 1]
               - T[0, 1] * T[1, 0])
     return ScalarInvariants(np.trace(T), minors, np.linalg.det(T), np.sum(T * T))
-
-
-@kernel("(3,3)->(),(),()")
-def principal_invariants(T: Array) -> PrincipalInvariants:
-    """The invariants I1, I2, I3 of a tensor: the coefficients of its characteristic polynomial, (3.3.18)-(3.3.20).
-
-    >>> np.array(principal_invariants(np.diag([1.0, 2.0, 3.0])))
-    array([ 6., 11.,  6.])
-    """
-    return PrincipalInvariants(*scalar_invariants(T)[:3])
-
-
-@kernel("(3)->(),(),()")
-def principal_from_eigenvalues(values: Array) -> PrincipalInvariants:
-    """The invariants I1, I2, I3 of the symmetric tensor with these three eigenvalues, (3.3.22)-(3.3.24).
-
-    >>> np.array(principal_from_eigenvalues([1.0, 2.0, 3.0]))
-    array([ 6., 11.,  6.])
-    """
-    a, b, c = values
-    return PrincipalInvariants(a + b + c, a * b + b * c + c * a, a * b * c)
-
-
-@kernel("(3,3)->(),(),()")
-def power_traces(T: Array) -> PowerTraces:
-    """F1 = tr T, F2 = tr T^2, F3 = tr T^3 (Remark 3.5): invariants that need no components.
-
-    >>> np.array(power_traces(np.diag([1.0, 2.0, 3.0])))
-    array([ 6., 14., 36.])
-    """
-    square = T @ T
-    return PowerTraces(np.trace(T), np.trace(square), np.sum(square * T.T))
-
-
-@kernel("(),(),()->(),(),()")
-def principal_from_power_traces(first: Scalar, second: Scalar, third: Scalar) -> PrincipalInvariants:
-    """I1 = F1, I2 = (F1^2 - F2) / 2, I3 = (2 F3 + F1^3 - 3 F1 F2) / 6 (Remark 3.5).
-
-    >>> np.array(principal_from_power_traces(6.0, 14.0, 36.0))
-    array([ 6., 11.,  6.])
-    """
-    return PrincipalInvariants(first, (first * first - second) / 2,
-                               (2 * third + first * first * first - 3 * first * second) / 6)
-
-
-@kernel("(),()->()")
-def symmetric_square(first: Scalar, second: Scalar) -> Scalar:
-    """I4 = I1^2 - 2 I2 of a symmetric tensor, from its first two invariants.
-
-    >>> float(symmetric_square(6.0, 11.0))
-    14.0
-    """
-    return first * first - 2 * second
 
 
 @kernel("(3,3)->(3)", check=check_skew)

@@ -39,26 +39,6 @@ def dyad(u: Array, v: Array) -> Array:
     return np.outer(u, v)
 
 
-@kernel("(n,n),(n)->(n)")
-def right_dot(T: Array, v: Array) -> Array:
-    """T . v, the vector that the linear map T makes of v, (3.2.20).
-
-    >>> right_dot([[0.0, 1.0], [0.0, 0.0]], [2.0, 3.0])
-    array([3., 0.])
-    """
-    return T @ v
-
-
-@kernel("(n),(n,n)->(n)")
-def left_dot(v: Array, T: Array) -> Array:
-    """v . T = T^T . v, (3.2.21), (3.2.24).
-
-    >>> left_dot([2.0, 3.0], [[0.0, 1.0], [0.0, 0.0]])
-    array([0., 2.])
-    """
-    return v @ T
-
-
 @kernel("(n,n),(n,n)->(n,n)")
 def dot(T: Array, S: Array) -> Array:
     """The dot product T S of two tensors, their composition as maps, (3.2.27). It does not commute.
@@ -70,23 +50,12 @@ def dot(T: Array, S: Array) -> Array:
     return T @ S
 
 
-@kernel("(n,n),(n,n)->(n,n,n,n)")
-def tensor_product(T: Array, S: Array) -> Array:
-    """The tensor of order four with components T[i, j] S[k, l], (3.2.19).
-
-    >>> tensor_product(np.eye(2), [[1.0, 2.0], [3.0, 4.0]])[1, 1]
-    array([[1., 2.],
-           [3., 4.]])
-    """
-    return np.einsum("ij,kl->ijkl", T, S)
-
-
 def contraction(T: ArrayLike, first: int, second: int) -> Array:
     """The sum over two indices set equal, of a tensor of any order of two or more: two orders less.
 
     The places of the indices are axes of the array; count them from the end, and leading axes may hold a batch.
 
-    >>> contraction(tensor_product(np.eye(3), np.eye(3)), -1, -2)
+    >>> contraction(np.multiply.outer(np.eye(3), np.eye(3)), -1, -2)
     array([[3., 0., 0.],
            [0., 3., 0.],
            [0., 0., 3.]])
@@ -102,25 +71,12 @@ def contraction(T: ArrayLike, first: int, second: int) -> Array:
 
 @kernel("(n,n),(n,n)->()")
 def double_dot(T: Array, S: Array) -> Scalar:
-    """T : S = tr(T S), (3.2.30). Other texts write tr(T S^T) so: that is `inner_product`.
+    """T : S = tr(T S), (3.2.30). Other texts write tr(T S^T) so: that is `np.sum(T * S)`.
 
     >>> float(double_dot([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
     -4.0
     """
     return np.sum(T * S.T)
-
-
-@kernel("(n,n),(n,n)->()")
-def inner_product(T: Array, S: Array) -> Scalar:
-    """tr(T S^T), the sum of the products of components: it makes the tensors a Euclidean space of n^2 dimensions.
-
-    Two tensors are orthogonal if it vanishes; for symmetric and for skew tensors `double_dot` then vanishes too (spec
-    E-33).
-
-    >>> float(inner_product([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
-    4.0
-    """
-    return np.sum(T * S)
 
 
 @kernel("(n,n)->()")
@@ -166,26 +122,6 @@ def unit_vector(v: Array) -> Array:
     """
     scaled = scaling(largest_component(v)) * v
     return scaled / np.sqrt(scaled @ scaled)
-
-
-@kernel("(3),(3),(3)->()")
-def scalar_triple_product(a: Array, b: Array, c: Array) -> Scalar:
-    """a . (b x c), the determinant of the three vectors: zero if they lie in one plane. Yamamoto (A.8).
-
-    >>> float(scalar_triple_product([1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]))
-    6.0
-    """
-    return a @ np.cross(b, c)
-
-
-@kernel("(3),(3),(3)->(3)")
-def vector_triple_product(a: Array, b: Array, c: Array) -> Array:
-    """a x (b x c) = (c . a) b - (a . b) c. Yamamoto (A.7); his component form (A.6) is misprinted, spec E3-35.
-
-    >>> vector_triple_product([1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
-    array([ 0., -1.,  0.])
-    """
-    return (c @ a) * b - (a @ b) * c
 
 
 @kernel("(3),(3)->(3,3)")

@@ -18,21 +18,11 @@ from cayley.geometry.batch import above_rounding, float_array, tolerance_of
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric, check_unit_vector, refuse_where
 
 
-def _check_direction(e: Array, *_: object) -> None:
+def check_direction(e: Array, *_: object) -> None:
     check_unit_vector(e)
 
 
-@kernel("(n)->(n,n)", check=_check_direction)
-def axis_projection(e: Array) -> Array:
-    """P_e = e (x) e, the orthogonal projection on the direction of the unit vector e, (3.3.11).
-
-    >>> axis_projection([0.6, 0.8]) @ [5.0, 0.0]
-    array([1.8, 2.4])
-    """
-    return np.outer(e, e)
-
-
-@kernel("(n)->(n,n)", check=_check_direction)
+@kernel("(n)->(n,n)", check=check_direction)
 def plane_projection(e: Array) -> Array:
     """P^e = 1 - e (x) e, the orthogonal projection on the plane across the unit vector e, (3.3.12).
 
@@ -42,17 +32,7 @@ def plane_projection(e: Array) -> Array:
     return np.eye(len(e)) - np.outer(e, e)
 
 
-@kernel("(n),(n)->(n)", check=_check_direction)
-def parallel_part(e: Array, v: Array) -> Array:
-    """The part of v along the unit vector e, (3.3.13).
-
-    >>> parallel_part([0.6, 0.8], [5.0, 0.0])
-    array([1.8, 2.4])
-    """
-    return e * (e @ v)
-
-
-@kernel("(n),(n)->(n)", check=_check_direction)
+@kernel("(n),(n)->(n)", check=check_direction)
 def perpendicular_part(e: Array, v: Array) -> Array:
     """The part of v across the unit vector e, (3.3.14).
 

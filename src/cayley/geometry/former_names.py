@@ -1,0 +1,416 @@
+"""Formulas that were public names of `cayley.geometry` and go with the next version, each in a line or two.
+
+Each follows from NumPy or from other functions of the package in one line: `T @ v` says what `right_dot(T, v)` said.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.inertia.gyroscope import nodal_axes
+from cayley.geometry.motions.displacements import PointMotion, motion_of_point
+from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
+from cayley.geometry.motions.dual_quaternion import (
+    check_real_part,
+    check_unit_dual_quaternion,
+    dual_quaternion_conjugate,
+    dual_quaternion_product,
+    pose_from_dual_quaternion,
+)
+from cayley.geometry.motions.dual_vector_parameter import dual_quaternion_of_chain, dual_ratio, pose_of_chain
+from cayley.geometry.motions.homogeneous import (
+    Parts,
+    check_pose,
+    pose_from_matrix,
+)
+from cayley.geometry.motions.screws import (
+    screw_from_displacement,
+    twist_from_pose,
+)
+from cayley.geometry.pose import Pose
+from cayley.geometry.rotations.axis_angle import check_unit_axis
+from cayley.geometry.rotations.homogeneous import (
+    check_homogeneous,
+    compose_homogeneous,
+    homogeneous_from_matrix,
+    inverse_homogeneous,
+    rotate_by_homogeneous,
+)
+from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.rotations.quaternion import (
+    check_nonzero_quaternion,
+    rotate_by_quaternion,
+)
+from cayley.geometry.rotations.vector_parameter import (
+    check_not_half_turn,
+    check_vector_parameter,
+    homogeneous_from_vector_parameter,
+)
+from cayley.geometry.scaling import divisible
+from cayley.geometry.spatial import force_transform
+from cayley.geometry.tensors.checks import (
+    check_orthogonal,
+    check_skew,
+    unit_vectors,
+)
+from cayley.geometry.tensors.cross import hat, vee
+from cayley.geometry.tensors.decomposition import isotropic_part
+from cayley.geometry.tensors.invariants import scalar_invariants
+from cayley.geometry.tensors.products import LEVI_CIVITA, vector_triple_matrix
+from cayley.geometry.tensors.projections import check_direction, perpendicular_part
+
+
+def dyad_basis(frame: Array | None = None) -> Array:
+    e = unit_vectors(frame)
+    return np.einsum("ki,lj->ijkl", e, e)
+
+
+def symmetric_basis(n: int = 3) -> Array:
+    e = np.eye(n)
+    pairs = combinations_with_replacement(range(n), 2)
+    return np.array([np.outer(e[i], e[j]) + np.outer(e[j], e[i]) for i, j in pairs]).reshape(-1, n, n)
+
+
+def skew_basis(n: int = 3) -> Array:
+    e = np.eye(n)
+    pairs = combinations(range(n), 2)
+    return np.array([np.outer(e[i], e[j]) - np.outer(e[j], e[i]) for i, j in pairs]).reshape(-1, n, n)
+
+
+def isotropic_defect(T: Array) -> float:
+    T = np.asarray(T, dtype=float)
+    if T.shape == (3, 3):
+        return float(np.abs(T - isotropic_part(T)).max())
+    if T.shape == (3, 3, 3):
+        return float(np.abs(T - np.sum(T * LEVI_CIVITA) / 6 * LEVI_CIVITA).max())
+    raise GeometryError(f"isotropy is told of tensors of order two or three in space, not of shape {T.shape}")
+
+
+class PrincipalInvariants(NamedTuple):
+    first: float
+    second: float
+    third: float
+
+
+class PowerTraces(NamedTuple):
+    first: float
+    second: float
+    third: float
+
+
+principal_invariants = kernel("(3,3)->(),(),()", name="principal_invariants")(
+    lambda T: PrincipalInvariants(*scalar_invariants(T)[:3]))
+
+
+@kernel("(3)->(),(),()")
+def principal_from_eigenvalues(values: Array) -> PrincipalInvariants:
+    a, b, c = values
+    return PrincipalInvariants(a + b + c, a * b + b * c + c * a, a * b * c)
+
+
+@kernel("(3,3)->(),(),()")
+def power_traces(T: Array) -> PowerTraces:
+    square = T @ T
+    return PowerTraces(np.trace(T), np.trace(square), np.sum(square * T.T))
+
+
+@kernel("(),(),()->(),(),()")
+def principal_from_power_traces(first: Scalar, second: Scalar, third: Scalar) -> PrincipalInvariants:
+    return PrincipalInvariants(first, (first * first - second) / 2,
+                               (2 * third + first * first * first - 3 * first * second) / 6)
+
+
+symmetric_square = kernel("(),()->()", name="symmetric_square")(lambda first, second: first * first - 2 * second)
+right_dot = kernel("(n,n),(n)->(n)", name="right_dot")(lambda T, v: T @ v)
+left_dot = kernel("(n),(n,n)->(n)", name="left_dot")(lambda v, T: v @ T)
+tensor_product = kernel("(n,n),(n,n)->(n,n,n,n)", name="tensor_product")(lambda T, S: np.einsum("ij,kl->ijkl", T, S))
+inner_product = kernel("(n,n),(n,n)->()", name="inner_product")(lambda T, S: np.sum(T * S))
+scalar_triple_product = kernel("(3),(3),(3)->()", name="scalar_triple_product")(lambda a, b, c: a @ np.cross(b, c))
+vector_triple_product = kernel("(3),(3),(3)->(3)", name="vector_triple_product")(
+    lambda a, b, c: (c @ a) * b - (a @ b) * c)
+axis_projection = kernel("(n)->(n,n)", name="axis_projection", check=check_direction)(lambda e: np.outer(e, e))
+parallel_part = kernel("(n),(n)->(n)", name="parallel_part", check=check_direction)(lambda e, v: e * (e @ v))
+
+
+def _check_second_rate(Q: Array, Qdd: Array) -> None:
+    check_orthogonal(Q)
+
+
+@kernel("(n,n),(n,n)->(n,n)", check=_check_second_rate)
+def angular_acceleration_tensor(Q: Array, Qdd: Array) -> Array:
+    return Qdd @ Q.T
+
+
+def _check_both_skew(Phi: Array, Phid: Array) -> None:
+    check_skew(Phi)
+    check_skew(Phid)
+
+
+@kernel("(n,n),(n,n)->(n,n)", check=_check_both_skew)
+def angular_acceleration_from_tensors(Phi: Array, Phid: Array) -> Array:
+    return Phid + Phi @ Phi
+
+
+class AngularAcceleration(NamedTuple):
+    """The two parts of an angular acceleration tensor: Phid, skew, and Phi Phi, symmetric."""
+
+    turning: Array
+    centripetal: Array
+
+
+split_angular_acceleration = kernel("(n,n)->(n,n),(n,n)", name="split_angular_acceleration")(
+    lambda Psi: AngularAcceleration((Psi - Psi.T) / 2, (Psi + Psi.T) / 2))
+point_velocity_by_tensor = kernel("(n),(n,n),(n)->(n)", name="point_velocity_by_tensor")(
+    lambda sd, Phi, r: sd + Phi @ r)
+point_acceleration_by_tensor = kernel("(n),(n,n),(n)->(n)", name="point_acceleration_by_tensor")(
+    lambda sdd, Psi, r: sdd + Psi @ r)
+angular_momentum_from_euler_tensor = kernel("(3,3),(3)->(3)", name="angular_momentum_from_euler_tensor")(
+    lambda J, w: np.trace(J) * w - J @ w)
+angular_momentum_about_point = kernel("(),(3),(3),(3)->(3)", name="angular_momentum_about_point")(
+    lambda mass, r, velocity, momentum: momentum + mass * np.cross(r, velocity))
+angular_momentum_of_moving_body = kernel("(),(3),(3),(3),(3,3),(3)->(3)", name="angular_momentum_of_moving_body")(
+    lambda mass, s, sd, r, I, w: mass * (np.cross(s, sd + np.cross(w, r)) + np.cross(r, sd)) + I @ w)
+
+
+@kernel("(3,3),(3)->(3,3)")
+def angular_momentum_tensor(J: Array, w: Array) -> Array:
+    product = J @ hat(w)
+    return product - product.T
+
+
+@kernel("(3,3),(3)->(3,3)")
+def angular_momentum_tensor_from_inertia(I: Array, w: Array) -> Array:
+    product = hat(w) @ I
+    return product.T - product + np.trace(I) * hat(w)
+
+
+@kernel("(3),(3),(3)->(3)")
+def euler_torque_principal(moments: Array, w: Array, wd: Array) -> Array:
+    x, y, z = moments
+    return moments * wd - np.stack([w[1] * w[2] * (y - z), w[2] * w[0] * (z - x), w[0] * w[1] * (x - y)])
+
+
+euler_torque_from_euler_tensor = kernel("(3,3),(3),(3)->(3)", name="euler_torque_from_euler_tensor")(
+    lambda J, w, wd: -(J @ wd + np.cross(w, J @ w)) + np.trace(J) * wd)
+
+
+@kernel("(3,3),(3,3)->(3,3)")
+def torque_tensor(J: Array, Omega: Array) -> Array:
+    product = Omega @ J
+    return product - product.T
+
+
+@kernel("(3,3),(3,3),(3)->(3,3)")
+def torque_tensor_from_inertia(I: Array, Omega: Array, wd: Array) -> Array:
+    product = Omega @ I
+    return product.T - product + np.trace(I) * hat(wd)
+
+
+moment_about_point = kernel("(3),(3),(3)->(3)", name="moment_about_point")(
+    lambda moment, r, force: moment + np.cross(r, force))
+force_in_body_axes = kernel("(),(3),(3),(3)->(3)", name="force_in_body_axes")(
+    lambda mass, w, velocity, rate: mass * (rate + np.cross(w, velocity)))
+fixed_from_nodal = kernel("(3),(3)->(3)", name="fixed_from_nodal")(lambda angles, vector: nodal_axes(angles) @ vector)
+
+
+@kernel("(),(),(),(),()->()")
+def steady_precession_moment(I0: Scalar, I: Scalar, theta: Scalar, precession: Scalar, spin: Scalar) -> Scalar:
+    cos = np.cos(theta)
+    return precession * np.sin(theta) * (I * (precession * cos + spin) - I0 * precession * cos)
+
+
+inertia_moved = kernel("(),(3),(3),(3,3)->(3,3)", name="inertia_moved")(
+    lambda mass, r_a, r_b, inertia: inertia + mass * (vector_triple_matrix(r_b, r_b) - vector_triple_matrix(r_a, r_a)))
+euler_tensor_about_point = kernel("(),(3),(3,3)->(3,3)", name="euler_tensor_about_point")(
+    lambda mass, r, euler: euler + mass * np.outer(r, r))
+
+
+@kernel("(),(3),(6)->(6)")
+def moments_about_point(mass: Scalar, r: Array, moments: Array) -> Array:
+    x, y, z = r
+    return moments + mass * np.stack([y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z])
+
+
+class Displacement(NamedTuple):
+    rotation: Array
+    translation: Array
+
+
+def _check_two(h1: Array, _1: Array, h2: Array, _2: Array) -> None:
+    check_homogeneous(h1, h2)
+
+
+displacement_from_pose = kernel("(4,4)->(4),(3)", name="displacement_from_pose", check=check_pose)(
+    lambda T: Displacement(homogeneous_from_matrix.unchecked(T[:3, :3]), T[:3, 3]))
+displace_point = kernel("(4),(3),(3)->(3)", name="displace_point", check=check_nonzero_quaternion)(
+    lambda h, p, point: rotate_by_homogeneous.unchecked(h, point) + p)
+compose_displacements = kernel("(4),(3),(4),(3)->(4),(3)", name="compose_displacements", check=_check_two)(
+    lambda h1, p1, h2, p2: Displacement(compose_homogeneous(h1, h2), rotate_by_homogeneous.unchecked(h1, p2) + p1))
+
+
+@kernel("(4),(3)->(4),(3)", check=check_nonzero_quaternion)
+def inverse_displacement(h: Array, p: Array) -> Displacement:
+    back = inverse_homogeneous(h)
+    return Displacement(back, -rotate_by_homogeneous.unchecked(back, p))
+
+
+@kernel("(3),(3),(3),(3),(3),(3),(3)->(3),(3),(3)", check=check_vector_parameter)
+def motion_of_point_from_vector_parameter(c: Array, dc: Array, ddc: Array, p: Array, dp: Array, ddp: Array,
+                                          point: Array) -> PointMotion:
+    dh, ddh = (np.concatenate([np.zeros(1), rate]) for rate in (dc, ddc))
+    return motion_of_point.unchecked(homogeneous_from_vector_parameter(c), dh, ddh, p, dp, ddp, point)
+
+
+@kernel("(4,4)->(2,3,3)", check=check_pose)
+def dual_matrix_from_pose(T: Array) -> Array:
+    R = T[:3, :3]
+    return np.stack([R, hat(T[:3, 3]) @ R])
+
+
+@kernel("(2,3,3)->()")
+def dual_orthogonality_defect(O: Array) -> Scalar:
+    product = Dual(O[0], O[1]) @ Dual(O[0], O[1]).T
+    return np.maximum(np.max(np.abs(product.real - np.eye(3))), np.max(np.abs(product.dual)))
+
+
+def check_dual_matrix(O: ArrayLike, *_: object, tolerance: float | None = None) -> None:
+    O = np.asarray(O)
+    if O.ndim < 3 or O.shape[-3:] != (2, 3, 3):
+        raise GeometryError(f"a dual matrix has shape (..., 2, 3, 3), (real, dual), not {O.shape}")
+    check_rotation_matrix(O[..., 0, :, :], tolerance=tolerance)
+    product = O[..., 1, :, :] @ np.swapaxes(O[..., 0, :, :], -2, -1)
+    defect = np.max(np.abs(product + np.swapaxes(product, -2, -1)), axis=(-2, -1))
+    # hat(p) R R^T is as far from skew as R may be from a rotation, three products and its own
+    allowed = 4 * tolerance_of(O, tolerance)
+    bad = first_failure(defect <= allowed * np.maximum(1, np.max(np.abs(product), axis=(-2, -1))))
+    if bad is not None:
+        raise GeometryError(
+            f"dual matrix{place(bad)} is not orthogonal: the dual part of O O^T reaches {defect[bad]:.3g}")
+
+
+pose_from_dual_matrix = kernel("(2,3,3)->(4,4)", name="pose_from_dual_matrix", check=check_dual_matrix)(
+    lambda O: pose_from_matrix.unchecked(O[0], vee(O[1] @ O[0].T)))
+
+
+def _check_both(A: Array, B: Array) -> None:
+    check_dual_matrix(A)
+    check_dual_matrix(B)
+
+
+compose_dual_matrices = kernel("(2,3,3),(2,3,3)->(2,3,3)", name="compose_dual_matrices", check=_check_both)(
+    lambda A, B: (Dual(A[0], A[1]) @ Dual(B[0], B[1])).stacked())
+transform_dual_vector = kernel("(2,3,3),(2,3)->(2,3)", name="transform_dual_vector", check=check_dual_matrix)(
+    lambda O, line: (Dual(O[0], O[1]) @ Dual(line[0], line[1])).stacked())
+dual_quaternion_norm = kernel("(2,4)->(2)", name="dual_quaternion_norm")(
+    lambda q: dual_norm(Dual(q[0], q[1])).stacked())
+
+
+@kernel("(2,4)->(2,4)", check=check_real_part)
+def dual_quaternion_inverse(q: Array) -> Array:
+    form = Dual(q[0], q[1])
+    back = dual_quaternion_conjugate(q)
+    return (Dual(back[0], back[1]) / (form @ form)).stacked()
+
+
+@kernel("(2,4),(3)->(3)", check=check_unit_dual_quaternion)
+def displace_by_dual_quaternion(q: Array, point: Array) -> Array:
+    return rotate_by_quaternion.unchecked(q[0], point) + pose_from_dual_quaternion.unchecked(q)[:3, 3]
+
+
+@kernel("(2,4),(6)->(6)", check=check_unit_dual_quaternion)
+def displace_line_by_dual_quaternion(q: Array, line: Array) -> Array:
+    pure = np.stack([np.concatenate([[0.0], line[:3]]), np.concatenate([[0.0], line[3:]])])
+    moved = dual_quaternion_product(dual_quaternion_product(q, pure), dual_quaternion_conjugate(q))
+    return np.concatenate([moved[0, 1:], moved[1, 1:]])
+
+
+def _check_finite_quaternion(q: ArrayLike) -> None:
+    check_unit_dual_quaternion(q)
+    check_not_half_turn(np.asarray(q)[..., 0, :])
+
+
+@kernel("(2,4)->(2,3)", check=_check_finite_quaternion)
+def dual_vector_parameter_from_dual_quaternion(q: Array) -> Array:
+    return dual_ratio(q)
+
+
+def _check_axis(line: ArrayLike, *_: object) -> None:
+    check_unit_axis(np.asarray(line)[..., :3])
+
+
+@kernel("(6),(),()->(2,3)", check=_check_axis)
+def dual_vector_parameter_from_screw(line: Array, angle: Scalar, distance: Scalar) -> Array:
+    return (dual_tan(Dual(0.5 * angle, 0.5 * distance)) * Dual(line[:3], line[3:])).stacked()
+
+
+@kernel("(n,4)->(2,3)", check=lambda table: check_not_half_turn(dual_quaternion_of_chain(table)[..., 0, :]))
+def dual_vector_parameter_of_chain(table: Array) -> Array:
+    return dual_ratio(dual_quaternion_of_chain(table))
+
+
+chain_closure = kernel("(n,4)->(6)", name="chain_closure")(
+    lambda table: twist_from_pose.unchecked(pose_of_chain(table)))
+
+
+class TranslationFirst(NamedTuple):
+    translation: Array
+    rotation: Array
+
+
+rotation_pose = kernel("(3,3)->(4,4)", name="rotation_pose", check=check_rotation_matrix)(
+    lambda R: Pose(R, np.zeros(3)).matrix)
+transform_homogeneous = kernel("(4,4),(4)->(4)", name="transform_homogeneous", check=check_pose)(
+    lambda T_ab, x_b: np.concatenate([T_ab[:3, :3] @ x_b[:3] + x_b[3] * T_ab[:3, 3], x_b[3:]]))
+homogeneous_from_point = kernel("(3),()->(4)", name="homogeneous_from_point")(
+    lambda point, scale: np.concatenate([scale * point, np.stack([scale])]))
+
+
+def check_finite_point(x: ArrayLike) -> None:
+    x = np.asarray(x)
+    if x.ndim < 1 or x.shape[-1] != 4:
+        raise GeometryError(f"homogeneous coordinates have shape (..., 4), not {x.shape}")
+    bad = first_failure(x[..., 3] != 0)
+    if bad is not None:
+        raise SingularityError(
+            f"the homogeneous coordinates {x[bad].tolist()}{place(bad)} have the scale 0: a direction, not a point")
+
+
+@kernel("(4)->(3)", check=check_finite_point)
+def point_from_homogeneous(x: Array) -> Array:
+    scale = divisible(np.abs(x[3]))
+    return scale * x[:3] / (scale * x[3])
+
+
+parts_of_pose = kernel("(4,4)->(3,3),(3)", name="parts_of_pose", check=check_pose)(lambda T: Parts(T[:3, :3], T[:3, 3]))
+split_translation_first = kernel("(4,4)->(4,4),(4,4)", name="split_translation_first", check=check_pose)(
+    lambda T: TranslationFirst(Pose(np.eye(3), T[:3, 3]).matrix, Pose(T[:3, :3], np.zeros(3)).matrix))
+split_rotation_first = kernel("(4,4)->(4,4),(4,4)", name="split_rotation_first", check=check_pose)(
+    lambda T: Parts(Pose(T[:3, :3], np.zeros(3)).matrix, Pose(np.eye(3), T[:3, :3].T @ T[:3, 3]).matrix))
+klein_defect = kernel("(6)->()", name="klein_defect")(lambda line: (line[:3] @ line[3:]) / (line[:3] @ line[:3]))
+line_transform = kernel("(4,4)->(6,6)", name="line_transform", check=check_pose)(
+    lambda T_ab: force_transform(T_ab[:3, :3], T_ab[:3, 3]))
+plane_reflection = kernel("(3)->(3,3)", name="plane_reflection", check=check_unit_axis)(
+    lambda n: np.eye(3) - 2 * np.outer(n, n))
+project_on_plane = kernel("(3),(3)->(3)", name="project_on_plane", check=check_unit_axis)(
+    lambda n, point: perpendicular_part.unchecked(n, point))
+reflect_in_plane = kernel("(3),(3)->(3)", name="reflect_in_plane", check=check_unit_axis)(
+    lambda n, point: point - 2 * (n @ point) * n)
+screw_from_vector_parameter = kernel("(3),(3)->(3),(3),(3),(),(),()", name="screw_from_vector_parameter")(
+    lambda c, p: screw_from_displacement.unchecked(homogeneous_from_vector_parameter(c), p))
+twist_at = kernel("(6),(3)->(6)", name="twist_at")(
+    lambda twist, shift: np.concatenate([twist[:3] + np.cross(twist[3:], shift), twist[3:]]))
+pose_rate_from_world_twist = kernel("(4,4),(6)->(4,4)", name="pose_rate_from_world_twist", check=check_pose)(
+    lambda T, twist: _rate(hat(twist[3:]) @ T[:3, :3], np.cross(twist[3:], T[:3, 3]) + twist[:3]))
+pose_rate_from_body_twist = kernel("(4,4),(6)->(4,4)", name="pose_rate_from_body_twist", check=check_pose)(
+    lambda T, twist: _rate(T[:3, :3] @ hat(twist[3:]), T[:3, :3] @ twist[:3]))
+
+
+def _rate(dR: Array, dp: Array) -> Array:
+    return np.concatenate([np.concatenate([dR, np.stack([dp], axis=1)], axis=1), np.zeros((1, 4))])
