@@ -8,9 +8,9 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.forward import articulated_bodies, composite_bodies
-from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.methods import DEEP, default_method
+from cayley.dynamics.forward.singular_inertia import inverse_inertia_matrix_kernel
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.external_loads import load_at_link

@@ -26,7 +26,6 @@ from cayley.dynamics.forward import (
     operator_factors,
     orthogonal_complement,
 )
-from cayley.dynamics.forward.bias import bias_forces, bias_parts
 from cayley.dynamics.forward.methods import METHODS
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse import augmented_links
@@ -35,6 +34,7 @@ from cayley.dynamics.inverse.external_loads import base_movement, load_at_link
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.state_kernels import bias_forces, bias_parts
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.mechanism import Mechanism

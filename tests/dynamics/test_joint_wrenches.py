@@ -6,7 +6,7 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.forward.maximal_coordinates import solution
-from cayley.dynamics.inverse.reactions_of_chains import CHAIN_METHODS
+from cayley.dynamics.inverse.reactions import CHAIN_METHODS
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.forward import body_poses
 from cayley.mechanism import Mechanism

@@ -15,8 +15,7 @@ from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised
 from cayley.dynamics.cartesian.model import CartesianMechanism, operational_space_kernel
 from cayley.dynamics.forward.methods import METHODS
-from cayley.dynamics.forward.regular_inertia import _deep_is_regular, _short_is_regular
-from cayley.dynamics.forward.singular_inertia import why_singular
+from cayley.dynamics.forward.singular_inertia import _deep_is_regular, _short_is_regular, why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.linearised.state_space import LinearisedMechanism

@@ -43,8 +43,6 @@ from cayley.dynamics.force_parts import (
 from cayley.dynamics.force_parts import (
     InertiaParts as InertiaParts,
 )
-from cayley.dynamics.forward.bias import Bias as Bias
-from cayley.dynamics.forward.bias import bias_parts as bias_parts
 from cayley.dynamics.forward.decoupled_inertia import (
     DecoupledModel as DecoupledModel,
 )
@@ -53,9 +51,6 @@ from cayley.dynamics.forward.decoupled_inertia import (
 )
 from cayley.dynamics.forward.decoupled_inertia import (
     decoupled_model as decoupled_model,
-)
-from cayley.dynamics.forward.inverse_inertia_matrix import (
-    inverse_inertia_matrix_kernel as inverse_inertia_matrix_kernel,
 )
 from cayley.dynamics.forward.kernels import (
     ForwardDynamics as ForwardDynamics,
@@ -71,6 +66,9 @@ from cayley.dynamics.forward.singular_inertia import (
 )
 from cayley.dynamics.forward.singular_inertia import (
     inertia_regularity as inertia_regularity,
+)
+from cayley.dynamics.forward.singular_inertia import (
+    inverse_inertia_matrix_kernel as inverse_inertia_matrix_kernel,
 )
 from cayley.dynamics.forward.singular_inertia import (
     why_singular as why_singular,
@@ -106,12 +104,6 @@ from cayley.dynamics.identification import (
     regressor as regressor,
 )
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel as inertia_matrix_kernel
-from cayley.dynamics.inverse.body_screws import (
-    BodyScrews as BodyScrews,
-)
-from cayley.dynamics.inverse.body_screws import (
-    Screws as Screws,
-)
 from cayley.dynamics.inverse.compare import (
     Comparison as Comparison,
 )
@@ -126,6 +118,12 @@ from cayley.dynamics.inverse.kernels import (
 )
 from cayley.dynamics.inverse.reactions import Reactions as Reactions
 from cayley.dynamics.inverse.reactions import reactions_kernel as reactions_kernel
+from cayley.dynamics.inverse.screws import (
+    BodyScrews as BodyScrews,
+)
+from cayley.dynamics.inverse.screws import (
+    Screws as Screws,
+)
 from cayley.dynamics.linearised.identified_discrete_model import (
     FittedModel as FittedModel,
 )
@@ -243,6 +241,8 @@ from cayley.dynamics.rigid_links.methods import KernelWithMethods as KernelWithM
 from cayley.dynamics.rigid_links.methods import Method as Method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links as minimal_links
 from cayley.dynamics.rigid_links.moments import Moments as Moments
+from cayley.dynamics.state_kernels import Bias as Bias
+from cayley.dynamics.state_kernels import bias_parts as bias_parts
 from cayley.dynamics.vector_parameter_model import (
     VectorParameterModel as VectorParameterModel,
 )

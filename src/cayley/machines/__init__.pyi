@@ -3,10 +3,10 @@
 from cayley.machines.linkages.five_bar import FiveBar as FiveBar
 from cayley.machines.linkages.four_bar import FourBar as FourBar
 from cayley.machines.linkages.slider_crank import SliderCrank as SliderCrank
-from cayley.machines.linkages.slotted_lever import SlottedLever as SlottedLever
-from cayley.machines.parallel.actuation import actuation as actuation
+from cayley.machines.linkages.slider_crank import SlottedLever as SlottedLever
 from cayley.machines.parallel.delta import TranslationalDelta as TranslationalDelta
 from cayley.machines.parallel.planar_3rrr import Planar3RRR as Planar3RRR
+from cayley.machines.parallel.singularity import actuation as actuation
 from cayley.machines.parallel.singularity import parallel_singularity as parallel_singularity
 from cayley.machines.parallel.stewart import StewartPlatform as StewartPlatform
 from cayley.machines.rolling.path_fitting import FittedPath as FittedPath
@@ -17,9 +17,9 @@ from cayley.machines.rolling.slipping import SlipCheck as SlipCheck
 from cayley.machines.rolling.slipping import slip_check as slip_check
 from cayley.machines.rolling.steered_path import SteeredPath as SteeredPath
 from cayley.machines.rolling.steered_path import SteeredProgram as SteeredProgram
-from cayley.machines.walking.load_sharing import led_trunk as led_trunk
-from cayley.machines.walking.load_sharing import shared_load as shared_load
-from cayley.machines.walking.load_sharing import shared_thrust as shared_thrust
+from cayley.machines.walking.leg_motion import led_trunk as led_trunk
+from cayley.machines.walking.leg_motion import shared_load as shared_load
+from cayley.machines.walking.leg_motion import shared_thrust as shared_thrust
 from cayley.machines.walking.planar_biped import PlanarBiped as PlanarBiped
 from cayley.machines.walking.repeating_stride import RepeatingStride as RepeatingStride
 from cayley.machines.walking.stride import Stride as Stride

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError
+from cayley.model.parts import Body
+from cayley.wording import did_you_mean
 
 
 def batch_of(what: str, given: ArrayLike, core: tuple[int, ...]) -> Array:
@@ -27,3 +31,43 @@ def data(what: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
     if values.shape != shape or not np.isfinite(values).all():
         raise ModelError(f"{what} are finite numbers of the shape {shape}, not {values.shape}")
     return values
+
+
+Masses = Mapping[str, float]
+"""Masses [kg] by the names of bodies; a name without its number stands for all that have one."""
+
+
+def place(x: float = 0.0, y: float = 0.0, z: float = 0.0, *, turn: float = 0.0) -> Array:
+    """A pose at a point, turned about z."""
+    pose = np.eye(4)
+    pose[:2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    pose[:3, 3] = x, y, z
+    return pose
+
+
+def rod(name: str, length: float, masses: Masses | None) -> Body:
+    """A slender uniform rod along x from its frame; of unknown mass if none is given."""
+    mass = mass_of(name, masses)
+    if mass is None:
+        return Body(name)
+    return Body(name, mass, (length / 2, 0.0, 0.0), mass * length**2 / 12 * np.diag([0.0, 1.0, 1.0]))
+
+
+def mass_of(name: str, masses: Masses | None) -> float | None:
+    """The mass of a body, by its name or by that without its number; None if it is not known."""
+    known = masses or {}
+    found = known.get(name, known.get(name.rstrip("0123456789")))
+    return None if found is None else float(found)
+
+
+def check_masses(masses: Masses | None, names: Sequence[str]) -> None:
+    """Refuse masses of bodies that are not there."""
+    known = {*names, *[name.rstrip("0123456789") for name in names]}
+    for name in masses or {}:
+        if name not in known:
+            raise ModelError(f"there is no body {name!r}{did_you_mean(name, known)}; it has {', '.join(names)}")
+
+
+def names_of(bodies: Iterable[Body]) -> list[str]:
+    """All but the base."""
+    return [body.name for body in bodies][1:]

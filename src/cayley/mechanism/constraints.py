@@ -214,7 +214,7 @@ class Constraints(Data):
         coefficient of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does
         not tell, as of two wheels on one axle: see `slip_check`.
         """
-        from cayley.dynamics.forward.needed_friction import needed_friction_kernel
+        from cayley.dynamics.forward.dry_friction import needed_friction_kernel
         return needed_friction_kernel(self.tree)
 
     def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
     from cayley.dynamics.inertia_matrix.unit_accelerations import CompositeBodies, GeneralizedLinks
     from cayley.dynamics.inverse.augmented_chain import AugmentedChain
-    from cayley.dynamics.inverse.body_screws import BodyScrews
     from cayley.dynamics.inverse.kernels import InverseDynamics
     from cayley.dynamics.inverse.reactions import Reactions
+    from cayley.dynamics.inverse.screws import BodyScrews
     from cayley.dynamics.minimal_dynamics import MinimalDynamics
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.dynamics.state_kernels import BiasForces
@@ -104,7 +104,7 @@ class Dynamics(Data):
         array([[ 2.477, -5.634],
                [-5.634, 23.927]])
         """
-        from cayley.dynamics.forward.inverse_inertia_matrix import inverse_inertia_matrix_kernel
+        from cayley.dynamics.forward.singular_inertia import inverse_inertia_matrix_kernel
         return inverse_inertia_matrix_kernel(self.tree)
 
     def inertia_condition(self, q: ArrayLike) -> Array:
@@ -341,7 +341,7 @@ class Dynamics(Data):
         >>> screws.velocity[1].round(6), screws.tau.round(6)
         (array([-0.35432 ,  0.420663,  0. , 0. , 0. , 0.7 ]), array([15.2001 ,  2.87612]))
         """
-        from cayley.dynamics.inverse.body_screws import body_screws_kernel
+        from cayley.dynamics.inverse.screws import body_screws_kernel
         return body_screws_kernel(self.tree)
 
     # Energies and momentum: functions of the state, whatever ties the joints together

@@ -13,7 +13,6 @@ from cayley.machines.networks.forms import equations_in_forms
 from cayley.machines.networks.hybrid_solve import driven_motion, driver_names, solvability
 from cayley.machines.networks.instant import Attachment, BodyMotion, instant
 from cayley.machines.networks.joint_layer import NetworkJoint
-from cayley.machines.networks.least_motion import least_motion
 from cayley.machines.networks.open_equations import (
     centre_operator,
     inverse_matrix,
@@ -22,6 +21,7 @@ from cayley.machines.networks.open_equations import (
     tip_matrix,
     weights,
 )
+from cayley.machines.networks.open_network import least_motion
 from cayley.machines.networks.power_audit import is_passive
 from cayley.machines.networks.recursion import inward, outward
 from cayley.machines.networks.signal_flow import block_diagram

@@ -29,8 +29,7 @@ from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import HasTree, numbers_of, tree_of
 from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
 from cayley.dynamics.elastic_joints.motor_motion import MotorMotion, motor_motion_kernel, motor_motion_text
-from cayley.dynamics.forward.regular_inertia import guarded
-from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.errors import SignatureError
 from cayley.kinematics.kernel_words import described

@@ -22,7 +22,7 @@ from cayley.control.arms import check_rigid_drives
 from cayley.dynamics.forward.constrained import equations_text
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.linearised.batched_matrices import regularity, solved
+from cayley.dynamics.linearised.by_differentiation import regularity, solved
 from cayley.dynamics.linearised.constrained import followers
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links

@@ -16,11 +16,13 @@ from cayley.dynamics.accounting.counted_run import (
     total,
 )
 from cayley.dynamics.accounting.counting_scalar import Cost, CountingScalar, Tape
-from cayley.dynamics.accounting.cycles import ALGORITHM_53, ALGORITHM_56, ALGORITHM_57, table_rules
 from cayley.dynamics.accounting.formulas import Figures, Formula
 from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables
 from cayley.dynamics.accounting.tables import (
+    ALGORITHM_53,
+    ALGORITHM_56,
+    ALGORITHM_57,
     joint_kind_table,
     method_table,
     operation_tables,
@@ -29,6 +31,7 @@ from cayley.dynamics.accounting.tables import (
     table_51,
     table_52,
     table_53,
+    table_rules,
 )
 
 __all__ = [

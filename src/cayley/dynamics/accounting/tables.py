@@ -6,6 +6,11 @@
 Figures are multiplications M and additions A; a division counts as a multiplication; sines, cosines and tangents F are
 counted apart. Sources: Balafoutis & Patel, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section 6,
 E-75).
+
+The full price of a cycle is what one more link costs on a base that moves in every way; the first forward cycle knows
+that the base is at rest; the first backward cycle knows that nothing follows. Nothing is left out because it is not
+needed later, so the price is taken from the wrenches of all joints, not from their forces. Source: Balafoutis & Patel
+5.3.2, spec 4.5.
 """
 
 from __future__ import annotations
@@ -13,25 +18,71 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.dynamics.accounting import published
-from cayley.dynamics.accounting.counted_run import named, nothing_idle, operations_by_equation, total
-from cayley.dynamics.accounting.cycles import ALGORITHM_53, ALGORITHM_56, ALGORITHM_57, table_rules
+from cayley.dynamics.accounting.counted_run import generic_state, named, nothing_idle, operations_by_equation, total
+from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
 from cayley.dynamics.accounting.generic_arms import GENERAL, check_joints, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
+from cayley.dynamics.inverse.passes import STILL, Base
+from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError
-from cayley.geometry.rotations.costs import Cost, cost_of, dynamics_claims, jacobian_claims
+from cayley.geometry.rotations.costs import Cost as TableCost
+from cayley.geometry.rotations.costs import cost_of, dynamics_claims, jacobian_claims
 from cayley.kinematics.jacobians.formed_jacobian import By, formed_jacobian
 from cayley.kinematics.jacobians.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
 from cayley.kinematics.jacobians.world_jacobian import jacobian
 from cayley.model.tree import Tree
+
+
+class Recursion(NamedTuple):
+    """A recursive method: the beginnings of the numbers of its equations, forward and backward."""
+
+    module: str
+    forward: str
+    backward: str
+
+
+ALGORITHM_53 = Recursion("luh_walker_paul", "5.2.23", "5.2.24")
+ALGORITHM_56 = Recursion("tensor_newton_euler", "5.3.7", "5.3.8")
+ALGORITHM_57 = Recursion("augmented_links", "5.3.45", "5.3.46")
+
+
+def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
+    """What each equation costs by the rules of Table 5.1, all twists being equal and all joints revolute."""
+    at_rest = _wrenches(method, [twist], moving=False)
+    one = _wrenches(method, [twist])
+    two = _wrenches(method, [twist, twist])
+    figures = {}
+    for equation in two:
+        cycle = two[equation].minus(one.get(equation, Cost()))
+        outside = at_rest if equation.startswith(
+            method.forward) else one if equation.startswith(method.backward) else {}
+        first = outside.get(equation, Cost())
+        figures[equation] = Figures.linear(cycle.multiplications, first.multiplications - cycle.multiplications,
+                                           cycle.additions, first.additions - cycle.additions)
+    return {
+        equation: f
+        for equation, f in figures.items() if f.multiplications.coefficients or f.additions.coefficients}
+
+
+def _wrenches(method: Recursion, twists: Sequence[float], moving: bool = True) -> dict[str, Cost]:
+    """Operations by equation for the wrenches of all joints, without those that put a wrench together."""
+    tape = Tape()
+    chain = serial_chain(generic_arm(twists, gravity=(0.0, 0.0, 0.0 if moving else -9.81)))
+    q, qd, qdd = (tape.inputs(x) for x in generic_state(len(twists)))
+    base: Any = Base(*[tape.inputs([0.3, -0.8, 0.6]) for _ in range(3)]) if moving else STILL
+    found = import_module(f"cayley.dynamics.inverse.{method.module}").reactions(chain, q, qd, qdd, base=base)
+    return {e: cost for e, cost in tape.costs(np.asarray(found, dtype=object).reshape(-1)).items() if e != "5.3.38"}
+
 
 RIGHT_ANGLE = np.pi / 2
 _RECURSIONS = {"luh-walker-paul": ALGORITHM_53, "tensor-newton-euler": ALGORITHM_56, "augmented-links": ALGORITHM_57}
@@ -194,9 +245,9 @@ PRISMATIC_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "kane", "te
                      DEFAULT)
 
 
-def _folded(method: str, kinds: str) -> Cost:
+def _folded(method: str, kinds: str) -> TableCost:
     cost = total(operations_by_equation(method, generic_arm([GENERAL] * len(kinds), kinds)))
-    return Cost(cost.multiplications, cost.additions, divisions=cost.divisions)
+    return TableCost(cost.multiplications, cost.additions, divisions=cost.divisions)
 
 
 def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, str], n: int,
@@ -215,7 +266,7 @@ def _counted(method: str, n: int) -> dict[str, Figures]:
             } if method in _RECURSIONS else found
 
 
-def _constant(found: Cost) -> Figures:
+def _constant(found: TableCost) -> Figures:
     return Figures(Formula.of((found.products,)), Formula.of((found.additions,)), Formula.of((found.functions,)))
 
 
@@ -268,7 +319,7 @@ def _formed(arm: Tree, formed_in: str, referred_to: str, by: By, q: Array) -> Ar
     return formed_jacobian(arm, q, arm.bodies[-1].name, formed_in=formed_in, referred_to=referred_to, by=by)
 
 
-def _claimed(at_one: Cost, at_two: Cost) -> Figures:
+def _claimed(at_one: TableCost, at_two: TableCost) -> Figures:
     """The formulas of claims for n = 1 and n = 2."""
     return Figures(*[
         Formula.linear(two - one, 2 * one - two)

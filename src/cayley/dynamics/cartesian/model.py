@@ -24,11 +24,10 @@ from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.forward.regular_inertia import guarded
-from cayley.dynamics.forward.singular_inertia import check_definite, explanation
+from cayley.dynamics.forward.singular_inertia import check_definite, explanation, guarded
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
-from cayley.dynamics.linearised.batched_matrices import regularity, solved, times, transposed
+from cayley.dynamics.linearised.by_differentiation import regularity, solved, times, transposed
 from cayley.dynamics.rigid_links.drives import passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError

@@ -25,9 +25,8 @@ from cayley.dynamics.equations.parameter_symbols import (
 )
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
 from cayley.dynamics.equations.result import EquationsOfMotion, Group
-from cayley.dynamics.equations.ring_scalars import coordinate_name, exact_links
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong
+from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, coordinate_name, exact_links
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links
 from cayley.model.tree import Tree

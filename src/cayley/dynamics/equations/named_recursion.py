@@ -20,10 +20,11 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import sympy
 
+from cayley.compiler.algebras.equations import equations
 from cayley.compiler.algebras.packages import SYMPY
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.equations.coriolis_lines import coriolis_lines
+from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, parameter_symbols, parameter_values, passive
 from cayley.dynamics.equations.printing import Line
 from cayley.dynamics.equations.result import EquationsOfMotion, Group
@@ -329,3 +330,34 @@ def _forces(links: Links, q: tuple[Any, ...], qd: tuple[Any, ...], qdd: Array, n
             before = loads[link.parent]
             loads[link.parent] = Load(before.f + f, before.n + n)
     return [force for each in newton_euler.joint_forces(links, at, loads) for force in each]
+
+
+class _Inputs:
+    """Inputs of a traced text, by the names of parameters."""
+
+    def __init__(self, inputs: dict[str, Any]) -> None:
+        self.inputs = inputs
+
+    def number(self, parameter: Parameter) -> Scalar:
+        return self.inputs[parameter.name]
+
+    def turn(self, parameter: Parameter) -> Turn:
+        return Turn(np.cos(self.inputs[parameter.name]), np.sin(self.inputs[parameter.name]))
+
+    def shift(self, parameter: Parameter) -> Scalar:
+        return self.inputs[parameter.name]
+
+
+def coriolis_lines(tree: Tree, links: Links, symbols: dict[str, Any]) -> tuple[list[Any], list[Line]]:
+    """The entries of C (by rows), and the lines; in letters, if there are symbols of parameters."""
+    lean = minimal_links(tree)
+
+    def text(q: Array, qd: Array, *values: Scalar) -> Array:
+        given = dict(zip(symbols, values, strict=True))
+        return coriolis_matrix(symbolic_links(links, _Inputs(given)) if symbols else lean, q, qd)
+
+    signature = f"({tree.nq}),({tree.nv}){',()' * len(symbols)}->({tree.nv},{tree.nv})"
+    inputs = ("q", "qd", *[symbol.name for symbol in symbols.values()])
+    program = kernel(signature, name="coriolis_matrix", inputs=inputs, outputs=("C",))(text).program()
+    found = equations(program, shared=True)
+    return list(found.outputs["C"]), list(found.lines)

@@ -19,9 +19,9 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.state_kernels import bias_forces
 from cayley.geometry.scaling import largest_component, scaling
 from cayley.showing import brief
 

@@ -21,8 +21,7 @@ from cayley.compiler.solving.rounding import Scale, null_basis, rank_of
 from cayley.compiler.solving.singular_vectors import LARGEST
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
-from cayley.dynamics.forward.regular_inertia import guarded
-from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics

@@ -14,8 +14,7 @@ from cayley.dynamics.forward import conjugate_gradients
 from cayley.dynamics.forward.conjugate_gradients import Accelerations
 from cayley.dynamics.forward.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
-from cayley.dynamics.forward.regular_inertia import guarded
-from cayley.dynamics.forward.singular_inertia import explanation, why_singular
+from cayley.dynamics.forward.singular_inertia import explanation, guarded, why_singular
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias, rotor_velocity_forces

@@ -17,9 +17,9 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
-from cayley.dynamics.forward.bias import bias_forces
 from cayley.dynamics.inertia_matrix.orthogonal_complement import square_root
 from cayley.dynamics.rigid_links.links import Links
+from cayley.dynamics.state_kernels import bias_forces
 
 
 def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: float = 0.0) -> Array:

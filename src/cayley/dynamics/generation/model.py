@@ -26,8 +26,7 @@ from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.symbolic_links import Numbers, Parameter, symbolic_links
-from cayley.dynamics.forward.regular_inertia import regular_text
-from cayley.dynamics.forward.singular_inertia import why_singular
+from cayley.dynamics.forward.singular_inertia import regular_text, why_singular
 from cayley.dynamics.generation.bodies import bodies_of, numbering
 from cayley.dynamics.generation.half_angles import angles, with_rational_angles
 from cayley.dynamics.generation.inward import inward

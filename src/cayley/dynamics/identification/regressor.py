@@ -10,6 +10,14 @@ of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (
 which their torque is linear, of those that take part in the dynamics. Of a mechanism with constraints
 tau are the forces of its actuated joints, zero in the others: R^T times what the joints of its tree would need, with
 qd = R qd_a the motions that it can make. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapters 11 and 12.
+
+u, w   velocity of a link's origin and angular velocity, in the link's axes
+    R, s   its rotation, and the place of its origin, in the root's frame
+Of a link with the moments (m, n, J) about its origin
+
+    K = m u.u / 2 + n.(u x w) + (tr(J) w.w - w.J w) / 2         P = -m g.s - n.R^T g
+A rotor has v^2 / 2 by its inertia, a spring what it stores by its stiffness; friction and offsets have no energy.
+Source: Khalil & Dombre, section 12.4.
 """
 
 from __future__ import annotations
@@ -23,8 +31,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.identification.energy_regressors import kinetic_energy_columns, potential_energy_columns
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
+from cayley.dynamics.rigid_links.energies import link_poses, link_twists
 from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
 from cayley.dynamics.rigid_links.springs import Tie, stored_by, tied_column, ties
@@ -341,3 +349,25 @@ def _alone(values: Array, columns: slice, size: int) -> Array:
 
 def _rotor(reflected: float, gear: float) -> Rotor:
     return Rotor(reflected / gear**2, gear) if gear else Rotor(reflected)
+
+
+def kinetic_energy_columns(links: Links, q: Array, qd: Array) -> list[Array]:
+    """Of each link the kinetic energy by its ten moments (10).
+
+    >>> from cayley.dynamics.rigid_links.links import links_of
+    >>> from cayley.model.catalogue import load_robot
+    >>> kinetic_energy_columns(links_of(load_robot("planar2r")), np.zeros(2), np.array([2.0, 0.0]))[1] + 0.0
+    array([0.5, 2. , 0. , 0. , 2. , 0. , 0. , 2. , 0. , 0. ])
+    """
+    found = []
+    for u, w in link_twists(links, q, qd):
+        x, y, z = w * w / 2
+        found.append(np.array([u @ u / 2, *np.cross(u, w), y + z, -w[0] * w[1], -w[0] * w[2], x + z, -w[1] * w[2],
+                               x + y]))
+    return found
+
+
+def potential_energy_columns(links: Links, q: Array) -> list[Array]:
+    """Of each link the potential energy by its ten moments (10)."""
+    return [np.concatenate([np.array([-(links.gravity @ s)]), -(R.T @ links.gravity), np.zeros(6)])
+            for R, s in link_poses(links, q)]

@@ -16,7 +16,7 @@ from cayley.compiler.made_once import kept_with_owner
 from cayley.compiler.solving.linear import ldl
 from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.drives import rotor_inertias
-from cayley.dynamics.rigid_links.joined_bodies import joined_moments
+from cayley.dynamics.rigid_links.links import joined_moments
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.spatial import spatial_inertia
 from cayley.model.masses import rigid_groups

@@ -20,7 +20,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.counted_products import origin_in_own_axes, similarity, skew_products
-from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inertia_matrix.solve import mirrored
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.passes import Z, across_z
 from cayley.dynamics.rigid_links.links import Link, Links

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inertia_matrix.solve import mirrored
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links
 

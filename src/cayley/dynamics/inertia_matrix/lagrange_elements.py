@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inertia_matrix.solve import mirrored
 from cayley.dynamics.inverse.augmented_bodies import generalized_links
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links

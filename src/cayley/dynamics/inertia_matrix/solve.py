@@ -6,6 +6,11 @@ Eliminated from the tips inwards it stays so: L D L^T in that order has no entri
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array
 
@@ -13,3 +18,14 @@ from cayley.compiler.typing import Array
 def solve(M: Array, forces: Array) -> Array:
     """M^-1 forces, for an inertia matrix (n, n); forces (n) or (n, k)."""
     return ldl_solve(M[::-1, ::-1], forces[::-1])[::-1]
+
+
+def mirrored(columns: Sequence[Sequence[Any]]) -> Array:
+    """The matrix (n, n) whose column i is `columns[i]` down to the diagonal, and below it the mirror image of its row.
+
+    >>> mirrored([[1.0], [2.0, 3.0]])
+    array([[1., 2.],
+           [2., 3.]])
+    """
+    n = len(columns)
+    return np.array([[columns[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]).reshape(n, n)

@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inertia_matrix.solve import mirrored
 from cayley.dynamics.inverse.passes import NONE, Z
 from cayley.dynamics.rigid_links.links import Link, Links
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.inertia_matrix.symmetric import mirrored
+from cayley.dynamics.inertia_matrix.solve import mirrored
 from cayley.dynamics.inertia_matrix.walker_orin import weightless
 from cayley.dynamics.inverse.luh_walker_paul import inverse_dynamics
 from cayley.dynamics.rigid_links.links import Links

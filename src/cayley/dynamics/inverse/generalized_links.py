@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.inverse.lagrange_coefficients import LagrangeCoefficients
+from cayley.dynamics.inverse.passes import LagrangeCoefficients
 from cayley.dynamics.rigid_links.links import Links
 from cayley.errors import UnsupportedError
 

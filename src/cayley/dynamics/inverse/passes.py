@@ -95,3 +95,15 @@ def along_the_axes(links: Links, loads: Sequence[Load]) -> Array:
 def as_wrenches(loads: Sequence[Load]) -> Array:
     """The loads as wrenches (n, 6), force first."""
     return np.array([np.concatenate([load.f, load.eta]) for load in loads])
+
+
+class LagrangeCoefficients(NamedTuple):
+    """Inertia matrix D (n, n), C[i, j, k] (n, n, n), symmetric in its last two indices, and gravity forces G (n)."""
+
+    D: Array
+    C: Array
+    G: Array
+
+    def forces(self, qd: Array, qdd: Array) -> Array:
+        """The joint forces (n) at velocities and accelerations (n)."""
+        return self.D @ qdd + (self.C @ qd) @ qd + self.G

@@ -9,6 +9,8 @@ not follow from the motion, and is NaN.
 Of a wrench w in a joint with the directions S, D (S^T w) is what its drive gives, D its `driving_wrenches`; the rest is
 what the joint holds by its shape, and does no work on any velocity that it allows. Source: Balafoutis & Patel (5.2.24),
 (5.3.8), (5.3.38), whose recursions are here as methods.
+
+Source: Balafoutis & Patel, Algorithms 5.3 to 5.7: (5.2.24), (5.2.27), (5.2.35), (5.3.8), (5.3.38).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +29,11 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.external_loads import ExternalLoads, check_axes, load_at_link
 from cayley.dynamics.inverse.methods import METHODS as INVERSE_METHODS
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics, joint_loads, movements
-from cayley.dynamics.inverse.reactions_of_chains import CHAIN_METHODS, chain_loads
+from cayley.dynamics.inverse.passes import NONE, STILL, Base, Wrench
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
+from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.constraints.wrenches import joining, wrenches_of
 from cayley.kinematics.forward import body_poses, frame_pose
@@ -40,6 +44,35 @@ from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
     from cayley.dynamics.inverse.constrained import Drives
+
+
+CHAIN_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "tensor-newton-euler", "augmented-links")
+
+
+def chain_loads(method: str, links: Links, q: Array, qd: Array, qdd: Array, acting: dict[str, Any]) -> list[Load]:
+    """The force and the moment, about the origin and in the axes of each link, that its joint gives it; `acting` is
+    what `ExternalLoads.at_links` says of the world."""
+    moved = acting["base"]
+    base = STILL if moved is None else Base(moved.w, moved.dw, moved.a)
+    module = import_module(INVERSE_METHODS[method].module)
+    found = module.reactions(links, q, qd, qdd, base=base, tip=_exerted(method, links, acting["loads"]))
+    return [Load(*np.split(wrench, 2)) for wrench in found]
+
+
+def _exerted(method: str, links: Links, loads: list[tuple[int, Load]]) -> Wrench:
+    """What the last link exerts on its surroundings, at its origin; what acts on links before it is refused."""
+    f = NONE
+    n = NONE
+    for number, load in loads:
+        if number not in (ROOT, len(links.links) - 1):
+            raise UnsupportedError(
+                f"{method} takes wrenches on the last link of {links.name}, and one acts on that of joint "
+                f"{links.links[number].name!r}: use the default method, which is for wrenches everywhere")
+        if number != ROOT:
+            f = f - load.f
+            n = n - load.n
+    return Wrench(f, n)
+
 
 DEFAULT = "newton-euler-in-model-frames"
 METHODS = {name: INVERSE_METHODS[name] for name in (DEFAULT, *CHAIN_METHODS)}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.inverse.lagrange_coefficients import LagrangeCoefficients
+from cayley.dynamics.inverse.passes import LagrangeCoefficients
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
 

@@ -15,7 +15,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.dynamics.linearised.batched_matrices import times
+from cayley.dynamics.linearised.by_differentiation import times
 from cayley.dynamics.linearised.constrained import (
     MinimalModel,
     constrained_linearize_kernel,

@@ -14,8 +14,7 @@ from cayley.compiler.solving.linear import is_zero
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.forward.dry_friction import held_solve, resistance
-from cayley.dynamics.forward.regular_inertia import guarded
-from cayley.dynamics.forward.singular_inertia import explanation
+from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS

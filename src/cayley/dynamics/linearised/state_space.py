@@ -23,7 +23,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.forward.singular_inertia import check_definite
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-from cayley.dynamics.linearised.batched_matrices import times
+from cayley.dynamics.linearised.by_differentiation import times
 from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree

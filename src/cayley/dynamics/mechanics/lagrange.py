@@ -27,8 +27,16 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.mechanics.energy_forms import nielsen_forces, tzenov_forces
-from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
+from cayley.dynamics.mechanics.energy_forms import (
+    Function,
+    by_time,
+    nielsen_forces,
+    optional,
+    takes_time,
+    timed,
+    timed_kernel,
+    tzenov_forces,
+)
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 
 

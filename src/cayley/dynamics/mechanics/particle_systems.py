@@ -21,7 +21,7 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.dynamics.mechanics.explicit_time import Function, by_time, optional, takes_time, timed, timed_kernel
+from cayley.dynamics.mechanics.energy_forms import Function, by_time, optional, takes_time, timed, timed_kernel
 from cayley.dynamics.mechanics.lagrange import LagrangeSystem
 from cayley.errors import ModelError, SignatureError
 

@@ -25,7 +25,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.dynamics.rigid_links.planar_rotations import GeneralTurn, Turn, turn_about_z, turns_of
 from cayley.errors import UnsupportedError
-from cayley.geometry.pose import Pose, frame_with_z
+from cayley.geometry.pose import HERE, Pose, frame_with_z
 from cayley.model.constraints import check_independent
 from cayley.model.elementary_motions import ROOT as ROOT
 from cayley.model.elementary_motions import elementary_motions
@@ -255,3 +255,16 @@ def serial_chain(tree: Tree, *, prismatic: bool = True) -> Links:
                 f"this method is for {words} joints, and joint {link.name!r} of {tree.name} is {link.motion.word}: use "
                 "the default method, which is for joints of every kind")
     return chain
+
+
+def joined_moments(tree: Tree, group: tuple[int, ...]) -> Moments:
+    """The moments of the bodies of a group that fixed joints hold together, in the frame of its first body: constants.
+    """
+    places = {group[0]: HERE}
+    total = NOTHING
+    for body in group:
+        if body not in places:
+            placement = Pose.of(tree.joints[body - 1].placement)
+            places[body] = places[tree.parents[body - 1]].then(placement)
+        total = total.plus(Moments.of(tree.bodies[body]).seen_from(*places[body]))
+    return total

@@ -3,7 +3,6 @@ centres."""
 
 from cayley.machines.linkages.five_bar import FiveBar
 from cayley.machines.linkages.four_bar import FourBar
-from cayley.machines.linkages.slider_crank import SliderCrank
-from cayley.machines.linkages.slotted_lever import SlottedLever
+from cayley.machines.linkages.slider_crank import SliderCrank, SlottedLever
 
 __all__ = ["FiveBar", "FourBar", "SliderCrank", "SlottedLever"]

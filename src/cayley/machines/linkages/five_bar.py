@@ -15,10 +15,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
+from cayley.machines.arguments import Masses
 from cayley.machines.linkages.trees import DOWN, five_bar_configuration, five_bar_tree
 from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
-from cayley.machines.rods import Masses
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:

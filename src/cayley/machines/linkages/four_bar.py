@@ -19,9 +19,9 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
+from cayley.machines.arguments import Masses
 from cayley.machines.linkages.trees import DOWN, four_bar_configuration, four_bar_tree
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
-from cayley.machines.rods import Masses
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.machines.rods import Masses, check_masses, mass_of, names_of, place, rod
+from cayley.machines.arguments import Masses, check_masses, mass_of, names_of, place, rod
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree

@@ -13,9 +13,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.machines.networks.given_arrays import Operator
 from cayley.machines.networks.instant import Arm, Instant
 from cayley.machines.networks.open_equations import OpenEquations
-from cayley.machines.networks.operators import Operator
 from cayley.machines.networks.rigid_body import TerminalEquations, port_matrix, port_matrix_rate
 
 _ZERO = np.zeros((6, 6))

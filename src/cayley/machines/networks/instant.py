@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.machines.networks.operators import Operator
+from cayley.machines.networks.given_arrays import Operator
 from cayley.machines.networks.rigid_body import RigidBody, TurningMass
 
 Convention = Literal["relative", "inertial"]

@@ -3,6 +3,11 @@
 A connection joins a terminal of one body to a terminal of another, or of the reference "O", by a joint of any kind.
 Those on the ways from the reference to the bodies are the joints of a tree; every other one closes a loop. Only the
 circuit and cut-set equations know of the difference. Source: Tokad 4.
+
+Every terminal of a body is an edge to the reference, its inertia and weight another one beside its mass centre; a
+connection is an edge from its second terminal to the first, and so is a spring. Whether all six components of the
+motion of a connection are given or its wrench is, the graph tells what can be solved for: `formulation` finds the tree,
+`circuit_matrix` of the graph the circuits and cut-sets. Source: Tokad 4.
 """
 
 from __future__ import annotations
@@ -18,12 +23,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import ModelError
+from cayley.machines.networks.formulation_tree import check_drivers
 from cayley.machines.networks.given_arrays import given_array, given_rotation
 from cayley.machines.networks.instant import Attachment
 from cayley.machines.networks.joint_layer import NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import GRAVITY, RigidBody
-from cayley.machines.networks.system_graph import REFERENCE, SystemGraph
+from cayley.machines.networks.system_graph import REFERENCE, Edge, EdgeKind, SystemGraph
 from cayley.model.constraint_kinds import Constraint, Loop
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.joint_kinds.motion import plane_across
@@ -34,6 +40,7 @@ from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.machines.networks.circuit import Circuit
+
 
 _ONES = np.eye(3)
 
@@ -281,14 +288,13 @@ class Network:
 
     def system(self, circuit: Circuit | None = None) -> System:
         """The network in time, with the circuit that drives some of its connections; see
-        `cayley.machines.networks.networks_in_time`."""
-        from cayley.machines.networks.networks_in_time import network_system
+        `cayley.machines.networks.recursion`."""
+        from cayley.machines.networks.circuits_in_time import network_system
         return network_system(self, circuit)
 
     def graph(self, across: Collection[str] = ()) -> SystemGraph:
         """Its system graph, with motions given by the drivers that are named; see
-        `cayley.machines.networks.network_graph`."""
-        from cayley.machines.networks.network_graph import network_graph
+        `cayley.machines.networks.network`."""
         return network_graph(self, across)
 
     def arm(self, end: Terminal) -> Array:
@@ -304,3 +310,25 @@ class Layout(NamedTuple):
 
     joints: tuple[Connection, ...]
     loops: tuple[Connection, ...]
+
+
+def network_graph(network: Network, across: Collection[str] = ()) -> SystemGraph:
+    """The graph of a network. Drivers are called as the connections, and "at body.port" at mass centres and open
+    terminals; those named `across` give motions, the others wrenches."""
+    terminals = [Edge(f"{body.name}.{port}", f"{body.name}.{port}", REFERENCE, EdgeKind.TERMINAL, body.name)
+                 for body in network.bodies for port in body.terminals]
+    active = [Edge(f"inertia of {body.name}", f"{body.name}.G", REFERENCE, EdgeKind.ACTIVE, body.name)
+              for body in network.bodies]
+    ends = {each.name: (each.second, each.first) for each in network.connections}
+    ends |= {f"at {end}": (end, REFERENCE) for end in [*network.open, *[f"{body.name}.G" for body in network.bodies]]}
+    check_drivers(across, list(ends))
+    drivers = [Edge(name, _node(tail), _node(head), EdgeKind.ACROSS if name in across else EdgeKind.THROUGH)
+               for name, (tail, head) in ends.items()]
+    springs = [Edge(f"spring {each.name}", _node(each.second), _node(each.first), EdgeKind.THROUGH)
+               for each in network.springs if _node(each.first) != _node(each.second)]
+    return SystemGraph((*terminals, *active, *drivers, *springs))
+
+
+def _node(end: str) -> str:
+    """All ports of the reference are one node: none of them moves."""
+    return REFERENCE if end.startswith(f"{REFERENCE}.") else end

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.machines.networks.given_arrays import Operator
 from cayley.machines.networks.instant import Arm, Instant
-from cayley.machines.networks.operators import Operator
 from cayley.machines.networks.rigid_body import port_matrix, port_matrix_rate
 
 _ZERO = np.zeros((6, 6))

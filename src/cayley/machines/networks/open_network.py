@@ -1,5 +1,10 @@
 """Bodies joined without loops, as one component: a port a joint and the open terminals, in all the readings of its
-terminal equations."""
+terminal equations.
+
+x = W^-1 A^T (A W^-1 A^T)^-1 x_e,   A = K' S of six-freedom joints, or K' S N of joints of any kind
+Without a weight W the norm adds squares of metres and radians a second, and the answer depends on the units (spec
+E4-24). Source: Tokad 2.3.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +23,9 @@ from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.dynamics.forward.singular_inertia import explanation
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.dynamics.open_tree.mechanics import TreeMechanics
-from cayley.errors import ModelError
-from cayley.kinematics.singular.redundancy import RateSolutions
+from cayley.errors import GeometryError, ModelError
+from cayley.kinematics.singular.redundancy import RateSolutions, general_solution
+from cayley.kinematics.subspaces import subspaces
 from cayley.machines.networks.given_arrays import given_array, given_rotation
 from cayley.machines.networks.instant import Attachment, Convention, Instant, instant
 from cayley.machines.networks.joint_layer import (
@@ -30,7 +36,6 @@ from cayley.machines.networks.joint_layer import (
     joint_map,
     reduced,
 )
-from cayley.machines.networks.least_motion import least_motion
 from cayley.machines.networks.open_equations import OpenEquations, open_equations
 from cayley.machines.networks.power_audit import PowerBalance, power_received, power_stored
 from cayley.machines.networks.recursion import inward, outward
@@ -307,3 +312,30 @@ class OpenNetwork:
         x, xd = self.joint_motion(q, qd, qdd)
         motion = outward(network, list(np.reshape(x, (-1, 6))), list(np.reshape(xd, (-1, 6))))
         return np.stack(inward(network, motion, list(loads)))
+
+
+def least_motion(A: ArrayLike, x: ArrayLike, weight: ArrayLike | None = None) -> RateSolutions:
+    """The motions (n) with A (m, n) times them = x (m) for which their square, weighted by a positive definite matrix
+    (n, n) or the numbers on its diagonal (n), is least.
+
+    >>> least_motion([[1.0, 1.0]], [1.0], weight=[1.0, 3.0]).velocities.round(12)
+    array([0.75, 0.25])
+    """
+    A = np.asarray(A, dtype=float)
+    if weight is None:
+        return general_solution(A, x)
+    root = _root(np.asarray(weight, dtype=float), A.shape[-1])
+    found = general_solution(np.linalg.solve(root, A.T).T, x)  # in z = root^T velocities the norm is the plain one
+    return RateSolutions(np.linalg.solve(root.T, found.velocities), found.residual, found.solved, found.unique,
+                         subspaces(A))
+
+
+def _root(weight: Array, size: int) -> Array:
+    """L with L L^T = W."""
+    full = np.diag(weight) if weight.ndim == 1 else weight
+    if full.shape != (size, size) or not np.allclose(full, full.T):
+        raise GeometryError(f"a weight of {size} rates is a symmetric matrix ({size}, {size}) or its diagonal")
+    try:
+        return np.linalg.cholesky(full)
+    except np.linalg.LinAlgError:
+        raise GeometryError("a weight must be positive definite") from None

@@ -22,8 +22,7 @@ from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ModelError
 from cayley.geometry.spatial import force_transform
 from cayley.geometry.tensors.cross import skew
-from cayley.machines.networks.given_arrays import given_array, given_rotation
-from cayley.machines.networks.operators import Operator
+from cayley.machines.networks.given_arrays import Operator, given_array, given_rotation
 from cayley.model.parts import Body
 from cayley.showing import brief
 from cayley.wording import did_you_mean, shown

@@ -25,7 +25,7 @@ from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.geometry.batch import rounding_of
-from cayley.machines.arguments import batch_of
+from cayley.machines.arguments import Masses, batch_of
 from cayley.machines.parallel.singularity import (
     SINGULAR,
     ParallelSingularity,
@@ -35,7 +35,6 @@ from cayley.machines.parallel.singularity import (
 )
 from cayley.machines.parallel.trees import delta_configuration, delta_tree
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach, wrapped
-from cayley.machines.rods import Masses
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:

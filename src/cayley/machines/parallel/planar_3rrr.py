@@ -23,8 +23,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError, UnreachableError
 from cayley.geometry.batch import first_failure, place
-from cayley.machines.arguments import batch_of, data
-from cayley.machines.parallel.assemblies import Assemblies, arranged
+from cayley.machines.arguments import Masses, batch_of, data
 from cayley.machines.parallel.singularity import (
     SINGULAR,
     ParallelSingularity,
@@ -33,8 +32,7 @@ from cayley.machines.parallel.singularity import (
     parallel_singularity,
 )
 from cayley.machines.parallel.trees import planar_3rrr_configuration, planar_3rrr_tree
-from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
-from cayley.machines.rods import Masses
+from cayley.machines.parallel.two_bar_leg import Assemblies, arranged, check_lengths, crank_angles, wrapped
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ metres a unit of each coordinate is worth.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SingularityError
+from cayley.errors import ModelError, SingularityError
 from cayley.showing import brief
 
 SINGULAR = 1e-6  # of the largest: where two postures meet, a place is known to the root of rounding only
@@ -119,3 +119,29 @@ def _directions(rows: Array, tolerance: float) -> Array:
 
 def _normal(rows: Array) -> Array:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+class Actuation(NamedTuple):
+    """What `actuators` make of `freedoms`: with more of them forces are a choice, with fewer some motion is left."""
+
+    kind: Literal["fully actuated", "redundantly actuated", "under-actuated"]
+    actuators: int
+    freedoms: int
+
+    @property
+    def surplus(self) -> int:
+        """How many forces are free to choose; negative: how many motions no actuator controls."""
+        return self.actuators - self.freedoms
+
+
+def actuation(*, actuators: int, freedoms: int) -> Actuation:
+    """The class of a machine by its numbers of actuators and of degrees of freedom.
+
+    >>> actuation(actuators=4, freedoms=3)
+    Actuation(kind='redundantly actuated', actuators=4, freedoms=3)
+    """
+    if actuators < 0 or freedoms < 0:
+        raise ModelError(f"a machine cannot have {actuators} actuators and {freedoms} degrees of freedom")
+    if actuators == freedoms:
+        return Actuation("fully actuated", actuators, freedoms)
+    return Actuation("redundantly actuated" if actuators > freedoms else "under-actuated", actuators, freedoms)

@@ -16,8 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.machines.arguments import batch_of
-from cayley.machines.rods import Masses, check_masses, mass_of, names_of, place, rod
+from cayley.machines.arguments import Masses, batch_of, check_masses, mass_of, names_of, place, rod
 from cayley.model.constraint_kinds import Rod
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical, Universal
 from cayley.model.parts import Body, Frame, Joint, Loop

@@ -19,8 +19,8 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.dynamics.forward.constrained import forces_by_method
+from cayley.dynamics.forward.dry_friction import contacts_of
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-from cayley.dynamics.forward.needed_friction import contacts_of
 from cayley.dynamics.forward.standing_wheels import standing
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError

@@ -28,10 +28,9 @@ from cayley.errors import (
 from cayley.geometry.batch import above_rounding
 from cayley.machines.arguments import batch_of
 from cayley.machines.walking import biped_equations as equations
-from cayley.machines.walking import contact_modes, contacts, leg_programs
+from cayley.machines.walking import contact_modes, leg_programs
 from cayley.machines.walking.biped_tree import biped_tree
-from cayley.machines.walking.leg_motion import KNEES, Legs, leg_angles, leg_motion
-from cayley.machines.walking.load_sharing import Relation
+from cayley.machines.walking.leg_motion import KNEES, Legs, Relation, leg_angles, leg_motion
 from cayley.machines.walking.programmed_body import check_friction
 from cayley.machines.walking.programmed_gait import SUPPORT, programmed_gait
 from cayley.machines.walking.stride import Stride
@@ -377,7 +376,7 @@ class PlanarBiped:
         balance H (qd+ - qd-) = J^T P with J qd+ = 0."""
         self._check_legs()
         return kernel("(7),(7),(2)->(7),(4)", name="impact", inputs=("q", "qd", "on"))(
-            lambda q, qd, on: contacts.impact(self, q, qd, np.stack([on[0], on[0], on[1], on[1]])))
+            lambda q, qd, on: contact_modes.impact(self, q, qd, np.stack([on[0], on[0], on[1], on[1]])))
 
     def system(self, *, friction: float | None = None) -> System:
         """The biped in time under torques `tau`: state q, qd and the `places` (4) of the feet that stand, modes `foot1`

@@ -23,9 +23,8 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import UnsupportedError
-from cayley.machines.walking.leg_motion import LegMotion, Legs, leg_motion
+from cayley.machines.walking.leg_motion import LegMotion, Legs, Relation, leg_motion
 from cayley.machines.walking.leg_programs import on_both_feet, touch_down
-from cayley.machines.walking.load_sharing import Relation
 from cayley.machines.walking.programmed_body import (
     CONTACTS,
     DOUBLE,

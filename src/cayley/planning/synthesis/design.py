@@ -16,10 +16,10 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.machines.arguments import Masses
 from cayley.machines.linkages.four_bar import FourBar
-from cayley.machines.linkages.slotted_lever import SlottedLever
+from cayley.machines.linkages.slider_crank import SlottedLever
 from cayley.machines.linkages.trees import DOWN
-from cayley.machines.rods import Masses
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.defects import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.freudenstein import (

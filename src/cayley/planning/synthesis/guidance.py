@@ -20,10 +20,10 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnreachableError
+from cayley.machines.arguments import Masses, place
 from cayley.machines.linkages.four_bar import FourBar
 from cayley.machines.linkages.slider_crank import SliderCrank
 from cayley.machines.linkages.trees import DOWN, four_bar_tree, slider_crank_tree
-from cayley.machines.rods import Masses, place
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.defects import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.dyads import Dyad, body_points, check_poses, dyads

@@ -16,9 +16,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError, UnreachableError
+from cayley.machines.arguments import Masses
 from cayley.machines.linkages.slider_crank import SliderCrank
 from cayley.machines.linkages.trees import DOWN
-from cayley.machines.rods import Masses
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.design import StructuralError
 from cayley.planning.synthesis.freudenstein import check_pairs
