@@ -8,18 +8,24 @@ import sympy
 
 import cayley as cy
 from cayley.compiler.c.c_source import c_source
-from cayley.dynamics.generation.bodies import bodies_of, body_places, numbering, table_vector_parameter
-from cayley.dynamics.generation.growth import elastic_generic_arm, growth
-from cayley.dynamics.generation.inward import inward
-from cayley.dynamics.generation.outward import outward_in_base_axes, outward_in_own_axes
-from cayley.dynamics.generation.trace_form import pseudo_inertia, trace_form
-from cayley.dynamics.generation.zeros import actuators_first
+from cayley.dynamics.generated_model import elastic_generic_arm, generate, growth, recursive_terms
+from cayley.dynamics.inverse.trace_lagrange import trace_terms
+from cayley.dynamics.rigid_links.links import links_of
+from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.transforms import pseudo_inertia
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.geometry.principal_axes import symbolic_diagonalization, symbolic_point_mass
 from cayley.geometry.rotations import matrix_from_vector_parameter
 from cayley.model.denavit_hartenberg.table import DHRow, modified_dh_pose
 from compiler import fortran
 from compiler.parity import call_c, compiled_c
+from dynamics.bodies_of_elastic_arms import (
+    body_places,
+    inward,
+    outward_in_base_axes,
+    outward_in_own_axes,
+    table_vector_parameter,
+)
 from dynamics.elastic_arms import pinocchio_arm, spatial_arm, spring_torques
 from simulation.mechanisms import floating_arm
 
@@ -59,7 +65,7 @@ def model(three):
 
 
 def in_mechanisms_order(tree, *vectors):
-    order = np.argsort(numbering(tree))
+    order = np.argsort(generate(tree).numbering)
     return [vector[order] for vector in vectors]
 
 
@@ -72,17 +78,17 @@ def random_states(n, size=5, seed=3):
 def test_places_of_links_and_actuators_in_vector_parameters_are_those_of_the_table(twists):
     """Twists and angles of half a turn are turns like any other; the order of composition is outward (E-53, E-54)."""
     arm = elastic_table_arm(twists)
-    assert arm.tree.motors == {0: 3, 1: 4, 2: 5} and numbering(arm.tree).tolist() == [3, 0, 4, 1, 5, 2]
+    assert arm.tree.motors == {0: 3, 1: 4, 2: 5} and generate(arm.tree).numbering.tolist() == [3, 0, 4, 1, 5, 2]
     for turn in (0.35, np.pi):
         book = np.array([0.7, turn, -0.4, 0.35, np.pi, -0.6])
         q, = in_mechanisms_order(arm.tree, book)
-        places = body_places(bodies_of(arm.tree), q)
+        places = body_places(links_of(arm.tree), q)
         T = {0: np.eye(4)}
         for i in range(3):
             link = (0.4, book[2 * i + 1]) if i == 1 else (book[2 * i + 1], OFFSETS[i])
             for s, (theta, d) in ((2 * i + 1, (book[2 * i], ACTUATORS[i])), (2 * i + 2, link)):
                 T[s] = T[2 * i] @ modified_dh_pose(theta, d, LENGTHS[i], twists[i])
-                place = places[numbering(arm.tree)[s - 1]]
+                place = places[generate(arm.tree).numbering[s - 1]]
                 np.testing.assert_allclose(place.transform, T[s], atol=1e-14)
                 half_turn = abs(abs(twists[i]) - np.pi) < 1e-9 or abs(abs(theta) - np.pi) < 1e-9
                 if half_turn:
@@ -96,7 +102,7 @@ def test_places_of_links_and_actuators_in_vector_parameters_are_those_of_the_tab
 
 @pytest.mark.spec("S0-58")
 def test_motions_are_derivatives_of_places_in_either_axes(three):
-    links = bodies_of(three.tree)
+    links = links_of(three.tree)
     q, qd, _ = in_mechanisms_order(three.tree, *STATE)
     attitudes, in_base = outward_in_base_axes(links, q, qd)
     in_own = outward_in_own_axes(links, q, qd)
@@ -122,12 +128,12 @@ def test_motions_are_derivatives_of_places_in_either_axes(three):
 
 
 @pytest.mark.spec("S0-59", "S0-61")
-@pytest.mark.parametrize("form", [trace_form, inward])
+@pytest.mark.parametrize("form", [trace_terms, recursive_terms, inward])
 def test_the_worked_example(three, form):
-    """WE-16, by traces and by recursion; gravity is to be added (E-61)."""
-    order = numbering(three.tree)
+    """WE-16, by traces, by the default recursion and by the book's; gravity is to be added (E-61)."""
+    order = generate(three.tree).numbering
     q, qd, _ = in_mechanisms_order(three.tree, *STATE)
-    B, C, G = form(bodies_of(three.tree), q, qd)
+    B, C, G = form(links_of(three.tree), q, qd)
     B, C, G = B[np.ix_(order, order)], C[order], G[order]
     upper = {(1, 1): 0.03, (2, 2): 1.26910909, (2, 3): 0.00907192, (2, 4): 1.00043340, (2, 5): 0.01085844,
              (2, 6): 0.03896287, (3, 3): 0.02, (4, 4): 2.8, (4, 6): 0.02337208, (5, 5): 0.012, (6, 6): 0.0445}
@@ -150,8 +156,9 @@ def test_terms_are_derivatives_of_energies_summed_over_points(three, model):
     center = m @ r / m.sum()
     tensor = sum(w * (p @ p * np.eye(3) - np.outer(p, p)) for w, p in zip(m, r - center, strict=True))
     homogeneous = np.column_stack([r, np.ones(7)])
-    np.testing.assert_allclose(pseudo_inertia(m.sum(), center, tensor), homogeneous.T @ (m[:, None] * homogeneous),
-                               atol=1e-13)
+    second = np.trace(tensor) / 2 * np.eye(3) - tensor + m.sum() * np.outer(center, center)
+    np.testing.assert_allclose(pseudo_inertia(Moments(m.sum(), m @ r, second)),
+                               homogeneous.T @ (m[:, None] * homogeneous), atol=1e-13)
     q, qd, _ = in_mechanisms_order(three.tree, *STATE)
     _, _, G, E = model.terms(q, qd)
     h = 1e-6
@@ -168,7 +175,7 @@ def test_zeros_of_the_inertia_matrix(three, model):
     generated = cy.Mechanism(six).generated_model()
     pattern = generated.pattern
     assert pattern.sum() == 72 and (pattern == generated.structural_pattern).all()
-    order = actuators_first(six)
+    order = generated.actuators_first
     B = pattern[np.ix_(order, order)]
     assert (B[:6, :6] == np.eye(6, dtype=bool)).all() and B[6:, 6:].all()
     assert (B[:6, 6:] == np.tril(np.ones((6, 6), dtype=bool), -1)).all() and (B[6:, :6] == B[:6, 6:].T).all()
@@ -185,14 +192,16 @@ def test_recursion_is_the_traces_and_the_tree_of_rotors_in_pinocchio(kinds):
     """Rotors of any shape, beside their joints, carried by other links, behind gears of either sign."""
     arm = spatial_arm(kinds)
     soft = arm.including("elastic drives")
-    links = bodies_of(soft.tree)
+    links = links_of(soft.tree)
     reference = pinocchio_arm(arm)
     data = reference.createData()
     by_recursion, by_traces = (soft.generated_model(form=form) for form in ("recursion", "traces"))
     q, qd, qdd = random_states(soft.nv)
     for state in zip(q, qd, qdd, strict=True):
-        for ours, theirs in zip(inward(links, *state[:2]), trace_form(links, *state[:2]), strict=True):
-            np.testing.assert_allclose(ours, theirs, atol=1e-12 * max(1.0, np.abs(theirs).max()))
+        for ours, traces, book in zip(*(form(links, *state[:2]) for form in (recursive_terms, trace_terms, inward)),
+                                      strict=True):
+            for theirs in (traces, book):
+                np.testing.assert_allclose(ours, theirs, atol=1e-12 * max(1.0, np.abs(theirs).max()))
         expected = pin.rnea(reference, data, *state) + spring_torques(arm, *state[:2])
         for made in (by_recursion, by_traces):
             assert np.abs(made.inverse_dynamics(*state) - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
@@ -338,7 +347,7 @@ def test_some_joints_elastic_and_some_rigid_and_springs_of_any_kind():
            .with_drive("joint3", spring=SpringLaw("20*(qm - q) + tanh(qmd - qd)", stored="10*(qm - q)**2"), gear=2.0,
                        inertia=0.02))
     soft = arm.including("elastic drives")
-    assert numbering(soft.tree).tolist() == [0, 3, 1, 4, 2]
+    assert generate(soft.tree).numbering.tolist() == [0, 3, 1, 4, 2]
     q, qd, qdd = random_states(5)
     for parameters in ("numbers", "symbols"):
         made = soft.generated_model(parameters=parameters)

@@ -4,7 +4,10 @@ mechanism.
 Of a mechanism with constraints they are those of the coordinates of its tree, M qdd + C qd + G = tau + A^T forces, as
 its energies and momentum are: functions of (q, qd), whatever ties the joints together.
 
-C   Coriolis and centrifugal forces, quadratic in the velocities
+The bias forces of trees with joints of every kind: the joint forces that keep the velocities as they are, b = C + G
++ J^T f.
+
+    C   Coriolis and centrifugal forces, quadratic in the velocities
     G   what holds the links against gravity
     J^T f   what passes a wrench f on to the surroundings; a wrench that acts on the robot is -f, and pushes the other
             way

@@ -13,7 +13,7 @@ from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
     from cayley.dynamics.approximate import DynamicsTable
-    from cayley.dynamics.elastic_joints import MotorMotion
+    from cayley.dynamics.elastic_drives import MotorMotion
     from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
     from cayley.dynamics.forward.decoupled_inertia import DecoupledModel
     from cayley.dynamics.forward.kernels import ForwardDynamics
@@ -64,7 +64,7 @@ class Dynamics(Data):
         >>> needed.q.round(4), needed.tau.round(4)
         (array([ 0.3   , -0.7   , 15.7213]), array([0.    , 2.7107, 0.2885]))
         """
-        from cayley.dynamics.elastic_joints import motor_motion_kernel
+        from cayley.dynamics.elastic_drives import motor_motion_kernel
         return motor_motion_kernel(self.tree)
 
     @one_kernel("q", "qd", "tau")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cayley.dynamics.equations.closed_mechanisms import Formulation
     from cayley.dynamics.equations.kinematic_equations import KinematicEquations
     from cayley.dynamics.euler_lagrange import EulerLagrange
-    from cayley.dynamics.generation.model import GeneratedModel
+    from cayley.dynamics.generated_model import GeneratedModel
     from cayley.dynamics.identification import LinearModel
     from cayley.dynamics.identification.force_sensitivity import ForceSensitivity
     from cayley.dynamics.inverse.compare import Comparison
@@ -150,7 +150,7 @@ class Equations(Dynamics):
                         coordinates: Literal["angles", "half-angle tangents"] = "angles",
                         parameters: Literal["numbers", "symbols"] = "numbers") -> GeneratedModel:
         """The terms of B qdd + C + G + E = U of an arm with elastic or rigid joints, its inverse and forward dynamics,
-        as kernels, and as text in C, Fortran or Python; see `cayley.dynamics.generation.model.generate`.
+        as kernels, and as text in C, Fortran or Python; see `cayley.dynamics.generated_model.generate`.
 
         >>> model = cy.load("planar2r").generated_model(parameters="symbols")
         >>> print(model.equations().outputs["B"][1, 1].expand())
@@ -158,7 +158,7 @@ class Equations(Dynamics):
         >>> list(model.texts("fortran", ["inverse_dynamics"]))
         ['planar2r_inverse_dynamics.f90']
         """
-        from cayley.dynamics.generation.model import generate
+        from cayley.dynamics.generated_model import generate
         return generate(self.tree, form=form, coordinates=coordinates, parameters=parameters)
 
     def vector_parameter_model(self) -> VectorParameterModel:

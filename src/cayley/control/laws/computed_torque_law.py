@@ -19,7 +19,7 @@ from cayley.control.compensators.compensation import Compensator, compensated
 from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
 from cayley.control.signals import finite_or
-from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
+from cayley.dynamics.elastic_drives.elastic_arm import ElasticArm, elastic_arm
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree

@@ -27,8 +27,13 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import HasTree, numbers_of, tree_of
-from cayley.dynamics.elastic_joints.elastic_arm import ElasticArm, elastic_arm
-from cayley.dynamics.elastic_joints.motor_motion import MotorMotion, motor_motion_kernel, motor_motion_text
+from cayley.dynamics.elastic_drives.elastic_arm import (
+    ElasticArm,
+    MotorMotion,
+    elastic_arm,
+    motor_motion_kernel,
+    motor_motion_text,
+)
 from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.errors import SignatureError

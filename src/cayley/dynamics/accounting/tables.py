@@ -7,6 +7,9 @@ Figures are multiplications M and additions A; a division counts as a multiplica
 counted apart. Sources: Balafoutis & Patel, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section 6,
 E-75).
 
+The rules of Table 5.1: the first forward and the first backward cycle are written outside the loops, all others have
+their full price.
+
 The full price of a cycle is what one more link costs on a base that moves in every way; the first forward cycle knows
 that the base is at rest; the first backward cycle knows that nothing follows. Nothing is left out because it is not
 needed later, so the price is taken from the wrenches of all joints, not from their forces. Source: Balafoutis & Patel

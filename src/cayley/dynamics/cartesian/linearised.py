@@ -7,7 +7,9 @@ perturbations of the twist (v; w), for which it is the corrected one. J must be 
 (dphi)' = dw + w x dphi, and zero for coordinates. Source: Balafoutis & Patel (7.4.14)-(7.4.18), corrected as in spec
 E-27, R9.3, R9.4.
 
-dx = J dq         dx' = N dq + J dqd         dx'' = N' dq + M dqd + J dqdd
+Perturbations of a motion, from the joints to a frame and back.
+
+    dx = J dq         dx' = N dq + J dqd         dx'' = N' dq + M dqd + J dqdd
 analytic     N = J', M = 2 J', N' = J'': dx is the perturbation of coordinates and the others are its rates
 geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): dx = (dp; dphi) is a small displacement,
              and dx', dx'' are

@@ -9,6 +9,8 @@ a'M a / 2 - a'f + sum of coulomb |a|. It is found by guesses: each round solves 
 went against their friction, and lets go those whose reaction left its bounds.
 Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
 
+How much friction it takes to roll: of each contact, the force along the ground beside the force across it.
+
 A cart on a planar base is taken as it stands on its wheels. Where it is more than the coefficient of friction the wheel
 would slip, and the constraint no longer says what happens. A contact that would have to pull has none to go by:
 infinity. NaN where other contacts could do the same, so that the motion does not tell (two wheels on one axle share

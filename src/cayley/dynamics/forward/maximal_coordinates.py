@@ -17,7 +17,9 @@ The unknowns f and n are the multipliers of the first two rows. In this order of
 elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6, for every
 kind of joint.
 
-c, m, I    centre of mass, mass and central inertia of a body       w       its angular velocity
+The bodies of a tree, each by itself: where they are in the root's axes, and how their joints let them move.
+
+    c, m, I    centre of mass, mass and central inertia of a body       w       its angular velocity
     o          origin of the child's frame of its joint
 Bodies that fixed joints hold together are one. Nothing here is shared with the recursive methods: it is what they are
 tested with.

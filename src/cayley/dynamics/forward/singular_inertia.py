@@ -1,6 +1,9 @@
 """Why a mechanism cannot be accelerated at a configuration: its inertia matrix is not positive definite, and what is to
 blame.
 
+Whether accelerations follow from forces: only where the inertia matrix is positive definite, and not by rounding
+alone.
+
 Eliminated from the tips inwards, the matrix has one pivot for each velocity: the inertia that it feels when all that it
 carries gives way. Every pivot must be positive (`compiler.solving.definite`). Most mechanisms need no test: they are
 regular everywhere (`cayley.dynamics.inertia_matrix.always_regular`); only the others pay for one at run time.

@@ -11,7 +11,10 @@ which their torque is linear, of those that take part in the dynamics. Of a mech
 tau are the forces of its actuated joints, zero in the others: R^T times what the joints of its tree would need, with
 qd = R qd_a the motions that it can make. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapters 11 and 12.
 
-u, w   velocity of a link's origin and angular velocity, in the link's axes
+Energies are linear in the mass properties: K = Y_K(q, qd) pi, P = Y_P(q) pi, with the parameters of the regressor of
+forces, in its order.
+
+    u, w   velocity of a link's origin and angular velocity, in the link's axes
     R, s   its rotation, and the place of its origin, in the root's frame
 Of a link with the moments (m, n, J) about its origin
 

@@ -15,6 +15,8 @@ Poses of a joint enter as trigonometric polynomials of degree two, or the like, 
 of them. Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial parameter identification; rules
 of Gautier & Khalil 1990.
 
+A mechanism in units of its own: its largest offset is 1, and so is gravity.
+
 What is rounding beside the moments of an arm of micrometres, or of one whose numbers are millimetres, is then the same
 as for any other.
 """

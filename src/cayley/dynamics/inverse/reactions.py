@@ -10,6 +10,8 @@ Of a wrench w in a joint with the directions S, D (S^T w) is what its drive give
 what the joint holds by its shape, and does no work on any velocity that it allows. Source: Balafoutis & Patel (5.2.24),
 (5.3.8), (5.3.38), whose recursions are here as methods.
 
+The wrenches in the joints of open chains by the published recursions, with what is given at both ends of the chain.
+
 Source: Balafoutis & Patel, Algorithms 5.3 to 5.7: (5.2.24), (5.2.27), (5.2.35), (5.3.8), (5.3.38).
 """
 

@@ -8,6 +8,8 @@
     F = phi V          dF/dt + V^x F = f, the derivative in the body's axes
 Source: Mladenova (164)-(167), spec R-36.
 
+The screws of every body of an open chain, as a kernel: motion, momentum and force, and the joint forces.
+
 The recursion is that of `cayley.dynamics.inverse.screws`, for chains of revolute and prismatic joints; here its screws
 are about the origins of the bodies and in their axes. Source: Mladenova (164)-(167), section 4.3; spec S0-72.
 """

@@ -4,7 +4,8 @@
     H_k   its pseudo-inertia
     s_k   its centre of mass, in H_k's last column m (s; 1)
 The cost grows as n^4: for small n, and as a reference. Revolute and prismatic joints.
-Source: Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16.
+`trace_terms` is the same for trees, with T'' by recursion. Source: Mladenova (348)-(357), corrected as in spec E-60 to
+E-62; Yamamoto (3.18)-(3.30), corrected as in spec E3-13, E3-15, E3-16.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.rigid_links.links import Links
-from cayley.dynamics.rigid_links.transforms import pseudo_inertia, transform_derivatives
+from cayley.dynamics.rigid_links.links import ROOT, Links
+from cayley.dynamics.rigid_links.transforms import at_rest, insertion, pseudo_inertia, transform, transform_derivatives
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
@@ -55,3 +56,24 @@ def gravity_forces(links: Links, q: Array) -> Array:
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
     """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     return inertia_matrix(links, q) @ qdd + velocity_forces(links, q, qd) + gravity_forces(links, q)    # (3.29)
+
+
+def trace_terms(links: Links, q: Array, qd: Array) -> tuple[Array, Array, Array]:
+    """B (n, n), C (n) and G (n) of a tree of revolute and prismatic joints, as traces of transforms T_j of bodies.
+
+    B_sk = sum_j tr(dT_j/dq_s J_j dT_j^T/dq_k),  C_s = sum_j tr(dT_j/dq_s J_j T_j''^T),  G_s = -sum_j g.(dT_j/dq_s) m r
+    """
+    B, C, G = np.zeros((links.nv, links.nv)), np.zeros(links.nv), np.zeros(links.nv)
+    moving = []
+    slopes = []
+    for link in links.links:
+        A, Q = transform(link, q), insertion(link)
+        before, moved = (at_rest(4), {}) if link.parent == ROOT else (moving[link.parent], slopes[link.parent])
+        moving.append(before.carried(A, Q, qd[link.columns.start], 0.0))
+        slopes.append({s: dT @ A for s, dT in moved.items()} | {link.columns.start: moving[-1].W @ Q})
+        of_body = np.stack([slopes[-1].get(s, np.zeros((4, 4))) for s in range(links.nv)])
+        weighted = of_body @ pseudo_inertia(link.moments)
+        B = B + np.einsum("iab,jab->ij", weighted, of_body)
+        C = C + np.einsum("iab,ab->i", weighted, moving[-1].ddW)
+        G = G - weighted[:, :3, 3] @ links.gravity
+    return B, C, G

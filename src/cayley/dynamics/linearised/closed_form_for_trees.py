@@ -16,7 +16,10 @@ of the link with all it carries, whose moments are m, U, E and whose rates dU, L
 joints before it feel. Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for
 joints with several velocities the same, direction by direction; equation (L-5) of docs/developers/theory/linearised.md.
 
-dU, dJ   rates of the first and second moments, as vectors and tensors in space, seen in the link's axes
+How the moments of a link with all that it carries change in time: what the derivatives of inverse dynamics by
+velocities consist of.
+
+    dU, dJ   rates of the first and second moments, as vectors and tensors in space, seen in the link's axes
     h        angular momentum of what is carried, relative to the link's origin
 The rate tensor of the source is L with 2 L = dJ - tr(dJ) 1 + h~: the symmetric part turns like J and the skew part like
 a vector, which is cheaper than to turn L. Source: Balafoutis & Patel, section 7.3, Lemmas C-1 to C-12 (spec S1-87).

@@ -6,7 +6,9 @@
 The first mode has the slider beyond the crank's end (cos(gamma) < 0), the second before it. They meet where the rod
 stands upright. The slider's dead centres are where crank and rod are in line. Source: Ruggiu 4.3.1.
 
-crank of length r about its pivot; the slot is at right angles to the lever's direction e(angle), at the distance p
+A crank whose pin slides in a straight slot of a lever: the four-bar whose coupler and one link are infinitely long.
+
+    crank of length r about its pivot; the slot is at right angles to the lever's direction e(angle), at the distance p
     from the lever's pivot:   (pin - pivot of the lever) . e(angle) = p
 With the lever as the output and p = 0 it is the crank and slotted lever of quick-return machines (shapers). The input's
 pivot is at (0, 0), the output's at (d, 0). Source: the limits k2 = 0 and k3 = 0 of Ruggiu (4.60).

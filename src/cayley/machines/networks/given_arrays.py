@@ -1,6 +1,8 @@
 """Arrays that a user gives to a network: of the right shape and finite, or refused by what they are.
 
-W x = P x' + Q x
+The operator of an active component: W = P d/dt + Q, from an across variable to the through variable that it takes.
+
+    W x = P x' + Q x
     T^T W T = (T^T P T) d/dt + T^T (P T' + Q T)        seen through a transformer x = T z, which may change with time
 The derivative stands on the right of every matrix: T' is left over when it is moved past T (the product rule).
 Source: Tokad (4), (22)-(24).

@@ -4,6 +4,8 @@ A connection joins a terminal of one body to a terminal of another, or of the re
 Those on the ways from the reference to the bodies are the joints of a tree; every other one closes a loop. Only the
 circuit and cut-set equations know of the difference. Source: Tokad 4.
 
+The system graph of a network of any shape, with a driver at each connection, mass centre and open terminal.
+
 Every terminal of a body is an edge to the reference, its inertia and weight another one beside its mass centre; a
 connection is an edge from its second terminal to the first, and so is a spring. Whether all six components of the
 motion of a connection are given or its wrench is, the graph tells what can be solved for: `formulation` finds the tree,

@@ -1,7 +1,9 @@
 """Bodies joined without loops, as one component: a port a joint and the open terminals, in all the readings of its
 terminal equations.
 
-x = W^-1 A^T (A W^-1 A^T)^-1 x_e,   A = K' S of six-freedom joints, or K' S N of joints of any kind
+The motion of the joints that moves the open terminals of a network as it is asked, the least one if there are many.
+
+    x = W^-1 A^T (A W^-1 A^T)^-1 x_e,   A = K' S of six-freedom joints, or K' S N of joints of any kind
 Without a weight W the norm adds squares of metres and radians a second, and the answer depends on the units (spec
 E4-24). Source: Tokad 2.3.
 """

@@ -12,7 +12,9 @@ where it would have to pull just afterwards. A start where the ground would have
 or one is below the ground, is refused. Without a coefficient of friction feet do not slip otherwise; what friction they
 need is in `reactions`. Rows of feet in the air are replaced by R = 0, so that one text serves all modes.
 
-H a = f + J^T R,    and of each row of J either R = 0 (in the air), or J a as given (on the ground)
+Feet of a planar biped that are held by the ground: forces and impulses.
+
+    H a = f + J^T R,    and of each row of J either R = 0 (in the air), or J a as given (on the ground)
 """
 
 from __future__ import annotations

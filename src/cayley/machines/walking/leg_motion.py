@@ -3,6 +3,8 @@
 A leg from the hip to its foot is d = hip - foot = A (sin alpha, cos alpha) + B (sin beta, cos beta), A and B the
 lengths of thigh and shank: a triangle, whose knee is in front of the line from hip to foot or behind it.
 
+How two feet share a load: relations that a walker in double support needs besides its equations.
+
 Each is a function of the time and of q and qd that gives a row (9) over (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z)
 and its value. The angular acceleration of the trunk and the share of the vertical load are tied by the moments: one of
 them may be given, and a horizontal force besides.

@@ -1,16 +1,24 @@
-"""The generator: kernels of the terms of an arm's equations of motion, of its inverse and of its forward dynamics, and
-their text in any language that the compiler writes.
+"""Generated equations of motion of an arm: kernels of terms, inverse and forward dynamics, and their text in every
+language that the compiler writes.
 
     B(q) qdd + C(q, qd) + G(q) + E(q, qd) = U
 E is what springs and friction need, as far as the mechanism includes them. Numbers of the arm are constants, or letters
-that each call gives; joints are q, or tangents of half-angles. Zeros, and what is shared, are found by the compiler:
-nothing is multiplied by zero or computed twice. Source: Mladenova 8.3 (spec R-62).
+that each call gives: k_i, d_i and so on of the spring of joint i, N_i of its gear. Joints are q, or tangents of
+half-angles. The terms are those of the default methods, which run on links with numbers, letters and rational angles
+alike. The compiler finds zeros and shared values: nothing is multiplied by zero or computed twice.
+
+Two accelerations are coupled only if one of the bodies carries the other, and an actuator carries none: with actuators
+first the matrix is [[B11, B12], [B12^T, B22]], B11 diagonal, B12 strictly lower triangular, B22 full; of N elastic
+joints at most N + N (N - 1) + N^2 entries are not zero, 72 of 144 for N = 6. Parallel or perpendicular axes and
+prismatic joints make more of them zero. With names for intermediate values the text grows as the square of the number
+of joints, as the inertia matrix does; written out, it grows by a factor with each joint (`growth`). Source: Mladenova
+8.3, Table 4, (348)-(388) (spec R-57 to R-62).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -23,21 +31,22 @@ from cayley.compiler.backends import backend_named
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.definite import only_where
 from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.graph import is_constant
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.equations.symbolic_links import Numbers, Parameter, symbolic_links
 from cayley.dynamics.forward.singular_inertia import regular_text, why_singular
-from cayley.dynamics.generation.bodies import bodies_of, numbering
-from cayley.dynamics.generation.half_angles import angles, with_rational_angles
-from cayley.dynamics.generation.inward import inward
-from cayley.dynamics.generation.spring_letters import spring_forces, spring_numbers
-from cayley.dynamics.generation.trace_form import Terms, trace_form
-from cayley.dynamics.generation.zeros import actuators_first, generated_pattern, structural_pattern
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inverse.trace_lagrange import trace_terms
 from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias
-from cayley.dynamics.rigid_links.links import Links
-from cayley.dynamics.rigid_links.planar_rotations import Turn
-from cayley.errors import ConventionError, SingularityError
+from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
+from cayley.dynamics.rigid_links.minimal_links import without_unseen_turns
+from cayley.dynamics.rigid_links.planar_rotations import RationalAngle, Turn
+from cayley.dynamics.rigid_links.springs import Tie, ties
+from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -45,7 +54,15 @@ if TYPE_CHECKING:
 
 Form = Literal["recursion", "traces"]
 Coordinates = Literal["angles", "half-angle tangents"]
-FORMS: dict[str, Callable[[Links, Array, Array], Terms]] = {"recursion": inward, "traces": trace_form}
+
+
+def recursive_terms(links: Links, q: Array, qd: Array) -> tuple[Array, Array, Array]:
+    """B (n, n) of composite bodies, C (n) by Newton and Euler's recursion, G (n): (361)-(388)."""
+    return inertia_matrix(links, q), velocity_forces(links, q, qd), gravity_forces(links, q)
+
+
+FORMS = {"recursion": recursive_terms, "traces": trace_terms}
+_SHORT = {"stiffness": "k", "damping": "d"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +86,13 @@ class GeneratedModel:
 
     @cached_property
     def numbering(self) -> Array:
-        """The places in q of the bodies s = 1, ..., 2N of the book: actuator 1, link 1, actuator 2, ..."""
-        return numbering(self.tree)
+        """The places in q of the bodies s = 1, ..., 2N of the book: actuator 1, link 1, actuator 2, ..., as far as
+        joints have actuators."""
+        motors = self.tree.motors
+        numbers = [number for number in range(len(self.tree.joints))
+                   if number not in motors.values() and self.tree.joints[number].motion.nv]
+        return np.array([self.tree.v_slices[body].start for number in numbers
+                         for body in (motors.get(number), number) if body is not None], dtype=int)
 
     @cached_property
     def terms(self) -> Kernel:
@@ -90,12 +112,27 @@ class GeneratedModel:
     @property
     def pattern(self) -> Array:
         """(n, n) truth values: where B is not zero in the generated text."""
-        return generated_pattern(self.program("terms"))
+        B = next(v for v in self.program("terms").outputs if v.name == "B")
+        return np.array([not is_constant(node, 0.0) for node in B.nodes]).reshape(B.shape)
 
     @property
     def structural_pattern(self) -> Array:
         """(n, n) truth values: where B may differ from zero, by who carries whom."""
-        return structural_pattern(self._links)
+        found = np.zeros((self.tree.nv, self.tree.nv), dtype=bool)
+        for link in self._links.links:
+            carrier = link
+            while True:
+                found[carrier.columns, link.columns] = True
+                if carrier.parent == ROOT:
+                    break
+                carrier = self._links.links[carrier.parent]
+        return found | found.T
+
+    @property
+    def actuators_first(self) -> Array:
+        """The places in q of the actuators, in the order of the joints that they drive, and then of all joints: the
+        permutation of (360)."""
+        return np.array([*self._motors, *[k for k in range(self.tree.nv) if k not in self._motors]], dtype=int)
 
     @property
     def operations(self) -> dict[str, Operations]:
@@ -149,7 +186,7 @@ class GeneratedModel:
         links = symbolic_links(self._links, _Letters(given)) if given else self._links
         coordinates = q
         if self.coordinates == "half-angle tangents":
-            coordinates = with_rational_angles(self._links, self._motors, q)
+            coordinates = self._rational_angles(q)
             q = self._angles(q)
         B, C, G = FORMS[self.form](links, coordinates, qd)
         rotors = np.array([given.get(f"J_{k + 1}", J) for k, J in enumerate(rotor_inertias(self.tree))])
@@ -161,7 +198,7 @@ class GeneratedModel:
 
     def _forward(self, given: Mapping[str, Scalar], q: Array, qd: Array, U: Array) -> Array:
         """Actuators are eliminated first, which keeps the zeros of B. NaN where a joint moves no mass."""
-        order = actuators_first(self.tree)
+        order = self.actuators_first
         B, C, G, E = self._terms(given, q, qd)
         found = ldl_solve(B[np.ix_(order, order)], (U - C - G - E)[order])[np.argsort(order)]
         if given or always_regular(self.tree):
@@ -169,7 +206,27 @@ class GeneratedModel:
         return only_where(regular_text(self.tree)(self._angles(q)), found)
 
     def _angles(self, q: Array) -> Array:
-        return angles(self._links, self._motors, q) if self.coordinates == "half-angle tangents" else q
+        """The coordinates q themselves, with angles between -pi and pi where tangents are given."""
+        if self.coordinates == "angles":
+            return q
+        turning = {link.coordinates.start for link in self._links.links if link.is_revolute} - set(self._motors)
+        return np.stack([2 * np.arctan(q[k]) if k in turning else q[k] for k in range(len(q))])
+
+    def _rational_angles(self, t: Array) -> Array:
+        """Coordinates (nq) for the texts of links: the angles of revolute joints by the tangents of their halves.
+
+        A motor behind a gear makes many turns, and its spring counts them, which t does not: motors keep their angles.
+        Balanced round rotors look the same at every angle, so that B, C and G do not depend on these.
+        """
+        found = np.empty(len(t), dtype=object)
+        found[:] = [t[k] for k in range(len(t))]
+        for link in without_unseen_turns(self._links).links:
+            k = link.coordinates.start
+            if link.is_revolute and k not in self._motors:
+                found[k] = RationalAngle.of_tangent(t[k])
+            elif link.turns_unseen:
+                found[k] = RationalAngle(1.0, 0.0)
+        return found
 
     @property
     def _motors(self) -> list[int]:
@@ -243,7 +300,7 @@ def generate(tree: Tree, *, form: Form = "recursion", coordinates: Coordinates =
     """The equations of motion of an arm of revolute and prismatic joints, elastic as far as the tree includes elastic
     drives, rigid otherwise.
 
-    `form`: by the "recursion" of the book's (361)-(388), or by "traces", (348)-(357), which cost more. `coordinates`:
+    `form`: by "recursion", or by "traces", Mladenova (348)-(357), which cost more. `coordinates`:
     "angles", or "half-angle tangents", t = tan(q/2) of revolute joints, of which B, C and G are rational functions, and
     E is that of angles between -pi and pi; motors, whose turns springs count, keep their angles. `parameters`: masses,
     lengths, stiffnesses and so on are constants of the text, or with "symbols" inputs by letters.
@@ -260,7 +317,11 @@ def generate(tree: Tree, *, form: Form = "recursion", coordinates: Coordinates =
                                ("parameters", parameters, ("numbers", "symbols"))):
         if given not in known:
             raise ConventionError(f"the {word} {given!r} is none of {', '.join(map(repr, known))}")
-    links = bodies_of(tree)
+    links = links_of(tree)
+    for link in links.links:
+        if not (link.is_revolute or link.is_prismatic):
+            raise UnsupportedError(f"joint {link.name!r} of {tree.name} is {link.motion.word}: equations are generated "
+                                   "for revolute and prismatic joints; use the default methods, which are for all")
     return GeneratedModel(tree, form, coordinates, _numbers(tree, links) if parameters == "symbols" else {}, links)
 
 
@@ -270,3 +331,89 @@ def _numbers(tree: Tree, links: Links) -> dict[str, float]:
     found = {name: parameter.value for name, parameter in numbers.asked.items()}
     found |= {f"J_{k + 1}": float(J) for k, J in enumerate(rotor_inertias(tree)) if J}
     return found | spring_numbers(tree)
+
+
+def spring_numbers(tree: Tree) -> dict[str, float]:
+    """The numbers of all springs and gears that are not zero, by the names of their letters."""
+    found: dict[str, float] = {}
+    for tie in ties(tree):
+        found |= {_letter(tie, key): float(value) for key, value in _numbers_of(tie).items()}
+        if tie.qm is not None:
+            found[f"N_{tie.qd + 1}"] = float(tie.gear)
+    return found
+
+
+def spring_forces(tree: Tree, given: Mapping[str, Scalar], q: Array, qd: Array) -> Array:
+    """What the springs need at a state (nv), with the letters that are given in place of their numbers."""
+    found: list[Scalar] = [0.0] * tree.nv
+    for tie in ties(tree):
+        written = _written(tie, given)
+        P = written.spring.torque(written.state(q, qd))
+        found[tie.qd] = found[tie.qd] - P
+        if tie.qmd is not None:
+            found[tie.qmd] = found[tie.qmd] + P / written.gear
+    return np.array(found)
+
+
+def _written(tie: Tie, given: Mapping[str, Scalar]) -> Tie:
+    letters = {key: given[_letter(tie, key)] for key in _numbers_of(tie) if _letter(tie, key) in given}
+    spring = replace(tie.spring, **letters) if letters else tie.spring
+    return tie._replace(spring=spring, gear=given.get(f"N_{tie.qd + 1}", tie.gear))
+
+
+def _numbers_of(tie: Tie) -> dict[str, float]:
+    """The numbers of a spring; a law that is a formula or a function has none."""
+    return {entry.name: getattr(tie.spring, entry.name) for entry in fields(tie.spring)
+            if "number" in entry.metadata.get("form", "") and getattr(tie.spring, entry.name)}
+
+
+def _letter(tie: Tie, key: str) -> str:
+    return f"{_SHORT.get(key, key)}_{tie.qd + 1}"
+
+
+class Size(NamedTuple):
+    """The size of the generated equations of an arm of so many joints."""
+
+    joints: int
+    bodies: int
+    terms: Operations
+    inverse_dynamics: Operations
+    not_zero: int  # entries of B
+    written_out: int  # operations of all terms if nothing were shared
+
+    @staticmethod
+    def of(model: GeneratedModel, joints: int) -> Size:
+        operations = model.operations
+        return Size(joints, model.bodies, operations["terms"], operations["inverse_dynamics"], int(model.pattern.sum()),
+                    written_out(model.program("terms")))
+
+
+def growth(joints: Sequence[int], *, elastic: bool = True, twist: float = GENERAL, form: Form = "recursion",
+           coordinates: Coordinates = "angles") -> list[Size]:
+    """The sizes for arms of revolute joints without special numbers, with the given twist [rad] between their axes.
+
+    >>> [(size.bodies, size.not_zero) for size in growth([1, 2, 3])]
+    [(2, 2), (4, 8), (6, 18)]
+    """
+    return [Size.of(generate(elastic_generic_arm(n, twist) if elastic else generic_arm([twist] * n), form=form,
+                             coordinates=coordinates), n) for n in joints]
+
+
+def elastic_generic_arm(joints: int, twist: float = GENERAL) -> Tree:
+    """An arm without special numbers whose joints are all elastic: rotors are bodies of revolution on their axes."""
+    arm = generic_arm([twist] * joints)
+    random = np.random.default_rng(joints)
+    for joint in arm.joints:
+        across, along = random.uniform(0.01, 0.05, 2)
+        arm = arm.with_drive(joint.name, stiffness=random.uniform(100.0, 900.0), gear=random.uniform(20.0, 90.0),
+                             mass=random.uniform(0.2, 0.9), center=(0.0, 0.0, random.uniform(0.01, 0.1)),
+                             tensor=np.diag([across, across, along]))
+    return arm.including("elastic drives")
+
+
+def written_out(program: Program) -> int:
+    """The operations of all outputs together, if every intermediate value were written where it is used."""
+    length: dict[int, int] = {}
+    for node in program.nodes:
+        length[node.index] = len(node.args) and 1 + sum(length[a.index] for a in node.args)
+    return sum(length[node.index] for node in program.results)
