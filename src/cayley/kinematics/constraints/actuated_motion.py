@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cayley.compiler.derivatives.derivative import slope_along
 from cayley.compiler.solving.definite import only_where, rows_are_independent
 from cayley.compiler.solving.rounding import Scale
 from cayley.compiler.tracing.symbols import wrapped
@@ -21,11 +22,12 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import statics
 from cayley.kinematics.constraints.actuation import actuation
-from cayley.kinematics.constraints.rows import drift, jacobian
+from cayley.kinematics.constraints.rows import drift, jacobian, residual
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.model.configuration_space import configuration_rate, configuration_step
 from cayley.model.constraints import constraints_of, is_tied
 from cayley.model.tree import Tree
 
@@ -45,17 +47,27 @@ def passive_motion(tree: Tree, q: Array) -> Array:
 
 def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Array) -> Array:
     """qdd (nv) by the velocities and accelerations (m) of the actuated joints: A qdd + drift = 0, S qdd = qdd_a."""
+    return _displacement(tree, q, accelerations, -drift(tree, q, passive_motion(tree, q) @ rates))
+
+
+def passive_correction(tree: Tree, q: Array) -> Array:
+    """Newton's step (nv) towards a closed configuration, with the actuated joints where they are: A x = -phi, S x = 0.
+    """
+    return _displacement(tree, q, np.zeros(len(tree.actuated_velocities)), -residual(tree, q))
+
+
+def _displacement(tree: Tree, q: Array, given: Array, right: Array) -> Array:
+    """x (nv) of A x = right (h), S x = given (m)."""
     structure = _checked(tree)
     actuated = list(tree.actuated_velocities)
     A = wrapped(_rows(tree, structure, q))
-    fall = drift(tree, q, passive_motion(tree, q) @ rates)
-    right = -(fall[list(structure.leading)] if structure.by_structure else fall)
+    own = right[_places(structure)]
     if len(actuated) > structure.mobility:
-        return _bordered(A, actuated, np.concatenate([np.eye(tree.nv)[:, actuated] @ accelerations, right])[:, None],
+        return _bordered(A, actuated, np.concatenate([np.eye(tree.nv)[:, actuated] @ given, own])[:, None],
                          structure)[:, 0]
     others = [k for k in range(tree.nv) if k not in actuated]
-    followed = _solution(A[:, others], (right - A[:, actuated] @ accelerations)[:, None], structure, others)
-    return np.concatenate([accelerations, followed[:, 0]])[np.argsort([*actuated, *others])]
+    followed = _solution(A[:, others], (own - A[:, actuated] @ given)[:, None], structure, others)
+    return np.concatenate([given, followed[:, 0]])[np.argsort([*actuated, *others])]
 
 
 def actuated_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
@@ -112,6 +124,34 @@ def actuated_acceleration_kernel(tree: Tree) -> MechanismKernel:
                         lambda q, rates, accelerations: passive_acceleration(tree, q, rates, accelerations),
                         "actuated_acceleration", unit="qdd",
                         sentence="The accelerations of all joints that follow from the motion of the actuated ones.",
+                        explain=_explanation(tree))
+
+
+@of_a_mechanism
+def actuated_jerk_kernel(tree: Tree) -> MechanismKernel:
+    """`actuated_jerk(q, rates, accelerations, jerks)` (..., nv): the third derivatives of the motion of all joints by
+    the first three of that of the actuated ones."""
+    _checked(tree)
+    m = len(tree.actuated_velocities)
+
+    def text(q: Array, rates: Array, accelerations: Array, jerks: Array) -> Array:
+        found = passive_acceleration(tree, q, rates, accelerations)
+        moving = configuration_rate(tree, q, passive_motion(tree, q) @ rates)
+        return slope_along(found, np.concatenate([q, rates, accelerations]),
+                           np.concatenate([moving, accelerations, jerks]))
+
+    return sized_kernel(tree, f"(q),({m}),({m}),({m})->(v)", text, "actuated_jerk",
+                        sentence="The jerks of all joints that follow from the motion of the actuated ones.",
+                        explain=_explanation(tree))
+
+
+@of_a_mechanism
+def closing_kernel(tree: Tree) -> MechanismKernel:
+    """`closing(q)` (..., nq): the configuration after one of Newton's steps towards a closed one, with the actuated
+    joints where they are."""
+    _checked(tree)
+    return sized_kernel(tree, "(q)->(q)", lambda q: configuration_step(tree, q, passive_correction(tree, q)), "closing",
+                        sentence="A step towards a closed configuration, the actuated joints held.", unit="q",
                         explain=_explanation(tree))
 
 

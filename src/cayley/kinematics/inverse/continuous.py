@@ -17,17 +17,22 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.rounding import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
+from cayley.kinematics.constraints.actuated_motion import check_untimed
+from cayley.kinematics.constraints.rows import check_holonomic
 from cayley.kinematics.continuation import Shares
 from cayley.kinematics.inverse.bounds import bounds_of
-from cayley.kinematics.inverse.kernels import motion_kernel
+from cayley.kinematics.inverse.goal import Goal
+from cayley.kinematics.inverse.kernels import motion_kernel, named_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import subspaces
-from cayley.model.constraints import PLANNING, check_independent
+from cayley.model.constraint_kinds import Constraint
+from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -82,7 +87,8 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
                        task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None
                        ) -> PostureResult:
     """Configurations that bring a frame to poses (K, 4, 4), one after the other, on the posture of `start` (nq), which
-    must be near the first; see `PostureResult`. Limits of joints are told, not kept; the joints of a redundant arm move
+    must be near the first; see `PostureResult`. Joints that constraints tie to those on the way move with them, so that
+    loops stay closed. Limits of joints are told, not kept; the joints of a redundant arm move
     least, or besides as `secondary` wants, a function of q (nq) that gives velocities (nv) for a unit of time, in which
     the whole list is passed.
 
@@ -93,17 +99,14 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
     >>> found.status, found.reached
     ('lost', 4)
     """
-    check_independent(tree, "a posture along poses", frame, instead=PLANNING)
     goals = checked_targets(np.asarray(poses, dtype=float))
     q = np.array(start, dtype=float)
     if goals.ndim != 3 or q.shape != (tree.nq,):
         raise SignatureError(f"poses (K, 4, 4) are solved from one configuration ({tree.nq}), not {goals.shape} from "
                              f"{q.shape}")
     wanted = Task.of(tree, task, "world")
-    march = _March(kept(tree, ("moment", frame, wanted, "rotation vector"),
-                        lambda: moment_kernel(tree, frame, wanted, "rotation vector")),
-                   kept(tree, "motion", lambda: motion_kernel(tree)), tree.nv, tolerance, secondary,
-                   1.0 / max(len(goals) - 1, 1))
+    march = _March(_looking(tree, frame, wanted), kept(tree, "motion", lambda: motion_kernel(tree)), sum(wanted.rows),
+                   tree.nv, tolerance, secondary, 1.0 / max(len(goals) - 1, 1))
     found = np.full((len(goals), tree.nq), np.nan)
     residual = np.full(len(goals), np.nan)
     smallest = np.full(len(goals), np.nan)
@@ -120,12 +123,41 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
     return PostureResult(found, residual, smallest, reached, reason, _limits(tree, frame, found[:reached]))
 
 
+def _looking(tree: Tree, frame: str, task: Task) -> Kernel[Moment]:
+    """The kernel of what is missing of a pose; below the rows of the task, those of the constraints that tie the joints
+    on the way to the frame, which are to be kept."""
+    tied = constraints_on(tree, tree.path(tree.body_number(tree.frame(frame).body)))
+    if not tied:
+        return kept(tree, ("moment", frame, task, "rotation vector"),
+                    lambda: moment_kernel(tree, frame, task, "rotation vector"))
+    check_untimed(tree)
+    check_holonomic(tree, f"a posture of {frame!r} along poses")
+    return kept(tree, ("tied moment", frame, task), lambda: _tied_moment_kernel(tree, frame, task, tied))
+
+
+def _tied_moment_kernel(tree: Tree, frame: str, task: Task, tied: tuple[Constraint, ...]) -> Kernel[Moment]:
+    free = moment_kernel(tree, frame, task, "rotation vector")
+    goal = Goal(tree, None, None, tied)
+    sizes = goal.sizes
+
+    def text(q: Array, target: Array, twist: Array) -> Moment:
+        seen = free(q, target, twist)
+        return seen._replace(error=np.concatenate([seen.error, goal.missing(q, None).opening / sizes]),
+                             jacobian=np.concatenate([seen.jacobian, goal.jacobian(q, None) / sizes[:, None]]),
+                             ahead=np.concatenate([seen.ahead, np.zeros(len(sizes))]))
+
+    rows = sum(task.rows) + len(sizes)
+    return named_kernel(tree, "tied_moment_of", frame,
+                        f"({tree.nq}),(4,4),(6)->({rows}),({rows},{tree.nv}),({rows}),(),(),()", text)
+
+
 class _March:
     """The predictor and corrector of one task."""
 
-    def __init__(self, look: Kernel[Moment], move: Kernel, nv: int, tolerance: float,
+    def __init__(self, look: Kernel[Moment], move: Kernel, rows: int, nv: int, tolerance: float,
                  secondary: Callable[[Array], Array] | None, portion: float) -> None:
         self._look = look
+        self._rows = rows  # of the task; those of constraints are below them
         self._secondary = secondary
         self._portion = portion  # of the list, from a pose to the next
         self._nv = nv
@@ -137,7 +169,12 @@ class _March:
     def looked(self, q: Array, goal: Array) -> tuple[float, float]:
         """Residual and smallest singular value."""
         here = self._look(q, goal, np.zeros(6))
-        return float(np.hypot(here.distance, here.angle)), float(np.linalg.svd(here.jacobian, compute_uv=False)[-1])
+        return float(np.hypot(here.distance, here.angle)), float(self._singular_values(here.jacobian)[-1])
+
+    def _singular_values(self, J: Array) -> Array:
+        """Those of the task by the velocities that the constraints allow."""
+        tied = J[self._rows:]
+        return np.linalg.svd(J[:self._rows] @ null_basis(tied) if len(tied) else J, compute_uv=False)
 
     def corrected(self, q: Array, goal: Array) -> Array | None:
         """Newton's method; near singular postures its steps are damped as little as does."""
@@ -203,7 +240,7 @@ class _March:
         if k == 0:
             return "the first pose is not reached from the start: begin with a configuration near it"
         J = self._look(self._last, np.eye(4), np.zeros(6)).jacobian
-        values = np.linalg.svd(J, compute_uv=False)
+        values = self._singular_values(J)
         where = f"between poses {k} and {k + 1}"
         if values[-1] < 1e-2 * values[0]:
             return (f"the posture is lost {where}: it is singular there (singular values {values[0]:.3g} to "

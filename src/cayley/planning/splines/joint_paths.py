@@ -67,9 +67,6 @@ def _checked_stops(stops: Sequence[int], count: int) -> Array:
 def path_of(curve: Motion, stops: Sequence[float] = ()) -> Path:
     """The path of a motion, whose own times are of no importance, with stops at these of its times and wherever it has
     a corner: at a corner that is not rounded nothing else is possible."""
-    if curve.attitudes:
-        raise PlanningError("a path with orientations among its coordinates has no joints whose limits could be kept: "
-                            "time it by the joints of the machine that follows it")
     places = numbers(stops, "stops").reshape(-1)
     if not ((places >= curve.start) & (places <= curve.end)).all():
         raise PlanningError(f"stops are between {curve.start:g} and {curve.end:g}, the ends of the path; given was "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import PlanningError
+from cayley.planning.driven_motion import check_keeps_constraints
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import Machine, MotionLimits
 from cayley.planning.timing.speed_limits import Worst, allowed_speed
@@ -73,7 +73,6 @@ def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None
     (False, 'panda_joint2', 0.851)
     """
     limits = MotionLimits.of(machine, effort=effort)
-    if motion.nv != len(limits.effort):
-        raise PlanningError(f"the motion has {motion.nv} coordinates, {machine.tree.name} has {len(limits.effort)}")
+    check_keeps_constraints(machine, motion)
     t = np.linspace(motion.start, motion.end, samples)
-    return EffortProfile(motion, limits, t, limits.forces(*motion(t)))
+    return EffortProfile(motion, limits, t, limits.checked_forces(t, *motion(t)))

@@ -25,8 +25,10 @@ def plot(use: LimitUse) -> Figure:
     figure, axes = plt.subplots(1 + len(kinds), 1, sharex=True, layout="constrained",
                                 figsize=(8.0, 1.9 * (1 + len(kinds))))
     q = use.motion.position(use.t)
-    for joint in range(use.motion.nv):
-        axes[0].plot(use.t, q[:, joint], color=f"C{joint % 10}", linewidth=1.4, label=use.limits.name(joint))
+    named = use.motion.nq == use.motion.nv
+    for place in range(use.motion.nq):
+        axes[0].plot(use.t, q[:, place], color=f"C{place % 10}", linewidth=1.4,
+                     label=use.limits.name(place) if named else f"q{place}")
     axes[0].set_title("position", fontsize="small", loc="left")
     axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)
     for ax, kind in zip(axes[1:], kinds, strict=True):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
-from cayley.errors import PlanningError, SignatureError, UnsupportedError
+from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.model.constraints import PLANNING, check_independent
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.showing import brief
 
 if TYPE_CHECKING:
     from cayley.model.tree import Tree
 
+_FORCELESS = 1e-9  # of the greatest force
 KINDS = ("velocity", "acceleration", "jerk", "effort")
 
 
@@ -98,15 +98,12 @@ class MotionLimits:
         array([2.175, 2.175])
         """
         tree = machine.tree
-        check_independent(tree, "a motion of the joints", instead=PLANNING)
-        turning = [joint.name for joint in tree.joints if joint.motion.nq != joint.motion.nv]
-        if turning:
-            raise UnsupportedError(f"joint {turning[0]!r} has an orientation among its coordinates: its way from one "
-                                   "to another is a curve of rotations, not of numbers")
         said = {kind: [x for joint in tree.joints for x in getattr(joint.limits, kind)]
                 for kind in ("velocity", "effort")}
+        has_drive = np.isin(np.arange(tree.nv), tree.actuated_velocities)
+        driven = np.where(has_drive | (not tree.is_constrained), said["effort"], np.inf)
         return MotionLimits(said["velocity"] if velocity is None else velocity, acceleration, jerk,
-                            said["effort"] if effort is None else effort,
+                            driven if effort is None else effort,
                             tuple(name for name, _ in velocity_labels(tree)), machine).resized(tree.nv)
 
     def resized(self, n: int) -> MotionLimits:
@@ -126,6 +123,17 @@ class MotionLimits:
             raise SignatureError(f"the limits are not those of {n} joints")
         velocity, acceleration, jerk, effort = (np.broadcast_to(getattr(self, kind), (n,)) for kind in KINDS)
         return MotionLimits(velocity, acceleration, jerk, effort, self.names, self.machine)
+
+    @property
+    def ties_joints(self) -> bool:
+        """Whether the limits are those of a machine whose joints do not move on their own."""
+        return self.machine is not None and self.machine.tree.is_constrained
+
+    def of_velocities(self, places: Sequence[int]) -> MotionLimits:
+        """The limits of velocity, acceleration and jerk of some joints, without those of effort."""
+        own = self.resized(self.machine.tree.nv) if self.machine is not None else self
+        velocity, acceleration, jerk = (getattr(own, kind)[list(places)] for kind in KINDS[:3])
+        return MotionLimits(velocity, acceleration, jerk, names=[own.name(k) for k in places])
 
     def name(self, joint: int) -> str:
         """What a joint is called, by its number from 0."""
@@ -167,6 +175,31 @@ class MotionLimits:
         if self.machine is None:
             raise PlanningError("these limits have no machine: MotionLimits.of(arm, ...)")
         return self.machine.inverse_dynamics(q, qd, qdd)
+
+    def checked_forces(self, t: Array, q: Array, qd: Array, qdd: Array) -> Array:
+        """The forces (k, nv) of the machine at times (k) of a motion; an error if it has none, or would need one at a
+        joint without a drive, that says when and where."""
+        tau = self.forces(q, qd, qdd)
+        missing = ~np.isfinite(tau).all(axis=1)
+        if missing.any():
+            k = int(missing.argmax())
+            self.forces(q[k], qd[k], qdd[k])  # which says why
+        check_undriven(self, t, tau)
+        return tau
+
+
+def check_undriven(limits: MotionLimits, t: Array, tau: Array) -> None:
+    """Raise if forces (k, nv) at times (k) are needed at joints without a drive."""
+    tree = limits.machine.tree  # type: ignore[union-attr]
+    driven = np.isin(np.arange(tree.nv), tree.actuated_velocities)
+    needed = np.where(driven, 0.0, np.abs(tau))
+    if needed.max(initial=0.0) <= _FORCELESS * (1.0 + np.abs(tau).max(initial=0.0)):
+        return
+    row, place = (int(k) for k in np.unravel_index(int(needed.argmax()), needed.shape))
+    raise PlanningError(
+        f"the motion needs {tau[row, place]:.6g} at {limits.name(place)!r} of {tree.name} at t = {t[row]:.6g} s, where "
+        "there is no drive: fix the base (`floating_base=False`), add what holds it as a constraint, or name the joint "
+        "among the drives with `with_actuated(...)`")
 
 
 def checked_configuration(value: ArrayLike, what: str, n: int | None = None) -> Array:

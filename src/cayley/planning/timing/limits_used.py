@@ -63,5 +63,5 @@ def limit_use(motion: Motion, limits: MotionLimits) -> LimitUse:
     q, *rates = motion.derivatives(t)
     values = dict(zip(KINDS, rates, strict=False))
     if limits.machine is not None and limits.has_efforts:
-        values["effort"] = limits.forces(q, rates[0], rates[1])
+        values["effort"] = limits.checked_forces(t, q, rates[0], rates[1])
     return LimitUse(motion, limits, t, values)

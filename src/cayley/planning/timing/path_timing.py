@@ -17,12 +17,19 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.geometry.batch import numbers
+from cayley.planning.driven_motion import (
+    check_keeps_constraints,
+    checked_waypoints,
+    coordinates,
+    driven_motion,
+    driving_tree,
+)
 from cayley.planning.motion import Motion
 from cayley.planning.splines.joint_paths import Path, along, grid_of, path_of, path_through, resolved
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.standing import Standing
 from cayley.planning.timing.jerk_limited_path import jerk_limited_timing
-from cayley.planning.timing.limits import MotionLimits
+from cayley.planning.timing.limits import MotionLimits, check_undriven
 from cayley.planning.timing.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
 from cayley.planning.timing.speed_limits import Parts, allowed_speed, effort_parts, forces_along, speeds_at
 
@@ -52,7 +59,7 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
     stays = _stays(path)
     if stays is not None:
         return stays
-    way = path_of(path, stops) if isinstance(path, Motion) else path_through(path, stops)  # type: ignore[arg-type]
+    way = _way(path, limits, stops)
     limits = limits.resized(way.curve.nv)
     if np.isfinite(limits.jerk).any():
         check_limits(way.curve, limits)
@@ -68,6 +75,24 @@ def _stays(path: ArrayLike | Motion) -> Standing | None:
     points = numbers(path, "waypoints")
     is_one = points.ndim == 2 and len(points) > 1 and points.size and (points == points[0]).all()
     return Standing(points[0]) if is_one else None
+
+
+def _way(path: ArrayLike | Motion, limits: MotionLimits, stops: Sequence[float]) -> Path:
+    """The path of all joints. Through waypoints of a mechanism with constraints, the actuated joints go on splines, and
+    the others follow."""
+    machine = limits.machine
+    if isinstance(path, Motion):
+        if machine is not None:
+            check_keeps_constraints(machine, path)
+        elif path.attitudes:
+            raise PlanningError("a path with orientations among its coordinates has no joints whose limits could be "
+                                "kept: time it by the joints of the machine that follows it, MotionLimits.of(machine)")
+        return path_of(path, stops)
+    if machine is None or not machine.tree.is_constrained:
+        return path_through(path, stops)  # type: ignore[arg-type]
+    points = checked_waypoints(machine, path)
+    drives = path_through(points[:, list(coordinates(driving_tree(machine.tree)))], stops)  # type: ignore[arg-type]
+    return drives._replace(curve=driven_motion(machine, drives.curve, points[0]))
 
 
 def fastest_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
@@ -176,6 +201,8 @@ class _Forces(NamedTuple):
         """`stops` says which intervals end at rest."""
         q, first, second = at[:3]
         parts = effort_parts(limits, q, first, second)
+        for part in parts:
+            check_undriven(limits, np.zeros(part[..., 0].size), part.reshape(-1, part.shape[-1]))
         _check_rest(parts.resting, limits)
         none = np.zeros_like(first)
         either = np.where(stops[:, None, None], parts.resting - limits.forces(q, none, none), 0.0)

@@ -17,17 +17,16 @@ import numpy as np
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError, UnreachableError, UnsupportedError
+from cayley.errors import SignatureError, UnreachableError
 from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
 from cayley.kinematics.inverse.orientation_errors import moment_kernel
 from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 from cayley.planning.composed import Composed
+from cayley.planning.driven_motion import through_configurations
 from cayley.planning.motion import Motion
 from cayley.planning.poses.pose_paths import PosePath, pose_path
 from cayley.planning.rest_to_rest.two_points import point_to_point
-from cayley.planning.splines.cubic_splines import cubic_spline
-from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.timing.limits import Machine, checked_configuration
 from cayley.showing import brief
 from cayley.wording import shown
@@ -49,6 +48,7 @@ class FollowedPath:
     places: Array
     posture: PostureResult
     deviation: float
+    tree: Tree
     tolerance: float = np.inf
 
     __repr__ = brief
@@ -64,15 +64,14 @@ class FollowedPath:
         return self.deviation > self.tolerance
 
     @cached_property
-    def joints(self) -> Polynomials:
+    def joints(self) -> Motion:
         """The joints along the path, over its length s, smooth between its corners; an error if the posture is lost on
-        the way."""
+        the way. Of a mechanism with constraints it is the motion of all joints that follows from cubic splines of the
+        actuated ones: loops stay closed."""
         if self.posture.reason:
             raise UnreachableError(f"the path is not followed to its end: {self.complaints[0]}")
-        cuts = np.searchsorted(self.places, self._sections)
-        pieces = [cubic_spline(self.places[a:b + 1], self.posture.q[a:b + 1], "not-a-knot").raised(3).coefficients
-                  for a, b in pairwise(cuts)]
-        return Polynomials(self.places, np.concatenate(pieces))
+        cuts = np.searchsorted(self.places, self._sections).tolist()
+        return through_configurations(self.tree, self.places, self.posture.q, cuts)
 
     @property
     def _sections(self) -> list[float]:
@@ -134,8 +133,6 @@ def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLi
     True
     """
     tree = machine.tree
-    if tree.nq != tree.nv:
-        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no splines: follow_path leads them")
     if not isinstance(path, (PosePath, Motion)):
         raise SignatureError(f"what is followed is a path of poses, as straight_line makes, or a motion of "
                              f"poses, not {shown(path)}")
@@ -146,12 +143,12 @@ def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLi
     places = _places(way, _FIRST)
     for left in reversed(range(_HALVINGS)):
         posture = continuous_posture(tree, way(places), frame, at, task=task, secondary=secondary)
-        found = FollowedPath(way, places, posture, np.nan)
+        found = FollowedPath(way, places, posture, np.nan, tree)
         if posture.reason:
             return found
         off = _deviations(tree, found, frame, task)
         if off.max() <= tolerance or len(places) >= _MOST or not left:
-            return FollowedPath(way, places, posture, float(off.max()), tolerance)
+            return FollowedPath(way, places, posture, float(off.max()), tree, tolerance)
         places = np.sort(np.concatenate([places, _middles(places)[off > _SHARE * tolerance]]))
     raise AssertionError("there is always a last round")
 
@@ -170,7 +167,7 @@ def _deviations(tree: Tree, found: FollowedPath, frame: str, task: str | Sequenc
     look = kept(tree, ("moment", frame, wanted, "rotation vector"),
                 lambda: moment_kernel(tree, frame, wanted, "rotation vector"))
     middles = _middles(found.places)
-    here = look(found.joints(middles).q, found.path(middles), np.zeros(6))
+    here = look(found.joints.position(middles), found.path(middles), np.zeros(6))
     return np.hypot(here.distance, here.angle)
 
 

@@ -16,13 +16,15 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
-from cayley.errors import ModelError, SignatureError
+from cayley.errors import ModelError
 from cayley.geometry.array_shapes import Shape, distance, least_apart
+from cayley.kinematics.constraints.actuated_motion import actuated_jacobian
 from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import is_tied
 from cayley.model.tree import Tree
+from cayley.planning.driven_motion import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import Machine
 from cayley.showing import brief
@@ -60,7 +62,8 @@ class Inspection:
     times            (k) [s] at which it was looked at
     poses            (k, 4, 4) of every body, by name, in the root's frame
     clearances       of every body with shapes to every obstacle, the nearest first
-    singular_values  (k) the smallest of the task's Jacobian; none without a frame
+    singular_values  (k) the smallest of the task's Jacobian, by the actuated joints if constraints tie others to them;
+                     none without a frame
     minima           its minima in time, the smallest first; none within the times in which it is zero
     beyond_limits    joint coordinates that leave their limits: (name, when first [s], by how much at most)
     """
@@ -122,8 +125,7 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
     ('post', 0.053, 1.03)
     """
     tree = machine.tree
-    if motion.nq != tree.nq:
-        raise SignatureError(f"the motion is of {motion.nq} coordinates, and {tree.name} has {tree.nq}")
+    check_keeps_constraints(machine, motion)
     pause = motion.duration / _SAMPLES if step is None else float(step)
     times, states = motion.sampled(pause)
     look = body_pose_kernel(tree)
@@ -196,11 +198,11 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
     """The smallest singular values, their minima, and from when to when they are zero to rounding."""
     if frame is None:
         return np.zeros(0), (), ()
-    check_independent(tree, "singular values along a motion", frame)
     rows = [k for k, asked in enumerate(Task.of(tree, task, "world").rows) if asked]
+    own = driving_tree(tree)
+    by, size = (actuated_jacobian, len(own.actuated_velocities)) if is_tied(tree, frame) else (general_jacobian, tree.nv)
     J = kept(tree, ("rows of the task", frame, tuple(rows)), lambda: kernel(
-        f"({tree.nq})->({len(rows)},{tree.nv})", name="task_rows")(
-            lambda q: general_jacobian(tree, q, frame, axes="world")[rows]))
+        f"({tree.nq})->({len(rows)},{size})", name="task_rows")(lambda q: by(own, q, frame, axes="world")[rows]))
 
     def smallest(configuration: Array) -> Array:
         return np.linalg.svd(J(configuration), compute_uv=False)[..., -1]
