@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import cayley as cy
-from cayley.errors import GeometryError, PlanningError, SignatureError, UnreachableError, UnsupportedError
+from cayley.errors import GeometryError, PlanningError, SignatureError, UnreachableError
 from cayley.kinematics import continuous_posture
 from cayley.planning import (
     MotionLimits,
@@ -355,8 +355,6 @@ def test_what_stands_against_a_path_is_said_in_advance(two, puma):
     assert any("leaves its limits from s = " in line for line in told.complaints)
     with pytest.raises(SignatureError, match="tolerance of a path is positive"):
         follow(two, out, "tool", [0.0, 0.5], tolerance=0.0)
-    with pytest.raises(UnsupportedError, match="quaternions"):
-        follow(cy.load("panda", floating_base=True), out, "tool", np.zeros(14))
 
 
 @pytest.mark.spec("S2-93")

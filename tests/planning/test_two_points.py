@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.errors import PlanningError, SignatureError, SingularityError, UnreachableError, UnsupportedError
+from cayley.errors import (
+    GeometryError,
+    PlanningError,
+    SignatureError,
+    SingularityError,
+    UnreachableError,
+    UnsupportedError,
+)
 from cayley.planning.motion_file import load_motion
 from cayley.planning.rest_to_rest.jerk_limits import jerk_limited, least_duration, rest_to_rest
 from cayley.planning.rest_to_rest.motion_laws import LAWS
@@ -161,20 +168,15 @@ def test_limits_of_zero_infinity_and_nonsense():
         MotionLimits(effort=3.0)
 
 
-def test_robots_whose_joints_are_no_independent_numbers_are_refused_by_name():
-    with pytest.raises(UnsupportedError, match="panda_finger_joint2"):
-        MotionLimits.of(cy.load("panda_hand"))
-    with pytest.raises(UnsupportedError, match="orientation"):
-        MotionLimits.of(_floating())
-
-
-def _floating():
-    import tempfile
-    from pathlib import Path
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "arm.urdf"
-        cy.load("panda").save(path)
-        return cy.load(path, floating_base=True)
+def test_mimic_joints_follow_and_need_no_force():
+    hand = cy.load("panda_hand")
+    first, last = np.zeros(9), np.array([0.3, -0.2, 0.1, -0.5, 0.2, 0.4, 0.1, 0.04, 0.04])
+    move = point_to_point(first, last, limits=MotionLimits.of(hand, acceleration=5.0))
+    state = move(0.4 * move.duration)
+    assert state.q[8] == pytest.approx(state.q[7], abs=1e-14) and state.qd[8] == pytest.approx(state.qd[7], abs=1e-14)
+    np.testing.assert_allclose(move.position(move.end), last, atol=1e-12)
+    with pytest.raises(GeometryError, match="mimic panda_finger_joint2"):
+        point_to_point(first, last - 0.02 * np.eye(9)[8], limits=MotionLimits.of(hand, acceleration=5.0))
 
 
 @pytest.mark.spec("S2-85")

@@ -107,8 +107,6 @@ def check_positions_follow(tree: Tree, what: str) -> None:
             f"but {found[0]}: where it is depends on the way it went. `forward_derivatives` are in all coordinates")
 
 
-PLANNING = ("Postures of a machine with loops along a path are those of `inverse_kinematics`, the forces of its drives "
-            "those of `inverse_dynamics`: docs/motion_and_control/following.md shows how")
 _OPEN = "`spanning_tree()` is the mechanism without these constraints, if that is what is meant"
 
 

@@ -1,8 +1,8 @@
 """The names of `cayley.planning`: what a user imports from it, and where each is written."""
 
 from cayley.planning.composed import Composed as Composed
-from cayley.planning.driven_motion import DrivenMotion as DrivenMotion
-from cayley.planning.driven_motion import driven_motion as driven_motion
+from cayley.planning.driven import DrivenMotion as DrivenMotion
+from cayley.planning.driven import driven_motion as driven_motion
 from cayley.planning.function_of_time import FunctionOfTime as FunctionOfTime
 from cayley.planning.motion import Motion as Motion
 from cayley.planning.motion import MotionState as MotionState

@@ -17,6 +17,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
+from cayley.planning.driven import driven_between
 from cayley.planning.motion import Motion
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.standing import Standing
@@ -126,6 +127,8 @@ def jerk_limited(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> Mot
     >>> round(move.duration, 6)
     1.6
     """
+    if limits.ties_joints:
+        return driven_between(first, last, limits, None, jerk_limited)
     a, b, bounds = _checked_ends(first, last, limits)
     if not (a != b).any():
         return Standing(a)

@@ -7,24 +7,20 @@ Ruggiu 5.3 to 5.6; spec S2-81 to S2-84, S2-109.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
-
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError
 from cayley.planning.checked_numbers import positive_seconds
-from cayley.planning.driven_motion import checked_waypoints, coordinates, driven_motion, driving_tree
+from cayley.planning.driven import driven_between
 from cayley.planning.motion import Motion
 from cayley.planning.rest_to_rest.motion_laws import Law, law_named
 from cayley.planning.standing import Standing
-from cayley.planning.timing.limits import Duration, Machine, MotionLimits, checked_configuration
+from cayley.planning.timing.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.timing.speed_limits import allowed_speed
 
 _UNLIMITED = MotionLimits()
 _ROUNDING = 1e-12
-_ARRIVES = 1e-6
 
 
 def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", duration: float | None = None,
@@ -40,8 +36,8 @@ def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", dur
     (1.875, array([0.5 , 0.75]))
     """
     if limits is not None and limits.ties_joints:
-        return of_drives(first, last, limits, duration,
-                         lambda a, b, own: point_to_point(a, b, law=law, duration=duration, limits=own))
+        return driven_between(first, last, limits, duration,
+                              lambda a, b, own: point_to_point(a, b, law=law, duration=duration, limits=own))
     a, b = _ends(first, last)
     limits = (limits or _UNLIMITED).resized(len(a))
     if duration is None:
@@ -50,29 +46,6 @@ def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", dur
     if not (a != b).any():
         return law_named(law).motion(a, b, duration)
     return _within(a, b, law, duration, limits)
-
-
-def of_drives(first: ArrayLike, last: ArrayLike, limits: MotionLimits, duration: float | None,
-              plan: Callable[[Array, Array, MotionLimits], Motion]) -> Motion:
-    """The motion of a mechanism with constraints between closed configurations (nq), whose actuated joints move by a
-    plan; as much slower as the limits of the other joints and of the efforts ask, or an error if a duration is given.
-    """
-    machine = cast(Machine, limits.machine)
-    a, b = checked_waypoints(machine, [checked_configuration(each, "a configuration") for each in (first, last)])
-    places = list(coordinates(driving_tree(machine.tree)))
-    drives = plan(a[places], b[places], limits.of_velocities(driving_tree(machine.tree).actuated_velocities))
-    if not drives.duration:
-        return Standing(a)
-    motion = driven_motion(machine, drives, a)
-    gap = np.abs(motion.position(motion.end) - b)
-    if gap.max() > _ARRIVES * (1.0 + np.abs(b).max()):
-        raise PlanningError(f"the drives lead {machine.tree.name} to another configuration than the last, coordinate "
-                            f"{int(gap.argmax())} is {gap.max():.6g} off: it is on another branch, or turned around")
-    worst = allowed_speed(motion, limits)
-    if duration is not None and worst.speed < 1.0 - _ROUNDING:
-        raise PlanningError(f"{duration:g} s are too short: joint {worst.joint} needs {duration / worst.speed:.9g} s "
-                            f"for its limit of {worst.limit}")
-    return motion if worst.speed >= 1.0 else motion.scaled(duration=motion.duration / worst.speed)
 
 
 def minimum_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits, *, law: str = "3-4-5") -> Duration:

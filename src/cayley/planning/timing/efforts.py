@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.planning.driven_motion import check_keeps_constraints
+from cayley.planning.driven import check_keeps_constraints
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import Machine, MotionLimits
 from cayley.planning.timing.speed_limits import Worst, allowed_speed

@@ -17,7 +17,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.geometry.batch import numbers
-from cayley.planning.driven_motion import (
+from cayley.planning.driven import (
     check_keeps_constraints,
     checked_waypoints,
     coordinates,

@@ -23,7 +23,7 @@ from cayley.kinematics.inverse.orientation_errors import moment_kernel
 from cayley.kinematics.inverse.task import Task
 from cayley.model.tree import Tree
 from cayley.planning.composed import Composed
-from cayley.planning.driven_motion import through_configurations
+from cayley.planning.driven import through_configurations
 from cayley.planning.motion import Motion
 from cayley.planning.poses.pose_paths import PosePath, pose_path
 from cayley.planning.rest_to_rest.two_points import point_to_point

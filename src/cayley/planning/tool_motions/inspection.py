@@ -24,7 +24,7 @@ from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.model.constraints import is_tied
 from cayley.model.tree import Tree
-from cayley.planning.driven_motion import check_keeps_constraints, driving_tree
+from cayley.planning.driven import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import Machine
 from cayley.showing import brief
@@ -200,7 +200,8 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
         return np.zeros(0), (), ()
     rows = [k for k, asked in enumerate(Task.of(tree, task, "world").rows) if asked]
     own = driving_tree(tree)
-    by, size = (actuated_jacobian, len(own.actuated_velocities)) if is_tied(tree, frame) else (general_jacobian, tree.nv)
+    tied = is_tied(tree, frame)
+    by, size = (actuated_jacobian, len(own.actuated_velocities)) if tied else (general_jacobian, tree.nv)
     J = kept(tree, ("rows of the task", frame, tuple(rows)), lambda: kernel(
         f"({tree.nq})->({len(rows)},{size})", name="task_rows")(lambda q: by(own, q, frame, axes="world")[rows]))
 

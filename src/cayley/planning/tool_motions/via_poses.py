@@ -10,11 +10,11 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.numeric import inverse_kinematics
-from cayley.model.constraints import PLANNING, check_independent
 from cayley.model.tree import Tree
+from cayley.planning.driven import coordinates, driven, driving_tree
+from cayley.planning.motion import Motion
 from cayley.planning.splines.conditions import At, polynomial_through
 from cayley.planning.splines.pieces import checked_breaks
-from cayley.planning.splines.polynomials import Polynomials
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -28,9 +28,10 @@ _TURN = 2.0 * np.pi
 
 
 def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
-                         start: ArrayLike | None = None, tolerance: float = 1e-12) -> Polynomials:
+                         start: ArrayLike | None = None, tolerance: float = 1e-12) -> Motion:
     """The motion that brings a frame of a mechanism to poses (k, 4, 4) in the root's frame at times (k) [s], at rest at
-    both ends: one polynomial of degree k + 3 a joint, which for four poses is the seventh.
+    both ends: one polynomial of degree k + 3 for each joint, which for four poses is the seventh; of a machine with
+    loops, for each actuated joint, and the others follow.
 
     Each pose is solved from the configuration of the one before it, the first from `start` (nq), so that the arm keeps
     its posture; turns go the shorter way where limits allow it. Between the poses the frame is where the joints bring
@@ -44,8 +45,7 @@ def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: Fr
     True
     """
     tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
-    check_independent(tree, "one polynomial a joint", instead=PLANNING)
-    if tree.nq != tree.nv:
+    if tree.nq != tree.nv and not tree.is_constrained:
         raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no polynomials: plan their "
                                "rotations with `rotation_spline`")
     goals = np.asarray(poses, dtype=float)
@@ -56,8 +56,10 @@ def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: Fr
     q = _configurations(tree, goals, frame, start, tolerance)
     at_rest = (0, len(goals) - 1)
     checked_breaks(instants)
-    return polynomial_through([At(t, row, 0.0, 0.0) if k in at_rest else At(t, row)
-                               for k, (t, row) in enumerate(zip(instants, q, strict=True))])
+    places = list(coordinates(driving_tree(tree))) if tree.is_constrained else list(range(tree.nq))
+    found = polynomial_through([At(t, row, 0.0, 0.0) if k in at_rest else At(t, row)
+                                for k, (t, row) in enumerate(zip(instants, q[:, places], strict=True))])
+    return driven(tree, found, q[0]) if tree.is_constrained else found
 
 
 def _configurations(tree: Tree, poses: Array, frame: FrameName, start: ArrayLike | None, tolerance: float) -> Array:

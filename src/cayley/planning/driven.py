@@ -8,11 +8,10 @@ wheels roll, q is not a function of the actuated joints: it is integrated from t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -21,6 +20,7 @@ from scipy.interpolate import CubicHermiteSpline
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, PlanningError, SignatureError, UnsupportedError
+from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.kinematics.configuration_kernels import rate_kernel
 from cayley.kinematics.constraints.actuated_motion import (
@@ -42,13 +42,15 @@ from cayley.planning.motion import Derivatives, Motion
 from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
 from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.polynomials import Polynomials
+from cayley.planning.standing import Standing
+from cayley.planning.timing.limits import Machine, MotionLimits
+from cayley.planning.timing.speed_limits import allowed_speed
 from cayley.planning.together import Together
-
-if TYPE_CHECKING:
-    from cayley.planning.timing.limits import Machine
 
 _KNOTS = 513
 _NEWTON = 3
+_ROUNDING = 1e-12
+_ARRIVES = 1e-6
 _ROLLING = 1e-12  # relative and absolute tolerance of the way of wheels
 
 
@@ -151,7 +153,12 @@ def driven_motion(machine: Machine, drives: Motion, start: ArrayLike) -> Motion:
     >>> turn.nq, bool(abs(machine.constraint_residual(turn(0.3).q)).max() < 1e-12)
     (3, True)
     """
-    tree = driving_tree(machine.tree)
+    return driven(machine.tree, drives, start)
+
+
+def driven(mechanism: Tree, drives: Motion, start: ArrayLike) -> Motion:
+    """See `driven_motion`."""
+    tree = driving_tree(mechanism)
     places = list(coordinates(tree))
     if drives.nq != len(places) or drives.attitudes:
         raise SignatureError(f"the motion has {drives.nq} coordinates; the joints from which the motion of {tree.name} "
@@ -217,6 +224,30 @@ def _rolled(tree: Tree, drives: Motion, t: Array, at: Array) -> Array:
     return normalized(tree, solved.y.T)
 
 
+def driven_between(first: ArrayLike, last: ArrayLike, limits: MotionLimits, duration: float | None,
+                   plan: Callable[[Array, Array, MotionLimits], Motion]) -> Motion:
+    """The motion of a mechanism with constraints between closed configurations (nq), whose actuated joints move by a
+    plan; as much slower as the limits of the other joints and of the efforts ask, or an error if a duration is given.
+    """
+    machine = limits.machine
+    assert machine is not None
+    a, b = checked_waypoints(machine, [numbers(each, "a configuration") for each in (first, last)])
+    places = list(coordinates(driving_tree(machine.tree)))
+    drives = plan(a[places], b[places], limits.of_velocities(driving_tree(machine.tree).actuated_velocities))
+    if not drives.duration:
+        return Standing(a)
+    motion = driven_motion(machine, drives, a)
+    gap = np.abs(motion.position(motion.end) - b)
+    if gap.max() > _ARRIVES * (1.0 + np.abs(b).max()):
+        raise PlanningError(f"the drives lead {machine.tree.name} to another configuration than the last, coordinate "
+                            f"{int(gap.argmax())} is {gap.max():.6g} off: it is on another branch, or turned around")
+    worst = allowed_speed(motion, limits)
+    if duration is not None and worst.speed < 1.0 - _ROUNDING:
+        raise PlanningError(f"{duration:g} s are too short: joint {worst.joint} needs {duration / worst.speed:.9g} s "
+                            f"for its limit of {worst.limit}")
+    return motion if worst.speed >= 1.0 else motion.scaled(duration=motion.duration / worst.speed)
+
+
 def through_configurations(tree: Tree, times: Array, q: Array, cuts: Sequence[int]) -> Motion:
     """The motion through configurations (k, nq) at times (k), smooth between those numbered `cuts`: cubic splines, of
     the actuated joints if others follow from them, and curves of rotations."""
@@ -247,7 +278,8 @@ def _curve(joint: Joint, times: Array, q: Array) -> Motion:
         return rotation_spline(times, q, "not-a-knot")
     if q.shape[1] == 7:
         return pose_spline(times, pose_from_quaternion(q[:, 3:], q[:, :3]), "not-a-knot")
-    raise UnsupportedError(f"no curve is known for the coordinates of joint {joint.name!r}, a {joint.motion.word} joint")
+    raise UnsupportedError(f"no curve is known for the coordinates of joint {joint.name!r}, which is "
+                           f"{joint.motion.word}")
 
 
 def checked_waypoints(machine: Machine, points: ArrayLike) -> Array:
