@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -22,16 +23,20 @@ CACHE = pytest.StashKey[str]()
 
 
 def pytest_configure(config):
-    """Give the whole run its own cache of compiled code, before anything can compile; xdist's workers inherit it.
+    """Choose the cache of compiled code, before anything can compile; xdist's workers inherit it.
 
-    The variable CAYLEY_TEST_CACHE names a folder that is kept from run to run. Each worker has one core: threads of
-    OpenBLAS would only wait for each other.
+    The cache is kept between runs, in the user's folder of caches or in the folder that CAYLEY_TEST_CACHE names: an
+    entry's key contains the text of the compiler, so none is stale. CAYLEY_TEST_CACHE=cold begins with an empty one.
+    Each worker has one core: threads of OpenBLAS would only wait for each other.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(config, "workerinput"):
         return
-    kept = os.environ.get("CAYLEY_TEST_CACHE")
-    os.environ["CAYLEY_CACHE"] = kept or config.stash.setdefault(CACHE, tempfile.mkdtemp(prefix="cayley-test-cache-"))
+    kept = os.environ.get("CAYLEY_TEST_CACHE") or str(
+        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "cayley-tests")
+    if kept == "cold":
+        kept = config.stash.setdefault(CACHE, tempfile.mkdtemp(prefix="cayley-test-cache-"))
+    os.environ["CAYLEY_CACHE"] = kept
 
 
 def pytest_unconfigure(config):

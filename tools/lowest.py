@@ -7,6 +7,7 @@ The interpreter that runs this file is the one that is tried.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -61,7 +62,8 @@ def main() -> None:
         install(python, versions)
         installed.write_text(versions, encoding="utf-8")
     sys.exit(
-        subprocess.run([python, "-m", "pytest", "-q", "-n", "2", "--deselect", NOT_TRIED, *TRIED], cwd=ROOT).returncode)
+        subprocess.run([python, "-m", "pytest", "-q", "-n", "2", "--deselect", NOT_TRIED, *TRIED], cwd=ROOT,
+                       env={**os.environ, "CAYLEY_TEST_CACHE": "cold"}).returncode)
 
 
 if __name__ == "__main__":

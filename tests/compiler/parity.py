@@ -2,9 +2,11 @@
 same values.
 
 `check_parity(kernel, *arguments)` for a kernel, `check_program_parity(program, function, *arguments)` for a bare
-program. Arguments have one leading axis: a few states. The oracle is the Python function itself on floats. Errors are
-measured against the size of the whole output, over all states. `ABSENT` says of the back ends that this machine cannot
-run why it cannot: a library that is not installed, no compiler, no GPU.
+program. A back end evaluates a program operation by operation, so it is tried on every operation and on a dozen
+kernels, those that are checked `everywhere`; the others as NumPy, mpmath and machine code alone. Arguments have one
+leading axis: a few states. The oracle is the Python function itself on floats. Errors are measured against the size
+of the whole output, over all states. `ABSENT` says of the back ends that this machine cannot run why it cannot: a
+library that is not installed, no compiler, no GPU.
 """
 
 import ctypes
@@ -33,9 +35,10 @@ STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wfloat-conve
           "-Wstrict-prototypes")
 
 
-def check_parity(kernel, *arguments, tolerance=1e-13, single=1e-5, jacobians=True, without=()) -> None:
+def check_parity(kernel, *arguments, tolerance=1e-13, single=1e-5, jacobians=True, everywhere=False,
+                 without=()) -> None:
     """Everything that a kernel can become gives the values of `kernel.reference`; `without` names back ends to leave
-    out.
+    out, besides those that are tried only `everywhere`.
     """
     arguments = [np.asarray(a, dtype=np.float64) for a in arguments]
     program = kernel.program(**kernel.signature.bind([a.shape[1:] for a in arguments], kernel.inputs))
@@ -46,15 +49,16 @@ def check_parity(kernel, *arguments, tolerance=1e-13, single=1e-5, jacobians=Tru
     agree("compiled dtype=float32", _listed(kernel(*rounded, dtype=np.float32)), states_of(kernel.reference, rounded),
           single)
     check_program_parity(program, kernel.reference, *arguments, tolerance=tolerance, single=single, jacobians=False,
-                         without=without)
+                         everywhere=everywhere, without=without)
     for name in kernel.inputs if jacobians else ():
         found = [kernel.jacobian(name, of=place)(*arguments) for place in range(len(program.outputs))]
         agree(f"jacobian by {name}", found, numeric_jacobians(program, arguments, name), 100 * tolerance)
 
 
 def check_program_parity(program: Program, function: Callable, *arguments, tolerance=1e-13, single=1e-5, jacobians=True,
-                         without=()) -> None:
+                         everywhere=False, without=()) -> None:
     """Every way to evaluate a program gives the values of the function that it was traced from."""
+    without = without if everywhere else {*without, *BACK_ENDS} - ALWAYS
     arguments = [np.asarray(a, dtype=np.float64) for a in arguments]
     exact = states_of(function, arguments)
     for name, evaluate in BACK_ENDS.items():
@@ -225,6 +229,7 @@ EVERY_BACK_END = {"NumPy": in_numpy, "SymPy": in_sympy, "CasADi": in_casadi, "JA
                   "C": in_c, "CUDA": in_cuda, "JavaScript": javascript.run}
 """Each evaluates a program for the first states at least."""
 
+ALWAYS = {"NumPy", "mpmath"}
 IN_SINGLE = {"C": in_c, "CUDA": in_cuda}
 ABSENT = {name: why for name, why in {
     **{name: "" if find_spec(name.lower()) else f"{name} is not installed" for name in ("CasADi", "JAX")},

@@ -44,7 +44,7 @@ def test_kernels_and_their_programs(name):
     function = getattr(mechanisms, name)
     kernel, program = cy.kernel(signature)(function), program_of(function, signature, **dimensions)
     assert kernel.program(**dimensions).key == program.key
-    check_parity(kernel, *random_states(program))
+    check_parity(kernel, *random_states(program), everywhere=True)
     # its Jacobians, without being compiled
     check_program_parity(program, function, *random_states(program), without=BACK_ENDS)
 
@@ -60,12 +60,13 @@ def back_end(request):
 def test_a_wrong_program_is_caught(back_end):
     program = program_of(lambda q: 2.0 * q, "(n)->(n)", name="double", n=2)
     others = [name for name in BACK_ENDS if name != back_end]
-    check_program_parity(program, lambda q: 2.0 * q, np.ones((2, 2)), without=others, jacobians=False)
+    check_program_parity(program, lambda q: 2.0 * q, np.ones((2, 2)), everywhere=True, without=others, jacobians=False)
     with pytest.raises(AssertionError, match=back_end):
-        check_program_parity(program, lambda q: 2.0 * q + 1e-12, np.ones((2, 2)), without=others)
+        check_program_parity(program, lambda q: 2.0 * q + 1e-12, np.ones((2, 2)), everywhere=True, without=others)
     if back_end in IN_SINGLE:
         with pytest.raises(AssertionError, match=f"{back_end} float"):
-            check_program_parity(program, lambda q: 2.0 * q + 1e-3, np.ones((2, 2)), without=others, tolerance=1)
+            check_program_parity(program, lambda q: 2.0 * q + 1e-3, np.ones((2, 2)), everywhere=True, without=others,
+                                 tolerance=1)
 
 
 @needs("g++")
