@@ -13,13 +13,16 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.map_curves import MapCurves
 from cayley.drawing.map_fields import MapFields
 from cayley.drawing.map_grid import MapGrid
+from cayley.drawing.task_jacobians import free_base
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.singular.uniform_units import ROW_UNITS, made_uniform
 from cayley.machines.workspace_maps import WorkspaceMap, grid_of
+from cayley.model.constraints import constraints_on, tied_joints
 from cayley.model.coordinate_labels import velocity_labels
+from cayley.model.locking import locked
 from cayley.model.tree import Tree
 
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -30,7 +33,8 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
                      resolution: int = 80) -> WorkspaceMap:
     """The map of a frame's origin over a box ((left, bottom), (right, top)) [m] of a plane, on the branch of a start.
 
-    start    a closed configuration (nq), or one near it; what the map does not move stays as it is there
+    start    a closed configuration (nq), or one near it; what the map does not move stays as it is there, with the base
+             of a mechanism afloat or on wheels
     plane    two axes of the root, "xy"; by default that of a planar mechanism
     task     as many rows as there are degrees of freedom, those of the plane among them; by default the plane alone,
              with the turn in it, the position, or the pose, whichever has as many
@@ -41,6 +45,7 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
     >>> workspace_map_of(linkage.tree(), "point", start=start, box=((-0.2, 0.3), (0.7, 0.7)), resolution=30)
     <five-bar: point: area 0.18... m^2, 1 inverse and 0 direct singular curves, ...>
     """
+    tree, start = _on_held_base(tree, frame, start)
     rows, flat = _rows(tree, plane, task)
     fields = kept(tree, ("map", frame, rows, flat), lambda: MapFields(tree, frame, rows, flat))
     grid = MapGrid(fields, start, *grid_of(box, resolution))
@@ -50,6 +55,19 @@ def workspace_map_of(tree: Tree, frame: str, *, start: ArrayLike, box: ArrayLike
     return WorkspaceMap(f"{tree.name}: {frame}", (names[flat[0]], names[flat[1]]), grid.horizontal, grid.vertical,
                         _index(fields, q, characteristic_length), tuple(curves.inverse()), tuple(curves.direct()),
                         tuple(curves.limits()))
+
+
+def _on_held_base(tree: Tree, frame: str, start: ArrayLike) -> tuple[Tree, ArrayLike]:
+    """The mechanism with a free base, and the wheels under it, locked where they are at the start."""
+    base = free_base(tree, frame)
+    q = np.asarray(start, dtype=float)
+    if base is None or q.shape != (tree.nq,):
+        return tree, start
+    wheels = constraints_on(tree, [base])
+    still = sorted(frozenset({base}).union(*[tied_joints(tree, each) for each in wheels]))
+    free = tree.without_constraints(*[each.name for each in wheels])
+    names = [tree.joints[k].name for k in still if tree.joints[k].motion.nq]
+    return locked(free, names, q), np.delete(q, np.concatenate([np.r_[tree.q_slices[k]] for k in still]).astype(int))
 
 
 def _rows(tree: Tree, plane: str | None, task: str | Sequence[bool] | None) -> tuple[tuple[bool, ...], tuple[int, int]]:

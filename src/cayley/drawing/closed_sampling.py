@@ -54,7 +54,7 @@ class Branch:
         if begun.status == "open" or not is_within_limits(limited, begun.configuration):
             raise UnreachableError(
                 f"no closed configuration of {tree.name} within its limits was found to start from: give one as start")
-        inputs = _drives(limited)
+        inputs = drives(limited)
         numbers = [limited.joint_number(name) for name in inputs]
         low, high = ranges(limited, numbers, None)
         places = np.array([limited.q_slices[number].start for number in numbers])
@@ -114,7 +114,7 @@ def _limited(tree: Tree, limits: JointLimits | None) -> Tree:
     return tree.with_joints(*joints) if joints else tree
 
 
-def _drives(tree: Tree) -> tuple[str, ...]:
+def drives(tree: Tree) -> tuple[str, ...]:
     """Actuated joints of one coordinate, as many as there are degrees of freedom, the first that are independent."""
     found = actuation(tree)
     if found.kind == "under-actuated":

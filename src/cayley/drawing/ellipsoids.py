@@ -22,11 +22,10 @@ from cayley.drawing import solids
 from cayley.drawing.canvas import BLUE, RED, add_polygons, fit, round_number
 from cayley.drawing.skeleton import configurations, skeleton
 from cayley.drawing.stick_figures import stick_figure
-from cayley.drawing.task_jacobians import task_jacobian
+from cayley.drawing.task_jacobians import drive_units, task_jacobian
 from cayley.drawing.views import View, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
-from cayley.kinematics.singular.uniform_units import velocity_units
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ def _draw_axes(ax: Canvas, view: View, center: Array, shape: Shape, endless: flo
 
 def _draw_legend(ax: Canvas, tree: Tree, frame: str, task: str, shapes: Sequence[Shape],
                  characteristic_length: float | None) -> None:
-    columns = set(velocity_units(tree, frame).values())
+    columns = set(drive_units(tree, frame))
     rates, torques = ("rad/s", "N m") if columns == {"rad"} else ("m/s", "N")
     handles = []
     for shape in shapes:

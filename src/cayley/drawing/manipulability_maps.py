@@ -1,10 +1,12 @@
 """Manipulability over two joints, or over a section of the workspace, with the singular configurations among them.
 
-Over two joints the others stand still. Over the section each place shows the best of the configurations that were found
-to reach it. Singular configurations are found on lines through the space of the joints (those of the grid, or random
-ones): where the smallest singular value has a minimum on a line, golden sections lead to it, and it counts if it is
-zero. Singularities that are single points, as redundant arms have, are met by no line and not shown. Source of the
-indices: Ruggiu (2.59)-(2.63), (2.76).
+Over two joints the others stand still, or follow from these if constraints tie them together. Over the section each
+place shows the best of the configurations that were found to reach it. The velocities of the frame are those by its
+drives: of a mechanism with loops or wheels by its actuated joints, and with a base that floats held where it is; the
+section of what is on a free base, afloat or on wheels, is seen from that base. Singular configurations are found on
+lines through the space of the joints (those of the grid, or random ones): where the smallest singular value has a
+minimum on a line, golden sections lead to it, and it counts if it is zero. Singularities that are single points, as
+redundant arms have, are met by no line and not shown. Source of the indices: Ruggiu (2.59)-(2.63), (2.76).
 """
 
 from __future__ import annotations
@@ -14,15 +16,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import gridded
-from cayley.drawing.sampling import JointLimits, ranges
+from cayley.drawing.closed_sampling import drives
+from cayley.drawing.sampling import JointLimits, is_tied_between, ranges
 from cayley.drawing.skeleton import configurations
-from cayley.drawing.task_jacobians import task_jacobian_kernel, task_rows
+from cayley.drawing.task_jacobians import drive_units, free_base, task_jacobian_kernel, task_rows
 from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
-from cayley.kinematics.singular.uniform_units import velocity_units
+from cayley.kinematics.constraints.inputs import Inputs
+from cayley.kinematics.loops.closing import close
+from cayley.kinematics.loops.closing_step import closed_nearby
+from cayley.kinematics.loops.following_inputs import follow_inputs
+from cayley.model.configurations import with_mimic_joints
+from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
 
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 Index = Literal["manipulability", "inverse_condition_number"]
 
 _SINGULAR = 1e-7  # of the largest singular value met
+_SAMPLES = 200_000
 _GOLDEN = 0.5 * (np.sqrt(5) - 1)
 _HALVINGS = 45
 
@@ -68,18 +78,19 @@ class ManipulabilityMap(Pictured):
 def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal["section"], q: ArrayLike | None = None,
                        task: str = "position", characteristic_length: float | None = None,
                        index: Index = "manipulability", resolution: int = 121, limits: JointLimits | None = None,
-                       samples: int = 200_000, seed: int = 0) -> ManipulabilityMap:
+                       samples: int | None = None, seed: int = 0) -> ManipulabilityMap:
     """How well a frame can be moved, over two coordinates.
 
     over     the names of two joints, the first to the right; or "section": that of the workspace (see
              `Workspace.section`)
     q        where the other joints stand (nq); by default at zero, or in the middle of their range where zero is
-             outside
+             outside, with loops closed
     task     "position", "orientation" or "pose"; of a planar mechanism what can change in its plane
     index    "manipulability", the product of the singular values, or "inverse_condition_number", from 0 (singular) to 1
              (isotropic)
     limits   by joint, instead of those of the model; turns without limits make one turn, slides without limits are an
              error
+    samples  of the workspace that the section is of, 200000 unless it is said, with loops 20000
 
     A Jacobian that mixes metres and radians is a `ConventionError` unless `characteristic_length` says how many metres
     are worth a radian.
@@ -92,29 +103,44 @@ def manipulability_map(tree: Tree, frame: str, *, over: Sequence[str] | Literal[
     if index not in ("manipulability", "inverse_condition_number"):
         raise ConventionError(f'the index is "manipulability" or "inverse_condition_number", not {index!r}')
     rows = len(task_rows(tree, task)[0])
-    columns = len(velocity_units(tree, frame))
+    columns = len(drive_units(tree, frame))
     if rows > columns:
         raise SingularityError(
             f"the task {task!r} of {frame!r} has {rows} rows, and only {columns} velocities move it: its "
             "manipulability is zero everywhere. Ask for a smaller task")
     jacobian = task_jacobian_kernel(tree, frame, task, characteristic_length)
     start = configurations(tree, q)[-1]
+    is_closed = holds_positions(tree, frame)
+    if is_closed:
+        start = close(tree, start).configuration
     unit = _unit(tree, frame, task, characteristic_length) if index == "manipulability" else ""
-    meter = Meter(jacobian, index)
+    meter = Meter(jacobian, index, tree if is_closed else None)
     if isinstance(over, str):
         if over != "section":
             raise ConventionError(f'a map is over the names of two joints, or over "section", not {over!r}')
-        return _over_section(tree, frame, meter, start, unit,
-                             workspace(tree, frame, samples=samples, seed=seed, limits=limits), resolution)
+        base = free_base(tree, frame)
+        seen_from = None if base is None else tree.joints[base].child
+        tied = is_tied_between(tree, frame, seen_from)
+        space = workspace(tree, frame, samples=samples or (None if tied else _SAMPLES), seed=seed, limits=limits,
+                          relative_to=seen_from, start=start if tied else None)
+        return _over_section(tree, frame, meter, start, unit, space, resolution)
     return _over_joints(tree, frame, meter, start, unit, over, limits, resolution)
+
+
+def holds_positions(tree: Tree, frame: str) -> bool:
+    """Whether a constraint other than a mimic joint ties positions of joints on the way to a frame together."""
+    known = {each.name for each in (*tree.loops, *tree.constraints) if each.positions}
+    way = tree.path(tree.body_number(tree.frame(frame).body))
+    return any(each.name in known for each in constraints_on(tree, way))
 
 
 @dataclass(frozen=True)
 class Meter:
-    """What is measured at configurations (..., nq)."""
+    """What is measured at configurations (..., nq), which are first closed if there are loops."""
 
     jacobian: Callable[[Array], Array]
     index: Index
+    looped: Tree | None = None
 
     def value(self, q: Array) -> Array:
         """As `cayley.kinematics.singular.indices.indices`, from the singular values alone."""
@@ -124,7 +150,18 @@ class Meter:
         return s[..., -1] / np.where(s[..., 0] > 0, s[..., 0], 1.0)
 
     def singular_values(self, q: Array) -> Array:
-        return np.linalg.svd(self.jacobian(q), compute_uv=False)
+        """Of each configuration; NaN where it is none, or where the drives do not determine the motion."""
+        J = np.asarray(self.jacobian(q))
+        fine = np.isfinite(J).all(axis=(-2, -1))
+        s = np.linalg.svd(np.where(fine[..., None, None], J, 0.0), compute_uv=False)
+        return np.where(fine[..., None], s, np.nan)
+
+    def closed(self, q: Array) -> Array:
+        """The configurations (n, nq) near those that are given in which loops are closed, or NaN."""
+        if self.looped is None or not len(q):
+            return q
+        found = closed_nearby(self.looped, Inputs.of(self.looped, ()), q, np.zeros(len(q)))
+        return np.where(found.closed[:, None], found.q, np.nan)
 
 
 # Over two joints
@@ -143,12 +180,42 @@ def _over_joints(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, 
     low, high = ranges(tree, numbers, limits)
     places = [tree.q_slices[number].start for number in numbers]
     across, up = (np.linspace(low[k], high[k], resolution) for k in places)
-    grid = np.broadcast_to(start, (resolution, resolution, tree.nq)).copy()
-    grid[..., places[0]], grid[..., places[1]] = np.meshgrid(across, up)
+    if meter.looped is not None:
+        grid = _closed_grid(tree, start, over, across, up)
+    else:
+        grid = np.broadcast_to(start, (resolution, resolution, tree.nq)).copy()
+        grid[..., places[0]], grid[..., places[1]] = np.meshgrid(across, up)
+        grid = with_mimic_joints(tree, grid)
     singular = np.concatenate([singular_on_lines(meter, lines) for lines in (grid, grid.swapaxes(0, 1))])
     names = [f"{name} [{tree.joints[k].motion.coordinate_units[0]}]" for name, k in zip(over, numbers, strict=True)]
     return ManipulabilityMap(tree, frame, meter.index, (names[0], names[1]), across, up, meter.value(grid),
                              singular[:, places], singular, start, unit, None)
+
+
+def _closed_grid(tree: Tree, start: Array, over: Sequence[str], across: Array, up: Array) -> Array:
+    """Closed configurations (k, l, nq) with two joints at the places of a grid and the other drives as at the start, on
+    its branch; NaN where that does not lead along rows and columns."""
+    driven = drives(tree)
+    if len(driven) < 2:
+        raise ModelError(f"{tree.name} has {len(driven)} degree of freedom: a map over two joints needs two")
+    names = [*over, *[name for name in driven if name not in over]][:len(driven)]
+    places = {name: tree.q_slices[tree.joint_number(name)].start for name in names}
+
+    def swept(begun: Array, name: str, values: Array) -> Array:
+        """From configurations (n, nq) on with one joint along its values, (n, values, nq)."""
+        found = np.full((len(begun), len(values), tree.nq), np.nan)
+        known = np.flatnonzero(np.isfinite(begun).all(axis=-1))
+        middle = int(np.abs(values - start[places[name]]).argmin())
+        for order in (np.arange(middle, len(values)), np.arange(middle)[::-1]):
+            if len(order) and len(known):
+                inputs = {each: np.repeat(begun[known, place, None], len(order), axis=1)
+                          for each, place in places.items()} | {name: values[order]}
+                path = follow_inputs(tree, inputs, begun[known], limits=True)
+                found[known[:, None], order] = path.configuration
+        return found
+
+    columns = swept(swept(start[None], over[0], across)[0], over[1], up).swapaxes(0, 1)
+    return np.where(np.isnan(columns), swept(swept(start[None], over[1], up)[0], over[0], across), columns)
 
 
 # Over a section
@@ -157,11 +224,13 @@ def _over_joints(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, 
 def _over_section(tree: Tree, frame: str, meter: Meter, start: Array, unit: str, space: Workspace,
                   resolution: int) -> ManipulabilityMap:
     places, chosen, names = space.section
-    value = meter.value(space.configurations[chosen])
+    value = np.nan_to_num(meter.value(space.configurations[chosen]), nan=-np.inf)
     cells, across, up = gridded(places, resolution)
     best = np.full((len(up), len(across)), -np.inf)
     np.maximum.at(best, (cells[:, 1], cells[:, 0]), value)
-    singular = singular_on_lines(meter, _random_lines(tree, space.configurations[:4000]))
+    some = space.configurations[:4000]
+    lines = _random_lines(tree, some) if meter.looped is None else _short_lines(meter, some)
+    singular = singular_on_lines(meter, lines)
     return ManipulabilityMap(tree, frame, meter.index, names, across, up, np.where(np.isinf(best), np.nan, best),
                              space.section_of(singular), singular, start, unit, space)
 
@@ -180,6 +249,13 @@ def _random_lines(tree: Tree, q: Array) -> Array:
     return np.linspace(start, end, 41, axis=1)
 
 
+def _short_lines(meter: Meter, q: Array) -> Array:
+    """Lines (n, 5, nq) of closed configurations between each of some (n, nq) and the one nearest to it."""
+    nearest = cKDTree(q).query(q, k=2)[1][:, 1]
+    lines = np.linspace(q, q[nearest], 5, axis=1)
+    return meter.closed(lines.reshape(-1, q.shape[1])).reshape(lines.shape)
+
+
 # Singular configurations
 
 
@@ -189,27 +265,29 @@ def singular_on_lines(meter: Meter, lines: Array) -> Array:
     """
     values = meter.singular_values(lines)
     small = values[..., -1]
-    scale = float(values[..., 0].max())
-    if (small <= _SINGULAR * scale).all():
+    scale = float(np.nanmax(values[..., 0], initial=0.0))
+    if not (small > _SINGULAR * scale).any():
         raise SingularityError(
             "every configuration of this map is singular: ask for a smaller task, or move the other joints")
-    ends = np.pad(small, ((0, 0), (1, 1)), constant_values=np.inf)
+    ends = np.pad(np.where(np.isnan(small), np.inf, small), ((0, 0), (1, 1)), constant_values=np.inf)
     line, station = np.nonzero((small <= ends[:, :-2]) & (small <= ends[:, 2:]))
     last = lines.shape[1] - 1
-    found = _least(meter, lines[line, np.maximum(station - 1, 0)], lines[line, np.minimum(station + 1, last)])
-    best = np.concatenate([found, lines[line, station]])
+    here = lines[line, station]
+    low, high = (np.where(np.isfinite(beside), beside, here)
+                 for beside in (lines[line, np.maximum(station - 1, 0)], lines[line, np.minimum(station + 1, last)]))
+    best = np.concatenate([_least(meter, low, high), here])
     return best[meter.singular_values(best)[..., -1] <= _SINGULAR * scale] if len(best) else best
 
 
 def _least(meter: Meter, low: Array, high: Array) -> Array:
     """Where the smallest singular value is least between configurations (n, nq), by golden sections of all at once."""
     for _ in range(_HALVINGS):
-        left = high - _GOLDEN * (high - low)
-        right = low + _GOLDEN * (high - low)
+        left = meter.closed(high - _GOLDEN * (high - low))
+        right = meter.closed(low + _GOLDEN * (high - low))
         lower = meter.singular_values(left)[:, -1:] < meter.singular_values(right)[:, -1:]
         low = np.where(lower, low, left)
         high = np.where(lower, right, high)
-    return 0.5 * (low + high)
+    return meter.closed(0.5 * (low + high))
 
 
 def _unit(tree: Tree, frame: str, task: str, characteristic_length: float | None) -> str:
@@ -217,6 +295,6 @@ def _unit(tree: Tree, frame: str, task: str, characteristic_length: float | None
     if characteristic_length is not None:
         return ""
     rows = task_rows(tree, task)[1]
-    columns = set(velocity_units(tree, frame).values())
+    columns = set(drive_units(tree, frame))
     power = len(rows) * ((rows[0] == "m") - (columns == {"m"}))
     return {0: "", 1: "m", 2: "m²", 3: "m³"}.get(power, f"m^{power}")

@@ -16,7 +16,7 @@ from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.configurations import quaternion_places, with_mimic_joints
-from cayley.model.constraints import check_independent
+from cayley.model.constraints import ties
 from cayley.model.tree import Tree
 
 JointLimits = Mapping[str, tuple[float, float]]
@@ -24,9 +24,6 @@ JointLimits = Mapping[str, tuple[float, float]]
 
 def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]:
     """The moving joints on which the pose of a frame in another (or in the root) depends, by number."""
-    for name in (frame, relative_to):
-        if name is not None:
-            check_independent(tree, "a workspace", name, mimics_kept=True)
     ways = [
         set(tree.path(tree.body_number(tree.frame(name).body))) for name in (frame, relative_to) if name is not None]
     between = ways[0] if relative_to is None else ways[0] ^ ways[1]
@@ -35,6 +32,12 @@ def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]
         raise ModelError(f"no joint of {tree.name} moves {frame!r}"
                          + (f" relative to {relative_to!r}" if relative_to else ""))
     return moving
+
+
+def is_tied_between(tree: Tree, frame: str, relative_to: str | None) -> bool:
+    """Whether constraints other than mimic joints tie joints between a frame and another (or the root)."""
+    between = joints_between(tree, frame, relative_to)
+    return any(not tie.joints.isdisjoint(between) for tie in ties(tree))
 
 
 def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[Array, Array]:

@@ -12,11 +12,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.drawing.sampling import joints_between, leaders, ranges
+from cayley.drawing.sampling import is_tied_between, joints_between, leaders, ranges
 from cayley.errors import ConventionError
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.model.configurations import quaternion_places, with_mimic_joints
-from cayley.model.constraints import is_tied
 
 if TYPE_CHECKING:
     from cayley.drawing.workspaces import Workspace
@@ -37,18 +36,14 @@ def contains(workspace: Workspace, points: ArrayLike, tolerance: float) -> Array
     count = min(_NEAREST, len(workspace.points))
     _, nearest = cKDTree(workspace.points).query(flat[inside], k=count)
     nearest = np.asarray(nearest).reshape(len(inside), count)
-    search = _Closed(workspace, tolerance) if _is_closed(workspace) else _Open(workspace, tolerance)
+    search = _Closed(workspace, tolerance) if is_tied_between(
+        workspace.tree, workspace.frame, workspace.relative_to) else _Open(workspace, tolerance)
     for k in range(count):
         left = np.flatnonzero(~found[inside])
         if len(left):
             starts = workspace.configurations[nearest[left, k]]
             found[inside[left]] = search.reached(flat[inside[left]], starts)
     return found.reshape(given.shape[:-1])[()]
-
-
-def _is_closed(workspace: Workspace) -> bool:
-    return any(is_tied(workspace.tree, name, mimics=False)
-               for name in (workspace.frame, workspace.relative_to) if name is not None)
 
 
 class _Open:

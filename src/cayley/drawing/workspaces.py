@@ -20,14 +20,22 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import Room, room
 from cayley.drawing.closed_sampling import Branch
-from cayley.drawing.sampling import JointLimits, free_directions, joints_between, leaders, random_configurations, ranges
+from cayley.drawing.sampling import (
+    JointLimits,
+    free_directions,
+    is_tied_between,
+    joints_between,
+    leaders,
+    random_configurations,
+    ranges,
+)
 from cayley.drawing.views import SPACE, View, view_of
 from cayley.errors import ConventionError, ModelError, SignatureError, UnsupportedError
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.singular.input_output import allowed_velocities
 from cayley.model.configurations import quaternion_places, with_mimic_joints
-from cayley.model.constraints import is_tied, ties
+from cayley.model.constraints import ties
 from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
@@ -213,7 +221,7 @@ def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int =
     """
     if samples is not None and samples < 100:
         raise SignatureError(f"a workspace needs at least 100 samples, not {samples}")
-    if any(is_tied(tree, name, mimics=False) for name in (frame, relative_to) if name is not None):
+    if is_tied_between(tree, frame, relative_to):
         return _on_a_branch(tree, frame, samples or _CLOSED_SAMPLES, seed, limits, relative_to, center, start)
     if start is not None:
         raise ConventionError(f"no loop of {tree.name} ties the joints on the way to {frame!r}: there is no branch to "

@@ -140,8 +140,10 @@ class _Curve:
         found: list[Array] = []
         stopped: list[list[str]] = []
         for k, v in np.argwhere((T[:-1] * T[1:] <= 0) & moving & (T[:-1] != 0)):
-            q = zero_ahead(lambda _, t, v=int(v): float(t[v]), path[k], T[k], self.advanced,
-                           1.001 * self.apart(path[k], path[k + 1]))
+            def speed(_: Array, t: Array, place: int = int(v)) -> float:
+                return float(t[place])
+
+            q = zero_ahead(speed, path[k], T[k], self.advanced, 1.001 * self.apart(path[k], path[k + 1]))
             if q is None:
                 continue
             near = next((j for j, other in enumerate(found) if self.apart(other, q) < _SAME), None)

@@ -35,6 +35,13 @@ def velocity_units(tree: Tree, frame: str) -> dict[int, str]:
     return units
 
 
+def column_units(tree: Tree, frame: str) -> list[str]:
+    """The units of the columns of `uniform_jacobian`, "m" or "rad"."""
+    if not is_tied(tree, frame):
+        return list(velocity_units(tree, frame).values())
+    return [velocity_labels(tree)[k][1] for k in tree.actuated_velocities]
+
+
 def made_uniform(J: Array, *, rows: Sequence[str], columns: Sequence[str],
                  characteristic_length: float | None = None) -> Array:
     """Jacobians (..., m, n) with elements of one unit. `rows` and `columns` are "m" or "rad", one for each.
@@ -71,15 +78,9 @@ def uniform_jacobian(tree: Tree, q: Array, frame: str, *, task: str | Sequence[b
     `task`: "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes.
     """
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
-    if is_tied(tree, frame):
-        names = velocity_labels(tree)
-        columns = [names[k][1] for k in tree.actuated_velocities]
-        J = actuated_jacobian(tree, q, frame, axes=axes)[chosen]
-    else:
-        units = velocity_units(tree, frame)
-        columns = list(units.values())
-        J = general_jacobian(tree, q, frame, axes=axes)[chosen][:, list(units)]
-    return made_uniform(J, rows=[ROW_UNITS[k] for k in chosen], columns=columns,
+    J = actuated_jacobian(tree, q, frame, axes=axes)[chosen] if is_tied(tree, frame) else general_jacobian(
+        tree, q, frame, axes=axes)[chosen][:, list(velocity_units(tree, frame))]
+    return made_uniform(J, rows=[ROW_UNITS[k] for k in chosen], columns=column_units(tree, frame),
                         characteristic_length=characteristic_length)
 
 
