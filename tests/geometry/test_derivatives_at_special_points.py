@@ -59,7 +59,7 @@ def test_logarithm_of_a_matrix_at_half_turns(axis):
     """
     R = rotations.matrix_from_quaternion([0.0, *axis])
     slope = rotations.rotation_vector_from_matrix.jacobian("R")(R)
-    turns = [rates.matrix_rate_from_world_velocity(R, e) for e in np.eye(3)]
+    turns = [rates.chart("matrix").rates_from_world(R, e) for e in np.eye(3)]
     along = np.stack([np.tensordot(slope, turn) for turn in turns], axis=1)
     l = rotations.rotation_vector_from_matrix(R)
     np.testing.assert_allclose(along, rates.world_velocity_map_inverse(l), rtol=0, atol=4e-15)

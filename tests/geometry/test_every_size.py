@@ -56,7 +56,7 @@ def test_derivatives_by_vector_parameters_of_every_length(size):
     for exact, kernel, arguments in (
             (exact_matrix, rot.matrix_from_vector_parameter.jacobian("c"), ()),
             (turned, rot.rotate_by_vector_parameter.jacobian("c"), (x,)),
-            (velocity, rates.angular_velocity_from_vector_parameter_rate.jacobian("c", "world"), (x,))):
+            (velocity, rates.chart("vector_parameter").velocity.jacobian("c", "world"), (x,))):
         right = exact_derivatives(exact, c)
         unit = max(abs(right.ravel())) or MP.mpf(1)
         found = kernel(c, *arguments).reshape(right.shape)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cayley.compiler.kernel import Kernel
-from cayley.geometry import former_names, inertia, motions, tensors
+from cayley.geometry import former_names, inertia, motions, rates, tensors
 
 
 def test_a_former_name_works_and_warns():
@@ -28,3 +28,24 @@ def test_a_name_that_never_was_is_refused():
 def test_every_former_kernel_has_its_own_name():
     kernels = {name: value for name, value in vars(former_names).items() if isinstance(value, Kernel)}
     assert all(value.__name__ == name for name, value in kernels.items()) and len(kernels) > 60
+
+
+@pytest.mark.parametrize("name, arguments, expected", [
+    ("angular_velocity_from_quaternion_rate", ([1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]), [1.0, 2.0, 3.0]),
+    ("angular_acceleration_from_rotation_vector_rates", ([0.0] * 3, [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]), [0.0, 0.0, 2.0]),
+    ("vector_parameter_rate_from_body_velocity", ([0.0, 0.0, 1.0], [1.0, -1.0, 0.0]), [1.0, 0.0, 0.0]),
+    ("homogeneous_second_rate_from_world_acceleration", ([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 1.0]),
+     [-0.5, 0.0, 0.0, -1.0]),
+])
+def test_the_rates_of_a_chart_have_had_names_of_their_own(name, arguments, expected):
+    with pytest.warns(DeprecationWarning, match="write chart"):
+        found = getattr(rates, name)(*arguments)
+    np.testing.assert_allclose(getattr(found, "world", found), expected, atol=1e-15)
+
+
+def test_euler_rates_have_had_names_of_their_own():
+    with pytest.warns(DeprecationWarning, match="write euler_chart"):
+        found = rates.euler_rates_from_body_velocity([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], sequence="zyx", axes="moving")
+    np.testing.assert_allclose(found, [3.0, 2.0, 1.0], atol=1e-15)
+    with pytest.raises(AttributeError):
+        _ = rates.angular_velocity_from_nothing_rate

@@ -13,8 +13,8 @@ from scipy.special import ellipj, ellipkinc
 
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.geometry import inertia as ci
+from cayley.geometry.rates import chart
 from cayley.geometry.rates.integration import integrate_attitude
-from cayley.geometry.rates.vector_parameter_rates import vector_parameter_rate_from_body_velocity
 from cayley.geometry.tensors import hat
 from geometry import formulas_of_inertia as fi
 
@@ -249,7 +249,7 @@ def test_three_forms_of_the_controlled_attitude_agree(seed, m):
     dc = velocity.vector_parameter_rate
     ddc = ci.vector_parameter_acceleration(J, B, c, dc, u)
     step = 1e-6  # dc along the motion: its derivative is ddc
-    ahead, behind = (vector_parameter_rate_from_body_velocity(c + h * dc, w + h * velocity.angular_acceleration)
+    ahead, behind = (chart("vector_parameter").rates_from_body(c + h * dc, w + h * velocity.angular_acceleration)
                      for h in (step, -step))
     close((ahead - behind) / (2 * step), ddc, 1e-6)
 
@@ -282,7 +282,7 @@ def test_three_forms_give_the_same_motion():
                          np.concatenate([w0, c0]))
     by_momentum = solved(lambda t, y: np.concatenate(ci.momentum_state_rates.unchecked(J, B, y[:3], y[3:], u(t))),
                          np.concatenate([J @ w0, c0]))
-    dc0 = vector_parameter_rate_from_body_velocity(c0, w0)
+    dc0 = chart("vector_parameter").rates_from_body(c0, w0)
     by_rates = solved(
         lambda t, y: np.concatenate([y[3:], ci.vector_parameter_acceleration.unchecked(J, B, y[:3], y[3:], u(t))]),
         np.concatenate([c0, dc0]))

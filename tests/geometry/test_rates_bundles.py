@@ -55,9 +55,9 @@ def test_group_laws_in_homogeneous_form(h1, w1, h2, w2):
     nothing = cr.compose_moving_homogeneous(h1, w1, *cr.inverse_of_moving_homogeneous(h1, w1))
     close(matrix_of(nothing.attitude), np.eye(3))
     close(nothing.velocity, 0.0, 10)
-    dh1, dh2 = cr.homogeneous_rate_from_world_velocity(h1, w1), cr.homogeneous_rate_from_world_velocity(h2, w2)
+    dh1, dh2 = cr.chart("homogeneous").rates_from_world(h1, w1), cr.chart("homogeneous").rates_from_world(h2, w2)
     changing = cr.compose_changing_homogeneous(h1, dh1, h2, dh2)
-    close(cr.angular_velocity_from_homogeneous_rate(*changing).world, found.velocity)
+    close(cr.chart("homogeneous").velocity(*changing).world, found.velocity)
 
 
 @pytest.mark.spec("S0-21")
@@ -66,11 +66,11 @@ def test_the_two_laws_agree(c1, dc1, c2, dc2):
     """(c, dc) and (c, w) are the same group, through w = 2 (dc + c x dc)/(1 + c.c)."""
     assume(abs(1 - c1 @ c2) > 0.05)
     changing = cr.compose_changing_vector_parameters(c1, dc1, c2, dc2)
-    w1, w2 = (cr.angular_velocity_from_vector_parameter_rate(c, dc).world for c, dc in ((c1, dc1), (c2, dc2)))
+    w1, w2 = (cr.chart("vector_parameter").velocity(c, dc).world for c, dc in ((c1, dc1), (c2, dc2)))
     moving = cr.compose_moving_vector_parameters(c1, w1, c2, w2)
     close(changing.attitude, moving.attitude)
     size = 1 + np.linalg.norm(changing.attitude)
-    close(cr.angular_velocity_from_vector_parameter_rate(*changing).world, moving.velocity, 10 * size**2)
+    close(cr.chart("vector_parameter").velocity(*changing).world, moving.velocity, 10 * size**2)
 
 
 @pytest.mark.spec("S0-21")

@@ -1,7 +1,6 @@
 """Euler rates and angular velocity: all twelve sequences, moving and fixed axes, against rotations in 60 digits."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
@@ -34,6 +33,12 @@ def euler_curve(sequence, axes, angles):
 TRIPLES = ([0.3, 0.7, -1.1], [-2.0, 2.5, 3.0], [np.pi, 1.0, 0.0])
 
 
+def kernels_of(sequence, axes):
+    """The map to angular velocities, and then the kernels in the order of the fields."""
+    found = cr.euler_chart(sequence, axes=axes)
+    return found.velocity_map, *found.kernels[:-1]
+
+
 def check_all(sequence, axes, velocity_map, velocity, acceleration, from_world, from_body, second_from_world,
               second_from_body):
     """The seven functions against the motion in 60 digits."""
@@ -57,11 +62,7 @@ def check_all(sequence, axes, velocity_map, velocity, acceleration, from_world, 
 @pytest.mark.parametrize("sequence, axes",
                          [*((s, "moving") for s in SEQUENCES), ("zyz", "fixed"), ("xyz", "fixed"), ("zxy", "fixed")])
 def test_euler_rates_of_every_sequence(sequence, axes):
-    functions = (cr.world_velocity_map_of_euler, cr.angular_velocity_from_euler_rates,
-                 cr.angular_acceleration_from_euler_rates, cr.euler_rates_from_world_velocity,
-                 cr.euler_rates_from_body_velocity, cr.euler_second_rates_from_world_acceleration,
-                 cr.euler_second_rates_from_body_acceleration)
-    check_all(sequence, axes, *(partial(function, sequence=sequence, axes=axes) for function in functions))
+    check_all(sequence, axes, *kernels_of(sequence, axes))
 
 
 @pytest.mark.spec("S3-19")
@@ -70,14 +71,14 @@ def test_euler_rates_about_fixed_axes(sequence):
     """The text of the kernels, not compiled: that the back ends agree is shown elsewhere, and 84 compilations take
     long.
     """
-    check_all(sequence, "fixed", *(k.reference for k in cr.euler_rate_kernels(sequence, axes="fixed")))
+    check_all(sequence, "fixed", *(k.reference for k in kernels_of(sequence, "fixed")))
 
 
 @pytest.mark.spec("S3-19")
 def test_euler_rates_worked_example():
     """Spec W3-04."""
     options = {"sequence": "zyz", "axes": "moving"}
-    found = cr.angular_velocity_from_euler_rates([0.3, 0.7, 5.0], [0.4, -0.9, 1.3], **options)
+    found = cr.euler_chart(**options).velocity([0.3, 0.7, 5.0], [0.4, -0.9, 1.3])
     np.testing.assert_allclose(found.world, [1.0660462486, -0.6123096929, 1.3942948435], atol=1e-9)
     Omega = cr.world_velocity_map_of_euler([0.3, 0.7, 5.0], **options)
     np.testing.assert_allclose(np.linalg.det(Omega), -0.6442176872, atol=1e-9)
@@ -85,7 +86,7 @@ def test_euler_rates_worked_example():
     np.testing.assert_allclose(Omega, [[0, -sp, st_ * cp], [0, cp, st_ * sp], [1, 0, ct]], atol=1e-15)
     inverse = [[-cp * ct / st_, -sp * ct / st_, 1], [-sp, cp, 0], [cp / st_, sp / st_, 0]]
     w = np.array([0.2, -0.5, 0.9])
-    np.testing.assert_allclose(cr.euler_rates_from_world_velocity([0.3, 0.7, 5.0], w, **options), inverse @ w,
+    np.testing.assert_allclose(cr.euler_chart(**options).rates_from_world([0.3, 0.7, 5.0], w), inverse @ w,
                                atol=1e-14)
 
 
@@ -96,21 +97,21 @@ def test_euler_rates_worked_example():
 def test_euler_singularities(sequence, middle, axes):
     """There is no inverse; the message names a direction that no rates reach, and the map itself is still right."""
     angles = np.array([[0.3, 0.7, 0.1], [0.3, middle, 0.1]])
-    for function, extra in ((cr.euler_rates_from_world_velocity, 1), (cr.euler_rates_from_body_velocity, 1),
-                            (cr.euler_second_rates_from_world_acceleration,
-                             2), (cr.euler_second_rates_from_body_acceleration, 2)):
+    here = cr.euler_chart(sequence, axes=axes)
+    for function, extra in ((here.rates_from_world, 1), (here.rates_from_body, 1), (here.accelerations_from_world, 2),
+                            (here.accelerations_from_body, 2)):
         with pytest.raises(SingularityError,
                            match=f"{sequence} angles 1 of the batch about {axes} axes are singular") as caught:
-            function(angles, *[np.ones(3)] * extra, sequence=sequence, axes=axes)
+            function(angles, *[np.ones(3)] * extra)
     lost = np.array(json.loads(str(caught.value).split("along ")[1].split(";")[0]))
     Omega = cr.world_velocity_map_of_euler(angles[1], sequence=sequence, axes=axes)
     assert np.max(np.abs(lost @ Omega)) < 1e-5 and abs(np.linalg.norm(lost) - 1) < 1e-5
     rates, _, (R, dR, _) = euler_curve(sequence, axes, angles[1])
-    close(cr.angular_velocity_from_euler_rates(angles[1], rates, sequence=sequence, axes=axes).world, vee(dR @ R.T))
+    close(here.velocity(angles[1], rates).world, vee(dR @ R.T))
 
 
 def test_euler_conventions_are_named():
     with pytest.raises(ConventionError):
-        cr.angular_velocity_from_euler_rates([0, 0, 0], [0, 0, 0], sequence="zzy", axes="moving")
+        cr.euler_chart("zzy", axes="moving")
     with pytest.raises(ConventionError):
-        cr.angular_velocity_from_euler_rates([0, 0, 0], [0, 0, 0], sequence="zyz", axes="rotating")
+        cr.euler_chart("zyz", axes="rotating")

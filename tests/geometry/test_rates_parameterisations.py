@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry import rates as cr
+from cayley.geometry.rotations import rotate_by_spinor
 from cayley.geometry.tensors.cross import hat, vee
 from geometry import exact_motions as em
 from geometry.exact_rotations import MP, attitude, half_turns, matrix_of
@@ -35,10 +36,10 @@ def close(found, expected, size=1.0, tolerance=1e-13):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * max(size, np.max(np.abs(expected))))
 
 
-def functions(chart):
-    return (getattr(cr, f"angular_velocity_from_{chart}_rate"), getattr(cr, f"angular_acceleration_from_{chart}_rates"),
-            {frame: getattr(cr, f"{chart}_rate_from_{frame}_velocity") for frame in ("world", "body")},
-            {frame: getattr(cr, f"{chart}_second_rate_from_{frame}_acceleration") for frame in ("world", "body")})
+def functions(name):
+    found = cr.chart(name)
+    return (found.velocity, found.acceleration, {"world": found.rates_from_world, "body": found.rates_from_body},
+            {"world": found.accelerations_from_world, "body": found.accelerations_from_body})
 
 
 @pytest.mark.spec("S0-03", "S0-06", "S0-10", "S2-21")
@@ -79,37 +80,36 @@ def test_rates_of_the_vector_parameter():
 def test_a_changing_norm_has_no_part_in_the_rotation():
     curve = em.curve(half_turns()[7])
     h, dh, ddh = em.rates(lambda t: em.homogeneous(curve.at(t), 2 + MP.sin(3 * t)))
-    found = cr.angular_velocity_from_homogeneous_rate(h, dh)
+    found = cr.chart("homogeneous").velocity(h, dh)
     close(found.world, curve.world[0])
     close(found.stretch, 1.5)
-    close(cr.angular_acceleration_from_homogeneous_rates(h, dh, ddh).body, curve.body[1])
+    close(cr.chart("homogeneous").acceleration(h, dh, ddh).body, curve.body[1])
 
 
 @pytest.mark.spec("S0-06", "S0-10")
 @given(unit_quaternions(), vectors())
 def test_the_norm_is_kept_and_the_frames_agree(q, w):
-    dq = cr.quaternion_rate_from_world_velocity(q, w)
+    dq = cr.chart("quaternion").rates_from_world(q, w)
     assert abs(q @ dq) <= 1e-14 * (1 + np.linalg.norm(w))
     R = Rotation.from_quat(q, scalar_first=True).as_matrix()
-    close(cr.quaternion_rate_from_body_velocity(q, R.T @ w), dq)
-    back = cr.angular_velocity_from_quaternion_rate(q, dq)
+    close(cr.chart("quaternion").rates_from_body(q, R.T @ w), dq)
+    back = cr.chart("quaternion").velocity(q, dq)
     close(back.world, w)
     close(back.body, R.T @ w)
     psi = np.array([[q[3], q[0]], [q[1], q[2]]])
-    close(cr.spinor_rate_from_world_velocity(psi, w), [[dq[3], dq[0]], [dq[1], dq[2]]])
-    close(cr.rotate_by_spinor(psi, w), R @ w)
+    close(cr.chart("spinor").rates_from_world(psi, w), [[dq[3], dq[0]], [dq[1], dq[2]]])
+    close(rotate_by_spinor(psi, w), R @ w)
 
 
 @given(homogeneous_forms(), vectors(), vectors())
 def test_homogeneous_forms_of_every_size(h, w, dw):
     size = np.linalg.norm(h)
-    dh, ddh = cr.homogeneous_rate_from_world_velocity(h,
-                                                      w), cr.homogeneous_second_rate_from_world_acceleration(h, w, dw)
-    found = cr.angular_velocity_from_homogeneous_rate(h, dh)
+    dh, ddh = cr.chart("homogeneous").rates_from_world(h, w), cr.chart("homogeneous").accelerations_from_world(h, w, dw)
+    found = cr.chart("homogeneous").velocity(h, dh)
     close(found.world, w)
     assert abs(found.stretch) <= 1e-14 * (1 + np.linalg.norm(w))
-    close(cr.angular_acceleration_from_homogeneous_rates(h, dh, ddh).world, dw, 1 + w @ w)
-    close(cr.homogeneous_rate_from_world_velocity(h / size, w), dh / size)
+    close(cr.chart("homogeneous").acceleration(h, dh, ddh).world, dw, 1 + w @ w)
+    close(cr.chart("homogeneous").rates_from_world(h / size, w), dh / size)
 
 
 @pytest.mark.spec("S0-03")
@@ -125,7 +125,7 @@ def test_hat_and_vee(a, b):
 def test_measured_rates_of_matrices(R, w, noise):
     """What is not tangent is reported, and what is projected away is exactly that."""
     dR = np.cross(w, R.T).T
-    found = cr.angular_velocity_from_matrix_rate(R, dR)
+    found = cr.chart("matrix").velocity(R, dR)
     close(found.world, w)
     close(R @ found.body, w)
     assert found.defect <= 1e-13 * (1 + np.linalg.norm(w))
@@ -133,7 +133,7 @@ def test_measured_rates_of_matrices(R, w, noise):
 
     symmetric = np.reshape(noise, (3, 3)) + np.reshape(noise, (3, 3)).T
     noisy = dR + symmetric @ R
-    found = cr.angular_velocity_from_matrix_rate(R, noisy)
+    found = cr.chart("matrix").velocity(R, noisy)
     close(found.world, w)
     close(found.defect, np.max(np.abs(symmetric)))
     close(cr.tangent_matrix_rate(R, noisy), dR)
@@ -149,7 +149,7 @@ def test_angular_velocity_by_differences():
         return (Rotation.from_rotvec(np.array([0.3, -0.8, 0.5]) * t) * Rotation.from_rotvec([0, 0, t * t])).as_matrix()
     t, h = 0.7, 1e-5
     dR = (R(t + h) - R(t - h)) / (2 * h)
-    found = cr.angular_velocity_from_matrix_rate(R(t), dR)
+    found = cr.chart("matrix").velocity(R(t), dR)
     exact = np.array([0.3, -0.8, 0.5
                       ]) + Rotation.from_rotvec(np.array([0.3, -0.8, 0.5]) * t).as_matrix() @ [0, 0, 2 * t]
     np.testing.assert_allclose(found.world, exact, atol=1e-9)
@@ -160,9 +160,9 @@ def test_angular_velocity_by_differences():
 @pytest.mark.parametrize("bad, message", [(np.diag([1.0, 1.0, -1.0]), "reflection"), (1.1 * np.eye(3), "scaled"),
                                           (np.full((3, 3), np.nan), "NaN")])
 def test_what_is_not_a_rotation_is_refused(bad, message):
-    for function, arguments in ((cr.angular_velocity_from_matrix_rate,
-                                 [np.eye(3)]), (cr.matrix_rate_from_world_velocity, [np.ones(3)]),
-                                (cr.angular_acceleration_from_matrix_rates, [np.eye(3), np.eye(3)])):
+    for function, arguments in ((cr.chart("matrix").velocity,
+                                 [np.eye(3)]), (cr.chart("matrix").rates_from_world, [np.ones(3)]),
+                                (cr.chart("matrix").acceleration, [np.eye(3), np.eye(3)])):
         with pytest.raises(GeometryError, match=message):
             function(bad, *arguments)
 
@@ -173,23 +173,23 @@ def test_the_element_of_a_batch_is_named():
     with pytest.raises(GeometryError, match=r"dR 2 of the batch .* is 1, 1e-08 is allowed"):
         cr.check_matrix_rate(R, dR)
     with pytest.raises(GeometryError, match="quaternion 1 of the batch"):
-        cr.quaternion_rate_from_world_velocity([[1, 0, 0, 0], [2, 0, 0, 0]], [0, 0, 1])
+        cr.chart("quaternion").rates_from_world([[1, 0, 0, 0], [2, 0, 0, 0]], [0, 0, 1])
     with pytest.raises(GeometryError):
-        cr.homogeneous_rate_from_world_velocity(np.zeros(4), np.ones(3))
+        cr.chart("homogeneous").rates_from_world(np.zeros(4), np.ones(3))
     with pytest.raises(GeometryError, match="spinor"):
-        cr.spinor_rate_from_body_velocity(np.ones((2, 2)), np.ones(3))
+        cr.chart("spinor").rates_from_body(np.ones((2, 2)), np.ones(3))
 
 
 @pytest.mark.parametrize("angle", [2 * np.pi, 4 * np.pi, -2 * np.pi])
 def test_full_turns_of_the_rotation_vector_are_singular(angle):
     l = angle * np.array([1.0, 2.0, 2.0]) / 3
-    for function, arguments in ((cr.rotation_vector_rate_from_world_velocity,
-                                 1), (cr.rotation_vector_rate_from_body_velocity,
-                                      1), (cr.rotation_vector_second_rate_from_world_acceleration, 2),
+    for function, arguments in ((cr.chart("rotation_vector").rates_from_world,
+                                 1), (cr.chart("rotation_vector").rates_from_body,
+                                      1), (cr.chart("rotation_vector").accelerations_from_world, 2),
                                 (cr.world_velocity_map_inverse, 0)):
         with pytest.raises(SingularityError, match="full turn"):
             function(l, *[np.ones(3)] * arguments)
-    close(cr.angular_velocity_from_rotation_vector_rate(l, l).world, l)
+    close(cr.chart("rotation_vector").velocity(l, l).world, l)
 
 
 @given(st.tuples(*[st.floats(-3.5, 3.5)] * 3).map(np.array))

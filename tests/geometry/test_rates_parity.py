@@ -2,11 +2,12 @@
 
 import pytest
 
-from cayley.geometry.rates import matrix_rates, quaternion_rates, spinor_rates, vector_parameter_rates
+from cayley.geometry.rates import chart, charts
 from compiler.parity import check_parity
 from geometry.motion_samples import has_small_jacobians, kernels_of, sample_arguments
 
-KERNELS = kernels_of(matrix_rates, quaternion_rates, spinor_rates, vector_parameter_rates)
+NAMES = ("matrix", "quaternion", "homogeneous", "spinor", "rotation_vector", "vector_parameter")
+KERNELS = [*kernels_of(charts), *(k for name in NAMES for k in chart(name).kernels)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from cayley.geometry.rates import rotation_vector_rates, tangent_bundle, tangent_pairs
+from cayley.geometry.rates import tangent_bundle, tangent_pairs
 from compiler.parity import check_parity
 from geometry.motion_samples import has_small_jacobians, kernels_of, sample_arguments
 
-KERNELS = kernels_of(rotation_vector_rates, tangent_bundle, tangent_pairs)
+KERNELS = kernels_of(tangent_bundle, tangent_pairs)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)

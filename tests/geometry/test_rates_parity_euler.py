@@ -5,10 +5,10 @@ axes.
 import numpy as np
 import pytest
 
-from cayley.geometry.rates import euler_rate_kernels
+from cayley.geometry.rates import euler_chart
 from compiler.parity import check_parity
 
-KERNELS = [*euler_rate_kernels("zyz", axes="moving"), *euler_rate_kernels("zxy", axes="fixed")]
+KERNELS = [*euler_chart("zyz", axes="moving").kernels, *euler_chart("zxy", axes="fixed").kernels]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)

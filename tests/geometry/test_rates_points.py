@@ -203,7 +203,7 @@ def test_instantaneous_screw_from_vector_parameters(c, dc, p, dp):
 @pytest.mark.spec("S0-31")
 @given(homogeneous_forms(), vectors(), vectors(), vectors())
 def test_instantaneous_screw_through_half_turns(h, w, p, dp):
-    dh = cr.homogeneous_rate_from_world_velocity(h, w)
+    dh = cr.chart("homogeneous").rates_from_world(h, w)
     assume(np.linalg.norm(w) > 1e-2)
     found, right = cr.instantaneous_screw_from_homogeneous(h, dh, p, dp), cr.instantaneous_screw(w, dp, p)
     close(found.point, right.point, 1e4)

@@ -78,7 +78,7 @@ def test_the_longest_vector_parameters_in_sixty_digits(c):
     np.testing.assert_allclose(motions.pose_from_vector_parameter(c, x)[:3, :3], R, rtol=0, atol=6e-16)
     np.testing.assert_allclose(motions.pose_from_dual_vector_parameter([c, x])[:3, :3], R, rtol=0, atol=6e-16)
     assert fm.screw_from_vector_parameter(c, x).angle == pytest.approx(float(2 * MP.atan(size)), rel=1e-15)
-    rate = rates.angular_velocity_from_vector_parameter_rate(c, x)
+    rate = rates.chart("vector_parameter").velocity(c, x)
     across = [exact[1] * 3 + exact[2] * 2, exact[2] - 3 * exact[0], -2 * exact[0] - exact[1]]  # c x (1, -2, 3)
     expected = [float(2 * (MP.mpf(float(a)) + b) / square) for a, b in zip(x, across, strict=True)]
     np.testing.assert_allclose(rate.world, expected, rtol=0, atol=1e-15 * np.abs(expected).max())
@@ -122,8 +122,8 @@ CONSUMERS = {
     "dual, right": lambda c: motions.compose_dual_vector_parameters(np.zeros(
         (2, 3)), np.stack([c, np.zeros_like(c)], axis=-2)),
     "point": lambda c: fm.motion_of_point_from_vector_parameter(c, X, X, X, X, X, X),
-    "rate": lambda c: rates.angular_velocity_from_vector_parameter_rate(c, X),
-    "rates": lambda c: rates.angular_acceleration_from_vector_parameter_rates(c, X, X),
+    "rate": lambda c: rates.chart("vector_parameter").velocity(c, X),
+    "rates": lambda c: rates.chart("vector_parameter").acceleration(c, X, X),
     "moving, left": lambda c: rates.compose_moving_vector_parameters(c, X, 0 * X, X),
     "moving, right": lambda c: rates.compose_moving_vector_parameters(0 * X, X, c, X),
     "changing, left": lambda c: rates.compose_changing_vector_parameters(c, X, 0 * X, X),

@@ -35,11 +35,10 @@ def part_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
         try:
             return get(name)
         except AttributeError:
-            formulas = vars(import_module("cayley.geometry.former_names"))
-            if name.startswith("_") or name not in formulas:
+            found, instead = import_module("cayley.geometry.former_names").former(name)
+            if found is None:
                 raise
-        warnings.warn(f"`{package}.{name}` goes with the next version: its formula in cayley/geometry/former_names.py "
-                      "is short enough to be written where it is needed", DeprecationWarning, stacklevel=2)
-        return formulas[name]
+        warnings.warn(f"`{package}.{name}` goes with the next version: {instead}", DeprecationWarning, stacklevel=2)
+        return found
 
     return get_or_former, names

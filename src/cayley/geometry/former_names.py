@@ -5,8 +5,10 @@ Each follows from NumPy or from other functions of the package in one line: `T @
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from itertools import combinations, combinations_with_replacement
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +37,7 @@ from cayley.geometry.motions.screws import (
     twist_from_pose,
 )
 from cayley.geometry.pose import Pose
+from cayley.geometry.rates.charts import chart, euler_chart
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.homogeneous import (
     check_homogeneous,
@@ -65,6 +68,34 @@ from cayley.geometry.tensors.decomposition import isotropic_part
 from cayley.geometry.tensors.invariants import scalar_invariants
 from cayley.geometry.tensors.products import LEVI_CIVITA, vector_triple_matrix
 from cayley.geometry.tensors.projections import check_direction, perpendicular_part
+
+_RATES = {  # of a chart: what the former names were, and the kernel of the chart that they are
+    r"angular_velocity_from_(\w+)_rates?": "velocity",
+    r"angular_acceleration_from_(\w+)_rates": "acceleration",
+    r"(\w+)_second_rates?_from_(world|body)_acceleration": "accelerations_from_",
+    r"(\w+)_rates?_from_(world|body)_velocity": "rates_from_",
+}
+
+
+def former(name: str) -> tuple[Any, str]:
+    """What a former name stands for, None if it is none, and what to write instead of it."""
+    for pattern, field in _RATES.items():
+        found = re.fullmatch(pattern, name)
+        if found and found[1] in ("matrix", "quaternion", "homogeneous", "spinor", "rotation_vector",
+                                  "vector_parameter", "euler"):
+            field += found[2] if len(found.groups()) > 1 else ""
+            if found[1] == "euler":
+                return _of_euler(field), f"write euler_chart(sequence, axes=...).{field}"
+            return getattr(chart(found[1]), field), f'write chart("{found[1]}").{field}'
+    if name == "euler_rate_kernels":
+        return euler_chart, "write euler_chart"
+    known = not name.startswith("_") and getattr(globals().get(name), "__module__", None) == __name__
+    return (globals()[name] if known else None,
+            "its formula in cayley/geometry/former_names.py is short enough to be written where it is needed")
+
+
+def _of_euler(field: str) -> Callable[..., Any]:
+    return lambda *arguments, sequence, axes: getattr(euler_chart(sequence, axes=axes), field)(*arguments)
 
 
 def dyad_basis(frame: Array | None = None) -> Array:

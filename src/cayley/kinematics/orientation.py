@@ -23,7 +23,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import Symbols
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.errors import ConventionError
-from cayley.geometry.rates.rotation_vector_rates import world_velocity_map_inverse
+from cayley.geometry.rates.charts import world_velocity_map_inverse
 from cayley.geometry.rotations.euler import SEQUENCES, euler_kernels
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion

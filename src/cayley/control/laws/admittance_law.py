@@ -21,10 +21,7 @@ from cayley.control.gains import matrix_of
 from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
-from cayley.geometry.rates.rotation_vector_rates import (
-    angular_acceleration_from_rotation_vector_rates,
-    angular_velocity_from_rotation_vector_rate,
-)
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.forward import frame_pose
 from cayley.model.tree import Tree
@@ -78,8 +75,8 @@ def admittance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, da
         turn = matrix_from_rotation_vector.unchecked(x.offset[-3:])
         w = turn @ u.nominal_rate[-3:]
         dw = turn @ u.nominal_acceleration[-3:]
-        own = angular_velocity_from_rotation_vector_rate.unchecked(x.offset[-3:], x.offset_rate[-3:]).world
-        change = angular_acceleration_from_rotation_vector_rates.unchecked(
+        own = chart("rotation_vector").velocity.unchecked(x.offset[-3:], x.offset_rate[-3:]).world
+        change = chart("rotation_vector").acceleration.unchecked(
             x.offset[-3:], x.offset_rate[-3:], acceleration[-3:]).world
         pose = np.concatenate([np.concatenate([turn @ u.nominal[:3, :3], point[:, None]], axis=1),
                                np.array([[0.0, 0.0, 0.0, 1.0]])])

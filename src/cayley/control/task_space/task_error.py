@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
 from cayley.errors import UnsupportedError
-from cayley.geometry.rates.rotation_vector_rates import world_velocity_map_inverse
+from cayley.geometry.rates.charts import world_velocity_map_inverse
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.forward import frame_pose

@@ -18,8 +18,8 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.tensors import check_invertible_inertia
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rates.half_turns import half_turns_of
-from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
 from cayley.geometry.rotations.homogeneous import (
     homogeneous_from_matrix,
     matrix_from_homogeneous,
@@ -114,7 +114,7 @@ def simulate_attitude(inertia: ArrayLike, angular_velocity: ArrayLike, times: Ar
 
 def _rate(J: Array, torque: Torque | None) -> Callable[[float, Array], Array]:
     accelerate = angular_acceleration_from_torque.unchecked
-    turn = homogeneous_rate_from_body_velocity.unchecked
+    turn = chart("homogeneous").rates_from_body.unchecked
 
     def rate(t: float, y: Array) -> Array:
         w = y[:3].copy()

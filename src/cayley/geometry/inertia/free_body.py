@@ -20,7 +20,7 @@ from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torq
 from cayley.geometry.inertia.consistency import check_mass_properties
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import check_invertible_inertia
-from cayley.geometry.rates.quaternion_rates import homogeneous_rate_from_body_velocity
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous, normalize_homogeneous
 from cayley.ordinary_equations import integrate
 from cayley.showing import brief
@@ -90,7 +90,7 @@ def simulate_body(body: MassProperties, start: BodyState, times: ArrayLike, *,
     if body.mass == 0:
         raise GeometryError("a body without mass has no acceleration: give it mass, or simulate its attitude alone")
     accelerate = angular_acceleration_from_torque.unchecked
-    turn = homogeneous_rate_from_body_velocity.unchecked
+    turn = chart("homogeneous").rates_from_body.unchecked
     zero = np.zeros(3)
 
     def rate(t: float, y: Array) -> Array:

@@ -20,12 +20,10 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.inertia.body_dynamics import angular_acceleration_from_torque
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
-from cayley.geometry.rates.vector_parameter_rates import (
-    angular_velocity_from_vector_parameter_rate,
-    vector_parameter_rate_from_body_velocity,
-    vector_parameter_second_rate_from_body_acceleration,
-)
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.vector_parameter import check_vector_parameter
+
+_CHART = chart("vector_parameter")
 
 
 class VelocityState(NamedTuple):
@@ -75,7 +73,7 @@ def attitude_rates(J: Array, B: Array, w: Array, c: Array, u: Array) -> Velocity
     >>> attitude_rates(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0], [3.0]).vector_parameter_rate
     array([0., 0., 1.])
     """
-    return VelocityState(angular_acceleration_from_torque(J, w, B @ u), vector_parameter_rate_from_body_velocity(c, w))
+    return VelocityState(angular_acceleration_from_torque(J, w, B @ u), _CHART.rates_from_body(c, w))
 
 
 @kernel("(3,3),(3)->(3)", check=check_invertible_inertia)
@@ -97,7 +95,7 @@ def momentum_state_rates(J: Array, B: Array, x: Array, c: Array, u: Array) -> Mo
     array([3., 0., 0.])
     """
     return MomentumState(
-        momentum_drift(J, x) + B @ u, vector_parameter_rate_from_body_velocity(c,
+        momentum_drift(J, x) + B @ u, _CHART.rates_from_body(c,
                                                                                inverse_inertia(J) @ x))
 
 
@@ -114,5 +112,5 @@ def vector_parameter_acceleration(J: Array, B: Array, c: Array, dc: Array, u: Ar
     >>> vector_parameter_acceleration(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0])
     array([1.5, 0. , 0. ])
     """
-    w = angular_velocity_from_vector_parameter_rate(c, dc).body
-    return vector_parameter_second_rate_from_body_acceleration(c, w, angular_acceleration_from_torque(J, w, B @ u))
+    w = _CHART.velocity(c, dc).body
+    return _CHART.accelerations_from_body(c, w, angular_acceleration_from_torque(J, w, B @ u))

@@ -11,11 +11,8 @@ from typing import NamedTuple
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rates.points import acceleration_of_body_point, velocity_of_body_point
-from cayley.geometry.rates.quaternion_rates import (
-    angular_acceleration_from_homogeneous_rates,
-    angular_velocity_from_homogeneous_rate,
-)
 from cayley.geometry.rotations.homogeneous import (
     rotate_by_homogeneous,
 )
@@ -42,6 +39,6 @@ def motion_of_point(h: Array, dh: Array, ddh: Array, p: Array, dp: Array, ddp: A
     array([-4.,  0.,  0.])
     """
     arm = rotate_by_homogeneous.unchecked(h, point)
-    w = angular_velocity_from_homogeneous_rate.unchecked(h, dh).world
-    dw = angular_acceleration_from_homogeneous_rates.unchecked(h, dh, ddh).world
+    w = chart("homogeneous").velocity.unchecked(h, dh).world
+    dw = chart("homogeneous").acceleration.unchecked(h, dh, ddh).world
     return PointMotion(arm + p, velocity_of_body_point(dp, w, arm), acceleration_of_body_point(ddp, w, dw, arm))

@@ -22,7 +22,7 @@ from cayley.errors import GeometryError
 from cayley.geometry.batch import digits_of
 from cayley.geometry.motions.composition import turn_about_line
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
-from cayley.geometry.rates.rotation_vector_rates import world_velocity_map, world_velocity_map_inverse
+from cayley.geometry.rates.charts import world_velocity_map, world_velocity_map_inverse
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix, normalize_homogeneous
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion

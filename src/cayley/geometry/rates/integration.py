@@ -19,11 +19,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError
 from cayley.geometry.rates.centred_charts import ChartSpan, Walk, evaluate, half_turns, walk_centred
-from cayley.geometry.rates.quaternion_rates import (
-    homogeneous_rate_from_body_velocity,
-    homogeneous_rate_from_world_velocity,
-)
-from cayley.geometry.rates.vector_parameter_rates import vector_parameter_rate_from_body_velocity
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.homogeneous import (
     compose_homogeneous,
     homogeneous_from_matrix,
@@ -121,7 +117,8 @@ def _checked(angular_velocity: Callable[..., ArrayLike]) -> Callable[[float], Ar
 
 def _walk_homogeneous(velocity: AngularVelocity, h: Array, start: float, end: float, frame: Frame,
                       solve: Callable[..., Integrated]) -> Walk:
-    rate = (homogeneous_rate_from_world_velocity if frame == "world" else homogeneous_rate_from_body_velocity).unchecked
+    form = chart("homogeneous")
+    rate = (form.rates_from_world if frame == "world" else form.rates_from_body).unchecked
     found = solve(lambda t, y: rate(y, velocity(t)), h, (start, end)).checked("the attitude")
     span = ChartSpan(start, end, h, found.dense, found.steps)
     drift = np.max(np.abs(np.linalg.norm(found.dense(found.steps), axis=-1) - 1))
@@ -143,7 +140,7 @@ def _centred_rate(velocity: AngularVelocity, reference: Array, frame: Frame) -> 
         w = velocity(t)
         if frame == "world":  # to the axes of the reference, then to the body's
             w = rotate_by_homogeneous.unchecked(np.concatenate([[1.0], -c]), rotate_by_homogeneous.unchecked(back, w))
-        return vector_parameter_rate_from_body_velocity(c, w)
+        return chart("vector_parameter").rates_from_body(c, w)
 
     return rate
 

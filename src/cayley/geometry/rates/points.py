@@ -15,7 +15,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
-from cayley.geometry.rates.matrix_rates import acceleration_matrix
+from cayley.geometry.rates.charts import acceleration_matrix
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.scaling import largest_component, scaling

@@ -15,8 +15,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
-from cayley.geometry.rates.quaternion_rates import angular_velocity_from_homogeneous_rate
-from cayley.geometry.rates.vector_parameter_rates import angular_velocity_from_vector_parameter_rate
+from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
 from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 from cayley.geometry.scaling import direction
@@ -68,7 +67,7 @@ def instantaneous_screw_from_vector_parameter(c: Array, dc: Array, p: Array, dp:
     >>> float(screw.angular_speed), float(screw.pitch), screw.point
     (2.0, 2.0, array([0., 0., 0.]))
     """
-    return instantaneous_screw(angular_velocity_from_vector_parameter_rate(c, dc).world, dp, p)
+    return instantaneous_screw(chart("vector_parameter").velocity(c, dc).world, dp, p)
 
 
 @kernel("(4),(4),(3),(3)->(3),(3),(3),(),(),()", check=check_nonzero_quaternion)
@@ -80,4 +79,4 @@ def instantaneous_screw_from_homogeneous(h: Array, dh: Array, p: Array, dp: Arra
     >>> float(screw.angular_speed), float(screw.pitch)
     (2.0, 2.0)
     """
-    return instantaneous_screw(angular_velocity_from_homogeneous_rate.unchecked(h, dh).world, dp, p)
+    return instantaneous_screw(chart("homogeneous").velocity.unchecked(h, dh).world, dp, p)
