@@ -5,7 +5,7 @@ import pytest
 
 from cayley.errors import ConventionError, UnreachableError
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
-from cayley.kinematics.constraints.generic_mobility import mobility
+from cayley.kinematics.constraints.structure import mobility
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.loops.closing import close
 from cayley.model.catalogue import load_robot

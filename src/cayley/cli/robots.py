@@ -71,7 +71,7 @@ def _summary(tree: Tree) -> dict[str, Any]:
 def _mobility(tree: Tree) -> int | None:
     """The degrees of freedom; None if no configuration was found that closes the loops."""
     from cayley.errors import UnreachableError
-    from cayley.kinematics.constraints.generic_mobility import mobility
+    from cayley.kinematics.constraints.structure import mobility
     try:
         return mobility(tree)
     except UnreachableError:

@@ -31,9 +31,9 @@ from cayley.drawing.sampling import (
 )
 from cayley.drawing.views import SPACE, View, view_of
 from cayley.errors import ConventionError, ModelError, SignatureError, UnsupportedError
+from cayley.kinematics.constraints.space import allowed_velocities
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
-from cayley.kinematics.singular.input_output import allowed_velocities
 from cayley.model.configurations import quaternion_places, with_mimic_joints
 from cayley.model.constraints import ties
 from cayley.model.coordinate_labels import coordinate_labels

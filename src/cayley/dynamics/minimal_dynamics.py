@@ -18,15 +18,14 @@ import numpy as np
 
 from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import kernel
-from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar, Text
-from cayley.dynamics.forward.constrained import equations_text, explanation_of_constraints, kept_rows
+from cayley.dynamics.forward.constrained import equations_text, explanation_of_constraints
 from cayley.dynamics.inverse.energy_forms import acceleration_energy
-from cayley.dynamics.linearised.constrained import followers
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
@@ -146,16 +145,16 @@ def _kernel(tree: Tree, structure: ConstraintStructure, places: tuple[int, ...],
 
 
 def _texts(tree: Tree, structure: ConstraintStructure, places: tuple[int, ...]) -> dict[str, Text]:
-    rows = kept_rows(structure)
+    rows = list(structure.used)
     rest = np.zeros(tree.nv)
 
     def basis(q: Array) -> Array:
-        return followers(wrapped(constraints.jacobian(tree, q)[rows]), structure, places).N
+        return ConstraintSpace.of(tree, q).followers(places).N
 
     def motion(q: Array, pd: Array, pdd: Scalar) -> Followed:
-        N, G = followers(wrapped(constraints.jacobian(tree, q)[rows]), structure, places)
-        qd = N @ pd
-        return Followed(qd, N @ pdd - G @ constraints.drift(tree, q, qd)[rows])
+        space = ConstraintSpace.of(tree, q)
+        qd = space.followers(places).N @ pd
+        return Followed(qd, space.followed(places, pdd, -constraints.drift(tree, q, qd)[rows]))
 
     def inertia_matrix(q: Array) -> Array:
         N = basis(q)

@@ -9,7 +9,7 @@ from cayley.kinematics.body_points import (
 from cayley.kinematics.body_points import (
     point_velocity as point_velocity,
 )
-from cayley.kinematics.constraints.generic_mobility import mobility as mobility
+from cayley.kinematics.constraints.structure import mobility as mobility
 from cayley.kinematics.forward import (
     Pose as Pose,
 )

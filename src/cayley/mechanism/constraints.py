@@ -41,7 +41,7 @@ class Constraints(Data):
         >>> cy.load("panda_hand").nv, cy.load("panda_hand").mobility
         (9, 8)
         """
-        from cayley.kinematics.constraints.generic_mobility import mobility
+        from cayley.kinematics.constraints.structure import mobility
         return kept(self, "mobility", lambda: mobility(self.tree))
 
     # Constraints: loops, rods, couplings and mimic joints
@@ -178,7 +178,7 @@ class Constraints(Data):
         return actuation(self.tree)
 
     def configuration_singularity(self, q: ArrayLike, t: float | None = None, *,
-                                  tolerance: float = 1e-7) -> ConfigurationSingularity:
+                                  tolerance: float | None = None) -> ConfigurationSingularity:
         """Whether closed configurations (..., nq) are dead centres, which joints are stopped there, or bifurcations;
         see `cayley.kinematics.constraints.structure`.
 
@@ -282,7 +282,8 @@ class Constraints(Data):
         return input_output(self.tree, q, frame, task=task, axes=axes)
 
     def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
-                              characteristic_length: float = 1.0, tolerance: float = 1e-7) -> ActuationSingularity:
+                              characteristic_length: float | None = None,
+                              tolerance: float | None = None) -> ActuationSingularity:
         """Whether one closed configuration (nq) is an inverse, direct or constraint singularity, with the motions that
         a frame loses and gains; see `cayley.kinematics.singular.actuation_singularity`.
 

@@ -19,12 +19,10 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.solving.linear import eliminated, ldl, ldl_solve
-from cayley.compiler.solving.rounding import UNITS, Scale, beyond_rounding
+from cayley.compiler.solving.rounding import UNITS, Scale, beyond_rounding, no_pattern
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
-
-_GOLDEN = (np.sqrt(5) - 1) / 2
 
 
 def is_definite(M: Array) -> Scalar:
@@ -62,17 +60,17 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[A
     if len(pivots) < 2:
         return found
     sizes = np.array([np.sqrt(entry) for entry in own])
-    probe = sizes * _unlike(len(pivots))
+    probe = sizes * no_pattern(len(pivots))
     motion = solve(probe)
     most = (np.abs(motion) @ sizes) ** 2
     return found & beyond_rounding(motion @ probe, most, len(pivots))
 
 
 def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | None = None) -> Scalar:
-    """Whether the rows of a matrix (h, n) are independent beyond rounding; `square` is A W A^T for any W that is
-    positive definite, A A^T if there is none. One step of inverse iteration with it finds the y for which A^T y is
-    smallest, and that is then looked at itself, whatever W has made of rounding. Without a scale rows are measured by
-    their own lengths.
+    """Whether the rows of a matrix (h, n) are independent beyond rounding: whether their least singular value, without
+    units, is more than `least_singular(n)`. One step of inverse iteration with `square`, which is A W A^T for any W
+    that is positive definite, finds the y for which A^T y is smallest. Without a scale rows are measured by their own
+    lengths.
     """
     h, n = np.shape(A)
     whole = A @ A.T if square is None else square
@@ -82,31 +80,27 @@ def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | N
     if not h:
         return found
     sizes, lengths = scale or Scale(np.array([np.sqrt(row @ row) for row in A]), np.ones(n))
-    y = ldl_solve(whole, sizes * _unlike(h))
+    y = ldl_solve(whole, sizes * no_pattern(h))
     least = (y @ A) * lengths
-    return found & beyond_rounding(least @ least, (np.abs(y) @ sizes) ** 2, n)
+    across = (y @ y) * scale.size**2 if scale is not None and scale.is_even else (y * sizes) @ (y * sizes)
+    return found & beyond_rounding(least @ least, across, n)
 
 
-def _unlike(n: int) -> Array:
-    """Numbers (n) of no pattern, so that no motion is at right angles to them."""
-    return 0.5 + np.arange(n) * _GOLDEN % 1
-
-
-def is_regular(A: Array, sizes: Array | None = None) -> Scalar:
-    """Whether a square matrix (n, n) is regular beyond rounding, by the pivots of its elimination; for numbers and for
-    symbols. `sizes` (n) are ordinary lengths of its columns: beside them it is squares that are compared, as where
-    ranks are decided.
+def is_regular(A: Array, sizes: Array, lengths: Array, n: int) -> Scalar:
+    """Whether a square matrix, its rows measured in `sizes` and its columns in `lengths`, has only singular values of
+    more than `least_singular(n)`; for numbers and for symbols. Of y = A^-1 g and z = A^-T y, for a g of no pattern, the
+    latter is nearly all along the left singular vector of the least of them, |y|/|z|.
     """
-    size = sum(abs(entry) for row in A for entry in row)
-    found: Any = True
+    if not len(A):
+        return True
     try:
-        pivots = eliminated(A).pivots
+        made = eliminated(A)
     except SingularityError:  # by its zeros alone
         return False
-    for pivot, own in zip(pivots, [None] * len(A) if sizes is None else sizes, strict=True):
-        found = found & (beyond_rounding(abs(pivot), size, len(A)) if own is None else
-                         beyond_rounding(pivot * pivot, own * own, len(A)))
-    return found
+    with np.errstate(all="ignore"):
+        y = np.array(made.solve(sizes * no_pattern(len(A)))) / lengths
+        z = sizes * np.array(made.solve_transposed(y / lengths))
+        return beyond_rounding(y @ y, z @ z, n)
 
 
 def only_where(condition: Scalar, values: Scalar) -> Scalar:

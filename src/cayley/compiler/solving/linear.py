@@ -143,6 +143,22 @@ class Elimination:
         place = {column: k for k, column in enumerate(self.columns)}
         return [found[place[j]] for j in range(len(b))]
 
+    def solve_transposed(self, right: Sequence[Any]) -> list[Any]:
+        """The unknowns of the transposed equations for one right-hand side."""
+        y: list[Any] = []
+        for k, column in enumerate(self.columns):
+            rest = right[column]
+            for j in range(k):
+                rest = rest - self.upper[j].get(k, 0.0) * y[j]
+            y.append(rest / self.upper[k][k])
+        for i, k, by, *is_exchange in reversed(self.steps):
+            if is_exchange:
+                y[k], y[i] = exchanged(by, y[k], y[i])
+            else:
+                y[k] = y[k] - by * y[i]
+        place = {row: k for k, row in enumerate(self.rows)}
+        return [y[place[i]] for i in range(len(y))]
+
     def mapped(self, function: Callable[[Any], Any]) -> Elimination:
         """The same steps with other factors and entries."""
         steps = tuple(step if len(step) == 4 else (*step[:2], function(step[2])) for step in self.steps)

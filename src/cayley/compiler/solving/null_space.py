@@ -10,13 +10,14 @@ Source: Golub & Van Loan, Matrix Computations, section 5.4.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.solving.least_squares import Reflection, longest_first, put_back, reflection, square
 from cayley.compiler.solving.linear import exchanged
-from cayley.compiler.solving.rounding import Scale, beyond_rounding
+from cayley.compiler.solving.rounding import Scale, beyond_rounding, no_pattern, rank_of
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, Scalar
 
@@ -46,12 +47,7 @@ class NullSpace(NamedTuple):
         sides = list(b if self.scale is None else b / self.scale.sizes)
         for j, k, condition in self.exchanges:
             sides[k], sides[j] = exchanged(condition, sides[k], sides[j])
-        y: list[Any] = []
-        for k, column in enumerate(self.columns[:self.rank]):
-            rest = sides[k]
-            for j in range(k):
-                rest = rest - column[j] * y[j]
-            y.append(rest / column[k])
+        y = _solved_below(self.columns[:self.rank], sides)
         x = np.array(self._turned([*y, *[0.0] * (self.n - self.rank)]))
         return x if self.scale is None else self.scale.lengths * x
 
@@ -66,12 +62,7 @@ class NullSpace(NamedTuple):
         turned = list(g if self.scale is None else self.scale.lengths * g)
         for each in self.reflections:
             turned = each.of(turned)
-        y: list[Any] = [0.0] * len(self.columns)
-        for k in reversed(range(self.rank)):
-            rest = turned[k]
-            for j in range(k + 1, self.rank):
-                rest = rest - self.columns[j][k] * y[j]
-            y[k] = rest / self.columns[k][k]
+        y = _solved_above(self.columns[:self.rank], turned) + [0.0] * (len(self.columns) - self.rank)
         found = np.array(put_back(y, self.exchanges))
         return found if self.scale is None else found / self.scale.sizes
 
@@ -82,9 +73,33 @@ class NullSpace(NamedTuple):
         return x
 
 
-def null_space(A: Array, rank: int | None = None, scale: Scale | None = None) -> NullSpace:
+def _solved_below(rows: Sequence[Sequence[Any]], right: Sequence[Any]) -> list[Any]:
+    """y of L y = right, for the rows of a lower triangle."""
+    y: list[Any] = []
+    for k, row in enumerate(rows):
+        rest = right[k]
+        for j in range(k):
+            rest = rest - row[j] * y[j]
+        y.append(rest / row[k])
+    return y
+
+
+def _solved_above(rows: Sequence[Sequence[Any]], right: Sequence[Any]) -> list[Any]:
+    """y of L^T y = right."""
+    y: list[Any] = [0.0] * len(rows)
+    for k in reversed(range(len(rows))):
+        rest = right[k]
+        for j in range(k + 1, len(rows)):
+            rest = rest - rows[j][k] * y[j]
+        y[k] = rest / rows[k][k]
+    return y
+
+
+def null_space(A: Array, rank: int | None = None, scale: Scale | None = None, size: float | None = None,
+               columns: int | None = None) -> NullSpace:
     """The factors of A (h, n), with h <= n independent rows if no rank is given. What its rows and columns are measured
-    in is the `scale`; without one all alike.
+    in is the `scale`, or the `size` of all rows; without either they are measured alike. The tolerance is that of so
+    many `columns`, n if nothing is said.
 
     >>> found = null_space(np.array([[3.0, 4.0, 0.0], [6.0, 8.0, 0.0]]), rank=1)
     >>> found.basis.T.round(12) + 0.0
@@ -93,19 +108,43 @@ def null_space(A: Array, rank: int | None = None, scale: Scale | None = None) ->
     >>> found.shortest(np.array([5.0, 10.0])).round(12)
     array([0.6, 0.8, 0. ])
     """
-    whole = None if scale is None else float(scale.sizes @ scale.sizes)
-    if scale is not None and scale.is_even:  # nothing is gained by it but what is ordinary
-        scale = None
+    if scale is not None and scale.is_even:  # then numbers need not be multiplied by it
+        scale, size = None, scale.size
     rows = [list(row) for row in (A if scale is None else scale.of(A))]
     n = np.shape(A)[1]
     r = len(rows) if rank is None else rank
-    size = len(rows) if scale is not None else whole or square([entry for row in rows for entry in row])
+    ordinary = 1.0 if scale is not None else (
+        size * size if size is not None else square([entry for row in rows for entry in row]) / max(len(rows), 1))
     exchanges: list[tuple[int, int, Any]] = []
     reflections: list[Reflection] = []
-    is_full: Any = True
     for k in range(r):
         exchanges += longest_first(rows, k) if r < len(rows) else []
         reflections.append(reflection(rows[k], k, True))
         rows[k:] = [reflections[-1].of(row) for row in rows[k:]]
-        is_full = is_full & beyond_rounding(rows[k][k] * rows[k][k], size, n)
-    return NullSpace(reflections, rows, exchanges, n, r, is_full, scale)
+    return NullSpace(reflections, rows, exchanges, n, r, _is_full(rows[:r], ordinary, columns or n), scale)
+
+
+def _is_full(rows: Sequence[Sequence[Any]], ordinary: Scalar, n: int) -> Scalar:
+    """Whether a triangle is regular beyond rounding, by a step of inverse iteration as in `definite.is_regular`."""
+    if not rows:
+        return True
+    if len(rows) == 1:
+        return beyond_rounding(rows[0][0] * rows[0][0], ordinary, n)
+    y = _solved_below(rows, list(no_pattern(len(rows))))
+    z = _solved_above(rows, y)
+    return beyond_rounding(square(y), ordinary * square(z), n)
+
+
+def null_basis(A: Array, rank: int | None = None, tolerance: float | None = None) -> Array:
+    """An orthonormal basis (..., n, d) of all x with A x = 0, of matrices of numbers (..., h, n) whose rows are about
+    one long. d is the largest of n - rank; a matrix of larger rank has columns of zeros first. With a `rank`, which is
+    that of all, the last n - rank singular vectors.
+
+    >>> null_basis(np.array([[3.0, 4.0]])).round(12).T
+    array([[-0.8,  0.6]])
+    """
+    n = A.shape[-1]
+    ranks = rank_of(A, tolerance) if rank is None else np.full(A.shape[:-2], rank)
+    first = int(ranks.min(initial=n))
+    free = np.arange(first, n) >= ranks[..., None]
+    return np.swapaxes(np.linalg.svd(A)[2][..., first:, :] * free[..., None], -1, -2)

@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.typing import Array, DTypeLike, Scalar
 
 UNITS = 64.0  # of rounding, for each row or column
-_EVEN = 16.0  # rows that differ in length by no more are measured alike
+_EVEN = 2.0  # rows that differ in length by no more are measured alike
 
 
 class Scale(NamedTuple):
@@ -32,6 +32,11 @@ class Scale(NamedTuple):
         """Whether rows are about equally long, and columns of one unit."""
         return bool((self.lengths == 1.0).all()) and bool((self.sizes[:, None] <= _EVEN * self.sizes).all())
 
+    @property
+    def size(self) -> float:
+        """The mean length of rows that are about equally long."""
+        return float(np.sqrt(np.mean(self.sizes**2))) if len(self.sizes) else 1.0
+
     def of(self, A: Array) -> Array:
         """Matrices (..., h, n) without units."""
         return A * self.lengths / self.sizes[:, None]
@@ -41,6 +46,11 @@ def beyond_rounding(square: Scalar, whole: Scalar, n: int) -> Scalar:
     """Whether a square, or a pivot of squares, is more than rounding of the `whole` that it is a part of; false for
     NaN. For numbers and for symbols."""
     return whole + square / (UNITS * n) > whole
+
+
+def no_pattern(n: int) -> Array:
+    """Numbers (n) between 0.5 and 1.5 of no pattern, so that hardly any direction is at right angles to them."""
+    return 0.5 + np.arange(n) * ((np.sqrt(5) - 1) / 2) % 1
 
 
 def least_singular(n: int, dtype: DTypeLike = np.float64) -> float:
@@ -62,8 +72,3 @@ def rank_of(A: Array, tolerance: float | None = None) -> Array:
     least = least_singular(A.shape[-1]) if tolerance is None else tolerance
     return np.asarray(np.count_nonzero(values > least, axis=-1))
 
-
-def null_basis(A: Array, rank: int | None = None, tolerance: float | None = None) -> Array:
-    """An orthonormal basis (n, n - rank) of all x with A x = 0, of one such matrix (h, n)."""
-    known = int(rank_of(A, tolerance)) if rank is None else rank
-    return np.linalg.svd(A)[2][known:].T

@@ -23,7 +23,6 @@ from cayley.dynamics.forward.constrained import equations_text
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.linearised.by_differentiation import regularity, solved
-from cayley.dynamics.linearised.constrained import followers
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError
@@ -32,6 +31,7 @@ from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.constraints.actuated_motion import check_untimed
+from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
@@ -95,7 +95,7 @@ def _needed_forces(tree: Tree) -> Text:
 
     def text(q: Array, qd: Array, wanted: Array) -> Array:
         found = equations(q, qd, np.zeros(tree.nv))
-        N, G = followers(found.A, structure, leading)
+        N, G = ConstraintSpace(structure, found.A, structure.used).followers(leading)
         return closed(q, qd, N @ wanted[leading] - G @ found.drift)
 
     return text

@@ -16,8 +16,8 @@ import numpy as np
 
 from cayley.compiler.kernel import ExplanationBeside, kernel
 from cayley.compiler.solving.definite import are_definite, only_where
-from cayley.compiler.solving.null_space import null_space
-from cayley.compiler.solving.rounding import Scale, null_basis, rank_of
+from cayley.compiler.solving.null_space import null_basis, null_space
+from cayley.compiler.solving.rounding import Scale
 from cayley.compiler.solving.singular_vectors import LARGEST
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
@@ -46,7 +46,8 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
-from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, dependent_rows
+from cayley.kinematics.constraints.space import check_rank, determines
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.constraints.turned_loops import TurnedLoop, turned_loops
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.kernel_words import described, units_of
@@ -107,7 +108,7 @@ def compliance_kernel(tree: Tree) -> MechanismKernel:
 
     def text(q: Array, *t: Scalar) -> Array:
         found = equations(q, np.zeros(tree.nv), np.zeros(tree.nv), *t)
-        return unit_accelerations(found.M, found.A, rank=structure.rank, scale=structure.scale(kept_rows(structure)))
+        return unit_accelerations(found.M, found.A, rank=structure.rank, scale=structure.scale(structure.used))
 
     described(tree, text, "What unit forces add to the accelerations, N (N^T M N)^-1 N^T: under constraints it takes "
               "the place of the inverse of the mass matrix.")
@@ -132,10 +133,8 @@ def forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, ki
 
     def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> Array:
         forces = -solve(q, qd, tau, *t).lam
-        if structure.by_structure:
-            found = dict(zip(structure.leading, forces, strict=True))
-            forces = np.array([found.get(k, 0.0) for k in range(len(structure.rows))])
-        return forces + known
+        found = dict(zip(structure.used, forces, strict=True))
+        return np.array([found.get(k, 0.0) for k in range(len(structure.rows))]) + known
 
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
               f"NaN where other constraints could do the same, so that the motion does not tell. By: {method}.")
@@ -170,11 +169,6 @@ class ConstrainedEquations(NamedTuple):
     drift: Array
 
 
-def kept_rows(structure: ConstraintStructure) -> list[int]:
-    """The places of the rows that are kept: all, where what is redundant changes with the configuration."""
-    return list(structure.leading) if structure.by_structure else list(range(len(structure.rows)))
-
-
 def equations_text(tree: Tree, structure: ConstraintStructure,
                    external: ExternalLoads = NO_LOADS) -> Callable[..., ConstrainedEquations]:
     """The text `(q, qd, tau)`, with external loads behind, and t last if a constraint depends on it, of the equations
@@ -183,7 +177,7 @@ def equations_text(tree: Tree, structure: ConstraintStructure,
     free = tree.spanning_tree()
     links = minimal_links(free, loaded=external.frames)
     rotors = rotor_inertias(free)
-    rows = kept_rows(structure)
+    rows = list(structure.used)
 
     def text(q: Array, qd: Array, tau: Array, *more: Scalar, turned: Sequence[TurnedLoop] = ()) -> ConstrainedEquations:
         loads, t = (more[:-1], more[-1:]) if tree.is_timed else (more, ())
@@ -212,7 +206,7 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure,
             f"{tree.name} has {tree.nv} velocities, and singular vectors are written out for {LARGEST} at most: use "
             "\"null space\", which is by QR")
     equations = equations_text(tree, structure, external)
-    rows = kept_rows(structure)
+    rows = list(structure.used)
     coulomb = dry_frictions(tree, structure)
 
     def text(q: Array, qd: Array, tau: Array, *more: Scalar) -> ConstrainedMotion:
@@ -255,7 +249,7 @@ def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array,
     """The dry friction of the joints at rest, in a mechanism of mobility one: all of them hold, as long as they can,
     and share the load in proportion, or all give way. The friction of joints that move is in f already.
     """
-    factors = null_space(found.A, structure.rank, structure.scale(kept_rows(structure)))
+    factors = null_space(found.A, structure.rank, structure.scale(structure.used))
     n = factors.basis[:, 0]
     pull = n @ (found.f + found.M @ factors.shortest(found.drift))
     resting = where(qd == 0, coulomb, 0.0)
@@ -277,7 +271,7 @@ def _turned_back(leading: list[int], turned: list[TurnedLoop], lam: Array) -> Ar
 
 def _solved(method: str, structure: ConstraintStructure, M: Array, f: Array, A: Array,
             drift: Array) -> ConstrainedMotion:
-    scale = structure.scale(kept_rows(structure))
+    scale = structure.scale(structure.used)
     if method == "projection":
         return projection(M, f, A, drift, independent=structure.independent, scale=scale)
     if method in ("null space", "null space by svd"):
@@ -321,15 +315,13 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
             A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *t), dtype=float)
         if not all(np.isfinite(given).all() for given in (np.asarray(q), *others)):
             return
-        _check_directions(tree, structure, q, A)
-        _check_rank(tree, structure, A)
-        allowed = null_basis(structure.scaled(A), structure.rank)
-        N = np.array(structure.lengths)[:, None] * allowed
-        names = ", ".join(structure.velocities[k] for k in chosen or ())
-        if chosen is not None and rank_of(allowed[list(chosen)]) < N.shape[1]:
+        check_rank(tree, structure, q, A, "accelerations do not follow from forces there")
+        if chosen is not None and not determines(structure, A, chosen):
+            names = ", ".join(structure.velocities[k] for k in chosen)
             raise SingularityError(
                 f"the others do not follow from the velocities of {names} at this configuration of {tree.name} (a "
                 "dead centre): use another formulation, or other independent joints")
+        N = np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A), structure.rank)
         free = tree.spanning_tree()
         M = np.asarray(inertia_matrix(links_of(free), np.asarray(q, dtype=float)), dtype=float)
         if not are_definite(N.T @ (M + np.diag(rotor_inertias(free))) @ N):
@@ -338,27 +330,6 @@ def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chose
                 "links mass and inertia")
 
     return explain
-
-
-def _check_directions(tree: Tree, structure: ConstraintStructure, q: ArrayLike, A: Array) -> None:
-    lost = dict.fromkeys(row.constraint for row, entries in zip(structure.rows, A, strict=True)
-                         if not np.isfinite(entries).all())
-    if lost:
-        reason = constraints.lost_directions(tree, np.asarray(q, dtype=float))
-        raise SingularityError(reason or f"the constraints {', '.join(map(repr, lost))} of {tree.name} have no "
-                               "directions at this configuration")
-
-
-def _check_rank(tree: Tree, structure: ConstraintStructure, A: Array) -> None:
-    A = structure.scaled(A)
-    if rank_of(A) >= structure.rank:
-        return
-    dependent = dependent_rows(A[list(structure.leading)])
-    names = dict.fromkeys(structure.rows[k].constraint
-                          for k, bad in zip(structure.leading, dependent, strict=True) if bad)
-    raise SingularityError(
-        f"the constraints {', '.join(map(repr, names))} of {tree.name} depend on each other at this configuration (a "
-        "dead centre): accelerations do not follow from forces there")
 
 
 def _explanation(tree: Tree, structure: ConstraintStructure, method: str) -> Callable[..., None]:

@@ -130,7 +130,7 @@ class LinearModel:
         """How many forces are independent at each state."""
         if self.driven is None:
             return self.links.nv
-        from cayley.kinematics.constraints.generic_mobility import mobility
+        from cayley.kinematics.constraints.structure import mobility
         return mobility(self.tree)
 
     @cached_property

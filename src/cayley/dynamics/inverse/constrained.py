@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import null_basis, rank_of
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.mechanics.driving_forces import DrivingForces, of_any_drives, of_as_many_drives
@@ -23,11 +22,10 @@ from cayley.errors import ConventionError, SingularityError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.actuation import Actuation, actuation
 from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
-from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure, dependent_rows
+from cayley.kinematics.constraints.space import check_rank, free_with_held
+from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.constraints.turned_loops import turned_loops
 from cayley.model.tree import Tree
-
-_MOVES = 1e-6  # a velocity below this part of the largest is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +39,7 @@ class Drives:
     @property
     def rows(self) -> list[int]:
         """The rows of the constraints that say all."""
-        everything = range(len(self.structure.rows))
-        return list(self.structure.leading if self.structure.by_structure else everything)
+        return list(self.structure.used)
 
     def forces(self, tree: Tree, q: Array, needed: Array, *t: Scalar, turned: bool = True) -> DrivingForces:
         """Of what the spanning tree would need (nv), what the drives give (nv), and the constraints (their `rows`), at
@@ -87,21 +84,11 @@ def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
         check_closed_alone(tree, q, *others)
         time = others[-1:] if tree.is_timed else ()
         A = np.asarray(constraints.jacobian(tree, np.asarray(q, dtype=float), *time), dtype=float)
-        if not all(np.isfinite(given).all() for given in (A, qd, *others)):
+        if not all(np.isfinite(given).all() for given in (q, qd, *others)):
             return
-        A = structure.scaled(A)
-        if rank_of(A) < structure.rank:
-            bad = dependent_rows(A[drives.rows])
-            held = dict.fromkeys(structure.rows[k].constraint for k, one in zip(drives.rows, bad, strict=True) if one)
-            raise SingularityError(
-                f"the constraints {', '.join(map(repr, held))} of {tree.name} depend on each other at this "
-                "configuration: forces of the drives do not follow from a motion there")
-        N = null_basis(A, structure.rank)
-        driven = N[list(tree.actuated_velocities)]
-        commanded = int(rank_of(driven))
-        moves = np.abs(N @ null_basis(driven, commanded)).max(axis=1, initial=0.0)
-        names = ", ".join(name for name, size in zip(structure.velocities, moves, strict=True)
-                          if size > _MOVES * moves.max(initial=0.0))
+        check_rank(tree, structure, q, A, "forces of the drives do not follow from a motion there")
+        commanded, moving = free_with_held(tree, structure, A)
+        names = ", ".join(moving)
         names_of_drives = ", ".join(tree.actuated_joints) or "no joint"
         if commanded < drives.actuation.rank:
             raise SingularityError(

@@ -14,15 +14,11 @@ of accelerations with A qdd + drift = 0, as Pinocchio's are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.solving.definite import only_where, rows_are_independent
-from cayley.compiler.solving.null_space import null_space
-from cayley.compiler.solving.rounding import Scale
 from cayley.compiler.tracing.nominal_values import is_symbolic
 from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, Scalar, Text
@@ -31,7 +27,6 @@ from cayley.dynamics.forward.constrained import (
     equations_text,
     explanation_of_constraints,
     friction_at_rest,
-    kept_rows,
     state_signature,
 )
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
@@ -41,6 +36,7 @@ from cayley.dynamics.linearised.kernels import sensitivities_text
 from cayley.dynamics.mechanics.constrained import block_inverse, block_inverse_of_rank
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import derivatives
@@ -81,13 +77,6 @@ class ConstraintPartials(NamedTuple):
     """(h, n) of the drift by qd."""
 
 
-class Followers(NamedTuple):
-    """How all velocities follow those of independent joints: N (n, m) and G (n, h), qdd = N pdd - G drift."""
-
-    N: Array
-    G: Array
-
-
 @of_a_mechanism
 def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
     """`forward_derivatives(q, qd, tau)` of a mechanism with constraints; V and P of its tree by one of their methods.
@@ -116,7 +105,7 @@ def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, met
     coulomb = dry_frictions(tree, structure)
     free = tree.spanning_tree()
     of_tree = sensitivities_text(free, method)
-    scale = structure.scale(kept_rows(structure))
+    scale = structure.scale(structure.used)
     simple = structure.by_structure and always_regular(free)  # then it takes fewer operations
 
     def text(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:
@@ -158,7 +147,7 @@ def constrained_linearize_kernel(tree: Tree, structure: ConstraintStructure, met
     def linearize(q: Array, qd: Array, qdd: Array, *t: Scalar) -> Sensitivities:
         M, f, A, _ = equations(q, qd, np.zeros(tree.nv), *t)
         needed = M @ qdd - f
-        N, G = followers(A, structure, chosen)
+        N, G = ConstraintSpace(structure, A, structure.used).followers(chosen)
         _, V, P = of_tree(q, qd, qdd)
         at = constraint_partials(tree, structure, (q, qd, *t), qdd, G.T @ needed)
         T = -G @ (at.moved @ N)
@@ -180,10 +169,8 @@ def constrained_linearize_kernel(tree: Tree, structure: ConstraintStructure, met
 @of_a_mechanism
 def followers_kernel(tree: Tree, structure: ConstraintStructure, chosen: tuple[int, ...], kind: type[Made]) -> Made:
     """`followers(q)`: N (..., n, m), all velocities by those at the places `chosen`."""
-    rows = kept_rows(structure)
-
     def text(q: Array) -> Array:
-        return followers(wrapped(constraints.jacobian(tree, q)[rows]), structure, chosen).N
+        return ConstraintSpace.of(tree, q).followers(chosen).N
 
     described(tree, text, "All velocities by those of independent joints.")
     return kernel(sized(tree, f"(q)->(v,{len(chosen)})"), name="followers", inputs=("q",), outputs=("N",),
@@ -206,12 +193,12 @@ def minimal_model_kernel(tree: Tree, structure: ConstraintStructure, chosen: tup
     """
     check_positions_follow(tree, "a linear model")
     derived = constrained_derivatives_text(tree, structure)
-    rows = kept_rows(structure)
+    rows = list(structure.used)
     joints = list(chosen)
 
     def minimal_model(q: Array, qd: Array, tau: Array) -> MinimalModel:
         found = derived(q, qd, tau)
-        N, G = followers(wrapped(constraints.jacobian(tree, q)[rows]), structure, chosen)
+        N, G = ConstraintSpace.of(tree, q).followers(chosen)
         T = -G @ (_moved(tree, rows, q, qd) @ N)
         m = len(joints)
         by_p = (found.by_q @ N + found.by_qd @ T)[joints]
@@ -226,23 +213,11 @@ def minimal_model_kernel(tree: Tree, structure: ConstraintStructure, chosen: tup
                   explain=explanation_of_constraints(tree, structure, chosen))(minimal_model)
 
 
-def followers(A: Array, structure: ConstraintStructure, chosen: Sequence[int]) -> Followers:
-    """N and G for the joints at the places `chosen`; NaN where the others do not follow them."""
-    factors = null_space(A, structure.rank, structure.scale(kept_rows(structure)))
-    basis = factors.basis
-    own = basis[list(chosen)]
-    sizes = np.array([structure.lengths[k] for k in chosen])
-    there = factors.is_full & rows_are_independent(own, Scale(sizes, np.ones(len(chosen))))
-    N = np.linalg.solve(own.T, basis.T).T if len(chosen) else basis
-    across = factors.pseudo_inverse
-    return Followers(only_where(there, N), only_where(there, across - N @ across[list(chosen)]))
-
-
 def constraint_partials(tree: Tree, structure: ConstraintStructure, state: tuple[Array, ...], qdd: Array,
                         lam: Array) -> ConstraintPartials:
     """The derivatives at a state (q, qd, and t if a constraint depends on it) with qdd and lam held."""
     q, qd, *t = state
-    rows = kept_rows(structure)
+    rows = list(structure.used)
     n = tree.nv
     h = len(rows)
 
@@ -276,7 +251,7 @@ def turning(tree: Tree, qd: Array) -> Array:
 
 def _in_all_rows(structure: ConstraintStructure, *values: Array) -> list[Array]:
     """Values of the rows that are kept (r, ...) as those of all (h, ...): NaN where the motion does not tell."""
-    places = {row: k for k, row in enumerate(kept_rows(structure))}
+    places = {row: k for k, row in enumerate(structure.used)}
     found = []
     for value in values:
         unknown = np.full(np.shape(value)[1:], np.nan)

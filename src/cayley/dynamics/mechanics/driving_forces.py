@@ -44,11 +44,11 @@ def of_as_many_drives(b: Array, A: Array, actuated: Sequence[int], scale: Scale 
     DrivingForces(tau=array([7., 0.]), lam=array([-4.]))
     """
     passive = [k for k in range(len(b)) if k not in actuated]
-    lengths = np.ones(len(passive)) if scale is None else scale.lengths[passive]
-    own = wrapped(lengths[:, None] * wrapped(A)[:, passive].T)
-    there = is_regular(own, None if scale is None else scale.sizes)
+    sizes, lengths = scale or Scale(np.ones(len(A)), np.ones(len(b)))
+    own = wrapped(wrapped(A)[:, passive].T)
+    there = is_regular(own, 1 / lengths[passive], 1 / sizes, len(b))
     try:
-        lam = np.linalg.solve(own, lengths * b[passive]) if passive else np.zeros(0)
+        lam = np.linalg.solve(own, b[passive]) if passive else np.zeros(0)
     except (np.linalg.LinAlgError, SingularityError):  # of numbers, if elimination meets nothing but zeros
         lam = np.full(len(passive), np.nan)
     driven = b - A.T @ lam
@@ -70,8 +70,8 @@ def of_any_drives(b: Array, A: Array, actuated: Sequence[int], *, rank: int, com
     drives = null_space(commands, commanded)
     wanted = N.T @ b
     given = drives.shortest(wanted)
-    there = factors.is_full & (drives if scale is None else null_space(
-        commands / (easy * scale.lengths[list(actuated)]), commanded)).is_full
+    own = commands if scale is None else commands / (easy * scale.lengths[list(actuated)])
+    there = factors.is_full & null_space(own, commanded, size=1.0, columns=len(b)).is_full
     if commanded < N.shape[1]:
         size = np.sum(np.abs(wanted)) + np.sum(np.abs(b))
         missing = np.sum(np.abs(wanted - commands @ given))

@@ -15,15 +15,13 @@ from collections.abc import Callable
 import numpy as np
 
 from cayley.compiler.derivatives.derivative import slope_along
-from cayley.compiler.solving.definite import only_where, rows_are_independent
-from cayley.compiler.solving.rounding import Scale
-from cayley.compiler.tracing.symbols import wrapped
-from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
+from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import statics
 from cayley.kinematics.constraints.actuation import actuation
 from cayley.kinematics.constraints.rows import drift, jacobian, residual
-from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
+from cayley.kinematics.constraints.space import ConstraintSpace
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
@@ -34,15 +32,8 @@ from cayley.model.tree import Tree
 
 def passive_motion(tree: Tree, q: Array) -> Array:
     """R (nv, m): the velocities of all joints by those of the actuated ones."""
-    structure = _checked(tree)
-    actuated = list(tree.actuated_velocities)
-    A = wrapped(_rows(tree, structure, q))
-    if len(actuated) > structure.mobility:
-        return _least_squares(A, actuated, structure)
-    others = [k for k in range(tree.nv) if k not in actuated]
-    followed = _solution(A[:, others], -A[:, actuated], structure, others)
-    whole = np.concatenate([np.eye(len(actuated)), followed])
-    return whole[np.argsort([*actuated, *others])]
+    check_determined(tree)
+    return ConstraintSpace.of(tree, q).followers(tree.actuated_velocities).N
 
 
 def passive_acceleration(tree: Tree, q: Array, rates: Array, accelerations: Array) -> Array:
@@ -58,16 +49,9 @@ def passive_correction(tree: Tree, q: Array) -> Array:
 
 def _displacement(tree: Tree, q: Array, given: Array, right: Array) -> Array:
     """x (nv) of A x = right (h), S x = given (m)."""
-    structure = _checked(tree)
-    actuated = list(tree.actuated_velocities)
-    A = wrapped(_rows(tree, structure, q))
-    own = right[_places(structure)]
-    if len(actuated) > structure.mobility:
-        return _bordered(A, actuated, np.concatenate([np.eye(tree.nv)[:, actuated] @ given, own])[:, None],
-                         structure)[:, 0]
-    others = [k for k in range(tree.nv) if k not in actuated]
-    followed = _solution(A[:, others], (own - A[:, actuated] @ given)[:, None], structure, others)
-    return np.concatenate([given, followed[:, 0]])[np.argsort([*actuated, *others])]
+    check_determined(tree)
+    used = list(constraint_structure(tree).used)
+    return ConstraintSpace.of(tree, q).followed(tree.actuated_velocities, given, right[used])
 
 
 def actuated_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
@@ -99,7 +83,7 @@ def joint_forces_that_resist(tree: Tree, q: Array, wrench: Array, frame: str, *,
 def actuated_jacobian_kernel(tree: Tree, frame: str, *, axes: str | None,
                              at: ArrayLike | FrameName | None) -> MechanismKernel:
     """`actuated_jacobian(q)` (..., 6, m) of one frame."""
-    _checked(tree)
+    check_determined(tree)
     return frame_kernel(tree, actuated_jacobian, f"(q)->(6,{len(tree.actuated_velocities)})", frame, axes=axes, at=at,
                         explain=_explanation(tree))
 
@@ -107,7 +91,7 @@ def actuated_jacobian_kernel(tree: Tree, frame: str, *, axes: str | None,
 @of_a_mechanism
 def actuated_motion_kernel(tree: Tree) -> MechanismKernel:
     """`actuated_motion(q, rates)` (..., nv): the velocities of all joints by those of the actuated."""
-    _checked(tree)
+    check_determined(tree)
     return sized_kernel(tree, f"(q),({len(tree.actuated_velocities)})->(v)",
                         lambda q, rates: passive_motion(tree, q) @ rates, "actuated_motion", unit="qd",
                         sentence="The velocities of all joints that follow from those of the actuated ones.",
@@ -118,7 +102,7 @@ def actuated_motion_kernel(tree: Tree) -> MechanismKernel:
 def actuated_acceleration_kernel(tree: Tree) -> MechanismKernel:
     """`actuated_acceleration(q, rates, accelerations)` (..., nv): the accelerations of all joints by the velocities and
     accelerations of the actuated."""
-    _checked(tree)
+    check_determined(tree)
     m = len(tree.actuated_velocities)
     return sized_kernel(tree, f"(q),({m}),({m})->(v)",
                         lambda q, rates, accelerations: passive_acceleration(tree, q, rates, accelerations),
@@ -131,7 +115,7 @@ def actuated_acceleration_kernel(tree: Tree) -> MechanismKernel:
 def actuated_jerk_kernel(tree: Tree) -> MechanismKernel:
     """`actuated_jerk(q, rates, accelerations, jerks)` (..., nv): the third derivatives of the motion of all joints by
     the first three of that of the actuated ones."""
-    _checked(tree)
+    check_determined(tree)
     m = len(tree.actuated_velocities)
 
     def text(q: Array, rates: Array, accelerations: Array, jerks: Array) -> Array:
@@ -149,7 +133,7 @@ def actuated_jerk_kernel(tree: Tree) -> MechanismKernel:
 def closing_kernel(tree: Tree) -> MechanismKernel:
     """`closing(q)` (..., nq): the configuration after one of Newton's steps towards a closed one, with the actuated
     joints where they are."""
-    _checked(tree)
+    check_determined(tree)
     return sized_kernel(tree, "(q)->(q)", lambda q: configuration_step(tree, q, passive_correction(tree, q)), "closing",
                         sentence="A step towards a closed configuration, the actuated joints held.", unit="q",
                         explain=_explanation(tree))
@@ -164,66 +148,14 @@ def check_untimed(tree: Tree) -> None:
             "actuated joints alone. Leave it out, and take its joint as actuated")
 
 
-def _checked(tree: Tree) -> ConstraintStructure:
+def check_determined(tree: Tree) -> None:
+    """Raise `UnsupportedError` if the motion does not follow from the actuated joints anywhere."""
     check_untimed(tree)
     found = actuation(tree)
     if found.kind == "under-actuated":
         raise UnsupportedError(
             f"the motion of {tree.name} does not follow from its actuated joints: it is {found}. "
             "`with_actuated(...)` names others")
-    return constraint_structure(tree)
-
-
-def _rows(tree: Tree, structure: ConstraintStructure, q: Array) -> Array:
-    return jacobian(tree, q)[_places(structure)]
-
-
-def _places(structure: ConstraintStructure) -> list[int]:
-    """Of the rows that are used."""
-    return list(structure.leading if structure.by_structure else range(len(structure.rows)))
-
-
-def _solution(A: Array, right: Array, structure: ConstraintStructure, places: list[int]) -> Array:
-    """x of A x = right at these places of qd, NaN where it is not determined; with more rows than columns they must
-    agree."""
-    if not A.shape[1]:
-        return np.zeros((0, right.shape[1]))
-    sizes, lengths = structure.scale(_places(structure))
-    own = wrapped(A * lengths[places] / sizes[:, None])
-    sides = right / sizes[:, None]
-    try:
-        found = np.linalg.solve(own, sides) if structure.by_structure else np.linalg.lstsq(own, sides)[0]
-    except np.linalg.LinAlgError:  # of numbers, if elimination meets nothing but zeros
-        return np.full((len(places), right.shape[1]), np.nan)
-    return only_where(_determined(own), lengths[places][:, None] * found)
-
-
-def _determined(A: Array) -> Scalar:
-    """Whether the columns of a matrix without units are independent beyond rounding."""
-    return rows_are_independent(A.T, Scale(np.ones(A.shape[1]), np.ones(A.shape[0])))
-
-
-def _least_squares(A: Array, actuated: list[int], structure: ConstraintStructure) -> Array:
-    """R of more actuators than freedoms: |S qd - qd_a| is least of all qd with A qd = 0."""
-    S = np.eye(A.shape[1])[actuated]
-    return _bordered(A, actuated, np.concatenate([S.T, np.zeros((len(A), len(S)))]), structure)
-
-
-def _bordered(A: Array, actuated: list[int], right: Array, structure: ConstraintStructure) -> Array:
-    """x for which |S x - b| is least of all with A x = c, for the columns (S^T b; c) of `right`."""
-    if not structure.by_structure:
-        raise UnsupportedError(
-            "more actuators than freedoms, and constraints that are redundant in a way that changes with the "
-            "configuration: name as many actuated joints as there are freedoms")
-    n = A.shape[1]
-    S = np.eye(n)[actuated]
-    whole = wrapped(np.block([[S.T @ S, A.T], [A, np.zeros((len(A), len(A)))]]))
-    try:
-        found = np.linalg.solve(whole, right)[:n]
-    except np.linalg.LinAlgError:
-        return np.full((n, right.shape[1]), np.nan)
-    scale = structure.scale(_places(structure))
-    return only_where(_determined(np.concatenate([scale.of(A), S])), found)
 
 
 def _explanation(tree: Tree) -> Callable[..., None]:

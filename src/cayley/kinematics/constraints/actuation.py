@@ -12,15 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import null_basis, rank_of
+from cayley.kinematics.constraints.space import free_with_held
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 
 _LISTED = 6  # more joints than these are counted in the words
-_MOVES = 1e-6  # a velocity below this part of the largest is none
 
 
 @dataclass(frozen=True)
@@ -62,13 +59,9 @@ def actuation(tree: Tree) -> Actuation:
 
 def _actuation(tree: Tree) -> Actuation:
     structure = constraint_structure(tree)
-    places = list(tree.actuated_velocities)
-    bases = [null_basis(structure.scaled(each.A), structure.rank) for each in generic_configurations(tree)]
-    rank, N = max(((int(rank_of(N[places])), N) for N in bases), key=lambda found: found[0])
-    left = N @ null_basis(N[places], rank)
-    sizes = np.abs(left).max(axis=1, initial=0.0)
-    undriven = tuple(name for name, size in zip(structure.velocities, sizes, strict=True)
-                     if size > _MOVES * sizes.max(initial=0.0))
+    places = tree.actuated_velocities
+    rank, undriven = max((free_with_held(tree, structure, each.A) for each in generic_configurations(tree)),
+                         key=lambda found: found[0])
     kind: Literal["fully actuated", "redundantly actuated", "under-actuated"] = (
         "under-actuated" if rank < structure.mobility else
         "redundantly actuated" if rank < len(places) else "fully actuated")

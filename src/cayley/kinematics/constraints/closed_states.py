@@ -9,20 +9,26 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import least_singular
+from cayley.compiler.solving.rounding import least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.constraints.rows import (
-    jacobian_kernel,
     lost_directions,
     rates_kernel,
     residual_kernel,
     row_names,
 )
-from cayley.kinematics.constraints.scale import length_unit, lengths, row_sizes, scaled_opening
-from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.constraints.scale import (
+    constraint_jacobian,
+    length_unit,
+    lengths,
+    row_sizes,
+    scaled,
+    scaled_opening,
+)
+from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 
@@ -42,7 +48,7 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
     at, wanted = _state(tree, q, qd)
     held = ~Inputs.of(tree, keep).following
     time = _time(tree, t)
-    A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(at, *time))
+    A = constraint_jacobian(tree, at, *time)
     _check_directions(tree, at, A)
     units = np.array(constraint_structure(tree).lengths)
     sizes = np.array(constraint_structure(tree).sizes)
@@ -51,6 +57,12 @@ def consistent_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float | None
     found = wanted - units * change[..., 0]
     bad = first_failure(_small(np.abs(_rates(tree, at, found, time)) / sizes, found / units, tolerance_of(found)))
     if bad is not None:
+        usual = max(int(rank_of(scaled(tree, each.A)[:, ~held], least_singular(tree.nv)))
+                    for each in generic_configurations(tree))
+        if rank_of(follows[bad], least_singular(tree.nv)) < usual:
+            raise SingularityError(
+                f"the others do not follow from the velocities of {', '.join(keep)} at this configuration of "
+                f"{tree.name}{place(bad)} (a dead centre): keep other joints")
         raise ConventionError(f"the constraints of {tree.name} do not allow the velocities of {', '.join(keep)} "
                               f"together, as they are given{place(bad)}: keep fewer")
     return found

@@ -49,7 +49,7 @@ def _row_sizes(tree: Tree) -> Array:
     unit = length_unit(tree)
     known = {"m": unit, "rad": 1.0}
     units = [unit for each in constraints_of(tree) for unit in each.row_units]
-    A = _jacobian(tree, tree.neutral, *((0.0,) if tree.is_timed else ())) * lengths(tree, unit)
+    A = constraint_jacobian(tree, tree.neutral, *((0.0,) if tree.is_timed else ())) * lengths(tree, unit)
     own = np.linalg.norm(np.where(np.isfinite(A), A, 0.0), axis=-1)
     return np.array([known.get(word, length or 1.0) for word, length in zip(units, own, strict=True)])
 
@@ -61,7 +61,7 @@ def scaled(tree: Tree, A: Array) -> Array:
 
 def scaled_jacobian(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
     """The constraint Jacobian (..., h, nv) at configurations (..., nq), without units."""
-    return scaled(tree, _jacobian(tree, q, *time))
+    return scaled(tree, constraint_jacobian(tree, q, *time))
 
 
 def scaled_opening(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
@@ -82,5 +82,6 @@ def check_closed(tree: Tree, q: Array, time: Sequence[ArrayLike] = (), tolerance
             f"configuration{place(bad)}: bring it to one with `close(q)`")
 
 
-def _jacobian(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
+def constraint_jacobian(tree: Tree, q: ArrayLike, *time: ArrayLike) -> Array:
+    """The constraint Jacobian (..., h, nv) at configurations (..., nq), and at a time if a constraint depends on it."""
     return np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q, *time))

@@ -5,6 +5,15 @@ Gruebler's count, velocities less rows, is what is left if no row is redundant; 
 planar four-bar in space that is closed by a revolute joint has three rows that say what is so already: the count is -2,
 the mobility 1. Where what makes rows redundant is the same at all configurations, they can be left out everywhere;
 where it moves with the mechanism (Bennett's linkage), they can not.
+
+The space of all closed configurations may fall into pieces that differ in their mobility:
+- Links of equal lengths may lie upon each other and turn about one pin, free for more than they are meant to (a scissor
+  lift, Peaucellier's linkage, the plates of Sarrus's). Such a piece, on which axes of joints are one that are not on
+  another piece that moves, does not count.
+- Of the others, that of the neutral configuration decides, if that is closed, has nothing special and can move.
+- If not, the mobility is that of the pieces where it is just what is left by all rows that say something where nothing
+  is closed; but links that move only by their special lengths may stand still on another piece (a parallelogram with
+  two rockers, crossed). Where no piece is of that kind the mobility is the largest.
 """
 
 from __future__ import annotations
@@ -15,17 +24,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import Scale, least_singular, null_basis, rank_of
+from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import Scale, least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
-from cayley.kinematics.constraints.closure import closed_samples
-from cayley.kinematics.constraints.generic_mobility import mobility, moving_velocities
-from cayley.kinematics.constraints.rows import RowName, hold_positions, jacobian_kernel, row_names
+from cayley.kinematics.constraints.closure import ClosedSample, closed_samples, left_by_rows
+from cayley.kinematics.constraints.rows import RowName, hold_positions, row_names
 from cayley.kinematics.constraints.scale import (
     CLOSED,
     check_closed,
+    constraint_jacobian,
     length_unit,
     lengths,
     row_sizes,
@@ -54,6 +63,9 @@ class ConstraintStructure:
     """Of each row, whether its force follows from the motion; it does not if other rows could do the same."""
     by_structure: bool
     """Whether the same rows are redundant everywhere, so that they can be left out."""
+    used: tuple[int, ...]
+    """The places of the rows that equations use: the leading ones, or all that say something, where what is redundant
+    changes with the configuration."""
     independent: tuple[int, ...]
     """The places of velocities from which the others follow: those of actuated joints, as far as they can be chosen,
     and the first of the others."""
@@ -140,7 +152,7 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
         raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
     time = () if t is None else (t,)
     check_closed(tree, at, time, tolerance or CLOSED)
-    A = structure.scaled(np.asarray(_jacobian(tree)(at, *time)))
+    A = structure.scaled(constraint_jacobian(tree, at, *time))
     if at.ndim == 1:
         return _special(tree, structure, A, tolerance)
     rows = A.reshape(int(np.prod(at.shape[:-1])), *A.shape[-2:])
@@ -160,12 +172,10 @@ def _special(tree: Tree, structure: ConstraintStructure, A: Array,
     moving = moving_velocities(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
                     if there and not here)
-    leading = list(structure.leading)
-    bad = dependent_rows(A[leading], tolerance) if rank < structure.rank else np.zeros(len(leading), dtype=bool)
-    names = tuple(dict.fromkeys(structure.rows[k].constraint for k, one in zip(leading, bad, strict=True) if one))
     if rank < structure.rank:
-        return ConfigurationSingularity("bifurcation", tree.nv - rank, stopped, names)
-    return ConfigurationSingularity("dead centre" if stopped else "regular", tree.nv - rank, stopped, names)
+        return ConfigurationSingularity("bifurcation", tree.nv - rank, stopped,
+                                        dependent_constraints(structure, A, tolerance))
+    return ConfigurationSingularity("dead centre" if stopped else "regular", tree.nv - rank, stopped, ())
 
 
 def dependent_rows(A: Array, tolerance: float | None = None) -> Array:
@@ -174,10 +184,17 @@ def dependent_rows(A: Array, tolerance: float | None = None) -> Array:
     return np.abs(left).max(axis=1, initial=0.0) > _TAKES_PART
 
 
+def dependent_constraints(structure: ConstraintStructure, A: Array, tolerance: float | None = None) -> tuple[str, ...]:
+    """The constraints that take part in a dependence of the rows A (h, nv) without units."""
+    leading = list(structure.leading)
+    taking = dependent_rows(A[leading], tolerance)
+    return tuple(dict.fromkeys(structure.rows[k].constraint for k, part in zip(leading, taking, strict=True) if part))
+
+
 def _structure(tree: Tree) -> ConstraintStructure:
     names = tuple(name for name, _ in velocity_labels(tree))
     if not tree.is_constrained:
-        return ConstraintStructure((), names, 0, (), (), by_structure=True, independent=tuple(range(tree.nv)),
+        return ConstraintStructure((), names, 0, (), (), by_structure=True, used=(), independent=tuple(range(tree.nv)),
                                    moving=(True,) * tree.nv, sizes=(), lengths=(1.0,) * tree.nv)
     everywhere = [scaled_jacobian(tree, closure.configuration, *sample.time) for sample in closed_samples(tree)
                   for closure in sample.closures]
@@ -193,7 +210,8 @@ def _structure(tree: Tree) -> ConstraintStructure:
     followers = _followers(tree, generic[0][list(leading)], rank)
     independent = tuple(k for k in range(tree.nv) if k not in followers)
     return ConstraintStructure(row_names(tree), names, rank, leading, tuple((~dependent).tolist()), by_structure,
-                               independent, tuple(np.any([moving_velocities(A) for A in piece], axis=0).tolist()),
+                               leading if by_structure else _telling(generic), independent,
+                               tuple(np.any([moving_velocities(A) for A in piece], axis=0).tolist()),
                                _sizes(tree, generic), tuple(lengths(tree, length_unit(tree)).tolist()))
 
 
@@ -203,6 +221,12 @@ def _sizes(tree: Tree, generic: Sequence[Array]) -> tuple[float, ...]:
     own = np.sqrt(np.mean([(A * A).sum(axis=-1) for A in generic], axis=0))
     longest = [max(own[[k for k, other in enumerate(groups) if other == group]]) for group in groups]
     return tuple((row_sizes(tree) * np.where(np.array(longest) > _SAYS_NOTHING, longest, 1.0)).tolist())
+
+
+def _telling(generic: Sequence[Array]) -> tuple[int, ...]:
+    """The rows that say something at one of some configurations."""
+    largest = np.max([np.abs(A).max(axis=1) for A in generic], axis=0)
+    return tuple(np.flatnonzero(largest > _SAYS_NOTHING).tolist())
 
 
 class GenericConfiguration(NamedTuple):
@@ -224,15 +248,11 @@ def generic_configurations(tree: Tree) -> list[GenericConfiguration]:
     samples = closed_samples(tree)
     rank = tree.nv - mobility(tree)
     found = [GenericConfiguration(closure.configuration,
-                                  np.asarray(_jacobian(tree)(closure.configuration, *sample.time)), rank, sample.time,
+                                  constraint_jacobian(tree, closure.configuration, *sample.time), rank, sample.time,
                                   piece)
              for piece, sample in enumerate(samples) if tree.nv - sample.mobility == rank
              for closure in sample.closures]
     return [each for each in found if rank_of(scaled(tree, each.A)) == rank]
-
-
-def _jacobian(tree: Tree) -> Kernel:
-    return kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))
 
 
 def _chosen(A: Array, rank: int, first: Array) -> tuple[int, ...]:
@@ -264,3 +284,55 @@ def _followers(tree: Tree, A: Array, rank: int) -> Sequence[int]:
         if len(found) < rank and np.count_nonzero(values > least) > len(found):
             found.append(column)
     return found
+
+
+def mobility(tree: Tree) -> int:
+    """The mobility; `UnreachableError` if no configuration was found in which the constraints are kept.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> mobility(load_robot("panda_hand"))
+    8
+    """
+    if not tree.loops and not tree.constraints:
+        return tree.nv - len(tree.mimic_joints)
+    return kept(tree, "mobility", lambda: _mobility(tree))
+
+
+def _mobility(tree: Tree) -> int:
+    every = closed_samples(tree)
+    samples = [sample for sample in every if not _is_folded(sample, every)]
+    largest = max(sample.mobility for sample in samples)
+    if all(sample.mobility == largest for sample in samples):
+        return largest
+    if _is_reference(tree, samples[0]):
+        return samples[0].mobility
+    left = left_by_rows(tree, samples)
+    moved = _moved(tree, [sample for sample in samples if sample.mobility == largest])
+    usual = _moved(tree, [sample for sample in samples if sample.mobility == left])
+    stands_still = (usual <= moved).all() and (usual < moved).any()
+    return left if 0 < left < largest and usual.any() and not stands_still else largest
+
+
+def _is_folded(sample: ClosedSample, every: Sequence[ClosedSample]) -> bool:
+    """Whether joints are upon each other that are not on another piece, which moves, and less freely."""
+    return any(other.coincident < sample.coincident and 0 < other.mobility < sample.mobility for other in every)
+
+
+def _is_reference(tree: Tree, sample: ClosedSample) -> bool:
+    """Whether a sample is the neutral configuration itself, where it can move and has nothing special."""
+    closure = sample.closures[0]
+    return bool(np.array_equal(closure.configuration, tree.neutral)) and closure.independent == sample.mobility > 0
+
+
+def _moved(tree: Tree, samples: list[ClosedSample]) -> Array:
+    """Which velocities (nv) some motion from one of the samples has, where nothing is special about them."""
+    found = [(scaled_jacobian(tree, closure.configuration, *sample.time), tree.nv - sample.mobility)
+             for sample in samples for closure in sample.closures]
+    usual = [moving_velocities(A) for A, rank in found if rank_of(A) == rank]
+    return np.any([np.zeros(tree.nv, dtype=bool), *usual], axis=0)
+
+
+def moving_velocities(A: Array, tolerance: float | None = None) -> Array:
+    """Which velocities (n) some motion with A qd = 0 has, of a matrix (h, n) whose rows are about one long."""
+    sizes = np.abs(null_basis(A, tolerance=tolerance)).max(axis=1, initial=0.0)
+    return sizes > (least_singular(A.shape[1]) if tolerance is None else tolerance) * sizes.max(initial=0.0)

@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import least_singular, null_basis, rank_of
+from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnsupportedError
 from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel

@@ -25,11 +25,11 @@ from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.constraints.closure import closed_samples
-from cayley.kinematics.constraints.generic_mobility import mobility
-from cayley.kinematics.constraints.scale import length_unit
-from cayley.kinematics.constraints.structure import ConfigurationSingularity, configuration_singularity
+from cayley.kinematics.constraints.scale import constraint_jacobian, length_unit
+from cayley.kinematics.constraints.space import allowed_velocities, held_velocities
+from cayley.kinematics.constraints.structure import ConfigurationSingularity, configuration_singularity, mobility
 from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.singular.input_output import allowed_velocities, closed, task_rows
+from cayley.kinematics.singular.input_output import closed, task_rows
 from cayley.kinematics.singular.uniform_units import ROW_UNITS
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
@@ -115,7 +115,7 @@ def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | S
     here = _parts(tree, at, rows, places, worth, scale, least)
     elsewhere = _elsewhere(tree, rows, places, (frame, axes, tuple(chosen), tuple(places)), worth, scale, least)
     config = configuration_singularity(tree, at, tolerance=tolerance)
-    held = _held(here, least)
+    held = _held(here, scale[:, None] * held_velocities(tree, constraint_jacobian(tree, at), tolerance), least)
     lost = _complement(here.X, elsewhere.span, least) if _rank(here.X, least) < elsewhere.output else None
     stands = here.N @ _null(here.X, least)
     idle = _range(stands[places].T / scale[places], least) if lost is not None else np.zeros((0, len(places)))
@@ -187,8 +187,8 @@ def _elsewhere(tree: Tree, rows: Callable[[Array], Array], places: Sequence[int]
     return kept(tree, ("elsewhere", key, tuple(worth), tolerance), look)
 
 
-def _held(here: _Parts, tolerance: float) -> _Held:
-    free = _null(here.Q, tolerance)
+def _held(here: _Parts, motions: Array, tolerance: float) -> _Held:
+    free = here.N.T @ np.linalg.qr(motions)[0]
     U, values, V = np.linalg.svd(here.X @ free)
     rank = int(np.count_nonzero(values > tolerance * max(float(np.linalg.norm(here.X)), 1e-300)))
     velocities = (here.N @ free @ V.T).T

@@ -11,19 +11,18 @@ write down, has the same span. Source: Gosselin & Angeles 1990; Zlatanov, Fenton
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import least_singular, rank_of
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import CayleyError, ConventionError, SingularityError, UnreachableError
 from cayley.kinematics.constraints.actuated_motion import check_untimed
-from cayley.kinematics.constraints.rows import jacobian_kernel
-from cayley.kinematics.constraints.scale import check_closed, row_sizes
-from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.constraints.scale import check_closed, length_unit, lengths
+from cayley.kinematics.constraints.space import allowed_velocities
 from cayley.kinematics.frame_kernels import frame_kernel
 from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
@@ -31,6 +30,7 @@ from cayley.model.tree import Tree
 from cayley.showing import brief
 
 _AGREES = 1e-8
+ROW_LENGTHS = np.arange(6) < 3  # of a twist, (v; w): which rows are lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,28 +43,46 @@ class InputOutput:
 
     Jx: Array
     Jq: Array
+    task_sizes: Array = field(repr=False)
+    """(k): what the rows of the task are measured in where ranks are decided: the size of the machine, or a radian."""
+    rate_sizes: Array = field(repr=False)
+    """(m): the same of the actuated rates."""
 
     __repr__ = brief
 
+    @property
+    def _scaled(self) -> tuple[Array, Array]:
+        return self.Jx * self.task_sizes, self.Jq * self.rate_sizes
+
     def motion(self, rates: ArrayLike) -> Array:
         """The motion (..., k) of the frame by the rates (..., m) of the actuated joints."""
-        return _solved(self.Jx, self.Jq, rates, "the motion of the frame does not follow from the actuated joints",
-                       "rates of the actuated joints that the constraints do not allow")
+        Jx, Jq = self._scaled
+        return self.task_sizes * _solved(
+            Jx, Jq, _columns(rates, self.rate_sizes) / self.rate_sizes,
+            "the motion of the frame does not follow from the actuated joints",
+            "rates of the actuated joints that the constraints do not allow")
 
     def rates(self, motion: ArrayLike) -> Array:
         """The rates (..., m) of the actuated joints for a motion (..., k) of the frame."""
-        return _solved(self.Jq, self.Jx, motion, "the rates of the actuated joints do not follow from this task",
-                       "a motion of the frame that the mechanism cannot have")
+        Jx, Jq = self._scaled
+        return self.rate_sizes * _solved(
+            Jq, Jx, _columns(motion, self.task_sizes) / self.task_sizes,
+            "the rates of the actuated joints do not follow from this task",
+            "a motion of the frame that the mechanism cannot have")
 
     def forces(self, wrench: ArrayLike) -> Array:
         """Forces (..., m) of the actuated joints with which the frame's body exerts a wrench (..., k), at rest and
         without gravity; the least of them if there are more actuators than freedoms."""
-        return _balanced(self.Jx, self.Jq, wrench, "a wrench that no actuator holds")
+        Jx, Jq = self._scaled
+        return _balanced(Jx, Jq, _columns(wrench, self.task_sizes) * self.task_sizes,
+                         "a wrench that no actuator holds") / self.rate_sizes
 
     def wrench(self, forces: ArrayLike) -> Array:
         """The wrench (..., k) that forces (..., m) of the actuated joints exert with the frame's body, at rest; the
         least of them if the structure carries others by itself."""
-        return _balanced(self.Jq, self.Jx, forces, "forces that no wrench of this task balances")
+        Jx, Jq = self._scaled
+        return _balanced(Jq, Jx, _columns(forces, self.rate_sizes) * self.rate_sizes,
+                         "forces that no wrench of this task balances") / self.task_sizes
 
 
 def input_output(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[bool], axes: str) -> InputOutput:
@@ -78,8 +96,14 @@ def input_output(tree: Tree, q: ArrayLike, frame: str, *, task: str | Sequence[b
     """
     at = closed(tree, q)
     N = allowed_velocities(tree, at)
+    places = list(tree.actuated_velocities)
+    unit = length_unit(tree)
+    asked = Task.of(tree, task, axes).rows
+    task_sizes = np.where(ROW_LENGTHS, unit, 1.0)[np.asarray(asked, dtype=bool)]
+    rate_sizes = lengths(tree, unit)[places]
     X = task_rows(tree, frame, task, axes)(at) @ N
-    return InputOutput(*across(X, N[..., list(tree.actuated_velocities), :]))
+    Jx, Jq = across(X / task_sizes[:, None], N[..., places, :] / rate_sizes[:, None])
+    return InputOutput(Jx / task_sizes, Jq / rate_sizes, task_sizes, rate_sizes)
 
 
 def closed(tree: Tree, q: ArrayLike) -> Array:
@@ -90,19 +114,6 @@ def closed(tree: Tree, q: ArrayLike) -> Array:
         raise ConventionError(f"a configuration of {tree.name} is (..., {tree.nq}), not {at.shape}")
     check_closed(tree, at)
     return at
-
-
-def allowed_velocities(tree: Tree, q: Array, tolerance: float | None = None) -> Array:
-    """N (..., nv, d) with A N = 0, its columns orthonormal, d the most that one of the configurations allows; of the
-    others the columns that are too many are zero."""
-    A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q))
-    if not A.shape[-2]:
-        return np.broadcast_to(np.eye(tree.nv), (*A.shape[:-2], tree.nv, tree.nv))
-    rank = rank_of(constraint_structure(tree).scaled(A), tolerance)
-    V = np.linalg.svd(A / row_sizes(tree)[:, None])[2]
-    first = int(rank.min(initial=tree.nv))
-    free = np.arange(first, tree.nv) >= rank[..., None]
-    return np.swapaxes(V[..., first:, :] * free[..., None], -1, -2)
 
 
 def task_rows(tree: Tree, frame: str, task: str | Sequence[bool], axes: str) -> Callable[[Array], Array]:
@@ -129,9 +140,8 @@ def across(X: Array, Q: Array) -> tuple[Array, Array]:
     return rows[..., :k], -rows[..., k:]
 
 
-def _solved(left: Array, right: Array, given: ArrayLike, undetermined: str, impossible: str) -> Array:
+def _solved(left: Array, right: Array, values: Array, undetermined: str, impossible: str) -> Array:
     """x (..., n) of left x = right given, if there is just one."""
-    values = _columns(given, right.shape[-1])
     side = (right @ values[..., None])[..., 0]
     found, rank, _ = _least(left, side)
     off = np.linalg.norm((left @ found[..., None])[..., 0] - side, axis=-1)
@@ -139,9 +149,8 @@ def _solved(left: Array, right: Array, given: ArrayLike, undetermined: str, impo
     return _answers(found, {undetermined: rank < left.shape[-1], impossible: off > _AGREES * size}, SingularityError)
 
 
-def _balanced(left: Array, right: Array, given: ArrayLike, impossible: str) -> Array:
+def _balanced(left: Array, right: Array, values: Array, impossible: str) -> Array:
     """right^T s with left^T s = given, of least length: forces for a wrench, or a wrench for forces."""
-    values = _columns(given, left.shape[-1])
     s, _, free = _least(np.swapaxes(left, -1, -2), values)
     found = (s[..., None, :] @ right)[..., 0, :]
     spare = np.swapaxes(free, -1, -2) @ right  # what can be added without a change of the given side
@@ -166,10 +175,10 @@ def _least_of(A: Array) -> float:
     return least_singular(max(A.shape[-2:]))
 
 
-def _columns(given: ArrayLike, size: int) -> Array:
+def _columns(given: ArrayLike, sizes: Array) -> Array:
     values = np.asarray(given, dtype=float)
-    if values.shape[-1:] != (size,):
-        raise ConventionError(f"expected numbers (..., {size}), not of the shape {values.shape}")
+    if values.shape[-1:] != sizes.shape:
+        raise ConventionError(f"expected numbers (..., {len(sizes)}), not of the shape {values.shape}")
     return values
 
 

@@ -1,0 +1,150 @@
+"""One rule of what is singular: beside singular states of random machines, of a millimetre to a kilometre, all
+functions give the answer, or all say that there is none."""
+
+import numpy as np
+import pytest
+
+import cayley as cy
+from cayley.errors import SingularityError
+from cayley.kinematics.constraints.structure import mobility
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Frame, Joint, Loop
+from kinematics.singular_machines import MACHINES, link, shift
+
+CASES = [*[(name, size, seed) for name in ("four_bar", "slider_crank", "five_bar")
+           for seed, size in enumerate((1e-3, 1.0, 1e3))], ("planar_3rrr", 1e-3, 0), ("planar_3rrr", 30.0, 1),
+         ("stewart", 1.0, 0)]
+
+
+def tolerance(nv):
+    """What the rule says, in numbers that are written here."""
+    return np.sqrt(64 * nv * 2.0**-53)
+
+
+def least_value(machine, q, columns):
+    """The least singular value of the columns of the constraints, without units."""
+    structure = machine.constraint_structure
+    A = machine.constraint_jacobian(q) * np.array(structure.lengths) / np.array(structure.sizes)[:, None]
+    values = np.linalg.svd(A[list(structure.leading)][:, columns], compute_uv=False)
+    return values[-1]
+
+
+def distance_of(machine, at, columns, value):
+    """How far from the singular state the least singular value is `value`."""
+    low, high = -13.0, -1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if least_value(machine, at(10**middle), columns) > value else (middle, high)
+    return 10**high
+
+
+def questions(found, q):
+    """What asks for motions and forces that follow from the actuated joints."""
+    machine, _, frame, task = found
+    rest = np.zeros(machine.nv)
+    places = list(machine.tree.actuated_velocities)
+    joints = machine.actuated_joints
+    rates = np.ones(len(places))
+    wanted = np.zeros(machine.nv)
+    wanted[places] = 1.0
+    asked = {
+        "actuated_motion": lambda: machine.actuated_motion(q, rates),
+        "consistent_velocity": lambda: machine.consistent_velocity(q, wanted, keep=joints),
+        "inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
+        "actuation_singularity": lambda: regular(machine.actuation_singularity(q, frame, task=task, axes="world")),
+    }
+    if len(machine.joints) < 10:
+        asked |= {
+            "actuated_acceleration": lambda: machine.actuated_acceleration(q, rates, rates),
+            "linearize": lambda: np.stack(machine.linearize(q, rest, rest)),
+            "minimal_dynamics": lambda: machine.minimal_dynamics(*joints).inertia_matrix(q)}
+    return asked
+
+
+def regular(found):
+    if found.kind != "regular":
+        raise SingularityError(found.kind)
+    return 1.0
+
+
+def refused(call):
+    try:
+        return not np.isfinite(call()).all()
+    except SingularityError:
+        return True
+
+
+@pytest.mark.parametrize(("name", "size", "seed"), CASES)
+def test_beside_a_singularity_of_the_drives_all_functions_agree(name, size, seed):
+    found = MACHINES[name](np.random.default_rng(seed), size)
+    machine, at = found.machine, found.at
+    passive = [k for k in range(machine.nv) if k not in machine.tree.actuated_velocities]
+    e = tolerance(machine.nv)
+    edges = [distance_of(machine, at, passive, value) for value in (2 * e, e / 2)]
+    for distance in [*edges, *10.0**np.arange(-3, -13, -3)]:
+        q = at(distance)
+        assert np.abs(machine.constraint_residual(q)).max() < 1e-14 * max(size, 1.0)
+        value = least_value(machine, q, passive)
+        if not e / 2.1 < value < 1.9 * e:
+            for what, call in questions(found, q).items():
+                assert refused(call) == (value < e), (what, distance, value / e)
+        rest = np.zeros(machine.nv)
+        assert np.isfinite(machine.forward_dynamics(q, rest, rest)).all()  # the constraints are regular there
+    both = np.array([at(edges[0]), at(edges[1])])
+    rest = np.zeros((2, machine.nv))
+    np.testing.assert_array_equal(np.isfinite(machine.inverse_dynamics(both, rest, rest)).all(axis=-1), [True, False])
+    np.testing.assert_array_equal(
+        np.isfinite(machine.actuated_motion(both, np.ones(len(machine.tree.actuated_velocities)))).all(axis=-1),
+        [True, False])
+    with pytest.raises(SingularityError, match="do not command"):
+        machine.inverse_dynamics(both[1], rest[1], rest[1])
+
+
+def parallelogram(random, size):
+    """Its links in a row, two branches of motions meet."""
+    a, b = size * random.uniform([0.2, 0.5], [0.4, 0.8])
+    joints = [Joint("crank", "base", "a", Revolute()), Joint("coupler", "a", "b", Revolute(), shift([a])),
+              Joint("rocker", "base", "c", Revolute(), shift([b]))]
+    machine = cy.Mechanism.of("parallelogram", [Body("base"), *[link(name, size) for name in "abc"]], joints,
+                              frames=[Frame("tip of b", "b", shift([b])), Frame("tip of c", "c", shift([a]))],
+                              loops=[Loop("ring", "tip of b", "tip of c", Revolute())])
+    return machine.with_actuated("crank"), lambda distance: distance * np.array([1.0, -1.0, 1.0])
+
+
+def questions_of_one_joint(machine, q):
+    """What asks for motions and forces of a mechanism that its crank drives."""
+    rest = np.zeros(3)
+    asked = {method: lambda method=method: machine.forward_dynamics.using(method)(q, rest, rest)
+             for method in ("multipliers", "augmented", "projection", "null space")}
+    asked |= {"inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
+              "constraint_forces": lambda: machine.constraint_forces(q, rest, rest)[:2],
+              "actuated_motion": lambda: machine.actuated_motion(q, [1.0]),
+              "linearize": lambda: machine.linearize(q, rest, rest).D,
+              "minimal_dynamics": lambda: machine.minimal_dynamics("crank").inertia_matrix(q),
+              "inverse_inertia_matrix": lambda: machine.inverse_inertia_matrix(q),
+              "configuration_singularity": lambda: regular(machine.configuration_singularity(q))}
+    return asked
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_beside_a_bifurcation_all_functions_agree(size):
+    machine, at = parallelogram(np.random.default_rng(int(size)), size)
+    rest = np.zeros(3)
+    e = tolerance(3)
+    edges = [distance_of(machine, at, [0, 1, 2], value) for value in (2 * e, e / 2)]
+    for distance in [*edges, *10.0**np.arange(-3, -13, -3)]:
+        q = at(distance)
+        value = least_value(machine, q, [0, 1, 2])
+        if e / 2.1 < value < 1.9 * e:
+            continue
+        for what, call in questions_of_one_joint(machine, q).items():
+            assert refused(call) == (value < e), (what, distance, value / e)
+    q = at(edges[1])
+    for call in (machine.forward_dynamics, machine.inverse_dynamics):
+        with pytest.raises(SingularityError, match="'ring' of parallelogram depend on each other"):
+            call(q, rest, rest)
+
+
+def test_an_open_arm_loses_one_freedom_with_each_mimic_joint():
+    assert mobility(cy.load("panda_hand").tree) == 8
+    assert mobility(cy.load("panda").tree) == cy.load("panda").nv
