@@ -17,7 +17,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import null_basis
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
