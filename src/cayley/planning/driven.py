@@ -17,6 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, PlanningError, SignatureError, UnsupportedError
@@ -85,19 +86,25 @@ class DrivenMotion(Motion):
         return tuple(place.start for _, place in quaternion_places(self.tree))
 
     def _text(self, t: Scalar) -> Derivatives:
-        return self._derivatives(t, self.guess._text(t)[0], self.drives._text(t))
+        return self._derivatives(self.guess._text(t)[0], self.drives._text(t))
 
     def _values(self, t: Array) -> Derivatives:
-        return self._derivatives(t, self.guess._positions(t), self.drives._values(t))
+        return self._derivatives(self.guess._positions(t), self.drives._values(t))
 
     def _positions(self, t: Array) -> Array:
         return self._closed(self.guess._positions(t), self.drives._positions(t))
 
-    def _derivatives(self, t: Scalar, guess: Array, drives: Derivatives) -> Derivatives:
+    def _derivatives(self, guess: Array, drives: Derivatives) -> Derivatives:
         q = self._closed(guess, drives[0])
-        kernels = (kept(self.tree, make.__name__, lambda make=make: make(self.tree).unchecked)
-                   for make in (actuated_motion_kernel, actuated_acceleration_kernel, actuated_jerk_kernel))
-        return (q, *(of(q, *drives[1:order]) for order, of in enumerate(kernels, 2)))  # type: ignore[return-value]
+        _, qd, qdd, qddd = drives
+        return (q, self._rates[0](q, qd), self._rates[1](q, qd, qdd), self._rates[2](q, qd, qdd, qddd))
+
+    @property
+    def _rates(self) -> tuple[Kernel, ...]:
+        """The kernels of the velocities, accelerations and jerks of all joints."""
+        return kept(self.tree, "rates of a driven motion", lambda: tuple(
+            make(self.tree).unchecked
+            for make in (actuated_motion_kernel, actuated_acceleration_kernel, actuated_jerk_kernel)))
 
     def _closed(self, guess: Array, drives: Array) -> Array:
         """The closed configurations near guesses (..., nq) with the actuated joints where they should be."""

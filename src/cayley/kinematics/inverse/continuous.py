@@ -139,11 +139,12 @@ def _tied_moment_kernel(tree: Tree, frame: str, task: Task, tied: tuple[Constrai
     free = moment_kernel(tree, frame, task, "rotation vector")
     goal = Goal(tree, None, None, tied)
     sizes = goal.sizes
+    no_time = np.zeros(())
 
     def text(q: Array, target: Array, twist: Array) -> Moment:
         seen = free(q, target, twist)
-        return seen._replace(error=np.concatenate([seen.error, goal.missing(q, None).opening / sizes]),
-                             jacobian=np.concatenate([seen.jacobian, goal.jacobian(q, None) / sizes[:, None]]),
+        return seen._replace(error=np.concatenate([seen.error, goal.missing(q, no_time).opening / sizes]),
+                             jacobian=np.concatenate([seen.jacobian, goal.jacobian(q, no_time) / sizes[:, None]]),
                              ahead=np.concatenate([seen.ahead, np.zeros(len(sizes))]))
 
     rows = sum(task.rows) + len(sizes)
