@@ -25,6 +25,18 @@ def test_the_fastest_motion_through_waypoints(tmp_path):
     assert "panda_joint7" in shown and "100%" in shown and widest(shown) <= 80
 
 
+def test_a_machine_with_a_loop_goes_by_its_drives():
+    found = data(call("trajectory", "four_bar", "0.2", "2.0", "--velocity", "1", "--acceleration", "5", "--json"))
+    machine = cy.load("four_bar")
+    q = np.array(found["q"])
+    assert q[0, 0] == pytest.approx(0.2) and q[-1, 0] == pytest.approx(2.0)
+    assert np.abs(machine.constraint_residual(q)).max() < 1e-12
+    assert max(map(max, found["parts"].values())) == pytest.approx(1.0, abs=1e-6)
+    shown = call("trajectory", "four_bar", "0.2", "1.0", "--law", "3-4-5", "--time", "2", "--effort", "inf").stdout
+    assert "rocker" in shown
+    assert "is open by" in call("trajectory", "four_bar", "0.2", "1.0 2.0 3.0", "--acceleration", "5", code=1).stderr
+
+
 def test_laws_poses_and_postures():
     found = data(call("trajectory", "puma560", "0.5 0.2 0.1 180deg 0 0", "0.3 0.5 0.2 180deg 0 0", "--poses",
                       "--posture", "elbow up", "--time", "2", "--json"))

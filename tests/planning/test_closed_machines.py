@@ -7,6 +7,8 @@ import pytest
 
 import cayley as cy
 from cayley import planning
+from cayley.control.law_trial import ordinary_step, try_law
+from cayley.control.targets import JointAim
 from cayley.errors import PlanningError, SignatureError
 from cayley.machines import FourBar, Planar3RRR, TranslationalDelta
 from cayley.planning import MotionLimits
@@ -283,3 +285,21 @@ def test_a_machine_with_more_drives_than_freedoms_has_forces_of_least_norm(three
     qd = move(both.t).qd
     np.testing.assert_allclose((both.tau * qd).sum(1), (single.tau * qd).sum(1), atol=1e-9)
     assert (np.linalg.norm(both.tau, axis=1) <= np.linalg.norm(single.tau, axis=1) + 1e-12).all()
+
+
+def test_a_law_is_tried_on_a_machine_with_a_loop():
+    """Critically damped: what is left of the crank's step is (1 + 10 t) exp(-10 t) while the others follow; computed
+    torque keeps a motion that the loop allows to rounding."""
+    machine = cy.load("four_bar")
+    law = machine.control.computed_torque(100.0, 20.0)
+    start = machine.close(machine.neutral).configuration
+    target = ordinary_step(machine.tree, start)
+    assert np.abs(machine.constraint_residual(target)).max() < 1e-10 and target[0] == pytest.approx(start[0] + 0.3)
+    trial = try_law(machine, law, JointAim(machine.tree), start=start, target=target)
+    assert trial.verdict.nature == "asymptotically stable" and trial.finished
+    assert np.abs(trial.tracking_error).max() < 1e-9
+    t = trial.step.t
+    np.testing.assert_allclose(trial.step_error[:, 0], 0.3 * (1 + 10 * t) * np.exp(-10 * t), atol=0.01)
+    move = planning.driven_motion(machine, planning.point_to_point([start[0]], [1.5], duration=1.0), start)
+    along = try_law(machine, law, JointAim(machine.tree), move=move)
+    assert along.is_given and np.abs(along.tracking_error).max() < 1e-9

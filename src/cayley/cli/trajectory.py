@@ -29,7 +29,8 @@ def trajectory(
     robot: Robot,
     waypoints: Annotated[list[str],
                          typer.Argument(metavar="Q...", show_default=False,
-                                        help="Two configurations or more, each in quotation marks.")],
+                                        help="Two configurations or more, each in quotation marks; of a machine with "
+                                             "loops those of its drives alone will do.")],
     law: Annotated[str, typer.Option("--law", show_default=False, help=_LAWS)] = "",
     velocity: Annotated[str, _limit("velocity", "Of the joints; those of the file if not said; inf: none.")] = "",
     acceleration: Annotated[str, _limit("acceleration", "Of the joints; none if not said.")] = "inf",
@@ -107,10 +108,24 @@ def _configurations(arm: Mechanism, words: list[str], posture: str) -> Array:
         raise typer.BadParameter("a posture is chosen between poses: give it with --poses", param_hint="--posture")
     if len(words) < 2:
         raise typer.BadParameter("give two configurations or more, each in quotation marks")
-    points = np.array([numbers(text, arm.nq, "a configuration") for text in words])
+    points = np.array([_configuration(arm, text) for text in words])
     for point in points:
         arm.check_configuration(point)
     return points
+
+
+def _configuration(arm: Mechanism, text: str) -> Array:
+    """All coordinates; of a machine with loops also those of its actuated joints alone, from which the others follow
+    near its neutral configuration."""
+    from cayley.errors import UnreachableError
+    places = arm.tree.actuated_velocities
+    if not arm.tree.is_constrained or len(text.replace(",", " ").split()) != len(places):
+        return numbers(text, arm.nq, "a configuration")
+    given = numbers(text, len(places), "the coordinates of the actuated joints")
+    closed = arm.close(arm.neutral, fixed=dict(zip(arm.actuated_joints, given, strict=True)))
+    if closed.status != "closed":
+        raise UnreachableError(f"{arm.name} does not close with its drives at {text}: {closed.message}")
+    return closed.configuration
 
 
 def _ends(arm: Mechanism, words: list[str], posture: str, frame: str) -> Array:
@@ -162,7 +177,8 @@ def _check_on_the_way(arm: Mechanism, use: LimitUse) -> None:
     row, joint = (int(place) for place in np.unravel_index(int(beyond.argmax()), beyond.shape))
     if beyond[row, joint] > 1e-9:
         place = q[row, joint]
-        raise PlanningError(f"on the way, at t = {use.t[row]:.4g} s, {use.limits.names[joint]} is at {place:.4g}, "
+        names = [each.name for each in arm.joints for _ in range(each.motion.nq)]
+        raise PlanningError(f"on the way, at t = {use.t[row]:.4g} s, {names[joint]} is at {place:.4g}, "
                             f"beyond its limits {arm.lower[joint]:.4g} and {arm.upper[joint]:.4g}: add a waypoint, or "
                             "stop at one (--stops)")
 
@@ -195,13 +211,15 @@ def _data(arm: Mechanism, use: LimitUse, samples: int) -> dict[str, Any]:
 
 
 def _print(arm: Mechanism, use: LimitUse, files: list[Path]) -> None:
+    import numpy as np
     console = output()
     console.print(f"[green]✓[/] [bold]{literal(arm.name)}[/]: {use.motion.duration:.6g} s")
     table = grid()
     table.add_column("", no_wrap=True)
     for heading in ("from", "to", *use.values):
         table.add_column(heading.replace("acceleration", "accel."), justify="right", no_wrap=True)
-    first, last = use.motion.position([use.motion.start, use.motion.end])
+    ends = use.motion.position([use.motion.start, use.motion.end])
+    first, last = ends if arm.nq == arm.nv else np.full((2, arm.nv), np.nan)  # quaternions are no numbers of a joint
     greatest, parts = use.greatest, use.parts
     for joint, name in enumerate(use.limits.names):
         cells = [f"{greatest[kind][joint]:.3g}" + (f" [dim]{100 * parts[kind][joint]:3.0f}%[/]"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,12 +25,14 @@ from cayley.control.stability.linear_stability import linear_stability, of_error
 from cayley.control.stability.verdict import Verdict
 from cayley.control.targets import Aim, check_gives_forces
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
-from cayley.model.constraints import check_independent
+from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import Table
 from cayley.model.tree import Tree
+from cayley.planning.driven import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.timing.limits import MotionLimits
 from cayley.showing import brief
 from cayley.systems.connect import HasSystem, connect
 from cayley.systems.system import System
@@ -44,6 +47,7 @@ _SHORTEST = 0.5  # s
 _LONGEST = 20.0
 _TURN = 0.3  # of a step to be tried: rad
 _SLIDE = 0.1  # m
+_SMALLER_STEPS = 6
 
 
 class Machine(HasTree, HasSystem, Protocol):
@@ -138,13 +142,13 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     (0.58, 'asymptotically stable')
     """
     tree = plant.tree
-    check_independent(tree, "the trial of a law")
     check_single_coordinates(tree, "the trial of a law")
     check_rigid_drives(tree, "the trial of a law")
     if move is not None:
         if move.nq != tree.nq or start is not None or target is not None:
             raise SignatureError(f"a motion to be tracked has the {tree.nq} coordinates of {tree.name}, and says "
                                  f"itself where it starts and ends; this one has {move.nq}")
+        check_keeps_constraints(plant, move)
         move = move.shifted(0.0)
         start, target = _farthest(move)
     ends = [_configuration(q, tree.nq, word) for q, word in ((start, "start"), (target, "target"))]
@@ -170,7 +174,8 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     if np.isfinite(most).any():
         chain = [chain[0].renamed({"tau": "wanted_tau"}), saturation("tau", most)]
     x = begin | {"q": ends[0]}
-    along = point_to_point(*ends, duration=seconds / 2) if move is None else move
+    limits_of_ends = MotionLimits(machine=plant) if tree.is_constrained else None  # so that passive joints follow
+    along = point_to_point(*ends, duration=seconds / 2, limits=limits_of_ends) if move is None else move
     step = connect(plant, *chain).rollout()(x, step=h, steps=steps, every=every, inputs=inputs)
     if move is not None:  # to its end, and beyond, if it comes to rest
         h, every, steps = _steps(max(seconds, move.duration) if move.rests[1] else move.duration, poles, period,
@@ -183,10 +188,21 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
 
 def ordinary_step(tree: Tree, start: ArrayLike) -> Array:
     """A target (nq) to be tried from a configuration: 0.3 rad or 0.1 m further in each joint, the other way where the
-    way there ends."""
+    way there ends; in each actuated joint, and a smaller step if it must be, where the others follow from them."""
     begin = np.asarray(start, dtype=float)
     step = np.array([_TURN if unit == "rad" else _SLIDE for _, unit in coordinate_labels(tree)])
-    return begin + np.where(begin + step <= tree.upper, step, -step)
+    step = np.where(begin + step <= tree.upper, step, -step)
+    if not tree.is_constrained:
+        return begin + step
+    names = driving_tree(tree).actuated_joints
+    places = {name: tree.q_slices[tree.joint_number(name)] for name in names}
+    for limits, share in product((True, False), 0.5 ** np.arange(_SMALLER_STEPS)):
+        ways = {name: np.linspace(begin[at], begin[at] + share * step[at], 9)[:, 0] for name, at in places.items()}
+        found = follow_inputs(tree, ways, begin, limits=limits)
+        if found.status == "followed":
+            return np.asarray(found.end)
+    raise UnreachableError(f"no step of {', '.join(names)} from this configuration keeps {tree.name} closed: begin "
+                           "elsewhere, or give a motion")
 
 
 def _farthest(move: Motion) -> tuple[Array, Array]:
@@ -240,7 +256,7 @@ def _holding(plant: System, rest: Mapping[str, Array]) -> Array:
     B = plant.linearize({"q": rest["q"], "qd": rest["qd"]}, {"tau": np.zeros(n)}).B
     x = plant.layout.state(plant.layout.vectors(plant.layout.given({"q": rest["q"], "qd": rest["qd"]})))
     rates = plant.tangents(0.0, x, plant.input_record({"tau": np.zeros(n)}), plant.parameter_record({}))
-    return -np.linalg.solve(B[-n:], np.asarray(rates["qd"], dtype=float))
+    return -np.linalg.lstsq(B[-n:], np.asarray(rates["qd"], dtype=float))[0]  # of passive joints none
 
 
 def _duration(poles: Array) -> float:
