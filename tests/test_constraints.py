@@ -63,21 +63,23 @@ REFUSED = {
     "motion under a law": lambda arm, frame, z: simulate_law(arm.tree, lambda t, q, qd: qd, z.q, z.v, [0.0, 0.1]),
     "operational space": lambda arm, frame, z: operational_space_kernel(arm.tree, frame),
     "all_inverse_kinematics": lambda arm, frame, z: arm.all_inverse_kinematics(np.eye(4), frame),
-    "singularity": lambda arm, frame, z: arm.singularity(z.q, frame, task="position", axes="world"),
-    "singular_locus": lambda arm, frame, z: arm.singular_locus(frame),
-    "dynamics_table": lambda arm, frame, z: arm.dynamics_table([[0.0, 0.1]] * arm.nq),
-    "inverse_dynamics_without_velocities": lambda arm, frame, z: arm.inverse_dynamics_without_velocities(z.q, z.v),
-    "generated_model": lambda arm, frame, z: arm.generated_model(),
-    "body_screws": lambda arm, frame, z: arm.body_screws(z.q, z.v, z.v),
-    "partial_derivatives": lambda arm, frame, z: arm.partial_derivatives(z.q, z.v, z.v),
-    "decoupled_dynamics": lambda arm, frame, z: arm.decoupled_dynamics(z.q, z.v, z.v),
-    "vector_parameter_model": lambda arm, frame, z: arm.vector_parameter_model(),
-    "fit_linear_model": lambda arm, frame, z: arm.fit_linear_model(np.ones((9, 2 * arm.nv)), np.ones((9, arm.nv)),
+    "singularity": lambda arm, frame, z: arm.dexterity.singularity(z.q, frame, task="position", axes="world"),
+    "singular_locus": lambda arm, frame, z: arm.dexterity.singular_locus(frame),
+    "dynamics_table": lambda arm, frame, z: arm.formulations.dynamics_table([[0.0, 0.1]] * arm.nq),
+    "inverse_dynamics_without_velocities": lambda arm, frame, z: (
+        arm.formulations.inverse_dynamics_without_velocities(z.q, z.v)),
+    "generated_model": lambda arm, frame, z: arm.formulations.generated_model(),
+    "body_screws": lambda arm, frame, z: arm.formulations.body_screws(z.q, z.v, z.v),
+    "partial_derivatives": lambda arm, frame, z: arm.formulations.partial_derivatives(z.q, z.v, z.v),
+    "decoupled_dynamics": lambda arm, frame, z: arm.formulations.decoupled_dynamics(z.q, z.v, z.v),
+    "vector_parameter_model": lambda arm, frame, z: arm.formulations.vector_parameter_model(),
+    "fit_linear_model": lambda arm, frame, z: arm.identification.fit_linear_model(np.ones((9, 2 * arm.nv)),
+                                                                                  np.ones((9, arm.nv)),
                                                                    np.ones((9, 2 * arm.nv)), 0.01),
-    "euler_lagrange": lambda arm, frame, z: arm.euler_lagrange(z.q, z.v, z.v),
-    "kane_equations": lambda arm, frame, z: arm.kane_equations(),
-    "augmented_links": lambda arm, frame, z: arm.augmented_links,
-    "orthogonal_complement": lambda arm, frame, z: arm.orthogonal_complement(z.q),
+    "euler_lagrange": lambda arm, frame, z: arm.formulations.euler_lagrange(z.q, z.v, z.v),
+    "kane_equations": lambda arm, frame, z: arm.formulations.kane_equations(),
+    "augmented_links": lambda arm, frame, z: arm.formulations.augmented_links,
+    "orthogonal_complement": lambda arm, frame, z: arm.formulations.orthogonal_complement(z.q),
     "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(
         "elastic drives").motor_motion,
     "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame), }
@@ -94,11 +96,11 @@ def test_random_configurations_are_closed_and_within_limits():
     arm = four_bar()
     q = arm.random_configuration((5, 40), seed=0)
     assert q.shape == (5, 40, 3) and arm.random_configuration(0).shape == (0, 3)
-    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-11)
+    np.testing.assert_allclose(arm.loops.residual(q), 0.0, atol=1e-11)
     np.testing.assert_array_equal(q, arm.random_configuration((5, 40), seed=0))
     assert np.ptp(q[..., 0]) > 3.0 and len(np.unique(q[..., 0])) == 200
     crank = replace(arm.joints[0], limits=Limits((0.2,), (0.9,)))
-    narrow = arm.with_joints(crank).random_configuration(50, seed=1)
+    narrow = arm.variants.with_joints(crank).random_configuration(50, seed=1)
     assert ((narrow[:, 0] >= 0.2 - 1e-9) & (narrow[:, 0] <= 0.9 + 1e-9)).all()
     with pytest.raises(UnreachableError, match="0 closed configurations within its limits"):
         four_bar(rocker=9.0).random_configuration(3)
@@ -151,14 +153,14 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
 
 
 def test_energies_and_velocities_are_those_of_the_state_whatever_ties_the_joints(case):
-    arm, free = case.arm, case.arm.spanning_tree()
+    arm, free = case.arm, case.arm.variants.spanning_tree()
     random = np.random.default_rng(1)
     q, qd = free.random_configuration(seed=2), random.normal(size=arm.nv)
     for name in ("kinetic_energy", "momentum"):
         np.testing.assert_array_equal(getattr(arm, name)(q, qd), getattr(free, name)(q, qd))
     np.testing.assert_array_equal(arm.jacobian(q, case.frame, axes="world"), free.jacobian(q, case.frame, axes="world"))
     assert free.inertia_matrix(q).shape == (arm.nv, arm.nv)
-    assert not free.loops and not free.mimic_joints and free.gravity is arm.gravity
+    assert not free.loops and not free.tree.mimic_joints and free.gravity is arm.gravity
 
 
 def test_a_frame_that_no_constraint_reaches_is_free():
@@ -169,7 +171,7 @@ def test_a_frame_that_no_constraint_reaches_is_free():
 
 
 def test_report_info_and_page_state_the_mobility(tmp_path):
-    assert four_bar().mobility == 1 and "nv = 3, mobility 1" in four_bar().summary().heading
+    assert four_bar().loops.mobility == 1 and "nv = 3, mobility 1" in four_bar().summary().heading
     assert cy.load("panda").summary().heading.count("mobility") == 0
     page = write_report(four_bar(), tmp_path).read_text(encoding="utf-8")
     assert "<dt>degrees of freedom</dt><dd>1</dd>" in page and "loop &#x27;ring&#x27; ties joints together" in page
@@ -190,9 +192,9 @@ def test_a_drawing_at_rest_shows_the_loops_closed():
 def test_linkages_of_the_catalogue_are_closed_at_zero_and_drawn_with_the_joint_of_the_loop(name):
     from cayley.drawing.skeleton import skeleton
     arm = cy.load(name)
-    np.testing.assert_allclose(arm.constraint_residual(arm.neutral), 0.0, atol=1e-15)
-    assert arm.mobility == 1 and arm.close(arm.neutral).iterations == 0
-    q = arm.close([0.9, 0.0, 0.0]).configuration
+    np.testing.assert_allclose(arm.loops.residual(arm.neutral), 0.0, atol=1e-15)
+    assert arm.loops.mobility == 1 and arm.loops.close(arm.neutral).iterations == 0
+    q = arm.loops.close([0.9, 0.0, 0.0]).configuration
     pin = next(mark for mark in skeleton(arm.tree, q).marks if mark.joint == "pin")
     np.testing.assert_allclose(pin.center, arm.pose(q, arm.loops[0].second)[:3, 3], atol=1e-12)
     assert arm.draw(q) is not None
@@ -200,11 +202,11 @@ def test_linkages_of_the_catalogue_are_closed_at_zero_and_drawn_with_the_joint_o
 
 def test_a_mechanism_without_constraints_is_closed_everywhere():
     for arm in (cy.load("planar2r"), cy.Mechanism.of("stone", [Body("stone")], [])):
-        found = arm.close(arm.neutral)
+        found = arm.loops.close(arm.neutral)
         assert (found.status, found.independent, found.residual) == ("closed", arm.nv, 0.0)
-        assert arm.mobility == arm.constraint_structure.mobility == arm.constraint_structure.gruebler == arm.nv
-        assert arm.constraint_residual(arm.neutral).shape == (0,)
-        assert arm.constraint_jacobian(arm.neutral).shape == (0, arm.nv)
+        assert arm.loops.mobility == arm.loops.structure.mobility == arm.loops.structure.gruebler == arm.nv
+        assert arm.loops.residual(arm.neutral).shape == (0,)
+        assert arm.loops.jacobian(arm.neutral).shape == (0, arm.nv)
 
 
 def test_rods_are_drawn_between_their_ends():
@@ -214,7 +216,7 @@ def test_rods_are_drawn_between_their_ends():
     arm = cy.Mechanism.of("rods", [Body("base"), Body("a"), Body("c")], bars, frames=[
         Frame("tip of a", "a", shift(0.3)), Frame("tip of c", "c", shift(0.6))],
         constraints=[Rod("coupler", "tip of a", "tip of c", 0.8)])
-    q = arm.close([0.7, 2.0]).configuration
+    q = arm.loops.close([0.7, 2.0]).configuration
     rod, = (line.points for line in skeleton(arm.tree, q).slides)
     assert np.linalg.norm(rod[1] - rod[0]) == pytest.approx(0.8, abs=1e-12)
     assert arm.draw(q) is not None
@@ -223,7 +225,7 @@ def test_rods_are_drawn_between_their_ends():
 @pytest.mark.parametrize("name", ["five_bar", "three_rrr", "delta", "stewart", "excavator"])
 def test_independent_velocities_are_those_of_the_actuated_joints(name: str) -> None:
     machine = cy.load(name)
-    structure = machine.constraint_structure
+    structure = machine.loops.structure
     assert {structure.velocities[k] for k in structure.independent} == set(machine.actuated_joints)
 
 
@@ -240,7 +242,7 @@ def test_a_constraint_between_frames_of_one_body_is_refused():
 def test_singularity_names_the_function_for_mechanisms_with_constraints():
     bar = cy.load("four_bar")
     with pytest.raises(UnsupportedError, match="`actuation_singularity` is for mechanisms with constraints"):
-        bar.singularity(np.zeros(3), "tool", task=(1, 0, 0, 0, 0, 0), axes="world")
+        bar.dexterity.singularity(np.zeros(3), "tool", task=(1, 0, 0, 0, 0, 0), axes="world")
 
 
 def test_what_is_no_event_is_refused():

@@ -64,7 +64,7 @@ def test_the_method_of_the_page_agrees_with_pinocchio_for_every_kind_of_joint(me
 
 def test_the_method_of_the_page_is_counted_compared_and_shown(method):
     arm = cy.load("planar2r")
-    comparison = arm.compare_inverse_dynamics(*np.random.default_rng(0).normal(size=(3, 10, 2)))
+    comparison = arm.formulations.compare_inverse_dynamics(*np.random.default_rng(0).normal(size=(3, 10, 2)))
     assert comparison.agrees and method in [row.method for row in comparison.rows]
     assert {"zeros folded", "compiled"} <= set(method_table(2).rows[method])
     assert method in call("counts", "planar2r").stdout

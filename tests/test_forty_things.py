@@ -100,7 +100,8 @@ def test_a_simulation_at_a_kilohertz_keeps_its_forces(arm):
 
 
 def test_friction_and_armature_in_one_line_each(arm):
-    real = arm.with_friction("joint1", viscous=0.8).with_armature("joint1", 0.05).including("friction", "armature")
+    real = arm.with_friction("joint1", viscous=0.8).variants.with_armature("joint1", 0.05).including("friction",
+                                                                                                     "armature")
     np.testing.assert_allclose(real.inverse_dynamics(Q, QD, [1.0, 0.0]) - arm.inverse_dynamics(Q, QD, [1.0, 0.0]),
                                [0.8 * 1.1 + 0.05, 0.0], atol=1e-12)
 
@@ -135,9 +136,9 @@ def test_inside_jax_and_torch(arm):
 
 
 def test_centroidal_map_and_constrained_dynamics(arm):
-    assert arm.centroidal_momentum_matrix(Q).shape == (6, 2)
+    assert arm.centroidal.momentum_matrix(Q).shape == (6, 2)
     bar = cy.load("four_bar")
-    assert bar.mobility == 1 and bar.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).shape == (3,)
+    assert bar.loops.mobility == 1 and bar.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3)).shape == (3,)
 
 
 def test_contacts_and_collisions_are_refused_by_name():
@@ -149,7 +150,7 @@ def test_contacts_and_collisions_are_refused_by_name():
 def test_joints_are_locked_and_arms_attached_in_one_line(arm):
     assert arm.locked("joint2", Q).nq == 1
     assert cy.load("panda").attached(cy.load("gripper"), at="tool").nq > 7
-    assert arm.with_body("link2", mass=3.0).bodies[2].mass == 3.0
+    assert arm.variants.with_body("link2", mass=3.0).bodies[2].mass == 3.0
 
 
 # The undergraduate and her teacher
@@ -181,7 +182,7 @@ def test_a_printed_table_has_fractions_of_pi_and_multiplies_out_to_the_pose():
 
 
 def test_symbolic_kinematics_in_the_letters_of_the_book(arm):
-    text = str(arm.kinematic_equations("tool"))
+    text = str(arm.formulations.kinematic_equations("tool"))
     assert "l_1" in text and "sin(q_1)*sin(q_2)" not in text.replace(" ", "")
 
 
@@ -191,7 +192,7 @@ def test_symbolic_dynamics_of_a_bare_table():
 
 
 def test_a_singular_posture_and_a_solution_in_the_plane(arm):
-    found = arm.singularity([0.3, 0.0], "tool", task="xy", axes="world")
+    found = arm.dexterity.singularity([0.3, 0.0], "tool", task="xy", axes="world")
     assert found.kind == "boundary" and len(repr(found)) < 400
     target = arm.pose(Q, "tool")[:2, 3]
     solved = arm.inverse_kinematics(target, "tool", task="xy")
@@ -206,7 +207,7 @@ def test_a_moving_picture_and_a_trajectory_between_two_postures(arm, tmp_path):
 
 
 def test_objects_show_themselves_in_a_notebook(arm):
-    for shown in (arm, arm.dh_table(convention="standard"), arm.summary(), arm.workspace("tool", samples=100),
+    for shown in (arm, arm.dh_table(convention="standard"), arm.summary(), arm.pictures.workspace("tool", samples=100),
                   arm.gravity_forces.c_source()):
         assert "<" in shown._repr_html_() and len(repr(shown).split("\n")[0]) < 200
 
@@ -216,11 +217,11 @@ def test_objects_show_themselves_in_a_notebook(arm):
 
 def test_an_arm_from_numbers_and_what_it_reaches(tmp_path):
     draft = cy.Mechanism.from_dh(TWO_ROWS, convention="standard", name="draft")
-    found = draft.workspace("tool", samples=2000)
+    found = draft.pictures.workspace("tool", samples=2000)
     assert found.contains([0.6, 0.3, 0.0]) and not found.contains([2.0, 0.0, 0.0])
     with pytest.raises(ModelError, match="need the mass"):
         draft.gravity_forces(Q)
-    loaded = draft.with_missing_masses(0.0).with_payload("tool", 2.0).with_gravity((0, -9.81, 0))
+    loaded = draft.variants.with_missing_masses(0.0).with_payload("tool", 2.0).with_gravity((0, -9.81, 0))
     np.testing.assert_allclose(loaded.gravity_forces([0.0, 0.0]), 2 * 9.81 * np.array([0.9, 0.4]))
 
 
@@ -243,9 +244,9 @@ def test_the_format_of_hand_written_files_has_a_page(tmp_path, arm):
 
 def test_a_four_bar_moves_as_one(tmp_path):
     bar = cy.load("four_bar")
-    closed = bar.close([0.4, 0.0, 0.0], fixed=["crank"])
-    assert closed.status == "closed" and np.abs(bar.constraint_residual(closed.configuration)).max() < 1e-9
-    assert bar.mobility == 1 and bar.nv == 3
+    closed = bar.loops.close([0.4, 0.0, 0.0], fixed=["crank"])
+    assert closed.status == "closed" and np.abs(bar.loops.residual(closed.configuration)).max() < 1e-9
+    assert bar.loops.mobility == 1 and bar.nv == 3
     with pytest.raises(UnsupportedError, match="loop"):
         bar.dh_table(convention="standard")
 

@@ -91,7 +91,7 @@ def test_nothing_outlives_the_mechanism():
     arm = cy.load("planar2r").including("friction")
     arm.pose([0.1, 0.2], "tool")
     arm.forward_dynamics([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
-    assert arm.inertia_regularity([0.1, 0.2]).regular
+    assert arm.formulations.inertia_regularity([0.1, 0.2]).regular
     arm.inverse_kinematics(arm.pose([0.1, 0.2], "tool"), "tool")
     assert arm.simulate([0.0, 0.0], [0.0, 0.0], until=0.01, progress=False).energy_drift.max() < 1e-6
     assert arm.rollout() is arm.rollout() and arm.rollout() is not arm.rollout(wrenches=["tool"])
@@ -137,7 +137,7 @@ def test_a_method_shows_the_keywords_and_defaults_of_the_function_behind_it(name
 
 def test_check_configuration_leaves_only_the_tolerance_out():
     found = parameters_of(check_configuration)
-    assert [each for each in found if each[0] != "tolerance"] == parameters_of(cy.Mechanism.check_configuration)
+    assert [each for each in found if each[0] != "tolerance"] == parameters_of(cy.Mechanism.configurations.check)
 
 
 def test_no_public_method_hides_its_keywords():

@@ -144,19 +144,21 @@ def test_coordinates_and_analytic_jacobian():
 def test_indices_and_singularities():
     arm = cy.load("ur5")
     q = arm.random_configuration(6, seed=1)
-    found = arm.indices(q, "tool", task="position", axes="world")
+    found = arm.dexterity.indices(q, "tool", task="position", axes="world")
     singular_values = np.linalg.svd(arm.jacobian(q, "tool", axes="world")[:, :3], compute_uv=False)
     np.testing.assert_allclose(found.condition_number, singular_values[:, 0] / singular_values[:, 2], rtol=1e-10)
-    np.testing.assert_allclose(arm.manipulability(q, "tool", task="position", axes="world"), found.manipulability,
+    np.testing.assert_allclose(arm.dexterity.manipulability(q, "tool", task="position", axes="world"),
+                               found.manipulability,
                                rtol=1e-10)
     with pytest.raises(ConventionError, match="characteristic_length="):
-        arm.indices(q, "tool", task="pose", axes="world")
+        arm.dexterity.indices(q, "tool", task="pose", axes="world")
     with pytest.raises(ConventionError, match="characteristic_length="):
-        arm.manipulability(q, "tool", task="pose", axes="world")
-    assert arm.indices(q, "tool", task="pose", axes="world", characteristic_length=0.3).condition_number.shape == (6,)
-    stretched = arm.singularity([0.1, -0.4, 0.0, 0.3, 0.5, 0.2], "tool", task="pose", axes="world")
+        arm.dexterity.manipulability(q, "tool", task="pose", axes="world")
+    assert arm.dexterity.indices(q, "tool", task="pose", axes="world",
+                                 characteristic_length=0.3).condition_number.shape == (6,)
+    stretched = arm.dexterity.singularity([0.1, -0.4, 0.0, 0.3, 0.5, 0.2], "tool", task="pose", axes="world")
     assert stretched.singular and stretched.rank == 5 and stretched.lost.shape == (6, 1)
-    assert not arm.singularity([0.1, -0.4, 0.9, 0.3, 0.5, 0.2], "tool", task="pose", axes="world").singular
+    assert not arm.dexterity.singularity([0.1, -0.4, 0.9, 0.3, 0.5, 0.2], "tool", task="pose", axes="world").singular
 
 
 def floating_gripper():
@@ -172,9 +174,9 @@ def test_random_configurations_are_valid_and_others_are_refused_by_name():
     robot = floating_gripper()
     q = robot.random_configuration((50, 4), seed=np.random.default_rng(0))
     assert q.shape == (50, 4, robot.nq)
-    robot.check_configuration(q)
-    np.testing.assert_allclose(robot.normalized(q), q, atol=1e-15)
-    lead, follower = (robot.q_slices[robot.joint_number(name)] for name in ("open", "follow"))
+    robot.configurations.check(q)
+    np.testing.assert_allclose(robot.configurations.normalized(q), q, atol=1e-15)
+    lead, follower = (robot.tree.q_slices[robot.tree.joint_number(name)] for name in ("open", "follow"))
     np.testing.assert_array_equal(q[..., follower], 0.01 - q[..., lead])
     np.testing.assert_array_equal(robot.random_configuration(seed=7), robot.random_configuration(seed=7))
     assert np.ptp(q[..., :3], axis=(0, 1)).min() > 1.5
@@ -183,21 +185,21 @@ def test_random_configurations_are_valid_and_others_are_refused_by_name():
     longer[3, 1, 3:7] *= 1.001
     with pytest.raises(GeometryError,
                        match=r"quaternion of joint 'free' of gripper has the length 1.001 in configuration \(3, 1\)"):
-        robot.check_configuration(longer)
-    np.testing.assert_allclose(robot.normalized(longer), q, atol=1e-15)
+        robot.configurations.check(longer)
+    np.testing.assert_allclose(robot.configurations.normalized(longer), q, atol=1e-15)
     beyond = q[0, 0].copy()
     beyond[lead] = 0.05
     with pytest.raises(
             ModelError,
             match=r"joint 'open' of gripper is at 0.05 in the configuration: beyond its limits, from 0 to 0.04"):
-        robot.check_configuration(beyond)
-    robot.check_configuration(beyond, limits=False)
+        robot.configurations.check(beyond)
+    robot.configurations.check(beyond, limits=False)
     with pytest.raises(SignatureError, match=r"\(..., 14\)"):
-        robot.check_configuration(np.zeros(3))
+        robot.configurations.check(np.zeros(3))
     with pytest.raises(GeometryError, match="not finite"):
-        robot.check_configuration(np.full(robot.nq, np.nan))
+        robot.configurations.check(np.full(robot.nq, np.nan))
     with pytest.raises(GeometryError, match="is zero"):
-        robot.normalized(np.zeros(robot.nq))
+        robot.configurations.normalized(np.zeros(robot.nq))
 
 
 def test_a_number_of_random_configurations_cannot_be_taken_for_a_seed():
@@ -216,9 +218,9 @@ def test_a_number_of_random_configurations_cannot_be_taken_for_a_seed():
 def test_the_neutral_configuration_is_zero_even_where_limits_exclude_it():
     panda = cy.load("panda")
     np.testing.assert_array_equal(panda.neutral, np.zeros(7))
-    panda.check_configuration(panda.neutral, limits=False)
+    panda.configurations.check(panda.neutral, limits=False)
     with pytest.raises(ModelError, match="'panda_joint4' of panda is at 0 in the configuration: beyond its limits"):
-        panda.check_configuration(panda.neutral)
+        panda.configurations.check(panda.neutral)
 
 
 def test_a_mechanism_travels_as_its_data():
@@ -248,11 +250,11 @@ def test_a_family_of_kernels_behaves_as_a_function():
 
 def test_a_choice_may_be_a_list_or_an_array():
     arm, rows = cy.load("planar2r"), (True, True, False, False, False, False)
-    wanted = arm.manipulability([0.3, 0.5], "tool", task=rows, axes="world")
+    wanted = arm.dexterity.manipulability([0.3, 0.5], "tool", task=rows, axes="world")
     for task in (list(rows), np.array(rows), np.array(rows, dtype=float)):
-        assert arm.manipulability([0.3, 0.5], "tool", task=task, axes="world") == wanted
-        assert arm.manipulability.of("tool", task=task,
-                                     axes="world") is arm.manipulability.of("tool", task=rows, axes="world")
+        assert arm.dexterity.manipulability([0.3, 0.5], "tool", task=task, axes="world") == wanted
+        assert arm.dexterity.manipulability.of("tool", task=task,
+                                     axes="world") is arm.dexterity.manipulability.of("tool", task=rows, axes="world")
 
 
 def test_vector_parameters_of_half_turns_are_refused_and_not_infinite():
@@ -269,11 +271,11 @@ def test_changed_joints_keep_everything_else():
     tree = cy.load("planar2r").tree
     arm = cy.Mechanism(replace(tree, frames=(*tree.frames, tool), notes=("a note", )).including("friction"))
     rubbing = arm.with_friction("joint2", viscous=0.3, coulomb=0.2)
-    geared = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0)), arm.joints[1])
+    geared = arm.variants.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0)), arm.joints[1])
     for changed in (rubbing, geared):
         assert isinstance(changed, cy.Mechanism)
         for name in ("name", "bodies", "frames", "loops", "source", "notes", "included"):
-            assert getattr(changed, name) == getattr(arm, name), name
+            assert getattr(changed.tree, name) == getattr(arm.tree, name), name
         np.testing.assert_array_equal(changed.gravity, [0.0, -9.81, 0.0])
         np.testing.assert_array_equal(changed.gravity_forces([0.3, 0.4]), arm.gravity_forces([0.3, 0.4]))
     state = [0.3, 0.4], [1.0, -2.0], [0.0, 0.0]
@@ -287,10 +289,10 @@ def test_joints_that_a_mechanism_does_not_have_are_named():
     with pytest.raises(ModelError, match=r"no joint 'joint3'.*did you mean 'joint2'"):
         arm.with_friction("joint3", viscous=1.0)
     with pytest.raises(ModelError, match="no joint 'elbow'"):
-        arm.with_joints(replace(arm.joints[0], name="elbow"))
+        arm.variants.with_joints(replace(arm.joints[0], name="elbow"))
     with pytest.raises(ModelError, match="two joints named 'joint1'"):
-        arm.with_joints(arm.joints[0], arm.joints[0])
-    assert arm.including("armature", "friction").included == {"armature", "friction"}
+        arm.variants.with_joints(arm.joints[0], arm.joints[0])
+    assert arm.including("armature", "friction").tree.included == {"armature", "friction"}
 
 
 def test_what_a_user_sees_of_the_package():
@@ -372,7 +374,7 @@ def test_exported_c_holds_any_name(word):
 
 def test_a_loaded_floating_base_against_the_free_flyer_of_pinocchio():
     robot, model = cy.load(PANDA, floating_base=True), pin.buildModelFromUrdf(PANDA, pin.JointModelFreeFlyer())
-    robot = robot.with_missing_masses(0.0).spanning_tree()
+    robot = robot.variants.with_missing_masses(0.0).variants.spanning_tree()
     data, rng = model.createData(), np.random.default_rng(5)
     q, v, vd = robot.random_configuration(seed=6), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
     there = q[[0, 1, 2, 4, 5, 6, 3, *range(7, robot.nq)]]
@@ -382,7 +384,7 @@ def test_a_loaded_floating_base_against_the_free_flyer_of_pinocchio():
     pin.framesForwardKinematics(model, data, there)
     np.testing.assert_allclose(robot.pose(q, "panda_link8"), data.oMf[model.getFrameId("panda_link8")].homogeneous,
                                atol=1e-13)
-    assert robot.source == PANDA and robot.bodies[0].name == "world"
+    assert robot.tree.source == PANDA and robot.bodies[0].name == "world"
 
 
 def test_a_floating_base_of_what_is_not_urdf(tmp_path):
@@ -393,7 +395,7 @@ def test_a_floating_base_of_what_is_not_urdf(tmp_path):
     moved = np.array([[0.0, -1.0, 0.0, 0.3], [0.0, 0.0, 1.0, -0.2], [-1.0, 0.0, 0.0, 0.5], [0.0, 0.0, 0.0, 1.0]])
     for frame in ("tool", "frame0"):
         np.testing.assert_allclose(floating.pose([*base, *q], frame), moved @ arm.pose(q, frame), atol=1e-14)
-    assert (floating.name, floating.mobility) == (arm.name, arm.mobility + 6)
+    assert (floating.name, floating.loops.mobility) == (arm.name, arm.loops.mobility + 6)
     np.testing.assert_array_equal(floating.gravity, arm.gravity)
     floating.save(tmp_path / "floating.toml")
     again = cy.load(tmp_path / "floating.toml")
@@ -509,13 +511,14 @@ def test_results_read_well_in_a_terminal():
     """What the prompt shows is no dump of fields."""
     arm = cy.load("planar2r")
     plane = (True, True, False, False, False, False)
-    report, comparison = arm.summary(), arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0],
+    report, comparison = arm.summary(), arm.formulations.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0],
                                                                     methods=["kane"])
-    stretched, bent = (arm.singularity([0.3, elbow], "tool", task=plane, axes="world") for elbow in (0.0, 1.0))
+    stretched, bent = (arm.dexterity.singularity([0.3, elbow], "tool", task=plane, axes="world") for elbow in (0.0,
+                                                                                                               1.0))
     shown = [(report, "lower [rad]"), (report.joints, "armature [kg m^2]"), (comparison, "The methods agree"),
              (arm.dh_table(convention="standard"), "theta [rad]"),
              (arm.gravity_forces.c_source("hold"), "<C99 function hold, "),
-             (arm.indices([0.3, 1.0], "tool", task=plane,
+             (arm.dexterity.indices([0.3, 1.0], "tool", task=plane,
                           axes="world"), "<manipulability 0.1683, condition number 4.446")]
     for result, words in shown:
         assert words in repr(result) and "(name=" not in repr(result) and "array(" not in repr(
@@ -524,7 +527,7 @@ def test_results_read_well_in_a_terminal():
     assert repr(bent).startswith("<regular configuration: rank 2")
     assert "<td>joint1</td>" in report._repr_html_() and "<th>method</th>" in comparison._repr_html_()
     folding = cy.Mechanism.from_dh([(0, 0, 0.5, 0), (0, 0, 0.5, 0)], convention="standard")
-    assert "reach 0 to 1 m" in repr(folding.workspace("tool", samples=500))
+    assert "reach 0 to 1 m" in repr(folding.pictures.workspace("tool", samples=500))
 
 
 def test_missing_masses_may_be_said_to_be_none():
@@ -543,14 +546,15 @@ def test_missing_masses_may_be_said_to_be_none():
     arm = cy.Mechanism.of("arm", bodies, joints, gravity=(0.0, -1.0, 0.0)).including("armature")
     with pytest.raises(ModelError, match=r"'dummy' \(moved by 'turn'\).*with_missing_masses"):
         _ = arm.inertia_matrix
-    said = arm.with_missing_masses(0.0)
-    assert [body.mass for body in said.bodies] == [None, 0.0, None, 2.0, None] and said.included == arm.included
+    said = arm.variants.with_missing_masses(0.0)
+    assert [body.mass for body in said.bodies] == [None, 0.0, None, 2.0,
+                                                   None] and said.tree.included == arm.tree.included
     assert (said.gravity == arm.gravity).all() and said.frames == arm.frames
     np.testing.assert_allclose(said.inertia_matrix([0.3, 0.0]), np.diag([0.6, 0.6]), atol=1e-15)
-    heavy = arm.with_missing_masses(1.5)
+    heavy = arm.variants.with_missing_masses(1.5)
     assert heavy.bodies[1].mass == 1.5
     with pytest.raises(ModelError, match="mass"):
-        arm.with_missing_masses(-1.0)
+        arm.variants.with_missing_masses(-1.0)
 
 
 def test_a_mechanism_where_a_tree_is_wanted_and_a_misspelt_name_are_said():

@@ -186,7 +186,7 @@ def test_singular_configurations_are_found_in_every_precision(dtype):
     puma = cy.load("puma560")
     for wrist, singular in ((0.0, True), (np.pi, True), (0.01, False)):
         at = np.array([0.1, 0.4, -0.3, 0.2, wrist, 0.7], dtype)
-        assert puma.singularity(at, puma.frame_names[-1], task="pose", axes="world", limits=False,
+        assert puma.dexterity.singularity(at, puma.frame_names[-1], task="pose", axes="world", limits=False,
                                 reachable=lambda pose: True).singular == singular
 
 

@@ -81,6 +81,6 @@ def test_files_of_the_page_on_toml_are_mechanisms(tmp_path, k, nq, mobility):
     examples = re.findall(r"```toml\n(.*?)```", text("docs/robots/toml.md"), re.DOTALL)
     file.write_text(examples[k], encoding="utf-8")
     arm = cy.load(file)
-    assert (len(examples), arm.nq, arm.mobility) == (5, nq, mobility)
+    assert (len(examples), arm.nq, arm.loops.mobility) == (5, nq, mobility)
     arm.save(tmp_path / "again.toml")
     assert cy.load(tmp_path / "again.toml").nq == nq

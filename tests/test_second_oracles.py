@@ -131,7 +131,8 @@ def test_ellipsoids_of_one_unit():
     arms = [planar_arm(1.0 * unit, 0.8 * unit, 0.5 * unit) for unit in (1.0, 1000.0)]
     with pytest.raises(ConventionError, match="different units"):
         arms[0].task_jacobian(q, "tool", task=rows, axes="world")
-    one, milli = (velocity_ellipsoid(arm.task_jacobian(q, "tool", task=rows, axes="world", characteristic_length=L))
+    one, milli = (velocity_ellipsoid(arm.dexterity.task_jacobian(q, "tool", task=rows, axes="world",
+                                                                 characteristic_length=L))
                   for arm, L in zip(arms, (0.6, 600.0), strict=True))
     np.testing.assert_allclose(milli.lengths, one.lengths, rtol=1e-12)
     np.testing.assert_allclose(np.abs(np.sum(milli.axes * one.axes, axis=0)), 1.0, rtol=1e-12)

@@ -88,7 +88,8 @@ def test_names_that_are_markup_are_words_in_all_that_is_shown(arm, run):
     rows = (MethodRow(HOSTILE, HOSTILE, refused=HOSTILE),)
     things = {"mechanism": arm, "report": arm.summary(), "run": run, "player": run.animate(),
               "system": arm.system().simulate({"q": [1.0, 0.5], "qd": np.zeros(2)}, times=run.t),
-              "workspace": arm.workspace(f"tool{HOSTILE}", samples=200), "comparison": Comparison(HOSTILE, rows)}
+              "workspace": arm.pictures.workspace(f"tool{HOSTILE}", samples=200), "comparison": Comparison(HOSTILE,
+                                                                                                           rows)}
     for name, thing in things.items():
         page = shown(thing)
         assert "alert(1)" in page.text or name == "player"
@@ -145,8 +146,9 @@ def test_results_are_said_in_one_line_however_large_they_are():
 
 def test_results_say_what_they_are_in_one_line():
     bar = cy.load("four_bar")
-    things = [bar.constraint_structure, cy.load("stewart").constraint_structure, bar.actuation, bar.close(np.zeros(3)),
-              bar.follow_inputs({"crank": np.linspace(0.0, 1.0, 50)}, start=np.zeros(3)),
+    things = [bar.loops.structure, cy.load("stewart").loops.structure, bar.loops.actuation,
+              bar.loops.close(np.zeros(3)),
+              bar.loops.follow_inputs({"crank": np.linspace(0.0, 1.0, 50)}, start=np.zeros(3)),
               cy.load("panda").forward_derivatives(np.zeros((9, 7)), np.zeros(7), np.zeros(7)),
               cy.load("planar2r").gravity_forces.source("javascript")]
     for thing in things:
@@ -156,7 +158,7 @@ def test_results_say_what_they_are_in_one_line():
 FIGURES = {
     "run": lambda arm: arm.simulate(np.zeros(2), np.zeros(2), until=0.01).plot(),
     "run of a system": lambda arm: arm.system().simulate({"q": np.zeros(2), "qd": np.zeros(2)}, until=0.01).plot(),
-    "workspace": lambda arm: arm.workspace("tool", samples=200).draw(),
+    "workspace": lambda arm: arm.pictures.workspace("tool", samples=200).draw(),
     "motion": lambda arm: cy.planning.point_to_point([0.0, 0.0], [1.0, 1.0], duration=1.0).plot()}
 
 

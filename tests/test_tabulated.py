@@ -47,7 +47,7 @@ def test_batches_say_which_trajectory_a_row_is_of(arm):
 
 
 def test_quaternions_and_mimic_joints_have_columns():
-    afloat = cy.load("planar2r", floating_base=True).with_missing_masses(1.0)
+    afloat = cy.load("planar2r", floating_base=True).variants.with_missing_masses(1.0)
     run = afloat.rollout()(afloat.neutral, np.zeros(afloat.nv), step=1e-3, steps=2)
     table = run.to_columns()
     assert len([name for name in table if name.startswith("q.")]) == 9 and len(table) == 1 + 9 + 8 + 8 + 1
@@ -68,7 +68,8 @@ def test_the_trajectory_of_a_system_has_states_inputs_outputs_and_modes(arm):
 
 
 def test_comparisons_and_reports(arm, tmp_path):
-    compared = arm.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0], methods=["newton-euler", "kane"])
+    compared = arm.formulations.compare_inverse_dynamics([0.3, 0.1], [0.0, 0.0], [0.0, 0.0],
+                                                         methods=["newton-euler", "kane"])
     rows = list(csv.DictReader(compared.to_csv(tmp_path / "methods.csv").open()))
     assert [row["method"] for row in rows] == ["newton-euler", "kane"]
     assert float(rows[0]["multiplications"]) == compared.rows[0].operations.multiplications

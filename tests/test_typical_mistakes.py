@@ -23,7 +23,7 @@ MISTAKES = {
         (lambda arm: arm.twist(Q, Q, "tool", axes="wrld"), r"no frame or body 'wrld'; it has"),
         (lambda arm: arm.inverse_kinematics(T, "tol"), "did you mean 'tool'"),
         (lambda arm: arm.with_payload("tol", 1.0), "did you mean 'tool'"),
-        (lambda arm: arm.workspace("tol"), "did you mean 'tool'"),
+        (lambda arm: arm.pictures.workspace("tol"), "did you mean 'tool'"),
         (lambda arm: arm.inverse_dynamics.with_inputs(wrenches=["tol"]), "did you mean 'tool'"),
         (lambda arm: arm.with_friction("panda_jont3", viscous=1.0), "did you mean 'panda_joint3'")],
     "missing axes": [
@@ -31,7 +31,7 @@ MISTAKES = {
         (lambda arm: arm.jacobian.of("tool"), 'axes="world"'),
         (lambda arm: arm.twist(Q, Q, "tool"), 'say in which axes the twist is to be: axes="world"'),
         (lambda arm: arm.frame_bias(Q, Q, "tool"), 'axes="world"'),
-        (lambda arm: arm.manipulability(Q, "tool", task="position"), 'axes="world"'),
+        (lambda arm: arm.dexterity.manipulability(Q, "tool", task="position"), 'axes="world"'),
         (lambda arm: arm.joint_forces_that_exert(Q, W, "tool"), 'axes="world"')],
     "swapped order": [
         (lambda arm: arm.pose("tool", Q), r"such as 'tool'.*arrays come before the frame, as in pose\(q, frame\)"),
@@ -50,8 +50,8 @@ MISTAKES = {
         (lambda arm: arm.with_gravity([0.0, -9.81]), r"of shape \(3,\)"),
         (lambda arm: arm.gravity_forces(0.0), "needs at least 1 axes")],
     "degrees": [
-        (lambda arm: arm.check_configuration(DEGREES), r"angles are in radians: np.deg2rad\(-45\) is -0.785398"),
-        (lambda arm: arm.check_configuration(np.stack([np.deg2rad(DEGREES), DEGREES])), "angles are in radians"),
+        (lambda arm: arm.configurations.check(DEGREES), r"angles are in radians: np.deg2rad\(-45\) is -0.785398"),
+        (lambda arm: arm.configurations.check(np.stack([np.deg2rad(DEGREES), DEGREES])), "angles are in radians"),
         (lambda arm: arm.simulate(DEGREES, Q, until=0.1, limits="end"), "angles are in radians"),
         (lambda arm: arm.locked("panda_joint4", DEGREES), "angles are in radians|beyond its limits")],
     "unknown option": [
@@ -61,21 +61,22 @@ MISTAKES = {
         (lambda arm: arm.rollout(method="rk45"), "did you mean 'rk4'"),
         (lambda arm: arm.including("rotor"), "dynamics can include 'armature'"),
         (lambda arm: arm.coordinates(Q, "tool", orientation="rpy"), "zyx moving"),
-        (lambda arm: arm.manipulability(Q, "tool", task="positon", axes="world"), 'a task is "pose", "position"')],
+        (lambda arm: arm.dexterity.manipulability(Q, "tool", task="positon", axes="world"),
+         'a task is "pose", "position"')],
     "a list of lists": [
         (lambda arm: arm.pose([[0.0, 0.0], list(Q)], "tool"), "rows of different lengths"),
         (lambda arm: arm.inverse_dynamics([list(Q), [0.0]], Q, Q), "'q' of inverse_dynamics is not an array"),
         (lambda arm: arm.with_gravity([[0.0, 0.0, -9.81]]), r"of shape \(3,\)"),
         (lambda arm: arm.simulate([list(Q)], Q, until=0.1), "starts from one state.*`rollout` is for batches"),
         (lambda arm: arm.inverse_kinematics([[1, 0, 0], [0, 1, 0]], "tool"), r"\(..., 4, 4\), not \(2, 3\)"),
-        (lambda arm: arm.check_configuration([list(Q), [0.0]]), "the coordinates of panda are real numbers")],
+        (lambda arm: arm.configurations.check([list(Q), [0.0]]), "the coordinates of panda are real numbers")],
     "a string": [
         (lambda arm: arm.gravity_forces("home"), "argument 'q' of gravity_forces is text: kernels take real numbers"),
         (lambda arm: arm.inverse_dynamics(Q, Q, ["a"] * 7), "'qdd' of inverse_dynamics is text"),
         (lambda arm: arm.simulate("home", Q, until=0.1), "the coordinates of panda are real numbers, not 'home'"),
         (lambda arm: arm.simulate(Q, Q, until="1 s"), "seconds are real numbers, not '1 s'"),
         (lambda arm: arm.inverse_kinematics("identity", "tool"), "the poses are real numbers, not 'identity'"),
-        (lambda arm: arm.check_configuration("home"), "real numbers, not 'home'"),
+        (lambda arm: arm.configurations.check("home"), "real numbers, not 'home'"),
         (lambda arm: arm.with_gravity("down"), r"numbers of shape \(3,\), not 'down'"),
         (lambda arm: arm.with_payload("tool", "2 kg"), "the mass '2 kg': a mass is a finite number")]}
 
@@ -98,9 +99,9 @@ def test_a_batch_given_as_a_list_of_lists_is_a_batch(arm):
 
 def test_angles_that_would_be_outside_in_degrees_too_are_not_taken_for_degrees(arm):
     with pytest.raises(CayleyError, match=r"limits, from -2.8973 to 2.8973$"):
-        arm.check_configuration(np.full(7, 4.0))
+        arm.configurations.check(np.full(7, 4.0))
     with pytest.raises(CayleyError, match=r"limits, from -2.8973 to 2.8973$"):
-        arm.check_configuration(np.full(7, 400.0))
+        arm.configurations.check(np.full(7, 400.0))
 
 
 EVERY = sorted(name for name in dir(cy.Mechanism) if not name.startswith("_")
@@ -136,7 +137,7 @@ CORNER = np.eye(4) + np.pad([[0.1]], ((0, 3), (3, 0)))
      r"is a system.*`cy.connect\(arm, law\)`.*rollout"),
     (lambda arm: arm.rollout(controller=arm.control.computed_torque(1.0, 1.0)), r"cy.connect\(arm, law\)"),
     (lambda arm: arm.rollout(parameters=["mass"]), r'arm.system\(parameters=\["mass"\]\).rollout'),
-    (lambda arm: arm.manipulability(Q, "tool", task="pose", axes="world"), "characteristic_length="),
+    (lambda arm: arm.dexterity.manipulability(Q, "tool", task="pose", axes="world"), "characteristic_length="),
     (lambda arm: cy.planning.circular_arc(T, CORNER, T), r"`through` is three finite numbers, as T\[:3, 3\]"),
     (lambda arm: cy.Mechanism.from_dh([("q1", 0, "l1", 0)], convention="standard"),
      r"a is 'l1', which is no number.*parameters=\"symbols\""),
@@ -165,5 +166,5 @@ def test_a_type_error_within_a_method_stays_what_it_is(arm):
 
 def test_pictures_are_found_by_either_name(arm):
     with pytest.raises(AttributeError, match=r"its picture is `draw\(\)`"):
-        cy.load("planar2r").workspace("tool", samples=200).plot()
+        cy.load("planar2r").pictures.workspace("tool", samples=200).plot()
     assert "parameters 'parameters'" in repr(arm.system(parameters=["mass"]))

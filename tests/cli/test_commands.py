@@ -228,10 +228,10 @@ def test_commands_know_closed_machines(tmp_path):
     assert found["projection"]["additions"] == arm.forward_dynamics.using("projection").operations().additions
     assert not any("published" in row for row in data(run("counts", "four_bar", "--json"))["methods"])
     motion = data(run("simulate", "four_bar", "--time", 0.3, "--samples", 4, "--json"))
-    assert motion["status"] == "finished" and np.abs(arm.constraint_residual(motion["q"])).max() < 1e-9
-    target = arm.pose(arm.close(arm.neutral, fixed={"crank": -0.4}).configuration, "tool")[:3, 3]
+    assert motion["status"] == "finished" and np.abs(arm.loops.residual(motion["q"])).max() < 1e-9
+    target = arm.pose(arm.loops.close(arm.neutral, fixed={"crank": -0.4}).configuration, "tool")[:3, 3]
     answer = data(run("ik", "four_bar", *target, "--task", "position", "--json"))
-    assert answer["frame"] == "tool" and np.abs(arm.constraint_residual(answer["q"])).max() < 1e-9
+    assert answer["frame"] == "tool" and np.abs(arm.loops.residual(answer["q"])).max() < 1e-9
     np.testing.assert_allclose(arm.pose(answer["q"], "tool")[:3, 3], target, atol=1e-8)
     arm.save(tmp_path / "bar.toml")
     assert "mobility 1" in " ".join(call("check", tmp_path / "bar.toml").stdout.split())
@@ -252,7 +252,7 @@ def test_a_linkage_from_pairs_and_from_dead_centres(tmp_path):
     assert found["class"] == "double rocker" and found["defects"] == "none"
     assert Path(found["picture"]).read_bytes().startswith(b"\x89PNG")
     machine = cy.load(tmp_path / "bar.toml")
-    assert machine.mobility == 1 and machine.joint_names == ("crank", "coupler", "rocker")
+    assert machine.loops.mobility == 1 and machine.joint_names == ("crank", "coupler", "rocker")
     shown = call("synthesise", "quick-return", "60deg", "100deg", "--time-ratio", "1.2").stdout
     assert "crank-rocker" in shown and "error [deg]" in shown and widest(shown) <= 100
     unassembled = [f"{30 + 15 * i}deg:{60 + 60 * (i / 6) ** 1.5}deg" for i in range(7)]

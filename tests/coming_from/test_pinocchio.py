@@ -66,7 +66,7 @@ class Both:
     def places(self):
         """For each velocity here its place there."""
         found = []
-        for joint, own in zip(self.arm.joints, self.arm.v_slices, strict=True):
+        for joint, own in zip(self.arm.joints, self.arm.tree.v_slices, strict=True):
             if own.stop > own.start:
                 name = joint.name if self.model.existJointName(joint.name) else "root_joint"
                 start = self.model.idx_vs[self.model.getJointId(name)]
@@ -132,12 +132,12 @@ def test_states_go_over_by_the_names_of_joints_in_whatever_order(name, floating)
     """The lines of docs/start/coming_from/pinocchio.md, both ways; legs of three of these robots are in another order
     there, and the plain order would give plausible wrong torques."""
     dog = cy.load(name, floating_base=floating, exact_angles=False)  # as Pinocchio reads them
-    model = pin.buildModelFromUrdf(dog.source, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(
-        dog.source)
+    model = pin.buildModelFromUrdf(dog.tree.source, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(
+        dog.tree.source)
     there = pin.Data(model)
-    numbers = [dog.joint_number(joint) for joint in list(model.names)[1:]]
-    at_q = np.concatenate([np.arange(dog.nq)[dog.q_slices[k]] for k in numbers])
-    at_v = np.concatenate([np.arange(dog.nv)[dog.v_slices[k]] for k in numbers])
+    numbers = [dog.tree.joint_number(joint) for joint in list(model.names)[1:]]
+    at_q = np.concatenate([np.arange(dog.nq)[dog.tree.q_slices[k]] for k in numbers])
+    at_v = np.concatenate([np.arange(dog.nv)[dog.tree.v_slices[k]] for k in numbers])
     q = dog.random_configuration(seed=1)
     qd, qdd = np.random.default_rng(1).normal(size=(2, dog.nv))
     theirs = q[at_q]

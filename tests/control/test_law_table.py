@@ -110,7 +110,7 @@ def test_a_law_of_ones_own_is_one_function_and_one_line(arm, monkeypatch):
 @pytest.mark.parametrize("name", [name for name in ARGUMENTS if name not in ("admittance", "lqr")])
 def test_no_law_pushes_what_has_no_drive(arm, name):
     rows = {"task": ALONG} if "task" in arm.control.laws[name].arguments else {}
-    floats = cy.load("planar2r", floating_base=True).with_missing_masses(1.0)
+    floats = cy.load("planar2r", floating_base=True).variants.with_missing_masses(1.0)
     for plant, words in ((arm.with_actuated("joint1"), "'joint2'"), (floats, "'root_joint'")):
         with pytest.raises(UnsupportedError, match=f"{words}.*(has no drive|is floating)"):
             plant.control.law(name)(*ARGUMENTS[name], **rows)
@@ -118,7 +118,7 @@ def test_no_law_pushes_what_has_no_drive(arm, name):
 
 
 def test_lqr_drives_what_has_drives():
-    pole = cy.load("s1_g1").with_actuated("joint1")  # upright
+    pole = cy.load("s1_g1").variants.with_actuated("joint1")  # upright
     by_name = cy.load("s1_g1").control.lqr([np.pi / 2, 0.0], driven=["joint1"])
     law = pole.control.lqr([np.pi / 2, 0.0])
     state = ([1.5, 0.1], [0.2, -0.3], [np.pi / 2, 0.0], [0.0, 0.0])

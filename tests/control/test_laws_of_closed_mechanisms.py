@@ -41,7 +41,7 @@ def test_a_parallelogram_is_held_upright_by_its_crank():
     assert law.gains.shape == (1, 3, 2)
     model = law.model.at(upright)
     np.testing.assert_allclose(sorted(np.linalg.eigvals(model.A - model.B @ law.gains[0]).real), [-4, -3], rtol=1e-9)
-    start = arm.close(upright + 0.05 * np.array([1.0, -1.0, 1.0])).configuration
+    start = arm.loops.close(upright + 0.05 * np.array([1.0, -1.0, 1.0])).configuration
     run = arm.simulate(start, rest, controller=law, until=4.0, progress=False)
     np.testing.assert_allclose(run.q[-1], upright, atol=1e-5)
     regulator = tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], weights=Weights(1.0, 0.1))
@@ -74,7 +74,7 @@ def test_how_the_motion_of_a_four_bar_depends_on_its_masses():
         slopes = (end(step) - end(-step)) / 2e-4
         both = np.concatenate([found.dq[-1, :, k], found.dqd[-1, :, k]])
         np.testing.assert_allclose(both, slopes, rtol=1e-5, atol=1e-7)
-    A = arm.constraint_jacobian(found.q[-1])
+    A = arm.loops.jacobian(found.q[-1])
     np.testing.assert_allclose(A @ found.dq[-1], 0.0, atol=1e-8)  # the loop stays closed whatever the mass
     with pytest.raises(UnsupportedError, match="change its constraints"):
         trajectory_sensitivity(arm.tree, ["length"], q, qd, tau, times)

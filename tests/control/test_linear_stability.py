@@ -141,7 +141,7 @@ def test_a_mechanism_with_loops_has_the_poles_of_its_independent_joints():
     falling = linear_stability(bar, up, inputs={"tau": np.zeros(3)})
     assert falling.nature == "unstable" and len(falling.poles) == 2  # not the six of all joints
     assert np.allclose(falling.poles, LinearisedMechanism(bar.tree).at(np.zeros(3)).poles)
-    hanging = bar.close(np.array([3.1, 2.7, -3.1])).configuration
+    hanging = bar.loops.close(np.array([3.1, 2.7, -3.1])).configuration
     rest = find_equilibrium(cy.connect(bar, drag), {"q": hanging, "qd": np.zeros(3)})
     assert linear_stability(cy.connect(bar, drag), rest.state).nature == "asymptotically stable"
     free = linear_stability(bar, rest.state, inputs={"tau": np.zeros(3)})

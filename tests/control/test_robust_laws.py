@@ -304,13 +304,13 @@ def test_what_no_drive_reaches_is_named(arm):
     with pytest.raises(SignatureError, match="equilibrium"):
         arm.control.lqr([0.5])
     with pytest.raises(CayleyError, match="quaternion"):
-        cy.load("s1_f1", floating_base=True).with_missing_masses(1.0).control.lqr(np.zeros(8))
+        cy.load("s1_f1", floating_base=True).variants.with_missing_masses(1.0).control.lqr(np.zeros(8))
 
 
 def test_a_closed_mechanism_is_regulated_in_its_independent_joints():
     """One coordinate and its rate: the gains of python-control on the linear model, at the driven joint alone."""
     bar = cy.load("four_bar")
-    q = bar.close(np.zeros(bar.nq)).configuration
+    q = bar.loops.close(np.zeros(bar.nq)).configuration
     law = bar.control.lqr(q, [50.0, 2.0], 0.1)
     linear = LinearisedMechanism(bar.tree).at(q)
     driven = list(bar.tree.actuated_velocities)

@@ -74,7 +74,8 @@ def test_a_planar_3rrr_with_its_orientation_held():
     pose = [1.3, 0.6, 0.9]
     box = ((0.4, 0.0), (1.9, 1.6))
     length = 0.7 / np.sqrt(3)
-    found = arm.workspace_map("tool", start=THREE.configuration(pose, THREE.inverse_position(pose)[3]), box=box,
+    found = arm.pictures.workspace_map("tool", start=THREE.configuration(pose, THREE.inverse_position(pose)[3]),
+                                       box=box,
                               resolution=40, characteristic_length=length)
     exact = THREE.workspace(phi=0.9, mode=3, box=box, resolution=40)
     assert np.mean(found.reachable != exact.reachable) < 0.01
@@ -86,21 +87,22 @@ def test_a_planar_3rrr_with_its_orientation_held():
     fine = np.isfinite(theta).all(axis=1)
     assert np.abs(np.linalg.det(THREE.jacobians(poses[fine], theta[fine]).Jx)).max() < 1e-8
     with pytest.raises(ConventionError, match="different units"):
-        arm.workspace_map("tool", start=THREE.configuration(pose, THREE.inverse_position(pose)[3]), box=box)
+        arm.pictures.workspace_map("tool", start=THREE.configuration(pose, THREE.inverse_position(pose)[3]), box=box)
 
 
 def test_a_slice_of_a_delta_in_a_plane_that_is_named():
     arm = cy.Mechanism(DELTA.tree())
     place = [0.05, -0.04, 0.55]
     start = DELTA.configuration(place, DELTA.inverse_position(place)[-1])
-    upright = arm.workspace_map("platform", start=start, plane="xz", box=((-0.3, 0.3), (0.3, 0.8)), resolution=24)
+    upright = arm.pictures.workspace_map("platform", start=start, plane="xz", box=((-0.3, 0.3), (0.3, 0.8)),
+                                         resolution=24)
     P = np.stack(np.meshgrid(upright.horizontal, upright.vertical), axis=-1)
     places = np.stack([P[..., 0], np.full(P.shape[:2], -0.04), P[..., 1]], axis=-1)
     reached = np.isfinite(DELTA.inverse_position(places)).all(axis=(-2, -1))
     assert (upright.reachable <= reached).all() and upright.reachable[inner(reached)].mean() > 0.98
     assert upright.names == ("x [m]", "z [m]")
     with pytest.raises(ConventionError, match='does not move in a plane of its axes: say which one is meant'):
-        arm.workspace_map("platform", start=start, box=((-0.3, 0.3), (0.3, 0.8)))
+        arm.pictures.workspace_map("platform", start=start, box=((-0.3, 0.3), (0.3, 0.8)))
 
 
 def test_what_a_map_cannot_be_of_is_said(five):

@@ -62,13 +62,13 @@ def test_limits_of_driven_and_of_passive_joints_are_kept(five):
 def test_a_coupler_curve_is_a_workspace_of_one_dimension():
     arm = cy.Mechanism(FOUR.tree()).with_frame("tracer", "coupler", [[1, 0, 0, 0.25], [0, 1, 0, 0.1], [0, 0, 1, 0],
                                                                      [0, 0, 0, 1]])
-    found = arm.workspace("tracer", start=FOUR.configuration(0.7, FOUR.position(0.7)[1]), samples=300)
+    found = arm.pictures.workspace("tracer", start=FOUR.configuration(0.7, FOUR.position(0.7)[1]), samples=300)
     assert found.dimension == 1 and found.area == 0.0
     curve = FOUR.coupler_point(np.linspace(-np.pi, np.pi, 20001), [0.25, 0.1])[:, 1]
     distance = np.linalg.norm(curve, axis=-1)
     np.testing.assert_allclose([found.nearest, found.farthest], [distance.min(), distance.max()], atol=1e-7)
-    stopped = arm.with_actuated("rocker").workspace("tracer", start=FOUR.configuration(0.7, FOUR.position(0.7)[1]),
-                                                    samples=300)
+    start = FOUR.configuration(0.7, FOUR.position(0.7)[1])
+    stopped = arm.variants.with_actuated("rocker").pictures.workspace("tracer", start=start, samples=300)
     rocker = FOUR.position(FOUR.dead_centres().rocker)
     phi = stopped.configurations[:, 2]  # to the dead centres of the drive, not beyond
     assert phi.min() >= rocker[..., 1].min() - 1e-9 and phi.max() <= rocker[..., 1].max() + 1e-9 and np.ptp(phi) > 0.5
@@ -83,7 +83,7 @@ def test_what_cannot_move_has_no_workspace():
                             constraints=[Rod("rod", "end", "right", 0.5),
                                          Coupling("gears", ("left", "right"), (1.0, 2.0))])
     with pytest.raises(UnsupportedError, match="truss leave it no motion"):
-        truss.workspace("end", samples=100)
+        truss.pictures.workspace("end", samples=100)
 
 
 def test_what_does_not_follow_is_refused(five):
@@ -92,6 +92,6 @@ def test_what_does_not_follow_is_refused(five):
     with pytest.raises(ConventionError, match=r"starts at one configuration \(4\)"):
         five.workspace("point", samples=100, start=np.zeros((2, 4)))
     with pytest.raises(ConventionError, match="there is no branch to start on"):
-        cy.load("planar2r").workspace("tool", start=[0.0, 0.0])
+        cy.load("planar2r").pictures.workspace("tool", start=[0.0, 0.0])
     redundant = five.with_actuated("crank1", "rod1", "crank2")
     assert redundant.workspace("point", samples=200).dimension == 2

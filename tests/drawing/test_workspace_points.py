@@ -16,12 +16,12 @@ PLANAR = cy.load("planar2r")
 
 @pytest.fixture(scope="module")
 def planar():
-    return PLANAR.workspace("tool", samples=3000)
+    return PLANAR.pictures.workspace("tool", samples=3000)
 
 
 @pytest.fixture(scope="module")
 def spatial():
-    return cy.load("ur5").workspace("tool", samples=20_000)
+    return cy.load("ur5").pictures.workspace("tool", samples=20_000)
 
 
 def test_an_annulus_to_the_tolerance(planar):
@@ -44,7 +44,7 @@ def test_limits_of_the_model_and_of_the_call():
     points = random.uniform(-0.7, 0.7, (120, 3)) * (1, 1, 0)
     radius, angle = np.hypot(*points[:, :2].T), np.arctan2(points[:, 1], points[:, 0])
     for limits, least, most in [(None, 0.2, 0.6), ({"slide": (0.3, 0.4)}, 0.3, 0.4)]:
-        found = polar.workspace("tip", samples=500, limits=limits).contains(points)
+        found = polar.pictures.workspace("tip", samples=500, limits=limits).contains(points)
         np.testing.assert_array_equal(found, (np.abs(angle) <= 0.5) & (radius >= least) & (radius <= most))
 
 
@@ -55,7 +55,7 @@ def test_mimic_joints_and_other_frames():
     mast = cy.Mechanism.of("mast", [Body("base"), Body("low"), Body("high")], joints)
     heights = np.array([0.05, 0.1, 1.0, 3.1, 3.2])
     points = np.stack([0 * heights, 0 * heights, heights], axis=1)
-    assert mast.workspace("high", samples=200).contains(points).tolist() == [False, True, True, True, False]
+    assert mast.pictures.workspace("high", samples=200).contains(points).tolist() == [False, True, True, True, False]
     seen = workspace(PLANAR.tree, "tool", relative_to="link1", samples=500)  # a circle about the second joint
     turn = np.linspace(-2.0, 2.0, 9)
     circle = np.stack([0.5 + 0.4 * np.cos(turn), 0.4 * np.sin(turn), 0 * turn], axis=1)
@@ -71,7 +71,7 @@ def test_every_point_of_other_configurations_is_found(spatial):
 
 def test_a_machine_with_loops():
     """A five-bar: its tool is where both arms reach; the oracle is its configurations, moved on by a little."""
-    reached = cy.load("five_bar").workspace("tool", samples=300)
+    reached = cy.load("five_bar").pictures.workspace("tool", samples=300)
     assert reached.contains(reached.points[::60]).all()
     assert not reached.contains([reached.farthest + 0.05, 0.0, 0.0])
 
@@ -101,9 +101,9 @@ def test_what_has_no_surface_is_refused():
     slide = cy.Mechanism.of("slide", [Body("base"), Body("cart")],
                             [Joint("x", "base", "cart", Prismatic(), limits=Limits((0.0,), (1.0,)))])
     with pytest.raises(UnsupportedError, match="reaches is a curve"):
-        slide.workspace("cart", samples=200).mesh()
+        slide.pictures.workspace("cart", samples=200).mesh()
     with pytest.raises(ConventionError, match=r"shape \(..., 3\)"):
-        slide.workspace("cart", samples=200).contains([0.0, 0.0])
+        slide.pictures.workspace("cart", samples=200).contains([0.0, 0.0])
 
 
 def test_the_surface_of_any_field_is_closed():

@@ -30,7 +30,7 @@ def loaded(text):
 
 def state(arm):
     random = np.random.default_rng(0)
-    q = arm.normalized(random.normal(size=arm.nq))
+    q = arm.configurations.normalized(random.normal(size=arm.nq))
     return q, random.normal(size=arm.nv), random.normal(size=arm.nv)
 
 

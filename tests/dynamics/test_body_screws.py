@@ -42,7 +42,7 @@ def test_screws_are_those_of_pinocchio(pattern):
     here.model.gravity.linear = np.array(tree.gravity)
     data = here.model.createData()
     tau = pin.rnea(here.model, data, here.q(q), qd, qdd, pushed(tree, here, q, wrench))
-    found = arm.body_screws.with_inputs(wrenches=["tip"]).reference(q, qd, qdd, wrench)
+    found = arm.formulations.body_screws.with_inputs(wrenches=["tip"]).reference(q, qd, qdd, wrench)
     close(found.tau, tau)
     for k in range(len(pattern)):
         close(found.velocity[k], data.v[k + 1].vector)
@@ -50,7 +50,7 @@ def test_screws_are_those_of_pinocchio(pattern):
         close(found.force[k], data.f[k + 1].vector)
     close(found.tau, arm.inverse_dynamics.with_inputs(wrenches=["tip"]).reference(q, qd, qdd, wrench))
     close(found.force, arm.joint_reactions.with_inputs(wrenches=["tip"]).reference(q, qd, qdd, wrench))
-    free = arm.body_screws.reference(q, qd, qdd)
+    free = arm.formulations.body_screws.reference(q, qd, qdd)
     for method in ("links-and-rotors", "luh-walker-paul"):  # S0-49 without motors, S1-33
         close(free.tau, arm.inverse_dynamics.using(method).reference(q, qd, qdd))
 
@@ -60,7 +60,7 @@ def test_momentum_energy_and_power_of_a_chain():
     energies."""
     arm = cy.load("s3_w08")
     q, qd, qdd = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], [1.0, 0.4, -0.6, 0.9]])
-    screws = arm.body_screws.reference(q, qd, qdd)
+    screws = arm.formulations.body_screws.reference(q, qd, qdd)
     close(screws.tau, np.array([0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202]), 1e-9)  # W3-08
     close(np.sum(screws.velocity * screws.momentum) / 2, arm.kinetic_energy.reference(q, qd))
     total = np.zeros(6)
@@ -82,22 +82,22 @@ def test_batches_and_world_axes():
     frame = arm.joints[-1].child
     q, qd, qdd = np.random.default_rng(1).normal(size=(3, 3, 4))
     force = np.array([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
-    found = arm.body_screws.with_inputs(wrenches=[frame], axes="world")(q, qd, qdd, force)
+    found = arm.formulations.body_screws.with_inputs(wrenches=[frame], axes="world")(q, qd, qdd, force)
     assert found.force.shape == (3, 4, 6)
     expected = arm.inverse_dynamics(q, qd, qdd) - np.einsum("kij,i->kj", arm.jacobian(q, frame, axes="world"), force)
     close(found.tau, expected)
-    sent = pickle.loads(pickle.dumps(arm.body_screws))
+    sent = pickle.loads(pickle.dumps(arm.formulations.body_screws))
     close(sent.with_inputs(wrenches=[frame], axes="world")(q, qd, qdd, force).momentum, found.momentum)
 
 
 def test_what_is_no_open_chain_is_refused_by_name():
     with pytest.raises(UnsupportedError, match="branches"):
-        _ = cy.load("biped").body_screws
+        _ = cy.load("biped").formulations.body_screws
     with pytest.raises(CayleyError, match="four_bar"):
-        _ = cy.load("four_bar").body_screws
+        _ = cy.load("four_bar").formulations.body_screws
     with pytest.raises(CayleyError, match="panda_hand"):
-        _ = cy.load("panda_hand").body_screws
+        _ = cy.load("panda_hand").formulations.body_screws
     with pytest.raises(UnsupportedError, match="revolute and prismatic"):
-        _ = cy.load("s1_f2", floating_base=True).with_missing_masses(1.0).body_screws
+        _ = cy.load("s1_f2", floating_base=True).variants.with_missing_masses(1.0).formulations.body_screws
     with pytest.raises(CayleyError, match="nowhere"):
-        cy.load("s1_f2").body_screws.with_inputs(wrenches=["nowhere"])
+        cy.load("s1_f2").formulations.body_screws.with_inputs(wrenches=["nowhere"])

@@ -116,7 +116,7 @@ def test_sensitivities_beside_the_regressor_and_beside_other_mechanisms(pattern)
     tree = random_chain(pattern, 19)
     arm = cy.Mechanism(tree)
     q, qd, qdd = (np.stack([random_state(tree, s)[k] for s in range(7)]) for k in range(3))
-    found = arm.force_sensitivity("mass", "length", q=q, qd=qd, qdd=qdd)
+    found = arm.identification.force_sensitivity("mass", "length", q=q, qd=qd, qdd=qdd)
     h = 1e-6
     for number, body in enumerate(tree.bodies[1:], 1):  # other masses, the mass's inertia about its centre kept
         ends = []
@@ -128,8 +128,8 @@ def test_sensitivities_beside_the_regressor_and_beside_other_mechanisms(pattern)
         np.testing.assert_allclose(found.derivatives[..., column], slope, atol=1e-7 * np.abs(slope).max())
         rms = np.sqrt(np.mean((0.01 * body.mass * slope) ** 2, axis=0))
         np.testing.assert_allclose(found.forces[:, column], rms, rtol=1e-5, atol=1e-9)
-    moments = arm.force_sensitivity("moments", q=q, qd=qd, qdd=qdd, changes=1.0, scale=1.0)
-    regressor = arm.linear_model().regressor(q, qd, qdd)
+    moments = arm.identification.force_sensitivity("moments", q=q, qd=qd, qdd=qdd, changes=1.0, scale=1.0)
+    regressor = arm.identification.linear_model().regressor(q, qd, qdd)
     assert moments.derivatives.shape[-1] <= regressor.shape[-1]
     spans = np.linalg.matrix_rank(np.concatenate([regressor, moments.derivatives], axis=-1).reshape(14, -1), tol=1e-9)
     assert spans == np.linalg.matrix_rank(regressor.reshape(14, -1), tol=1e-9)
@@ -142,20 +142,21 @@ def test_sensitivities_beside_the_regressor_and_beside_other_mechanisms(pattern)
 def test_the_ranking():
     arm = cy.load("planar2r")
     q, qd, qdd = np.random.default_rng(2).normal(size=(3, 50, 2))
-    found = arm.force_sensitivity("mass", "length", "gravity", q=q, qd=qd, qdd=qdd)
+    found = arm.identification.force_sensitivity("mass", "length", "gravity", q=q, qd=qd, qdd=qdd)
     names, sizes = zip(*found.ranked, strict=True)
     assert list(sizes) == sorted(sizes, reverse=True) and set(names) == set(found.names)
     assert dict(found.ranked)["tool.length.x"] == 0  # nothing is carried there
     np.testing.assert_allclose(sizes[0], found.influence.max())
     assert str(found).splitlines()[2].split()[0] == names[0]
-    by_limits = arm.force_sensitivity("mass", q=q, qd=qd, qdd=qdd, scale=[100.0, 1.0], changes=[0.1, 0.2])
+    by_limits = arm.identification.force_sensitivity("mass", q=q, qd=qd, qdd=qdd, scale=[100.0, 1.0],
+                                                     changes=[0.1, 0.2])
     expected = np.sqrt(((by_limits.forces / [[100.0], [1.0]]) ** 2).sum(axis=0))
     np.testing.assert_allclose(by_limits.influence, expected)
-    one = arm.force_sensitivity("mass", q=q[0], qd=qd[0], qdd=qdd[0])
+    one = arm.identification.force_sensitivity("mass", q=q[0], qd=qd[0], qdd=qdd[0])
     assert one.derivatives.shape == (2, 2)
     bar = cy.load("four_bar")
-    pose = bar.close([0.5, 0.0, 0.0]).configuration
-    closed = bar.force_sensitivity("mass", q=pose, qd=np.zeros(3), qdd=np.zeros(3), scale=1.0)
+    pose = bar.loops.close([0.5, 0.0, 0.0]).configuration
+    closed = bar.identification.force_sensitivity("mass", q=pose, qd=np.zeros(3), qdd=np.zeros(3), scale=1.0)
     assert closed.forces[0].max() > 0 and (closed.forces[1:] == 0).all()  # the crank alone is driven
 
 
@@ -165,14 +166,14 @@ def test_what_cannot_be_ranked_is_named():
     rest = {"q": np.zeros((3, 2)), "qd": np.zeros((3, 2)), "qdd": np.zeros((3, 2))}
     floating = arm.with_gravity((0.0, 0.0, 0.0))
     with pytest.raises(SignatureError, match="joint1, joint2 of planar2r needs no force"):
-        floating.force_sensitivity("mass", **rest)
+        floating.identification.force_sensitivity("mass", **rest)
     with pytest.raises(SignatureError, match="scale is positive"):
-        arm.force_sensitivity("mass", **rest, scale=[1.0, 0.0])
+        arm.identification.force_sensitivity("mass", **rest, scale=[1.0, 0.0])
     with pytest.raises(SignatureError, match="one for each of the 2 parameters"):
-        arm.force_sensitivity("mass", **rest, changes=[1.0, 2.0, 3.0])
+        arm.identification.force_sensitivity("mass", **rest, changes=[1.0, 2.0, 3.0])
     with pytest.raises(SignatureError, match="samples, and there are none"):
-        arm.force_sensitivity("mass", **{name: value[:0] for name, value in rest.items()})
+        arm.identification.force_sensitivity("mass", **{name: value[:0] for name, value in rest.items()})
     with pytest.raises(SignatureError, match="samples must be finite"):
-        arm.force_sensitivity("mass", **rest | {"q": np.full((3, 2), np.nan)})
+        arm.identification.force_sensitivity("mass", **rest | {"q": np.full((3, 2), np.nan)})
     with pytest.raises(cy.CayleyError, match="weight"):
-        arm.force_sensitivity("weight", **rest)
+        arm.identification.force_sensitivity("weight", **rest)

@@ -53,18 +53,20 @@ def test_kernels_of_momentum(case):
     arm, there, q, v, vd = case
     model, data = there.model, there.model.createData()
     matrix = pin.ccrba(model, data, there.q(q), v).reshape(6, -1)
-    near(arm.centroidal_momentum_matrix(q), matrix, 1e-11)
-    near(arm.centroidal_momentum(q, v), data.hg.vector, 1e-11)
+    near(arm.centroidal.momentum_matrix(q), matrix, 1e-11)
+    near(arm.centroidal.momentum(q, v), data.hg.vector, 1e-11)
     rate = pin.computeCentroidalMomentumTimeVariation(model, data, there.q(q), v, vd).vector
-    near(arm.centroidal_momentum_matrix(q) @ vd + arm.centroidal_bias(q, v), rate, 1e-10)
-    near(arm.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(model, data, there.q(q)).reshape(3, -1), 1e-11)
+    near(arm.centroidal.momentum_matrix(q) @ vd + arm.centroidal.bias(q, v), rate, 1e-10)
+    near(arm.centroidal.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(model, data, there.q(q)).reshape(3, -1),
+         1e-11)
     pin.centerOfMass(model, data, there.q(q), v, vd)
     mass = pin.computeTotalMass(model)
-    near(arm.center_of_mass_jacobian(q) @ vd + arm.centroidal_bias(q, v)[:3] / mass, data.acom[0], 1e-10)
+    near(arm.centroidal.center_of_mass_jacobian(q) @ vd + arm.centroidal.bias(q, v)[:3] / mass, data.acom[0], 1e-10)
     batch = np.stack([q, q])
-    near(arm.centroidal_momentum_matrix(batch)[1], matrix, 1e-11)
-    assert arm.centroidal_momentum_matrix(batch[:0]).shape == (0, 6, arm.nv)
-    assert np.allclose(arm.center_of_mass_jacobian(q, dtype=np.float32), arm.center_of_mass_jacobian(q), atol=1e-4)
+    near(arm.centroidal.momentum_matrix(batch)[1], matrix, 1e-11)
+    assert arm.centroidal.momentum_matrix(batch[:0]).shape == (0, 6, arm.nv)
+    assert np.allclose(arm.centroidal.center_of_mass_jacobian(q, dtype=np.float32),
+                       arm.centroidal.center_of_mass_jacobian(q), atol=1e-4)
 
 
 @pytest.mark.parametrize("axes", ["world", "body"])
@@ -83,17 +85,17 @@ def test_bias_of_a_frame(case, axes):
 def test_energies_by_their_parameters(case):
     arm, there, q, v, _ = case
     model, data = there.model, there.model.createData()
-    linear = arm.linear_model()
-    near(arm.kinetic_energy_regressor(q, v) @ linear.values, arm.kinetic_energy(q, v), 1e-11)
-    near(arm.potential_energy_regressor(q) @ linear.values, arm.potential_energy(q), 1e-11)
+    linear = arm.identification.linear_model()
+    near(arm.identification.kinetic_energy_regressor(q, v) @ linear.values, arm.kinetic_energy(q, v), 1e-11)
+    near(arm.identification.potential_energy_regressor(q) @ linear.values, arm.potential_energy(q), 1e-11)
     blocks = []  # for (m, mc, I) in the frames of the bodies, which is what Pinocchio has
     for joint in arm.joints:
         number, pose = linear.links.bodies[joint.child]
         own = moved(pose[:3, :3], pose[:3, 3]) @ MOMENTS_FROM_INERTIA
         blocks.append((slice(10 * linear.movers.index(number), 10 * linear.movers.index(number) + 10), own))
-    kinetic = np.concatenate([arm.kinetic_energy_regressor(q, v)[place] @ own for place, own in blocks])
+    kinetic = np.concatenate([arm.identification.kinetic_energy_regressor(q, v)[place] @ own for place, own in blocks])
     near(kinetic, pin.computeKineticEnergyRegressor(model, data, there.q(q), v), 1e-11)
-    potential = np.concatenate([arm.potential_energy_regressor(q)[place] @ own for place, own in blocks])
+    potential = np.concatenate([arm.identification.potential_energy_regressor(q)[place] @ own for place, own in blocks])
     near(potential, pin.computePotentialEnergyRegressor(model, data, there.q(q)), 1e-11)
 
 
@@ -101,48 +103,51 @@ def test_energies_of_drives_by_their_parameters():
     arm = cy.load("planar2r").with_drive("joint1", stiffness=80.0, gear=50.0, inertia=1e-3)
     q, qd = np.array([0.3, -0.7]), np.array([1.1, -0.4])
     heavy = arm.including("armature")
-    values = arm.linear_model(joint_terms=["rotor"]).values
-    assert heavy.kinetic_energy_regressor(q, qd) @ values == pytest.approx(heavy.kinetic_energy(q, qd), rel=1e-13)
+    values = arm.identification.linear_model(joint_terms=["rotor"]).values
+    assert heavy.identification.kinetic_energy_regressor(q, qd) @ values == pytest.approx(heavy.kinetic_energy(q, qd),
+                                                                                          rel=1e-13)
     assert heavy.kinetic_energy(q, qd) > arm.kinetic_energy(q, qd) + 1.0
     soft = arm.including("elastic drives")
     q, qd = np.array([0.3, -0.7, 4.0]), np.array([1.1, -0.4, 2.0])
-    linear = soft.linear_model()
-    assert soft.potential_energy_regressor(q) @ linear.values == pytest.approx(soft.potential_energy(q), rel=1e-13)
-    assert soft.kinetic_energy_regressor(q, qd) @ linear.values == pytest.approx(soft.kinetic_energy(q, qd), rel=1e-13)
+    linear = soft.identification.linear_model()
+    assert soft.identification.potential_energy_regressor(q) @ linear.values == pytest.approx(soft.potential_energy(q),
+                                                                                              rel=1e-13)
+    energy = soft.identification.kinetic_energy_regressor(q, qd) @ linear.values
+    assert energy == pytest.approx(soft.kinetic_energy(q, qd), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", ["panda_hand", "four_bar"])
 def test_of_mechanisms_with_constraints_they_are_those_of_the_state(name):
     """Mimic joints and loops tie coordinates; momentum and energy are functions of all of them."""
     arm = cy.load(name)
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     there = PinocchioTree.of(free.tree)
     there.model.gravity.linear = np.array(arm.gravity)
     q = arm.random_configuration(seed=1)
-    qd = arm.consistent_velocity(q, np.random.default_rng(2).normal(size=arm.nv))
+    qd = arm.loops.consistent_velocity(q, np.random.default_rng(2).normal(size=arm.nv))
     data = there.model.createData()
-    near(arm.centroidal_momentum_matrix(q), pin.ccrba(there.model, data, there.q(q), qd), 1e-10)
-    near(arm.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(there.model, data, there.q(q)), 1e-10)
-    near(arm.centroidal_momentum(q, qd), data.hg.vector, 1e-10)
+    near(arm.centroidal.momentum_matrix(q), pin.ccrba(there.model, data, there.q(q), qd), 1e-10)
+    near(arm.centroidal.center_of_mass_jacobian(q), pin.jacobianCenterOfMass(there.model, data, there.q(q)), 1e-10)
+    near(arm.centroidal.momentum(q, qd), data.hg.vector, 1e-10)
     near(arm.frame_bias(q, qd, arm.bodies[-1].name, axes="world"),
          there.acceleration(q, qd, 0 * qd, arm.bodies[-1].name, "world"), 1e-10)
-    values = arm.linear_model().values
-    near(arm.kinetic_energy_regressor(q, qd) @ values, arm.kinetic_energy(q, qd), 1e-11)
-    near(arm.potential_energy_regressor(q) @ values, arm.potential_energy(q), 1e-11)
+    values = arm.identification.linear_model().values
+    near(arm.identification.kinetic_energy_regressor(q, qd) @ values, arm.kinetic_energy(q, qd), 1e-11)
+    near(arm.identification.potential_energy_regressor(q) @ values, arm.potential_energy(q), 1e-11)
 
 
 def test_parameters_and_operation_counts():
     """The matrix costs less than the derivative of the momentum; masses may be inputs."""
     arm = cy.load("panda")
-    ours = arm.centroidal_momentum_matrix.operations()
-    derived = arm.centroidal_momentum.jacobian("qd").operations()
+    ours = arm.centroidal.momentum_matrix.operations()
+    derived = arm.centroidal.momentum.jacobian("qd").operations()
     assert ours.multiplications < derived.multiplications
-    heavy = arm.centroidal_momentum_matrix.with_parameters("mass")
+    heavy = arm.centroidal.momentum_matrix.with_parameters("mass")
     q = np.full(7, 0.3)
-    near(heavy(q, heavy.parameters.nominal), arm.centroidal_momentum_matrix(q), 1e-12)
+    near(heavy(q, heavy.parameters.nominal), arm.centroidal.momentum_matrix(q), 1e-12)
 
 
 def test_a_tree_without_links_has_no_columns():
     still = cy.Mechanism.of("still", [cy.load("planar2r").bodies[0]], [])
-    assert still.centroidal_momentum_matrix(np.zeros(0)).shape == (6, 0)
+    assert still.centroidal.momentum_matrix(np.zeros(0)).shape == (6, 0)
     assert links_of(still.tree).nv == 0

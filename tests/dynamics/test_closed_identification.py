@@ -32,7 +32,7 @@ MACHINES = {
 
 @cache
 def model_of(arm):
-    return arm.linear_model()
+    return arm.identification.linear_model()
 
 
 def states(arm, count, seed=0):
@@ -43,10 +43,10 @@ def states(arm, count, seed=0):
 def test_random_states_are_closed_and_move_as_the_constraints_allow(name):
     arm = MACHINES[name]()
     q, qd, qdd = states(arm, 40)
-    assert np.abs(arm.constraint_residual(q)).max() < 1e-11
-    A = arm.constraint_jacobian(q)
+    assert np.abs(arm.loops.residual(q)).max() < 1e-11
+    A = arm.loops.jacobian(q)
     assert np.abs(np.einsum("kij,kj->ki", A, qd)).max() < 1e-11
-    assert np.abs(np.einsum("kij,kj->ki", A, qdd) + arm.constraint_drift(q, qd)).max() < 1e-9
+    assert np.abs(np.einsum("kij,kj->ki", A, qdd) + arm.loops.drift(q, qd)).max() < 1e-9
     assert np.ptp(q, axis=0).max() > 0.3
 
 
@@ -56,7 +56,7 @@ def test_the_regressor_gives_the_forces_of_the_drives(name):
     q, qd, qdd = states(arm, 20, seed=1)
     model = model_of(arm)
     found = model.regressor(q, qd, qdd) @ model.values
-    if arm.actuation.kind == "under-actuated":  # then of all joints, those of least norm
+    if arm.loops.actuation.kind == "under-actuated":  # then of all joints, those of least norm
         wanted = arm.with_actuated(*arm.joint_names).inverse_dynamics(q, qd, qdd)
     else:
         wanted = arm.inverse_dynamics(q, qd, qdd)
@@ -73,8 +73,8 @@ def test_base_parameters_are_as_many_as_the_forces_tell_apart(name):
     base = base_parameters(model_of(arm))
     q, qd, qdd = states(arm, 300, seed=7)
     Y = arm.spanning_tree().linear_model().regressor(q, qd, qdd)
-    A = arm.constraint_jacobian(q)
-    rows = (np.linalg.svd(A)[2][:, -arm.mobility:] @ Y).reshape(-1, Y.shape[-1])
+    A = arm.loops.jacobian(q)
+    rows = (np.linalg.svd(A)[2][:, -arm.loops.mobility:] @ Y).reshape(-1, Y.shape[-1])
     sizes = np.abs(rows).max(axis=0)
     values = np.linalg.svd(rows / np.maximum(sizes, 1e-9 * sizes.max()), compute_uv=False)
     assert base.size == int((values > 1e-9 * values[0]).sum())
@@ -88,7 +88,7 @@ def test_a_four_bar_tells_fewer_parameters_than_its_open_tree():
 
 def test_a_delta_robot_tells_three_numbers_of_each_arm_and_the_mass_of_its_platform():
     """Its platform does not turn while it stays in one way of being assembled; its rods have no mass."""
-    base = base_parameters(cy.load("delta").linear_model())
+    base = base_parameters(cy.load("delta").identification.linear_model())
     assert base.names == (*[f"{word}(arm {k})" for k in (1, 2, 3) for word in ("ux", "uy", "Jxx")], "m(platform)")
 
 
@@ -115,7 +115,7 @@ def test_a_preload_of_redundant_drives_is_not_taken_for_mass():
     measured = simulate_measurements(model, q, qd, qdd)
     against = np.zeros((200, 4))
     for k, at in enumerate(q):
-        N = np.linalg.svd(arm.constraint_jacobian(at))[2][2:].T
+        N = np.linalg.svd(arm.loops.jacobian(at))[2][2:].T
         idle = np.linalg.svd(N[[0, 1, 2]].T)[2][-1]
         against[k, [0, 1, 2]] = 5.0 * idle
     loaded = Measurements(model, q, qd, qdd, measured.tau + against)
@@ -137,7 +137,7 @@ def test_bodies_that_fit_are_a_closed_mechanism_again():
 
 def test_friction_of_passive_joints_is_felt_by_the_drives():
     arm = five_bar().with_friction("left coupler", viscous=0.3).including("friction")
-    model = arm.linear_model(joint_terms=["viscous"])
+    model = arm.identification.linear_model(joint_terms=["viscous"])
     q, qd, qdd = states(arm, 200, seed=8)
     np.testing.assert_allclose(model.regressor(q, qd, qdd) @ model.values, arm.inverse_dynamics(q, qd, qdd), atol=1e-10)
     found = least_squares(base_parameters(model), simulate_measurements(model, q, qd, qdd))

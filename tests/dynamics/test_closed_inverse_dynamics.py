@@ -43,9 +43,9 @@ def bar(*drives, **kinds):
 def moved(arm, guess, seed=0):
     """A closed state, and accelerations that the constraints allow."""
     q, qd, _ = closed_state(arm, guess, seed)
-    A = arm.constraint_jacobian(q)
+    A = arm.loops.jacobian(q)
     qdd = np.random.default_rng(seed + 100).normal(size=arm.nv)
-    return q, qd, qdd - np.linalg.pinv(A, 1e-9) @ (A @ qdd + arm.constraint_drift(q, qd))
+    return q, qd, qdd - np.linalg.pinv(A, 1e-9) @ (A @ qdd + arm.loops.drift(q, qd))
 
 
 @cache
@@ -117,7 +117,7 @@ def test_forces_and_reactions_are_those_of_all_bodies_cut_free(name):
     near(arm.forward_dynamics(q, qd, tau), qdd)
     cut = cut_free(arm, q, qd, qdd, tau=tau)
     assert cut.residual < 1e-10 * max(1.0, np.abs(cut.wrenches).max())  # so these forces do it
-    if arm.actuation.kind == "fully actuated":
+    if arm.loops.actuation.kind == "fully actuated":
         alone = cut_free(arm, q, qd, qdd)
         assert alone.tau_known.all()
         near(tau, alone.tau)
@@ -145,8 +145,8 @@ def test_a_truss_that_cannot_move_has_reactions_and_needs_no_drives():
         [Joint("a", "base", "a", Revolute()), Joint("b", "base", "b", Revolute(), shift(0.6))],
         frames=[Frame("end of a", "a", shift(0.5)), Frame("end of b", "b", shift(0.5))], actuated=[],
         loops=[Loop("top", "end of a", "end of b", Revolute())], gravity=(0.0, -9.81, 0.0))
-    assert (truss.mobility, truss.actuation.kind) == (0, "fully actuated")
-    q, rest = truss.close([0.9, 2.2]).configuration, np.zeros(2)
+    assert (truss.loops.mobility, truss.loops.actuation.kind) == (0, "fully actuated")
+    q, rest = truss.loops.close([0.9, 2.2]).configuration, np.zeros(2)
     assert (truss.inverse_dynamics(q, rest, rest) == 0).all()
     found = truss.joint_reactions(q, rest, rest)
     thrust = 9.81 / 2 * 0.3 / 0.4  # of the top, level
@@ -158,13 +158,13 @@ def test_a_prescribed_motion_drives_by_its_constraint():
     bar = four_bar()
     told = cy.Mechanism.of("told", bar.bodies, bar.joints, frames=bar.frames, loops=bar.loops, gravity=bar.gravity,
                            constraints=[PrescribedMotion("motor", "crank", "0.3 + 2*t")], actuated=[])
-    q = told.close(GUESS, 0.0).configuration
-    qd = told.consistent_velocity(q, np.zeros(3), 0.0)
+    q = told.loops.close(GUESS, 0.0).configuration
+    qd = told.loops.consistent_velocity(q, np.zeros(3), 0.0)
     qdd = told.forward_dynamics(q, qd, np.zeros(3), 0.0)
     driven = bar.with_actuated("crank")
     assert (told.inverse_dynamics(q, qd, qdd, 0.0) == 0).all()
     near(np.nan_to_num(told.joint_reactions(q, qd, qdd, 0.0)), np.nan_to_num(driven.joint_reactions(q, qd, qdd)))
-    near(told.constraint_forces(q, qd, np.zeros(3), 0.0)[-1], driven.inverse_dynamics(q, qd, qdd)[0])
+    near(told.loops.forces(q, qd, np.zeros(3), 0.0)[-1], driven.inverse_dynamics(q, qd, qdd)[0])
 
 
 def test_wheels_that_roll_push_the_cart():
@@ -173,8 +173,8 @@ def test_wheels_that_roll_push_the_cart():
     from dynamics.test_nonholonomic import cart
     arm = cart()
     q = np.array([0.1, -0.2, 0.4, 0.3, 0.5])
-    qd = arm.actuated_motion(q, [3.0, -1.0])
-    own = arm.minimal_dynamics("left", "right")
+    qd = arm.loops.actuated_motion(q, [3.0, -1.0])
+    own = arm.loops.minimal_dynamics("left", "right")
     _, qdd = own.motion(q, [3.0, -1.0], [0.7, 2.0])
     tau = arm.inverse_dynamics(q, qd, qdd)
     near(arm.forward_dynamics(q, qd, tau), qdd)
@@ -201,9 +201,9 @@ def test_the_names_of_reactions_are_joints_loops_and_rods():
 def test_forces_of_least_norm_where_drives_are_redundant():
     arm = five_bar("left", "right", "left coupler")
     q, qd, qdd = moved(arm, FIVE)
-    A = arm.constraint_jacobian(q)
+    A = arm.loops.jacobian(q)
     N = np.linalg.svd(A)[2][2:].T
-    needed = N.T @ arm.spanning_tree().inverse_dynamics(q, qd, qdd)
+    needed = N.T @ arm.variants.spanning_tree().inverse_dynamics(q, qd, qdd)
     places = [0, 1, 2]
     near(arm.inverse_dynamics(q, qd, qdd)[places], np.linalg.pinv(N[places].T) @ needed)
     weights = np.array([1.0, 9.0, 4.0])
@@ -226,11 +226,11 @@ def test_a_third_drive_takes_the_five_bar_through_a_dead_centre_of_two():
     right = np.arccos(0.05 / 0.39)  # the left crank points away: 0.75 m from its end to that of the right one
     along = np.arctan2(0.3 * np.sin(right), 0.65 + 0.3 * np.cos(right))
     flat = np.array([np.pi, along - np.pi, right, along + np.pi - right])
-    near(two.constraint_residual(flat), 0.0, 1e-15)
+    near(two.loops.residual(flat), 0.0, 1e-15)
     zero = np.zeros(4)
     with pytest.raises(SingularityError, match=r"drives of five-bar \(left, right\) do not command .*left coupler"):
         two.inverse_dynamics(flat, zero, zero)
-    batch = two.inverse_dynamics(np.stack([flat, two.close(FIVE).configuration]), zero, zero)
+    batch = two.inverse_dynamics(np.stack([flat, two.loops.close(FIVE).configuration]), zero, zero)
     assert np.isnan(batch[0]).all() and np.isfinite(batch[1]).all()
     three = five_bar("left", "right", "left coupler")
     tau = three.inverse_dynamics(flat, zero, zero)
@@ -238,7 +238,7 @@ def test_a_third_drive_takes_the_five_bar_through_a_dead_centre_of_two():
 
 
 def test_dead_centres_of_a_slider_crank_that_is_driven_by_its_slider():
-    engine = cy.load("slider_crank").with_actuated("slider")
+    engine = cy.load("slider_crank").variants.with_actuated("slider")
     flat = [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1]
     with pytest.raises(SingularityError, match=r"\(slider\) do not command crank, rod"):
         engine.inverse_dynamics(flat, np.zeros(3), np.zeros(3))
@@ -257,7 +257,7 @@ def test_where_constraints_depend_on_each_other_no_forces_follow():
 
 def test_an_under_actuated_mechanism_has_forces_for_the_motions_it_can_make():
     free = five_bar("left")
-    assert free.actuation.kind == "under-actuated"
+    assert free.loops.actuation.kind == "under-actuated"
     q, qd, _ = moved(free, FIVE)
     tau = np.array([1.3, 0.0, 0.0, 0.0])
     qdd = free.forward_dynamics(q, qd, tau)
@@ -270,7 +270,7 @@ def test_an_under_actuated_mechanism_has_forces_for_the_motions_it_can_make():
     both = free.inverse_dynamics(q, qd, np.stack([qdd, other]))
     near(both[0], tau)
     assert np.isnan(both[1]).all()
-    swinging = five_bar().with_actuated()
+    swinging = five_bar().variants.with_actuated()
     qdd = swinging.forward_dynamics(q, qd, np.zeros(4))
     assert (swinging.inverse_dynamics(q, qd, qdd) == 0).all()
     assert np.isnan(swinging.inverse_dynamics.unchecked(q, qd, other)).all()
@@ -282,9 +282,9 @@ def test_accelerations_that_the_constraints_do_not_allow_become_the_nearest_that
     q, qd, _ = moved(arm, FIVE)
     wanted = np.array([1.0, -2.0, 0.5, 3.0])
     found = arm.forward_dynamics(q, qd, arm.inverse_dynamics(q, qd, wanted))
-    M, A = arm.spanning_tree().inertia_matrix(q), arm.constraint_jacobian(q)[:2]
+    M, A = arm.variants.spanning_tree().inertia_matrix(q), arm.loops.jacobian(q)[:2]
     KKT = np.block([[M, A.T], [A, np.zeros((2, 2))]])
-    right = np.concatenate([M @ wanted, -arm.constraint_drift(q, qd)[:2]])
+    right = np.concatenate([M @ wanted, -arm.loops.drift(q, qd)[:2]])
     near(found, np.linalg.solve(KKT, right)[:4])
 
 
@@ -294,7 +294,7 @@ def test_the_panda_hand_moves_both_fingers_by_one_drive():
     p, pd = np.random.default_rng(3).normal(size=(2, 8))
     E = np.eye(9)[:, :8]
     E[8, 7] = 1.0
-    needed = hand.spanning_tree().inverse_dynamics(q, E @ p, E @ pd)
+    needed = hand.variants.spanning_tree().inverse_dynamics(q, E @ p, E @ pd)
     near(hand.inverse_dynamics(q, E @ p, E @ pd), np.append(E.T @ needed, 0.0), 1e-13)
     cut = cut_free(hand, q, E @ p, E @ pd)
     near(hand.joint_reactions(q, E @ p, E @ pd), cut.wrenches, 1e-10)
@@ -307,7 +307,7 @@ def test_bennetts_linkage_whose_redundancy_moves():
     bodies = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0.1, 0.2], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]
     arm = cy.Mechanism.of("Bennett", bodies, tree.joints, frames=tree.frames, loops=tree.loops,
                           actuated=[tree.joints[0].name])
-    assert not arm.constraint_structure.by_structure
+    assert not arm.loops.structure.by_structure
     q, qd, qdd = moved(arm, [0.8, -1.0, 0.5])
     cut = cut_free(arm, q, qd, qdd)
     near(arm.inverse_dynamics(q, qd, qdd), cut.tau, 1e-8)
@@ -320,7 +320,7 @@ def test_loads_act_on_the_closed_mechanism_and_its_base_may_move():
     loaded = arm.inverse_dynamics.with_inputs(wrenches=["end of left coupler"], axes="world")
     wrench = np.array([3.0, -2.0, 0.0, 0.0, 0.0, 0.7])
     J = arm.jacobian(q, "end of left coupler", axes="world")
-    N = np.linalg.svd(arm.constraint_jacobian(q))[2][2:].T
+    N = np.linalg.svd(arm.loops.jacobian(q))[2][2:].T
     pushed = np.linalg.solve(N[[0, 2]].T, N.T @ J.T @ wrench)
     near((arm.inverse_dynamics(q, qd, qdd) - loaded(q, qd, qdd, wrench))[[0, 2]], pushed)
     lifted = arm.inverse_dynamics.with_inputs(base_motion=True)
@@ -333,7 +333,7 @@ def test_loads_act_on_the_closed_mechanism_and_its_base_may_move():
 
 def test_rotors_and_friction_of_all_joints_are_felt_by_the_drives():
     arm = five_bar()
-    real = arm.with_joints(replace(arm.joints[1], rotor=Rotor(1e-4, gear=50.0))).with_friction(
+    real = arm.variants.with_joints(replace(arm.joints[1], rotor=Rotor(1e-4, gear=50.0))).with_friction(
         "right coupler", viscous=0.4).including("armature", "friction")
     q, qd, qdd = moved(real, FIVE)
     near(real.forward_dynamics(q, qd, real.inverse_dynamics(q, qd, qdd)), qdd)
@@ -398,7 +398,7 @@ def test_masses_and_lengths_as_parameters():
     near(torques(q, qd, qdd, values), heavier.inverse_dynamics(q, qd, qdd))
     near(torques(q, qd, qdd, torques.parameters.nominal), arm.inverse_dynamics(q, qd, qdd))
     lengths = arm.inverse_dynamics.with_parameters("right.length")
-    wider = arm.with_joints(replace(arm.joints[2], placement=shift(0.45)))
+    wider = arm.variants.with_joints(replace(arm.joints[2], placement=shift(0.45)))
     q, qd, qdd = moved(wider, FIVE)
     near(lengths(q, qd, qdd, [0.45]), wider.inverse_dynamics(q, qd, qdd))
 
@@ -428,9 +428,9 @@ def test_the_equations_in_all_coordinates_are_those_of_the_tree_with_forces_of_t
     arm, guess = CASES[name][0](), CASES[name][1]
     q, qd, tau = closed_state(arm, guess)
     qdd = arm.forward_dynamics(q, qd, tau)
-    forces = np.nan_to_num(arm.constraint_forces(q, qd, tau))
+    forces = np.nan_to_num(arm.loops.forces(q, qd, tau))
     left = arm.inertia_matrix(q) @ qdd + arm.bias_forces(q, qd)
-    near(left, tau + arm.constraint_jacobian(q).T @ forces, 1e-9)
+    near(left, tau + arm.loops.jacobian(q).T @ forces, 1e-9)
     near(arm.coriolis_matrix(q, qd) @ qd + arm.gravity_forces(q), arm.bias_forces(q, qd))
     near(qd @ arm.inertia_matrix(q) @ qd / 2, arm.kinetic_energy(q, qd))
 
@@ -440,7 +440,7 @@ def test_the_equations_in_all_coordinates_are_those_of_the_tree_with_forces_of_t
 def test_the_equations_of_independent_joints(name, joints):
     arm, guess = CASES[name][0](), CASES[name][1]
     q, qd, tau = closed_state(arm, guess)
-    own = arm.minimal_dynamics(*joints)
+    own = arm.loops.minimal_dynamics(*joints)
     p = list(own.places)
     qdd = arm.forward_dynamics(q, qd, tau)
     found = own.motion(q, qd[p], qdd[p])
@@ -452,16 +452,16 @@ def test_the_equations_of_independent_joints(name, joints):
 
 def test_independent_joints_are_as_many_as_the_mobility_and_not_at_their_dead_centre():
     arm = five_bar()
-    assert arm.minimal_dynamics().independent == ("left", "right")
+    assert arm.loops.minimal_dynamics().independent == ("left", "right")
     with pytest.raises(ConventionError, match="has mobility 2: name as many independent velocities"):
-        arm.minimal_dynamics("left")
+        arm.loops.minimal_dynamics("left")
     with pytest.raises(ConventionError, match="each once"):
-        arm.minimal_dynamics("left", "left")
+        arm.loops.minimal_dynamics("left", "left")
     engine = cy.load("slider_crank")
     flat = [-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1]
     with pytest.raises(SingularityError, match="dead centre"):
-        engine.minimal_dynamics("slider").inertia_matrix(flat)
-    assert np.isfinite(engine.minimal_dynamics("crank").inertia_matrix(flat)).all()
+        engine.loops.minimal_dynamics("slider").inertia_matrix(flat)
+    assert np.isfinite(engine.loops.minimal_dynamics("crank").inertia_matrix(flat)).all()
 
 
 # Oracles of many digits and many mechanisms
@@ -556,8 +556,8 @@ def test_the_slider_crank_in_closed_form():
     torque = mass * tdd + rate * td**2 / 2 + mp.mpf("9.81") * mp.diff(height, t)
     _, angle, slider = places(t)
     q = np.array([float(t), float(angle - slope - t), float(slider - mp.mpf("0.4"))])
-    near(engine.constraint_residual(q), 0.0, 1e-12)
-    own = engine.minimal_dynamics("crank")
+    near(engine.loops.residual(q), 0.0, 1e-12)
+    own = engine.loops.minimal_dynamics("crank")
     qd, qdd = own.motion(q, [2.0], [-3.0])
     near(engine.inverse_dynamics(q, qd, qdd)[0], float(torque), 1e-10)
     near(own.inertia_matrix(q)[0, 0], float(mass), 1e-12)
@@ -583,10 +583,10 @@ def test_random_rings_of_joints_in_space(seed):
     drives = [f"j{k}" for k in random.permutation(size)[:size - 5]]
     arm = cy.Mechanism.of("ring", bodies, joints, frames=[Frame("anchor", "base", closing)], actuated=drives,
                           loops=[Loop("pin", "anchor", f"b{size - 1}", Revolute())])
-    N, J = np.linalg.svd(arm.constraint_jacobian.reference(start))[2][5:].T, arm.constraint_jacobian.reference(start)
-    assume(arm.actuation.kind == "fully actuated" and np.linalg.cond(N[list(arm.tree.actuated_velocities)]) < 1e3)
+    N, J = np.linalg.svd(arm.loops.jacobian.reference(start))[2][5:].T, arm.loops.jacobian.reference(start)
+    assume(arm.loops.actuation.kind == "fully actuated" and np.linalg.cond(N[list(arm.tree.actuated_velocities)]) < 1e3)
     qd, qdd = N @ random.normal(size=size - 5), N @ random.normal(size=size - 5)
-    qdd -= np.linalg.pinv(J) @ arm.constraint_drift.reference(start, qd)
+    qdd -= np.linalg.pinv(J) @ arm.loops.drift.reference(start, qd)
     tau = arm.inverse_dynamics(start, qd, qdd)
     cut = cut_free(arm, start, qd, qdd)
     near(tau, cut.tau, 1e-9)

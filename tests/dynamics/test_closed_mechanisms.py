@@ -60,10 +60,10 @@ def stewart():
 def closed_state(arm, guess, seed=0):
     """A closed configuration near a guess, a velocity that the constraints allow, and forces."""
     random = np.random.default_rng(seed)
-    found = arm.close(guess)
+    found = arm.loops.close(guess)
     assert found.status == "closed"
     q = found.configuration
-    A = arm.constraint_jacobian(q)
+    A = arm.loops.jacobian(q)
     qd = random.normal(size=arm.nv)
     return q, qd - np.linalg.pinv(A, 1e-9) @ A @ qd, random.normal(size=arm.nv)
 
@@ -71,8 +71,8 @@ def closed_state(arm, guess, seed=0):
 def by_null_space(arm, q, qd, tau):
     """The accelerations by NumPy, from the equations of the spanning tree."""
     free = arm.spanning_tree()
-    return null_space(free.inertia_matrix(q), tau - free.bias_forces(q, qd), arm.constraint_jacobian(q),
-                      arm.constraint_drift(q, qd)).qdd
+    return null_space(free.inertia_matrix(q), tau - free.bias_forces(q, qd), arm.loops.jacobian(q),
+                      arm.loops.drift(q, qd)).qdd
 
 
 def stewart_guess():
@@ -121,11 +121,11 @@ def test_a_stewart_platform_has_the_accelerations_of_pinocchio():
     q, qd, tau = closed_state(arm, stewart_guess())
     expected, found = accelerations_of_pinocchio(arm, q, qd, tau)
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), expected, atol=1e-10 * np.abs(expected).max())
-    forces = arm.constraint_forces(q, qd, tau).reshape(6, 3)
+    forces = arm.loops.forces(q, qd, tau).reshape(6, 3)
     for k in range(6):  # there along the axes of the piston, upon the piston
         R = arm.pose(q, f"piston{k}")[:3, :3]
         np.testing.assert_allclose(np.abs(R.T @ forces[k]), np.abs(found[k].contact_force.linear), rtol=1e-8, atol=1e-9)
-    assert arm.constraint_structure.mobility == arm.constraint_structure.gruebler == 6
+    assert arm.loops.structure.mobility == arm.loops.structure.gruebler == 6
 
 
 def test_the_soft_constraints_of_mujoco_come_to_the_same_accelerations_as_they_get_hard(tmp_path):
@@ -164,23 +164,23 @@ def test_the_slider_crank_of_the_specification_as_a_mechanism():
     from dynamics.test_constrained_motion import LAM, QDD
     arm, q, qd, tau = specified_slider_crank()
     order = [0, 2, 1]
-    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.residual(q), 0.0, atol=1e-15)
     for formulation in FORMULATIONS:
         np.testing.assert_allclose(arm.forward_dynamics.using(formulation)(q, qd, tau), QDD[order], rtol=1e-10)
-        forces = arm.constraint_forces.using(formulation)(q, qd, tau)
+        forces = arm.loops.forces.using(formulation)(q, qd, tau)
         np.testing.assert_allclose(forces[:2], LAM[::-1], rtol=1e-9)
         assert np.isnan(forces[2:]).all()
 
 
 def test_redundant_rows_of_a_planar_loop_in_space_are_named_whatever_its_plane():
-    plain = four_bar().constraint_structure
+    plain = four_bar().loops.structure
     assert (plain.mobility, plain.gruebler, plain.rank) == (1, -2, 2)
     assert [row.holds for row in plain.redundant] == ["z", "tilt 1", "tilt 2"] and plain.by_structure
     assert plain.independent == (0,) and "independent: crank" in str(plain)
     random = np.random.default_rng(5)
     turned = np.asarray(cy.geometry.motions.pose_from_twist(random.normal(size=6)))
     arm = four_bar(base=turned)
-    tilted = arm.constraint_structure
+    tilted = arm.loops.structure
     assert tilted.rank == 2 and tilted.by_structure and not any(tilted.determined[:3])
     q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), by_null_space(arm, q, qd, tau), rtol=1e-10, atol=1e-10)
@@ -192,11 +192,11 @@ def test_constraints_do_no_work_and_are_kept_by_the_accelerations(motion):
     guess = [0.7, 0.4, 2.0]
     q, qd, tau = closed_state(arm, guess)
     qdd = arm.forward_dynamics(q, qd, tau)
-    A = arm.constraint_jacobian(q)
-    np.testing.assert_allclose(A @ qdd + arm.constraint_drift(q, qd), 0.0, atol=1e-11)
-    pushed = arm.spanning_tree().inverse_dynamics(q, qd, qdd) - tau
+    A = arm.loops.jacobian(q)
+    np.testing.assert_allclose(A @ qdd + arm.loops.drift(q, qd), 0.0, atol=1e-11)
+    pushed = arm.variants.spanning_tree().inverse_dynamics(q, qd, qdd) - tau
     assert abs(pushed @ qd) < 1e-12 * (1 + np.abs(pushed).max())
-    forces = np.nan_to_num(arm.constraint_forces(q, qd, tau))
+    forces = np.nan_to_num(arm.loops.forces(q, qd, tau))
     np.testing.assert_allclose(A.T @ forces, pushed, atol=1e-10)
 
 
@@ -205,7 +205,7 @@ def test_bennetts_linkage_whose_redundancy_moves_has_its_accelerations():
     tree = bennett()
     bodies = [tree.bodies[0], *[Body(b.name, 1.0, [0.3, 0.1, 0.2], 0.05 * np.eye(3)) for b in tree.bodies[1:]]]
     arm = cy.Mechanism.of("Bennett", bodies, tree.joints, frames=tree.frames, loops=tree.loops)
-    structure = arm.constraint_structure
+    structure = arm.loops.structure
     assert (structure.mobility, structure.gruebler, structure.by_structure) == (1, -2, False)
     q, qd, tau = closed_state(arm, [0.8, -1.0, 0.5])
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), by_null_space(arm, q, qd, tau), rtol=1e-8)
@@ -230,7 +230,7 @@ def test_mimic_joints_and_gears_move_as_one_joint():
     p, tau = random.normal(size=8), random.normal(size=9)
     E = np.eye(9)[:, :8]
     E[8, 7] = 1.0
-    free = hand.spanning_tree()
+    free = hand.variants.spanning_tree()
     expected = E @ np.linalg.solve(E.T @ free.inertia_matrix(q) @ E, E.T @ (tau - free.bias_forces(q, E @ p)))
     for formulation in ("multipliers", "projection"):
         np.testing.assert_allclose(hand.forward_dynamics.using(formulation)(q, E @ p, tau), expected, rtol=1e-9)
@@ -241,21 +241,22 @@ def test_mimic_joints_and_gears_move_as_one_joint():
                             constraints=[Coupling("mesh", ("wheel", "pinion"), (3.0, 1.0))])
     # seen from the wheel: 0.9 + 9 * 0.1, and the pinion turns three times as fast the other way
     np.testing.assert_allclose(gears.forward_dynamics([0, 0], [0, 0], [1.8, 0.0]), [1.0, -3.0], rtol=1e-14)
-    np.testing.assert_allclose(gears.constraint_forces([0, 0], [0, 0], [1.8, 0.0]), [-0.3], rtol=1e-14)
+    np.testing.assert_allclose(gears.loops.forces([0, 0], [0, 0], [1.8, 0.0]), [-0.3], rtol=1e-14)
 
 
 def test_where_a_parallelogram_folds_flat_accelerations_do_not_follow():
     arm = four_bar(0.2, 0.5, 0.2, 0.5)
     flat = np.zeros(3)
-    assert arm.close(flat).independent == 2 > arm.mobility == 1
-    found = arm.configuration_singularity(flat)
+    assert arm.loops.close(flat).independent == 2 > arm.loops.mobility == 1
+    found = arm.loops.singularity(flat)
     assert (found.kind, found.mobility, found.dependent) == ("bifurcation", 2, ("ring",))
     with pytest.raises(SingularityError, match="'ring' of four-bar depend on each other at this configuration"):
         arm.forward_dynamics(flat, np.zeros(3), np.ones(3))
-    both = arm.forward_dynamics(np.stack([flat, arm.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
+    both = arm.forward_dynamics(np.stack([flat, arm.loops.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3),
+                                np.ones(3))
     assert np.isnan(both[0]).all() and np.isfinite(both[1]).all()
     by_basis = arm.forward_dynamics.using("null space")
-    again = by_basis(np.stack([flat, arm.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
+    again = by_basis(np.stack([flat, arm.loops.close([0.7, -0.7, 0.7]).configuration]), np.zeros(3), np.ones(3))
     assert np.isnan(again[0]).all()
     np.testing.assert_allclose(again[1], both[1], rtol=1e-9)
     with pytest.raises(SingularityError, match="'ring' of four-bar depend on each other"):
@@ -266,8 +267,8 @@ def test_where_a_parallelogram_folds_flat_accelerations_do_not_follow():
 def test_the_null_space_is_a_formulation_of_whole_batches_in_both_precisions():
     arm = four_bar()
     random = np.random.default_rng(3)
-    q = np.stack([arm.close([angle, 0.4, 2.0]).configuration for angle in np.linspace(-3, 3, 25)])
-    A = arm.constraint_jacobian(q)[:, :2]
+    q = np.stack([arm.loops.close([angle, 0.4, 2.0]).configuration for angle in np.linspace(-3, 3, 25)])
+    A = arm.loops.jacobian(q)[:, :2]
     qd = np.stack([np.ones(25), *np.linalg.solve(A[:, :, 1:], -A[:, :, :1])[:, :, 0].T], axis=1)
     tau = random.normal(size=(25, 3))
     by_basis = arm.forward_dynamics.using("null space")
@@ -278,11 +279,11 @@ def test_the_null_space_is_a_formulation_of_whole_batches_in_both_precisions():
     with pytest.raises(UnsupportedError, match="24 velocities"):
         stewart().forward_dynamics.using("null space by svd")
     np.testing.assert_allclose(by_basis(q, qd, tau, dtype=np.float32), expected, rtol=3e-3, atol=3e-2)
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     pushed = free.inverse_dynamics(q, qd, expected) - tau
     forces = np.stack([np.linalg.lstsq(a.T, f, rcond=None)[0] for a, f in zip(A, pushed, strict=True)])
     for formulation in FORMULATIONS:
-        np.testing.assert_allclose(arm.constraint_forces.using(formulation)(q, qd, tau)[:, :2], forces, rtol=1e-8,
+        np.testing.assert_allclose(arm.loops.forces.using(formulation)(q, qd, tau)[:, :2], forces, rtol=1e-8,
                                    atol=1e-9)
 
 
@@ -294,18 +295,18 @@ def test_coordinates_at_their_dead_centre_are_refused_by_projection_alone():
     along = np.array([d, 0.0]) - tip
     coupler = np.arctan2(along[1], along[0])
     q = np.array([crank, coupler - crank, coupler + np.pi])
-    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.residual(q), 0.0, atol=1e-15)
     qdd = arm.forward_dynamics(q, np.zeros(3), np.ones(3))
     np.testing.assert_allclose(qdd, by_null_space(arm, q, np.zeros(3), np.ones(3)), rtol=1e-9, atol=1e-12)
-    found = arm.configuration_singularity(q)
+    found = arm.loops.singularity(q)
     assert (found.kind, found.stopped) == ("dead centre", ("crank",))
     rocker = np.arccos((c**2 + d**2 - (a + b)**2) / (2 * c * d))  # crank and coupler in a row: the rocker turns back
     stretched = np.arctan2(c * np.sin(rocker), d - c * np.cos(rocker))
-    found = arm.configuration_singularity([stretched, 0.0, np.pi - rocker])
+    found = arm.loops.singularity([stretched, 0.0, np.pi - rocker])
     assert (found.kind, found.stopped, found.mobility) == ("dead centre", ("rocker",), 1)
-    assert arm.configuration_singularity(arm.close([1.0, 0.3, 2.0]).configuration).kind == "regular"
+    assert arm.loops.singularity(arm.loops.close([1.0, 0.3, 2.0]).configuration).kind == "regular"
     with pytest.raises(ConventionError, match="are open by"):
-        arm.configuration_singularity([0.3, 0.2, 0.1])
+        arm.loops.singularity([0.3, 0.2, 0.1])
     with pytest.raises(SingularityError, match=r"do not follow from the velocities of crank .*dead centre"):
         arm.forward_dynamics.using("projection")(q, np.zeros(3), np.ones(3))
 
@@ -315,7 +316,8 @@ def test_rotors_and_viscous_friction_take_part_and_what_is_no_number_stays_none(
 
     from cayley.model.parts import Rotor
     arm = four_bar()
-    driven = arm.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0))).with_friction("rocker", viscous=0.4)
+    driven = arm.variants.with_joints(replace(arm.joints[0], rotor=Rotor(1e-4, gear=50.0))).with_friction("rocker",
+                                                                                                          viscous=0.4)
     arm = driven.including("armature", "friction")
     q, qd, tau = closed_state(arm, [0.7, 0.4, 2.0])
     qdd = arm.forward_dynamics(q, qd, tau)
@@ -333,10 +335,10 @@ def test_a_link_without_mass_that_the_loop_holds_moves_by_the_augmented_form():
                             frames=arm.frames, loops=arm.loops, gravity=arm.gravity)
     with pytest.raises(SingularityError, match=r"joint 'coupler' moves no mass.*using\(\"augmented\"\)"):
         light.forward_dynamics(q, qd, tau)
-    free = light.spanning_tree()
-    N = np.linalg.svd(light.constraint_jacobian(q))[2][2:]
-    rows = np.concatenate([N @ free.inertia_matrix(q), light.constraint_jacobian(q)])
-    right = np.concatenate([N @ (tau - free.bias_forces(q, qd)), -light.constraint_drift(q, qd)])
+    free = light.variants.spanning_tree()
+    N = np.linalg.svd(light.loops.jacobian(q))[2][2:]
+    rows = np.concatenate([N @ free.inertia_matrix(q), light.loops.jacobian(q)])
+    right = np.concatenate([N @ (tau - free.bias_forces(q, qd)), -light.loops.drift(q, qd)])
     for formulation in ("augmented", "null space"):
         np.testing.assert_allclose(light.forward_dynamics.using(formulation)(q, qd, tau),
                                    np.linalg.lstsq(rows, right, rcond=None)[0], rtol=1e-10)
@@ -350,14 +352,15 @@ def test_a_truss_stands_still_and_a_loop_that_holds_nothing_changes_nothing():
         Joint("a", "base", "a", Revolute()), Joint("b", "base", "b", Revolute(), shift(0.5))], frames=[
             Frame("end of a", "a", shift(0.3)), Frame("end of b", "b", shift(0.4))],
         loops=[Loop("knot", "end of a", "end of b", Revolute())])
-    q = truss.close([0.6, 2.2]).configuration
-    assert truss.mobility == 0 and truss.constraint_structure.independent == ()
+    q = truss.loops.close([0.6, 2.2]).configuration
+    assert truss.loops.mobility == 0 and truss.loops.structure.independent == ()
     for formulation in FORMULATIONS:
         np.testing.assert_allclose(truss.forward_dynamics.using(formulation)(q, np.zeros(2), np.ones(2)), 0, atol=1e-12)
     tied = four_bar(motion=Floating())
     state = np.array([[0.1, 0.2, 0.3], [1.0, -0.4, 0.6], [1.0, 2.0, 3.0]])
-    np.testing.assert_allclose(tied.forward_dynamics(*state), tied.spanning_tree().forward_dynamics(*state), rtol=1e-12)
-    assert tied.constraint_forces(*state).shape == (0,)
+    np.testing.assert_allclose(tied.forward_dynamics(*state), tied.variants.spanning_tree().forward_dynamics(*state),
+                               rtol=1e-12)
+    assert tied.loops.forces(*state).shape == (0,)
 
 
 def test_several_loops_that_share_links_are_closed_together():
@@ -369,9 +372,9 @@ def test_several_loops_that_share_links_are_closed_together():
             *arm.frames, Frame("middle of b", "b", shift(0.25)), Frame("tip of d", "d", shift(0.2))],
         loops=[*arm.loops, Loop("ring 2", "middle of b", "tip of d", Revolute())])
     q, qd, tau = closed_state(double, [0.7, -0.7, 0.7, 0.7])
-    structure = double.constraint_structure
-    assert structure.mobility == double.mobility == 1 and not structure.by_structure
-    assert double.configuration_singularity(q).kind == "regular"
+    structure = double.loops.structure
+    assert structure.mobility == double.loops.mobility == 1 and not structure.by_structure
+    assert double.loops.singularity(q).kind == "regular"
     np.testing.assert_allclose(double.forward_dynamics(q, qd, tau), by_null_space(double, q, qd, tau), rtol=1e-7,
                                atol=1e-9)
 
@@ -415,12 +418,13 @@ def test_what_unit_forces_do_takes_the_place_of_the_inverse_of_the_mass_matrix()
         q, qd, tau = closed_state(arm, guess)
         found = arm.inverse_inertia_matrix(q)
         M = arm.spanning_tree().inertia_matrix(q)
-        N = np.linalg.svd(arm.constraint_jacobian(q))[2][arm.nv - arm.mobility:].T
+        N = np.linalg.svd(arm.loops.jacobian(q))[2][arm.nv - arm.loops.mobility:].T
         np.testing.assert_allclose(found, N @ np.linalg.solve(N.T @ M @ N, N.T), rtol=1e-8, atol=1e-9)
         changed = arm.forward_dynamics(q, qd, tau + 1.0) - arm.forward_dynamics(q, qd, tau)
         np.testing.assert_allclose(found.sum(axis=1), changed, rtol=1e-7, atol=1e-8)
     flat = four_bar(0.2, 0.5, 0.2, 0.5)
-    looked = flat.inertia_regularity([[0.0, 0.0, 0.0], flat.close([0.7, -0.7, 0.7]).configuration, [np.nan, 0, 0]])
+    looked = flat.formulations.inertia_regularity([[0.0, 0.0, 0.0], flat.loops.close([0.7, -0.7, 0.7]).configuration,
+                                                   [np.nan, 0, 0]])
     assert looked.regular.tolist() == [False, True, False]
     assert "'ring' of four-bar depend on each other" in looked.reasons[0]
     assert looked.reasons[1:].tolist() == ["", "the configuration is not finite"]
@@ -437,9 +441,9 @@ def test_dry_friction_holds_a_closed_mechanism_of_one_freedom_as_long_as_all_its
     np.testing.assert_allclose(sliding, arm.forward_dynamics(q, qd, -np.array([0.2, 0.1, 0.4]) * np.sign(qd)),
                                rtol=1e-11)
     n = qd / qd[0]
-    gravity = n @ arm.spanning_tree().gravity_forces(q)
+    gravity = n @ arm.variants.spanning_tree().gravity_forces(q)
     most = np.abs(n) @ [0.2, 0.1, 0.4]
-    free = 1 / (n @ arm.spanning_tree().inertia_matrix(q) @ n)
+    free = 1 / (n @ arm.variants.spanning_tree().inertia_matrix(q) @ n)
     for push in (-3 * most, -0.9 * most, 0.0, 0.9 * most, 3 * most):
         tau = np.array([gravity + push, 0.0, 0.0])
         expected = n * free * np.sign(push) * max(abs(push) - most, 0.0)
@@ -454,7 +458,7 @@ def test_dry_friction_holds_a_closed_mechanism_of_one_freedom_as_long_as_all_its
 def test_a_state_whose_numbers_are_beyond_the_precision_is_said_so_and_nan_in_a_batch():
     bar = cy.load("four_bar")
     q, tau = np.zeros(3), np.zeros(3)
-    qd = bar.consistent_velocity(q, [1e200, 0.0, 0.0])
+    qd = bar.loops.consistent_velocity(q, [1e200, 0.0, 0.0])
     with pytest.raises(SingularityError, match=r"the equations of four_bar have no answer in this precision"):
         bar.forward_dynamics(q, qd, tau)
     assert np.isnan(bar.forward_dynamics(np.stack([q, q]), qd, tau)).all()

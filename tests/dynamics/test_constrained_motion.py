@@ -306,7 +306,7 @@ def test_the_delta_as_a_mechanism_with_rods_has_the_same_motion_and_forces():
     p, v = np.array([.05, -.04, .55]), np.array([.2, .1, -.3])
     theta = machine.inverse_position(p)[-1]
     q = machine.configuration(p, theta)
-    qd = arm.actuated_motion(q, machine.crank_rates(p, theta, v))
+    qd = arm.loops.actuated_motion(q, machine.crank_rates(p, theta, v))
     np.testing.assert_allclose(qd[:3], v, atol=1e-12)
     qdd = arm.forward_dynamics(q, qd, [0, 0, 0, .5, -.2, 1.0])
     np.testing.assert_allclose(qdd[:3], [-.133513297, 1.2247732754, -8.8250244774], atol=1e-7)
@@ -315,5 +315,5 @@ def test_the_delta_as_a_mechanism_with_rods_has_the_same_motion_and_forces():
     given = np.concatenate([pdd, [-1.1528576957, 2.2729479724, 1.3792822418]])
     torques = arm.inverse_dynamics(q, qd, given)
     np.testing.assert_allclose(torques, [0, 0, 0, 3.5540949858, 3.1133200048, 3.5026134128], atol=1e-6)
-    length = arm.constraint_forces(q, qd, torques)  # along the rods, where Psi has the square of their length
+    length = arm.loops.forces(q, qd, torques)  # along the rods, where Psi has the square of their length
     np.testing.assert_allclose(np.abs(length), 2 * b * np.abs([-7.0713866557, -5.6213235763, -6.6851580918]), atol=1e-5)

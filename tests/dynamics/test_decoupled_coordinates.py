@@ -55,7 +55,7 @@ def test_diagonal_equations_of_more_than_three_joints(pattern):
     quasi-velocities are those along the motion."""
     tree = random_chain(pattern, 2)
     arm, (q, qd, tau), n = cy.Mechanism(tree), random_state(tree, 3), len(pattern)
-    model = arm.decoupled_dynamics(q, qd, tau)
+    model = arm.formulations.decoupled_dynamics(q, qd, tau)
     O, H = model.principal.axes, arm.inertia_matrix(q)
     close(O.T @ O, np.eye(n), 1e-13)
     assert np.linalg.det(O) > 0
@@ -68,7 +68,7 @@ def test_diagonal_equations_of_more_than_three_joints(pattern):
     close(model.accelerations, eta_rate(arm, q, qd, model.qdd, O), 1e-6)
     wished = np.linspace(-1.0, 2.0, n)  # each quasi-velocity is driven by itself
     forces = model.forces_for(wished)
-    driven = arm.decoupled_dynamics(q, qd, forces, near=O)
+    driven = arm.formulations.decoupled_dynamics(q, qd, forces, near=O)
     close(driven.accelerations, wished, 1e-9)
     close(eta_rate(arm, q, qd, driven.qdd, O), wished, 1e-5)
 
@@ -78,7 +78,7 @@ def test_three_joints_are_the_closed_form():
     tree = random_chain("RPR", 4)
     q, qd, tau = random_state(tree, 5)
     arm = cy.Mechanism(tree)
-    model, every = arm.decoupled_dynamics(q, qd, tau), diagonalizing_rotations(arm.inertia_matrix(q))
+    model, every = arm.formulations.decoupled_dynamics(q, qd, tau), diagonalizing_rotations(arm.inertia_matrix(q))
     nearest = every.matrix[int(np.argmax(np.trace(every.matrix, axis1=1, axis2=2)))]
     close(model.principal.axes, nearest, 1e-12)
     C = arm.coriolis_matrix(q, qd)
@@ -95,7 +95,7 @@ def test_repeated_inertias_are_carried(machine):
     values = np.linalg.eigvalsh(H)
     repeated = np.flatnonzero(np.diff(values) < 1e-12 * values[-1])
     assert len(repeated) == 1
-    model = machine.decoupled_dynamics(q, qd, tau)
+    model = machine.formulations.decoupled_dynamics(q, qd, tau)
     close(model.qdd, machine.forward_dynamics(q, qd, tau), 1e-11)
     O = model.principal.axes
     close(O.T @ H @ O, np.diag(model.principal.inertias), 1e-12)
@@ -103,9 +103,9 @@ def test_repeated_inertias_are_carried(machine):
     equal = np.flatnonzero(np.abs(model.principal.inertias - values[repeated[0]]) < 1e-10)
     assert len(equal) == 2 and model.principal.spin[equal[0], equal[1]] == 0.0
     wished = np.array([1.0, -1.0, 0.5, 0.2])
-    driven = machine.decoupled_dynamics(q, qd, model.forces_for(wished), near=O)
+    driven = machine.formulations.decoupled_dynamics(q, qd, model.forces_for(wished), near=O)
     close(eta_rate(machine, q, qd, driven.qdd, O), wished, 1e-5)
-    other = machine.decoupled_dynamics(q, qd, tau, near=O[:, [1, 0, 3, 2]])  # axes follow what is given
+    other = machine.formulations.decoupled_dynamics(q, qd, tau, near=O[:, [1, 0, 3, 2]])  # axes follow what is given
     close(other.principal.axes[:, :2], O[:, [1, 0]], 1e-12)
     close(other.qdd, model.qdd, 1e-12)
 
@@ -158,19 +158,19 @@ def test_what_is_refused_by_name():
     for name in ("four_bar", "panda_hand"):
         arm = cy.load(name)
         with pytest.raises(CayleyError, match=name):
-            arm.decoupled_dynamics(np.zeros(arm.nq), np.zeros(arm.nv), np.zeros(arm.nv))
+            arm.formulations.decoupled_dynamics(np.zeros(arm.nq), np.zeros(arm.nv), np.zeros(arm.nv))
         with pytest.raises(CayleyError, match=name):
             decoupled_control(arm, 1.0, 1.0)
     for near in (np.eye(3), np.full((2, 2), np.nan)):
         with pytest.raises(CayleyError, match=r"axes to follow are finite numbers \(2, 2\)"):
-            cy.load("s1_f2").decoupled_dynamics(np.zeros(2), np.zeros(2), np.zeros(2), near=near)
+            cy.load("s1_f2").formulations.decoupled_dynamics(np.zeros(2), np.zeros(2), np.zeros(2), near=near)
     rough = cy.load("s1_f2").with_friction("joint2", coulomb=0.5).including("friction")
-    sliding = rough.decoupled_dynamics([0.1, 0.2], [0.0, 0.3], [1.0, 2.0])
+    sliding = rough.formulations.decoupled_dynamics([0.1, 0.2], [0.0, 0.3], [1.0, 2.0])
     close(sliding.qdd, rough.forward_dynamics([0.1, 0.2], [0.0, 0.3], [1.0, 2.0]), 1e-11)
     with pytest.raises(CayleyError, match="s1_f2 includes dry friction, and a joint that has it is at rest"):
-        rough.decoupled_dynamics([0.1, 0.2], [0.3, 0.0], [1.0, 2.0])
+        rough.formulations.decoupled_dynamics([0.1, 0.2], [0.3, 0.0], [1.0, 2.0])
     with pytest.raises(CayleyError, match="one state"):
-        cy.load("s1_f2").decoupled_dynamics(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
+        cy.load("s1_f2").formulations.decoupled_dynamics(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
     soft = cy.load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3).including("elastic drives")
     with pytest.raises(CayleyError, match="springs"):
         decoupled_control(soft, 1.0, 1.0)

@@ -86,7 +86,7 @@ def test_forces_and_moments_beside_particles(pattern):
     """Complex steps of sums over particles, which share nothing with the library."""
     tree = random_chain(pattern, 11)
     state = random_state(tree, 11)
-    library = cy.Mechanism(tree).partial_derivatives(*state)
+    library = cy.Mechanism(tree).formulations.partial_derivatives(*state)
     for i, (f, eta) in enumerate(needed(tree, *state)):
         R = library.motion.links[i].R
         close(R.T @ library.motion.carried[i].F, f, 1e-13)
@@ -105,7 +105,7 @@ def test_every_row_of_the_library_beside_the_complex_step(pattern):
     """All quantities of Appendix C with joints of both kinds before, at and after a link; f_i as m_i s_0i'' + U_i''."""
     tree = random_chain(pattern, 12)
     chain, state = serial_chain(tree), random_state(tree, 12)
-    library, n = cy.Mechanism(tree).partial_derivatives(*state), len(pattern)
+    library, n = cy.Mechanism(tree).formulations.partial_derivatives(*state), len(pattern)
     assert isinstance(library, PartialDerivatives)
     for place, j in product(range(3), range(n)):
         shifted = [np.asarray(x, dtype=complex) for x in state]
@@ -128,7 +128,7 @@ def test_every_row_of_the_library_beside_the_complex_step(pattern):
 def test_rows_of_prismatic_joints_are_rows_of_the_sensitivity_matrices(pattern):
     tree = random_chain(pattern, 13)
     arm, state, n = cy.Mechanism(tree), random_state(tree, 13), len(pattern)
-    library = arm.partial_derivatives(*state)
+    library = arm.formulations.partial_derivatives(*state)
     D, V, P = arm.linearize(*state)
     for i, j in product(range(n), range(n)):
         row = library.force(i, j) if pattern[i] == "P" else library.moment(i, j)
@@ -139,18 +139,19 @@ def test_rows_of_prismatic_joints_are_rows_of_the_sensitivity_matrices(pattern):
 def test_what_the_library_is_not_for():
     arm = cy.load("planar2r")
     with pytest.raises(SignatureError, match=r"one state and acceleration, q, qd and qdd \(2\), not \(3, 2\)"):
-        arm.partial_derivatives(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
-    library = arm.partial_derivatives(*np.ones((3, 2)))
+        arm.formulations.partial_derivatives(np.zeros((3, 2)), np.zeros(2), np.zeros(2))
+    library = arm.formulations.partial_derivatives(*np.ones((3, 2)))
     for i, j in ((0, -1), (-1, 0), (2, 0), (0, 2), (0.5, 0)):  # none is counted from the end
         for asked in (library.force, library.origin, library.rotation):
             with pytest.raises(SignatureError, match="they are numbered from 0 to 1"):
                 asked(i, j)
     with pytest.raises(UnsupportedError, match="four_bar"):
-        cy.load("four_bar").partial_derivatives(*np.zeros((3, 3)))
+        cy.load("four_bar").formulations.partial_derivatives(*np.zeros((3, 3)))
     with pytest.raises(UnsupportedError, match="panda_finger_joint2"):
-        cy.load("panda_hand").partial_derivatives(*np.zeros((3, 9)))
+        cy.load("panda_hand").formulations.partial_derivatives(*np.zeros((3, 9)))
     with pytest.raises(UnsupportedError, match="floating"):
-        cy.load("planar2r", floating_base=True).with_missing_masses(1.0).partial_derivatives(*np.zeros((3, 8)))
+        floating = cy.load("planar2r", floating_base=True).variants.with_missing_masses(1.0)
+        floating.formulations.partial_derivatives(*np.zeros((3, 8)))
 
 
 @pytest.mark.spec("S1-119")

@@ -55,7 +55,7 @@ def test_power_is_the_rate_of_energy(seed):
 def test_comparison_of_all_methods():
     arm = cy.load("planar3r")
     state = np.random.default_rng(0).normal(size=(3, 4, 3))
-    compared = arm.compare_inverse_dynamics(*state)
+    compared = arm.formulations.compare_inverse_dynamics(*state)
     assert [row.method for row in compared.rows] == list(METHODS)
     assert compared.agrees
     assert compared.spread <= 1e-12
@@ -66,7 +66,7 @@ def test_comparison_of_all_methods():
 
 def test_methods_for_chains_alone_say_so():
     arm = cy.load("s1_f5")  # it has a prismatic joint
-    compared = arm.compare_inverse_dynamics(*np.zeros((3, 6)), methods=["renaud", "waters"])
+    compared = arm.formulations.compare_inverse_dynamics(*np.zeros((3, 6)), methods=["renaud", "waters"])
     assert compared.rows[0].refused.startswith("this method is for revolute joints, and joint 'joint3'")
     assert compared.rows[1].distance < 1e-12
     with pytest.raises(UnsupportedError, match="branches at joint"):
@@ -78,7 +78,8 @@ def test_comparison_of_a_light_arm_is_relative_to_its_own_forces():
     heavy = mechanism(random_chain("RRR", 3))
     light = heavy.of(heavy.name, [scaled(body, 2.0**-40) for body in heavy.bodies], heavy.joints, gravity=heavy.gravity)
     state = np.random.default_rng(0).normal(size=(3, 3))
-    rows = [arm.compare_inverse_dynamics(*state, methods=["kane", "waters"]).rows for arm in (heavy, light)]
+    rows = [arm.formulations.compare_inverse_dynamics(*state, methods=["kane", "waters"]).rows
+            for arm in (heavy, light)]
     assert rows[0][0].distance > 0
     assert [row.distance for row in rows[0]] == [row.distance for row in rows[1]]
     assert light.compare_inverse_dynamics(*np.zeros((3, 3)), methods=["kane"]).agrees
@@ -92,9 +93,10 @@ def scaled(body, factor):
 def test_comparison_says_which_method_does_not_exist():
     arm = cy.load("planar2r")
     with pytest.raises(ConventionError, match="no method 'kan': did you mean 'kane'"):
-        arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods=["waters", "kan"])
-    assert [row.method for row in arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods="kane").rows] == ["kane"]
-    assert arm.compare_inverse_dynamics(*np.zeros((3, 2)), methods=[]).agrees
+        arm.formulations.compare_inverse_dynamics(*np.zeros((3, 2)), methods=["waters", "kan"])
+    assert [row.method for row in arm.formulations.compare_inverse_dynamics(*np.zeros((3, 2)),
+                                                                            methods="kane").rows] == ["kane"]
+    assert arm.formulations.compare_inverse_dynamics(*np.zeros((3, 2)), methods=[]).agrees
 
 
 @pytest.mark.spec("S1-50")
@@ -132,7 +134,7 @@ def test_reactions_of_wrenches_and_a_moving_base_are_the_forces_along_the_joints
     options = {"wrenches": ["frame3", "frame7"], "axes": axes, "base_motion": True}
     tau = arm.inverse_dynamics.with_inputs(**options)(q, v, a, *inputs)
     wrenches = arm.joint_reactions.with_inputs(**options)(q, v, a, *inputs)
-    moving = [(joint, place) for joint, place in zip(arm.joints, arm.v_slices, strict=True) if joint.motion.nv]
+    moving = [(joint, place) for joint, place in zip(arm.joints, arm.tree.v_slices, strict=True) if joint.motion.nv]
     for k, (joint, place) in enumerate(moving):
         if isinstance(joint.motion, (Revolute, Prismatic, Helical, Spherical, Floating)):
             along = wrenches[:, k] @ joint.motion.subspace(None)
@@ -157,4 +159,4 @@ def test_an_ill_conditioned_arm_still_closes():
     q, v, a = np.random.default_rng(2).normal(size=(3, 6))
     again = arm.inverse_dynamics(q, v, arm.forward_dynamics(q, v, arm.inverse_dynamics(q, v, a)))
     np.testing.assert_allclose(again, arm.inverse_dynamics(q, v, a), rtol=0, atol=1e-12 * np.abs(again).max())
-    assert 1.0 < arm.inertia_condition(q) < np.linalg.cond(arm.inertia_matrix(q))
+    assert 1.0 < arm.formulations.inertia_condition(q) < np.linalg.cond(arm.inertia_matrix(q))

@@ -121,7 +121,7 @@ def test_operators_take_joints_of_every_kind_and_a_floating_base():
               Joint("slide", "ball", "arm", Cylindrical()),
               Joint("bend", "arm", "tip", Curvilinear((0.0, 0.5), (0.0, 0.0, 0.3), (0.0, 0.1)))]
     arm = cy.Mechanism.of("kinds", bodies, joints)
-    q = arm.normalized(np.random.default_rng(1).normal(size=arm.nq))
+    q = arm.configurations.normalized(np.random.default_rng(1).normal(size=arm.nq))
     qd, qdd = np.random.default_rng(2).normal(size=(2, arm.nv))
     tau = arm.inverse_dynamics.using("newton-euler-in-model-frames").reference(q, qd, qdd)
     np.testing.assert_allclose(arm.inverse_dynamics.using("links-and-rotors").reference(q, qd, qdd), tau, atol=1e-11)
@@ -249,7 +249,7 @@ def test_numbers_that_motors_were_given_are_kept_in_files(model, tmp_path):
 def test_a_winding_stays_when_the_numbers_of_its_motor_change():
     winding = Winding(resistance=1.0, torque_constant=0.05)
     arm = cy.load("planar2r").with_drive("joint1", stiffness=100.0, inertia=1e-3, gear=20.0, winding=winding)
-    linear = arm.including("elastic drives").linear_model()
+    linear = arm.including("elastic drives").identification.linear_model()
     drive = linear.tree_with(1.1 * linear.values).without_motors().joints[0].rotor
     assert drive.winding == winding
     assert drive.inertia == pytest.approx(1.1e-3)

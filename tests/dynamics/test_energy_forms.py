@@ -142,7 +142,7 @@ def test_closed_mechanisms_mimic_joints_and_wheels(name, forms):
     """Forces of the actuated joints are those of Lagrange's equations with multipliers; dS/dpdd of independent joints
     is what minimal coordinates need; and these forces give the motion back."""
     machine = cy.load(name)
-    q, own = machine.random_configuration(seed=6), machine.minimal_dynamics()
+    q, own = machine.random_configuration(seed=6), machine.loops.minimal_dynamics()
     pd, pdd = np.random.default_rng(7).normal(size=(2, len(own.places)))
     qd, qdd = own.motion.reference(q, pd, pdd)
     needed = own.inertia_matrix.reference(q) @ pdd + own.bias_forces.reference(q, pd)
@@ -165,5 +165,5 @@ def test_numbers_batches_and_parameters():
     close(heavy(q, qd, qdd, heavy.parameters.with_values({"link2.mass": 3.0})),
           arm.inverse_dynamics.with_parameters("mass")(q, qd, qdd, heavy.parameters.with_values({"link2.mass": 3.0})))
     bar = cy.load("four_bar")  # compiled, with a constraint
-    closed, own = bar.close([0.5, 0.0, 0.0]).configuration, bar.minimal_dynamics("crank")
+    closed, own = bar.loops.close([0.5, 0.0, 0.0]).configuration, bar.loops.minimal_dynamics("crank")
     close(own.appell_forces(closed, [1.5], [2.0]), own.appell_forces.reference(closed, [1.5], [2.0]), 1e-13)

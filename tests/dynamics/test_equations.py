@@ -374,7 +374,7 @@ def test_names_say_what_values_are_and_come_in_groups():
 
 
 def test_a_long_recursion_of_forces_is_that_of_the_kernel():
-    arm = cy.load("panda_hand").spanning_tree()
+    arm = cy.load("panda_hand").variants.spanning_tree()
     random = np.random.default_rng(6)
     q, qd, qdd = random.normal(size=(3, arm.nv))
     made = named_inverse_dynamics(arm.tree)

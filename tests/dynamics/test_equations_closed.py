@@ -125,8 +125,8 @@ def test_long_equations_are_lines_of_a_recursion_with_the_constraints_written_ou
     assert found.rows == ("mimic panda_finger_joint2: coordinates",) and len(found.intermediates) > 100
     q, qd, tau = closed_state(hand, np.full(9, 0.02))
     M, A = (numbers(found, x, q, qd, tau) for x in (found.M, found.A))
-    np.testing.assert_allclose(M, hand.spanning_tree().inertia_matrix(q), atol=1e-12)
-    np.testing.assert_allclose(A, hand.constraint_jacobian(q), atol=1e-15)
+    np.testing.assert_allclose(M, hand.variants.spanning_tree().inertia_matrix(q), atol=1e-12)
+    np.testing.assert_allclose(A, hand.loops.jacobian(q), atol=1e-15)
     assert "Psi_1 = -q_8 + q_9" in str(found)
     with pytest.raises(UnsupportedError, match="too long to be read"):
         hand.equations(formulation="minimal")

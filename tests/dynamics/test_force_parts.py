@@ -22,17 +22,17 @@ def state(arm, seed):
 def test_the_worked_example():
     """WE-19, and the closed form of the planar arm with two joints at many states."""
     arm = cy.load("s2_we19")
-    parts = arm.bias_parts([0.3, 0.7], [0.5, -1.2])
+    parts = arm.formulations.bias_parts([0.3, 0.7], [0.5, -1.2])
     np.testing.assert_allclose(parts.centrifugal, [-0.5566040818, 0.0966326531], atol=1e-10)
     np.testing.assert_allclose(parts.coriolis, [0.4638367348, 0.0], atol=1e-10)
     np.testing.assert_allclose(parts.gravity, [26.6098467681, 3.1802193723], atol=1e-9)
-    inertia = arm.inertia_parts([0.3, 0.7], [1.0, 2.0])
+    inertia = arm.formulations.inertia_parts([0.3, 0.7], [1.0, 2.0])
     np.testing.assert_allclose(inertia.own, [3.4044772914, 0.64], atol=1e-9)
     np.testing.assert_allclose(inertia.coupling, [2 * 0.7789053124, 0.7789053124], atol=1e-9)
     np.testing.assert_allclose(sum(parts) + sum(inertia), [31.4793673373, 4.6957573378], atol=1e-9)
     q, qd = np.random.default_rng(0).normal(size=(2, 50, 2))
     h = 1.5 * 1.0 * 0.4 * np.sin(q[:, 1])  # m2 a1 c2 sin q2
-    found = arm.bias_parts(q, qd)
+    found = arm.formulations.bias_parts(q, qd)
     np.testing.assert_allclose(found.centrifugal, np.stack([-h * qd[:, 1] ** 2, h * qd[:, 0] ** 2], axis=1), atol=1e-14)
     np.testing.assert_allclose(found.coriolis, np.stack([-2 * h * qd[:, 0] * qd[:, 1], 0 * h], axis=1), atol=1e-14)
     g = 9.81
@@ -62,7 +62,7 @@ def test_parts_and_coefficients_are_those_of_the_mass_matrix(name):
     first, second = np.triu_indices(n, 1)
     squares = np.einsum("ijj->ij", symbols)
     products = symbols[:, first, second] + symbols[:, second, first]
-    found, coefficients = arm.bias_parts.reference(q, qd), arm.bias_coefficients.reference(q)
+    found, coefficients = arm.formulations.bias_parts.reference(q, qd), arm.formulations.bias_coefficients.reference(q)
     np.testing.assert_allclose(coefficients.centrifugal, squares, atol=1e-9)
     np.testing.assert_allclose(coefficients.coriolis, products, atol=1e-9)
     np.testing.assert_allclose(found.centrifugal, squares @ qd**2, atol=1e-9)
@@ -76,7 +76,7 @@ def test_parts_and_coefficients_are_those_of_the_mass_matrix(name):
         np.testing.assert_allclose(coefficients.gravity @ fall,
                                    pin.computeGeneralizedGravity(here.model, data, here.q(q)), atol=1e-12)
     np.testing.assert_allclose(sum(found), arm.bias_forces.reference(q, qd), atol=1e-12)
-    inertia = arm.inertia_parts.reference(q, qdd)
+    inertia = arm.formulations.inertia_parts.reference(q, qdd)
     np.testing.assert_allclose(inertia.own, np.diag(mass(q)) * qdd, atol=1e-12)
     np.testing.assert_allclose(sum(inertia), mass(q) @ qdd, atol=1e-12)
     np.testing.assert_allclose(sum(found) + sum(inertia), arm.inverse_dynamics.reference(q, qd, qdd), atol=1e-12)
@@ -92,7 +92,8 @@ def test_joints_of_other_kinds_and_armature():
                                             Joint("elbow", "ball", "arm", Revolute((0.0, 0.6, 0.8)))])
     free = free.with_drive("base", inertia=0.7).with_drive("elbow", inertia=0.2).including("armature")
     q, qd, _ = state(free, 3)
-    parts, coefficients = free.bias_parts.reference(q, qd), free.bias_coefficients.reference(q)
+    parts, coefficients = free.formulations.bias_parts.reference(q,
+                                                                 qd), free.formulations.bias_coefficients.reference(q)
     first, second = np.triu_indices(free.nv, 1)
     rest = free.gravity_forces.reference(q)
     for k, rate in enumerate(qd):
@@ -100,7 +101,7 @@ def test_joints_of_other_kinds_and_armature():
         alone[k] = rate
         needed = free.bias_forces.reference(q, alone) - rest
         np.testing.assert_allclose(coefficients.centrifugal[:, k] * rate**2, needed, atol=1e-11)
-        np.testing.assert_allclose(free.bias_parts.reference(q, alone).coriolis, 0.0, atol=1e-12)
+        np.testing.assert_allclose(free.formulations.bias_parts.reference(q, alone).coriolis, 0.0, atol=1e-12)
     np.testing.assert_allclose(coefficients.coriolis @ (qd[first] * qd[second]), parts.coriolis, atol=1e-11)
     np.testing.assert_allclose(sum(parts), free.bias_forces.reference(q, qd), atol=1e-11)
 
@@ -109,14 +110,15 @@ def test_constraints_batches_and_friction():
     """Of a closed mechanism they are those of the coordinates of its tree; friction is none of them."""
     bar = cy.load("four_bar")
     q, qd = np.array([0.3, -0.2, 0.5]), np.array([1.0, -2.0, 0.5])
-    np.testing.assert_allclose(sum(bar.bias_parts(q, qd)), bar.bias_forces(q, qd), atol=1e-13)
+    np.testing.assert_allclose(sum(bar.formulations.bias_parts(q, qd)), bar.bias_forces(q, qd), atol=1e-13)
     arm = cy.load("planar2r").with_friction("joint1", viscous=3.0).including("friction")
-    difference = arm.bias_forces([0.1, 0.2], [1.0, 1.0]) - sum(arm.bias_parts([0.1, 0.2], [1.0, 1.0]))
+    difference = arm.bias_forces([0.1, 0.2], [1.0, 1.0]) - sum(arm.formulations.bias_parts([0.1, 0.2], [1.0, 1.0]))
     np.testing.assert_allclose(difference, [3.0, 0.0], atol=1e-13)
     one = cy.load("s1_f1")
-    assert one.bias_coefficients([0.2]).coriolis.shape == (1, 0)
-    np.testing.assert_array_equal(one.bias_parts([0.2], [3.0]).coriolis, [0.0])
-    assert arm.bias_parts(np.zeros((0, 2)), np.zeros(2)).coriolis.shape == (0, 2)
-    assert arm.bias_parts(np.zeros((3, 1, 2)), np.zeros((4, 2)), dtype=np.float32).gravity.shape == (3, 4, 2)
+    assert one.formulations.bias_coefficients([0.2]).coriolis.shape == (1, 0)
+    np.testing.assert_array_equal(one.formulations.bias_parts([0.2], [3.0]).coriolis, [0.0])
+    assert arm.formulations.bias_parts(np.zeros((0, 2)), np.zeros(2)).coriolis.shape == (0, 2)
+    assert arm.formulations.bias_parts(np.zeros((3, 1, 2)), np.zeros((4, 2)), dtype=np.float32).gravity.shape == (3, 4,
+                                                                                                                  2)
     rock = cy.Mechanism.of("rock", [Body("rock", 2.0)], [])
-    assert rock.bias_parts(np.zeros(0), np.zeros(0)).gravity.shape == (0,)
+    assert rock.formulations.bias_parts(np.zeros(0), np.zeros(0)).gravity.shape == (0,)

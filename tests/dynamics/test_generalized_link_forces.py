@@ -36,7 +36,7 @@ def test_moments_about_the_origin_give_what_those_about_the_centre_give(pattern,
     """For any velocity and acceleration, of every generalized link of a chain: (6.3.11)-(6.3.14), (6.3.22)."""
     tree = random_chain(pattern, 1, **made)
     q = random_state(tree, 2)[0]
-    found = Mechanism(tree).generalized_links.reference(q)
+    found = Mechanism(tree).formulations.generalized_links.reference(q)
     random = np.random.default_rng(3)
     for i, (m, U, E) in enumerate(zip(*found, strict=True)):
         mass, center, I_c, pose = summed(tree, q, i)
@@ -74,7 +74,7 @@ def test_unit_accelerations_are_those_of_algorithms_6_1_and_6_2(pattern, made):
     the mass matrix; and the generalized link alone gives those of its own joint."""
     tree = random_chain(pattern, 5, **made)
     arm, chain, q = Mechanism(tree), serial_chain(tree), random_state(tree, 6)[0]
-    found = arm.unit_acceleration_wrenches.reference(q)
+    found = arm.formulations.unit_acceleration_wrenches.reference(q)
     augmented, s = augmented_links(chain, q), generalized_links.origins(chain, q)
     six_1 = [list(walker_orin_3.unit_wrenches(chain, q, i, body))
              for i, body in enumerate(walker_orin_3.composites(chain, q))]
@@ -88,7 +88,7 @@ def test_unit_accelerations_are_those_of_algorithms_6_1_and_6_2(pattern, made):
                 near(found[i, j], np.concatenate([turns[j].T @ f, turns[j].T @ eta]))
     along = [np.asarray(joint.motion.subspace(None), dtype=float)[:, 0] for joint in tree.joints]
     near(np.einsum("ijk,jk->ij", found, along), arm.inertia_matrix.reference(q))
-    for i, (m, U, E) in enumerate(zip(*arm.generalized_links.reference(q), strict=True)):
+    for i, (m, U, E) in enumerate(zip(*arm.formulations.generalized_links.reference(q), strict=True)):
         own = newton_euler_by_moments.reference(m, U, E, np.zeros(3), along[i][3:], along[i][:3])
         near(found[i, i], np.concatenate([own.force, own.moment_about_origin]))
 
@@ -99,15 +99,17 @@ def test_unit_accelerations_of_trees_with_every_kind_of_joint():
     arm, _, (q, _, _), _ = random_mechanism(2)
     rest = np.zeros(arm.nv)
     still = arm.with_gravity((0.0, 0.0, 0.0)).joint_reactions
-    near(arm.unit_acceleration_wrenches.reference(q), [still.reference(q, rest, e) for e in np.eye(arm.nv)])
+    near(arm.formulations.unit_acceleration_wrenches.reference(q),
+         [still.reference(q, rest, e) for e in np.eye(arm.nv)])
     dummy = cy.Mechanism.of("dummy", [Body("base"), Body("none", 0.0), Body("link", 2.0, (0.5, 0, 0))],
                             [Joint("a", "base", "none", Revolute()),
                              Joint("b", "none", "link", Prismatic((1.0, 0.0, 0.0)))])
-    wrenches = dummy.unit_acceleration_wrenches([0.0, 0.5])
+    wrenches = dummy.formulations.unit_acceleration_wrenches([0.0, 0.5])
     near(wrenches[0, :, 5], [2.0, 1.0])
-    assert np.isfinite(wrenches).all() and dummy.unit_acceleration_wrenches(np.zeros((0, 2))).shape == (0, 2, 2, 6)
+    assert np.isfinite(wrenches).all()
+    assert dummy.formulations.unit_acceleration_wrenches(np.zeros((0, 2))).shape == (0, 2, 2, 6)
     bar = cy.load("four_bar")  # as the mass matrix, that of all coordinates of its tree
-    near(bar.unit_acceleration_wrenches(np.zeros(3))[:, :, 5], bar.inertia_matrix(np.zeros(3)))
+    near(bar.formulations.unit_acceleration_wrenches(np.zeros(3))[:, :, 5], bar.inertia_matrix(np.zeros(3)))
 
 
 # Kinematic constraints
@@ -126,7 +128,7 @@ def spans_null_space(found, nv):
 def test_constraints_of_chains_have_rank_5n_and_the_complement_is_their_null_space(pattern, made):
     tree = random_chain(pattern, 7, **made)
     q, qd, _ = random_state(tree, 8)
-    found = Mechanism(tree).orthogonal_complement.reference(q)
+    found = Mechanism(tree).formulations.orthogonal_complement.reference(q)
     n = tree.nv
     assert found.K.shape == (6 * n, 6 * n) and found.rank == 5 * n and found.residual < 1e-13
     assert spans_null_space(found, n)
@@ -147,7 +149,7 @@ def test_constraints_of_chains_have_rank_5n_and_the_complement_is_their_null_spa
 @pytest.mark.parametrize("seed", [3, 4])
 def test_constraints_of_trees_with_every_kind_of_joint(seed):
     arm, links, (q, _, _), _ = random_mechanism(seed)
-    found = arm.orthogonal_complement.reference(q)
+    found = arm.formulations.orthogonal_complement.reference(q)
     assert found.rank == 6 * len(links.links) - arm.nv and found.residual < 1e-12
     assert spans_null_space(found, arm.nv)
 
@@ -157,14 +159,14 @@ def test_constraint_forces_do_no_work_and_loops_are_refused():
     """K^T lambda is orthogonal to all twists that T allows: batches, single precision, and by name."""
     arm = cy.load("s1_f6")
     q = np.random.default_rng(9).normal(size=(4, 3, arm.nq))
-    found = arm.orthogonal_complement(q)
+    found = arm.formulations.orthogonal_complement(q)
     n = arm.nv
     assert found.K.shape == (4, 3, 6 * n, 6 * n) and found.rank.shape == (4, 3) and (found.rank == 5 * n).all()
     assert (found.residual < 1e-13).all()
     near(found.T[2, 1].T @ (found.K[2, 1].T @ np.ones(6 * n)), np.zeros(n))
-    assert arm.orthogonal_complement(q.astype(np.float32)).T.dtype == np.float32
-    assert arm.orthogonal_complement(np.zeros((0, n))).rank.shape == (0,)
+    assert arm.formulations.orthogonal_complement(q.astype(np.float32)).T.dtype == np.float32
+    assert arm.formulations.orthogonal_complement(np.zeros((0, n))).rank.shape == (0,)
     with pytest.raises(UnsupportedError, match="four_bar"):
-        cy.load("four_bar").orthogonal_complement(np.zeros(3))
+        cy.load("four_bar").formulations.orthogonal_complement(np.zeros(3))
     with pytest.raises(UnsupportedError, match="panda_finger_joint2"):
-        cy.load("panda_hand").orthogonal_complement(np.zeros(9))
+        cy.load("panda_hand").formulations.orthogonal_complement(np.zeros(9))

@@ -61,7 +61,7 @@ def three():
 
 @pytest.fixture(scope="module")
 def model(three):
-    return three.generated_model()
+    return three.formulations.generated_model()
 
 
 def in_mechanisms_order(tree, *vectors):
@@ -172,7 +172,7 @@ def test_terms_are_derivatives_of_energies_summed_over_points(three, model):
 @pytest.mark.spec("S0-60")
 def test_zeros_of_the_inertia_matrix(three, model):
     six = elastic_generic_arm(6)
-    generated = cy.Mechanism(six).generated_model()
+    generated = cy.Mechanism(six).formulations.generated_model()
     pattern = generated.pattern
     assert pattern.sum() == 72 and (pattern == generated.structural_pattern).all()
     order = generated.actuators_first
@@ -195,7 +195,7 @@ def test_recursion_is_the_traces_and_the_tree_of_rotors_in_pinocchio(kinds):
     links = links_of(soft.tree)
     reference = pinocchio_arm(arm)
     data = reference.createData()
-    by_recursion, by_traces = (soft.generated_model(form=form) for form in ("recursion", "traces"))
+    by_recursion, by_traces = (soft.formulations.generated_model(form=form) for form in ("recursion", "traces"))
     q, qd, qdd = random_states(soft.nv)
     for state in zip(q, qd, qdd, strict=True):
         for ours, traces, book in zip(*(form(links, *state[:2]) for form in (recursive_terms, trace_terms, inward)),
@@ -222,7 +222,7 @@ def test_a_small_elastic_arm_has_the_lagrangian_of_sympy():
                           gravity=(0, -9.81, 0))
     soft = arm.with_drive("b", stiffness=90.0, gear=-6.0, mass=0.3, tensor=np.diag([0.0, 0.0, 0.02])).including(
         "elastic drives")
-    made = soft.generated_model(parameters="symbols")
+    made = soft.formulations.generated_model(parameters="symbols")
     found = made.equations().substituted()
     q, v = (list(found.inputs[name]) for name in ("q", "qd"))
     letters = {name: sympy.Symbol(name) for name in made.parameters}
@@ -262,7 +262,7 @@ def test_a_small_elastic_arm_has_the_lagrangian_of_sympy():
 
 @pytest.fixture(scope="module")
 def lettered(three):
-    return three.generated_model(parameters="symbols")
+    return three.formulations.generated_model(parameters="symbols")
 
 
 @pytest.mark.spec("S0-62")
@@ -271,7 +271,8 @@ def lettered(three):
     ("letters", "forward_dynamics"), ("half angles", "inverse_dynamics")])
 def test_text_in_other_languages_computes_what_the_recursion_does(three, model, lettered, function, kind):
     """C is compiled, Python is run, and Fortran is compiled or, where there is no compiler, read line by line."""
-    made = {"numbers": model, "letters": lettered}.get(kind) or three.generated_model(coordinates="half-angle tangents")
+    made = {"numbers": model,
+            "letters": lettered}.get(kind) or three.formulations.generated_model(coordinates="half-angle tangents")
     states = [state[0] / 2 for state in random_states(6)]
     arguments = states[:2] if function == "terms" else states
     given = list(arguments)
@@ -302,7 +303,7 @@ def test_text_in_other_languages_computes_what_the_recursion_does(three, model, 
 def test_motors_make_many_turns_in_half_angle_tangents_too(center, trigonometric, parameters):
     """The springs of geared motors count the turns of these; only a rotor that is out of balance has sines."""
     soft = planar_arm_with_rotors(center)
-    made = soft.generated_model(coordinates="half-angle tangents", parameters=parameters)
+    made = soft.formulations.generated_model(coordinates="half-angle tangents", parameters=parameters)
     assert made.operations["terms"].trigonometric == trigonometric
     q, qd, qdd = random_states(4)
     joints = 3 * np.tanh(q[:, :2])
@@ -325,7 +326,7 @@ def planar_arm_with_rotors(center):
 @pytest.mark.spec("S0-62")
 def test_rigid_arms_are_the_same_with_no_actuators(tmp_path):
     puma = cy.load("puma560")
-    made = puma.generated_model()
+    made = puma.formulations.generated_model()
     q, qd, qdd = random_states(6)
     np.testing.assert_allclose(made.inverse_dynamics(q, qd, qdd), puma.inverse_dynamics(q, qd, qdd), rtol=1e-10,
                                atol=1e-12)
@@ -335,7 +336,7 @@ def test_rigid_arms_are_the_same_with_no_actuators(tmp_path):
     assert sorted(path.name for path in paths) == ["puma560_forward_dynamics.c", "puma560_forward_dynamics.h",
                                                    "puma560_terms.c", "puma560_terms.h"]
     friction = puma.including("friction", "armature")
-    np.testing.assert_allclose(friction.generated_model().inverse_dynamics(q, qd, qdd),
+    np.testing.assert_allclose(friction.formulations.generated_model().inverse_dynamics(q, qd, qdd),
                                friction.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-12)
 
 
@@ -350,7 +351,7 @@ def test_some_joints_elastic_and_some_rigid_and_springs_of_any_kind():
     assert generate(soft.tree).numbering.tolist() == [0, 3, 1, 4, 2]
     q, qd, qdd = random_states(5)
     for parameters in ("numbers", "symbols"):
-        made = soft.generated_model(parameters=parameters)
+        made = soft.formulations.generated_model(parameters=parameters)
         extra = [list(made.parameters.values())] if made.parameters else []
         np.testing.assert_allclose(made.inverse_dynamics(q, qd, qdd, *extra), soft.inverse_dynamics(q, qd, qdd),
                                    rtol=1e-11, atol=1e-11)
@@ -371,7 +372,8 @@ def test_what_is_special_costs_less_and_nothing_is_written_twice():
     assert rigid.terms.multiplications < sizes[2].terms.multiplications and rigid.bodies == 3
     traces = growth([3], form="traces")[0].terms
     assert traces.multiplications > 1.5 * sizes[2].terms.multiplications
-    sliding, turning = (spatial_arm(kinds).including("elastic drives").generated_model() for kinds in ("RPP", "RRR"))
+    sliding, turning = (spatial_arm(kinds).including("elastic drives").formulations.generated_model()
+                        for kinds in ("RPP", "RRR"))
     assert sliding.operations["terms"].multiplications < turning.operations["terms"].multiplications
 
 
@@ -382,7 +384,7 @@ def test_symbolic_diagonalization():
     entries = [a.A[i, j] for i in range(3) for j in range(i, 3)]
     rotations = sympy.lambdify([*entries, a.x], a.vector_parameters(a.z[0]), "numpy", cse=True)
     q = np.array([0.3, -0.8, 0.5])
-    made = cy.load("planar3r").generated_model(parameters="symbols")
+    made = cy.load("planar3r").formulations.generated_model(parameters="symbols")
     written = made.simplified()
     steps = symbolic_diagonalization(written.M)
     put = written.parameters | dict(zip(written.q, q, strict=True))
@@ -409,16 +411,16 @@ def test_symbolic_diagonalization():
 
 def test_what_cannot_be_generated_is_refused_by_name():
     with pytest.raises(UnsupportedError, match=r"is floating: equations are generated for revolute and prismatic"):
-        cy.Mechanism(floating_arm()).generated_model()
+        cy.Mechanism(floating_arm()).formulations.generated_model()
     planar = cy.load("planar2r")
     weightless = planar.with_drive("joint1", stiffness=100.0).including("elastic drives")
     with pytest.raises(SingularityError, match="motion of joint 'joint1 motor' moves no mass"):
-        weightless.generated_model().forward_dynamics(np.zeros(3), np.zeros(3), np.ones(3))
+        weightless.formulations.generated_model().forward_dynamics(np.zeros(3), np.zeros(3), np.ones(3))
     with pytest.raises(ConventionError, match="form 'trace' is none of 'recursion', 'traces'"):
-        planar.generated_model(form="trace")
+        planar.formulations.generated_model(form="trace")
     with pytest.raises(ConventionError, match="no generated function 'torque'; there are terms, inverse_dynamics"):
-        planar.generated_model().texts("c", ["torque"])
+        planar.formulations.generated_model().texts("c", ["torque"])
     with pytest.raises(UnsupportedError, match="no backend 'pascal'"):
-        planar.generated_model().texts("pascal")
+        planar.formulations.generated_model().texts("pascal")
     with pytest.raises(UnsupportedError, match="four_bar"):
-        cy.load("four_bar").generated_model()
+        cy.load("four_bar").formulations.generated_model()

@@ -407,7 +407,7 @@ def test_the_estimated_mechanism_is_the_estimate():
     """Pinocchio, given the estimated bodies, finds the forces that the estimate predicts; also where bodies are fixed
     to others.
     """
-    arm = cy.load("panda_hand").spanning_tree()
+    arm = cy.load("panda_hand").variants.spanning_tree()
     model = linear_model(arm.tree, joint_terms=["viscous"])
     base = structural_base_parameters(model)
     data = measured(base, 200, noise=0.1)

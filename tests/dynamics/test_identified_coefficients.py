@@ -46,7 +46,7 @@ def arm(request):
 
 
 def errors(arm, q, qd, qdd):
-    found, true = arm.fit_linear_model(*samples(arm, q, qd, qdd), DT), arm.linearize(q, qd, qdd)
+    found, true = arm.identification.fit_linear_model(*samples(arm, q, qd, qdd), DT), arm.linearize(q, qd, qdd)
     exact = LinearisedMechanism(arm.tree).at(q, qd, qdd)
     assert found.dt is None and np.abs(found.A - exact.A).max() < 1e-1 * max(1.0, np.abs(exact.A).max())
     return [np.abs(ours - theirs).max() / np.abs(true.P).max() for ours, theirs in zip(
@@ -122,16 +122,17 @@ def test_models_that_are_no_mechanisms_are_named():
     arm = cy.load("planar2r")
     x, u = RNG.normal(size=(20, 4)), RNG.normal(size=(20, 2))
     with pytest.raises(SignatureError, match=r"perturbations \(k, 4\) of the state and \(k, 2\) of the forces"):
-        arm.fit_linear_model(x, u[:, :1], x, DT)
+        arm.identification.fit_linear_model(x, u[:, :1], x, DT)
     with pytest.raises(SingularityError, match="do not determine"):
-        arm.fit_linear_model(x[:3], u[:3], x[:3], DT)
+        arm.identification.fit_linear_model(x[:3], u[:3], x[:3], DT)
     with pytest.raises(SignatureError, match="finite"):
-        arm.fit_linear_model(np.nan * x, u, x, DT)
+        arm.identification.fit_linear_model(np.nan * x, u, x, DT)
     with pytest.raises(UnsupportedError, match="four_bar"):
-        cy.load("four_bar").fit_linear_model(x, u, x, DT)
+        cy.load("four_bar").identification.fit_linear_model(x, u, x, DT)
     for dt in (0.0, -DT, np.nan):
         with pytest.raises(SignatureError, match="a time dt > 0"):
-            arm.fit_linear_model(x, u, x, dt)
+            arm.identification.fit_linear_model(x, u, x, dt)
     with pytest.raises(SignatureError, match="rock has no joint that moves"):
-        cy.Mechanism.of("rock", [Body("rock", 1.0)], []).fit_linear_model(x[:, :0], u[:, :0], x[:, :0], DT)
+        cy.Mechanism.of("rock", [Body("rock", 1.0)], []).identification.fit_linear_model(x[:, :0], u[:, :0], x[:, :0],
+                                                                                         DT)
     assert fit_state_space(x, u, x, DT).model.dt == DT

@@ -285,7 +285,7 @@ def test_composite_and_augmented_links_of_a_mechanism():
     at its origin."""
     tree = random_chain("RPRR", 31)
     arm, q = Mechanism(tree), np.stack([random_state(tree, seed)[0] for seed in (32, 33)])
-    composite, generalized = arm.composite_bodies(q), arm.generalized_links(q)
+    composite, generalized = arm.formulations.composite_bodies(q), arm.formulations.generalized_links(q)
     for k in range(2):
         for i in range(4):
             mass, center, inertia, pose = summed(tree, q[k], i)
@@ -295,17 +295,18 @@ def test_composite_and_augmented_links_of_a_mechanism():
             assert near(generalized.first[k, i], mass * composite.center[k, i])
         chain = serial_chain(tree)
         expected = [link.moments for link in augmented_links(chain, q[k]).links]
-        augmented = arm.augmented_links.moments(q)
+        augmented = arm.formulations.augmented_links.moments(q)
         assert near(augmented.mass[k], np.array([own.mass for own in expected]))
         assert near(augmented.first[k], np.stack([own.first for own in expected]))
         assert near(augmented.inertia[k], np.stack([own.inertia for own in expected]))
     assert (augmented.first[0, 0] != augmented.first[1, 0]).any()  # the next joint slides
     assert (augmented.first[0, 1:] == augmented.first[1, 1:]).all()
     with pytest.raises(SignatureError, match=r"\(\.\.\., 4\), not \(3,\)"):
-        arm.augmented_links.moments(q[0, :3])
+        arm.formulations.augmented_links.moments(q[0, :3])
     bare = Mechanism(replace(tree, bodies=(*tree.bodies[:-1], Body(tree.bodies[-1].name, 0.0))))
-    assert not bare.composite_bodies(q[0]).center[-1].any() and bare.composite_bodies(q[0]).mass[-1] == 0
-    assert arm.composite_bodies(np.zeros((0, 4))).center.shape == (0, 4, 3)
+    composite = bare.formulations.composite_bodies(q[0])
+    assert not composite.center[-1].any() and composite.mass[-1] == 0
+    assert arm.formulations.composite_bodies(np.zeros((0, 4))).center.shape == (0, 4, 3)
 
 
 @pytest.mark.spec("S1-57")

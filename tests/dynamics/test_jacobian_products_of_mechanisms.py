@@ -13,14 +13,15 @@ RNG = np.random.default_rng(0)
 
 def loop():
     bar = cy.load("four_bar")
-    q = bar.close([0.3, 0.0, 0.0]).configuration
-    return bar.forward_dynamics, [q, bar.consistent_velocity(q, [2.0, 0.0, 0.0], keep=["crank"]), RNG.normal(size=3)]
+    q = bar.loops.close([0.3, 0.0, 0.0]).configuration
+    return bar.forward_dynamics, [q, bar.loops.consistent_velocity(q, [2.0, 0.0, 0.0], keep=["crank"]),
+                                  RNG.normal(size=3)]
 
 
 def wheels():
     robot = cy.load("two_wheel_robot")
     q = robot.random_configuration(seed=2)
-    return robot.forward_dynamics, [q, robot.actuated_motion(q, [1.0, 2.0]), RNG.normal(size=robot.nv)]
+    return robot.forward_dynamics, [q, robot.loops.actuated_motion(q, [1.0, 2.0]), RNG.normal(size=robot.nv)]
 
 
 def springs():

@@ -150,8 +150,8 @@ def test_parts_of_a_closed_mechanism():
     """Joints without drives give nothing but what they hold; on any velocity that the loop allows, the constraint parts
     of all joints and of the loop do no work together; what does not follow from the motion is NaN and nothing else."""
     bar = cy.load("four_bar")
-    q = bar.close([0.5, 0.0, 0.0]).configuration
-    qd = bar.consistent_velocity(q, [1.0, 0.0, 0.0], keep=["crank"])
+    q = bar.loops.close([0.5, 0.0, 0.0]).configuration
+    qd = bar.loops.consistent_velocity(q, [1.0, 0.0, 0.0], keep=["crank"])
     whole, parts = bar.joint_reactions(q, qd, np.zeros(3)), bar.joint_reactions.parts()(q, qd, np.zeros(3))
     near(parts.actuated[:, 5], [*bar.inverse_dynamics(q, qd, np.zeros(3)), *[0.0] * (len(whole) - 3)], 1e-11)
     assert not parts.actuated[3:].any() and not np.isnan(parts.actuated).any()

@@ -18,7 +18,7 @@ def values(found, q):
 
 def test_the_planar_arm_reads_as_in_a_book():
     l1, l2, q1, q2 = sympy.symbols("l_1 l_2 q_1 q_2")
-    found = cy.load("planar2r").kinematic_equations("tool")
+    found = cy.load("planar2r").formulations.kinematic_equations("tool")
     assert found.position[0] == l1 * sympy.cos(q1) + l2 * sympy.cos(q1 + q2)
     assert found.jacobian[1, 1] == l2 * sympy.cos(q1 + q2) and found.jacobian[5, 0] == 1
     assert found.pose[3, 3] == 1 and found.parameters == {l1: 0.5, l2: 0.4}
@@ -31,11 +31,11 @@ def test_the_planar_arm_reads_as_in_a_book():
                                   "panda_hand"])
 def test_formulas_have_the_numbers_of_the_kernels(name, letters):
     arm = cy.load(name)
-    found = arm.kinematic_equations("tool", parameters=letters)
+    found = arm.formulations.kinematic_equations("tool", parameters=letters)
     q = np.random.default_rng(2).uniform(-1.5, 1.5, arm.nq)
     pose, jacobian = (np.array(part.subs(values(found, q)), dtype=float) for part in (found.pose, found.jacobian))
-    np.testing.assert_allclose(pose, arm.spanning_tree().pose(q, "tool"), atol=1e-12)
-    np.testing.assert_allclose(jacobian, arm.spanning_tree().jacobian(q, "tool", axes="world"), atol=1e-12)
+    np.testing.assert_allclose(pose, arm.variants.spanning_tree().pose(q, "tool"), atol=1e-12)
+    np.testing.assert_allclose(jacobian, arm.variants.spanning_tree().jacobian(q, "tool", axes="world"), atol=1e-12)
 
 
 def test_oblique_axes_have_letters():
@@ -45,7 +45,7 @@ def test_oblique_axes_have_letters():
     arm = cy.Mechanism.of("tilted", [Body("base"), Body("a"), Body("b")],
                           [Joint("a", "base", "a", Revolute()), Joint("b", "a", "b", Revolute(), tilted)],
                           frames=[Frame("tool", "b", np.eye(4) + np.outer([1, 0, 0, 0], [0, 0, 0, 0.3]))])
-    found = arm.kinematic_equations("tool")
+    found = arm.formulations.kinematic_equations("tool")
     assert sympy.Symbol("alpha_2") in found.parameters
     q = [0.4, -0.9]
     pose = np.array(found.pose.subs(values(found, q)), dtype=float)
@@ -53,14 +53,14 @@ def test_oblique_axes_have_letters():
 
 
 def test_masses_are_not_asked_for_and_what_has_no_axis_is_refused():
-    assert cy.load("kuka_kr6_r900").kinematic_equations("tool").rotation.shape == (3, 3)
+    assert cy.load("kuka_kr6_r900").formulations.kinematic_equations("tool").rotation.shape == (3, 3)
     ball = cy.Mechanism.of("ball", [Body("base"), Body("a", 1.0)], [Joint("s", "base", "a", Spherical())])
     with pytest.raises(UnsupportedError, match="'s' of ball is spherical"):
-        ball.kinematic_equations("a")
+        ball.formulations.kinematic_equations("a")
     with pytest.raises(ConventionError, match='"numbers" or "symbols"'):
-        cy.load("planar2r").kinematic_equations("tool", parameters="letters")
+        cy.load("planar2r").formulations.kinematic_equations("tool", parameters="letters")
     with pytest.raises(ModelError, match="hand"):
-        cy.load("planar2r").kinematic_equations("hand")
+        cy.load("planar2r").formulations.kinematic_equations("hand")
 
 
 def test_dynamics_of_a_table_without_masses_have_letters_for_all():
@@ -99,7 +99,7 @@ def test_letters_have_the_signs_of_the_table(convention, seed):
     alpha = np.pi / 2 * random.integers(-1, 3, 4)
     arm = cy.Mechanism.from_dh(np.stack([random.integers(-1, 3, 4) * np.pi / 2, d, a, alpha], axis=1),
                                convention=convention)
-    found = arm.kinematic_equations("frame4")
+    found = arm.formulations.kinematic_equations("frame4")
     assert sorted(found.parameters.values()) == pytest.approx(sorted(x for x in (*d, *a) if x), abs=1e-12)
     q = random.uniform(-3, 3, 4)
     values = {**found.parameters, **dict(zip(found.q, q, strict=True))}

@@ -67,10 +67,10 @@ def test_parts_of_lagranges_equations_term_by_term(pattern, made):
     tree = random_chain(pattern, 1, **made)
     state = random_state(tree, 2)
     chain = serial_chain(tree)
-    found = Mechanism(tree).euler_lagrange.evaluate(NUMPY, *state)
+    found = Mechanism(tree).formulations.euler_lagrange.evaluate(NUMPY, *state)
     a, b, c, d, weight = terms_of(tree, Derived(tree, state))
     near(found.tau, luh_walker_paul.inverse_dynamics(chain, *state))
-    near(Mechanism(tree).euler_lagrange.reference(*state).tau, found.tau)  # on numbers, too
+    near(Mechanism(tree).formulations.euler_lagrange.reference(*state).tau, found.tau)  # on numbers, too
     near(found.kinetic, a + b + c + d)
     near(found.potential_slope, weight)
     near(found.tau, found.momentum_rate - found.kinetic_slope + found.potential_slope)
@@ -92,7 +92,7 @@ def test_parts_of_lagranges_equations_term_by_term(pattern, made):
         if pattern.strip("P") or k == 0:  # what only slides has no other energies
             near(lagrange_system(lambda q, qd, k=k: energies(q, qd)[k]).generalized_forces.evaluate(NUMPY, *state),
                  wanted)
-    afloat = Mechanism(tree.with_gravity((0, 0, 0))).euler_lagrange.evaluate(NUMPY, *state)
+    afloat = Mechanism(tree.with_gravity((0, 0, 0))).formulations.euler_lagrange.evaluate(NUMPY, *state)
     near(afloat.kinetic, found.kinetic)
     assert not afloat.potential_slope.any()
 
@@ -101,7 +101,7 @@ def test_parts_of_lagranges_equations_term_by_term(pattern, made):
 def test_lagranges_equations_of_trees_with_every_kind_of_joint():
     """With ball joints and a floating base, whose velocities are no rates of coordinates."""
     arm, _, (q, qd, qdd), there = random_mechanism(0)
-    found = arm.euler_lagrange.evaluate(NUMPY, q, qd, qdd)
+    found = arm.formulations.euler_lagrange.evaluate(NUMPY, q, qd, qdd)
     data = there.model.createData()
     T = there.velocity_map(q)
     wanted = T.T @ pin.rnea(there.model, data, there.q(q), T @ qd, T @ qdd + there.velocity_map_rate(q, qd) @ qd)
@@ -117,14 +117,14 @@ def test_what_drives_add():
     for included in ((), ("armature",), ("friction",), ("springs",), ("elastic drives", "friction")):
         real = arm.including(*included)
         own = [[*x, 0.1][:real.nv] for x in state]
-        found = real.euler_lagrange.evaluate(NUMPY, *own)
+        found = real.formulations.euler_lagrange.evaluate(NUMPY, *own)
         near(found.tau, real.inverse_dynamics.reference(*map(np.array, own)))
         friction = Friction(0.7, 0.3)
         if included == ("friction",):
             near(found.dissipation, [friction.viscous * 1.1 + friction.coulomb, 0.0])
     batch = np.random.default_rng(0).normal(size=(3, 4, 2))
-    assert arm.euler_lagrange(*batch).tau.shape == (4, 2)
-    near(arm.euler_lagrange(*batch).tau, arm.inverse_dynamics(*batch))
+    assert arm.formulations.euler_lagrange(*batch).tau.shape == (4, 2)
+    near(arm.formulations.euler_lagrange(*batch).tau, arm.inverse_dynamics(*batch))
 
 
 # Kane's equations
@@ -144,7 +144,7 @@ def test_kanes_equations_do_not_depend_on_the_speeds(pattern, choice):
     tree = random_chain(pattern, 4)
     q, qd, qdd = random_state(tree, 5)
     Y = SPEEDS[choice](len(q))
-    kane = Mechanism(tree).kane_equations(Y)
+    kane = Mechanism(tree).formulations.kane_equations(Y)
     matrix = (lambda q: np.eye(len(q))) if Y is None else (lambda q: np.array(Y(q) if callable(Y) else Y))
     u = matrix(q) @ qd
     change = (matrix(q + 1e-6 * qd) - matrix(q - 1e-6 * qd)) / 2e-6
@@ -159,7 +159,7 @@ def test_kanes_equations_do_not_depend_on_the_speeds(pattern, choice):
     near(F + inertial, np.zeros(len(q)), tolerance * max(1.0, np.abs(F).max()))
     # by the definitions: unit speeds one by one, and each joint's force on the link and against the one before it
     partial = kane.partial_velocities.evaluate(NUMPY, q)
-    motion = Mechanism(tree).link_motion.of()
+    motion = Mechanism(tree).formulations.link_motion.of()
     poses = [pose.R for pose in link_poses(links_of(tree), q)]
     own = [np.zeros(3), *[R @ np.array([0.0, 0.0, 1.0]) for R in poses]]
     for r, rates in enumerate(np.linalg.inv(matrix(q)).T):
@@ -185,23 +185,24 @@ def test_kanes_equations_of_trees_and_drives():
     n = arm.nv
     mixed = np.random.default_rng(7).normal(size=(n, n)) + 4 * np.eye(n)
     tau = arm.inverse_dynamics.reference(q, qd, qdd)
-    near(arm.kane_equations(mixed).joint_forces.evaluate(NUMPY, q, mixed @ qd, mixed @ qdd), tau, 1e-10)
+    near(arm.formulations.kane_equations(mixed).joint_forces.evaluate(NUMPY, q, mixed @ qd, mixed @ qdd), tau, 1e-10)
     real = cy.load("s1_f2").with_friction("joint1", viscous=0.7).with_drive("joint2", inertia=1e-3, gear=20.0)
     real = real.including("armature", "friction")
     state = np.array([[0.3, -0.7], [1.1, -0.4], [0.5, 2.0]])
-    kane = real.kane_equations(mixed[:2, :2])
+    kane = real.formulations.kane_equations(mixed[:2, :2])
     speeds = [mixed[:2, :2] @ x for x in state[1:]]
     near(kane.joint_forces.evaluate(NUMPY, state[0], *speeds), real.inverse_dynamics.reference(*state))
     near(kane.rates.evaluate(NUMPY, state[0], speeds[0], real.inverse_dynamics.reference(*state)), speeds[1], 1e-11)
     rough = real.with_friction("joint1", coulomb=0.5)
-    near(rough.kane_equations().joint_forces.evaluate(NUMPY, *state), rough.inverse_dynamics.reference(*state))
+    near(rough.formulations.kane_equations().joint_forces.evaluate(NUMPY, *state),
+         rough.inverse_dynamics.reference(*state))
     with pytest.raises(UnsupportedError, match="s1_f2 includes dry friction, which holds joints at rest"):
-        _ = rough.kane_equations().rates
+        _ = rough.formulations.kane_equations().rates
 
 
 def test_speeds_that_are_none():
     arm = cy.load("s1_f2")
-    kane = arm.kane_equations(lambda q: [[1.0, np.cos(q[0])], [0.0, np.sin(q[1])]])
+    kane = arm.formulations.kane_equations(lambda q: [[1.0, np.cos(q[0])], [0.0, np.sin(q[1])]])
     state = np.array([[0.3, 0.5], [1.0, 0.2], [0.1, 0.3]])
     assert np.isfinite(kane.joint_forces(*state)).all()
     with pytest.raises(SingularityError, match="depend on each other"):
@@ -209,17 +210,18 @@ def test_speeds_that_are_none():
     batch = kane.joint_forces([[0.3, 0.5], [0.3, 0.0]], *state[1:])
     assert np.isfinite(batch[0]).all() and np.isnan(batch[1]).all()
     with pytest.raises(ConventionError, match="rock has no joint that moves"):
-        cy.Mechanism.of("rock", [Body("ground")], []).kane_equations()
+        cy.Mechanism.of("rock", [Body("ground")], []).formulations.kane_equations()
     for Y in (np.eye(3), [[1.0, np.nan], [0.0, 1.0]], [1.0, 2.0]):
         with pytest.raises(ConventionError, match=r"Y \(2, 2\)"):
-            arm.kane_equations(Y)
+            arm.formulations.kane_equations(Y)
     with pytest.raises(ConventionError, match=r"Y \(2, 2\)"):
-        arm.kane_equations(lambda q: np.eye(3)).joint_forces(*state)
+        arm.formulations.kane_equations(lambda q: np.eye(3)).joint_forces(*state)
     for Y in (np.ones((2, 2)), np.diag([1.0, 0.0])):
         with pytest.raises(SingularityError, match="speeds of s1_f2 depend on each other: Y is singular"):
-            arm.kane_equations(Y)
+            arm.formulations.kane_equations(Y)
     small = np.diag([1e-9, 1e9])  # in other units, and none the worse
-    near(arm.kane_equations(small).joint_forces.evaluate(NUMPY, state[0], small @ state[1], small @ state[2]),
+    near(arm.formulations.kane_equations(small).joint_forces.evaluate(NUMPY, state[0], small @ state[1],
+                                                                      small @ state[2]),
          arm.inverse_dynamics.reference(*state))
 
 
@@ -294,4 +296,4 @@ def test_lagrange_and_kane_lead_to_algorithm_5_7_with_prismatic_joints(pattern, 
 
 def test_speeds_that_are_no_numbers_are_named():
     with pytest.raises(ConventionError, match=r"a matrix Y.*or a function of q, not 'absolute'"):
-        cy.load("planar2r").kane_equations("absolute")
+        cy.load("planar2r").formulations.kane_equations("absolute")

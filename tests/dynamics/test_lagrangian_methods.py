@@ -384,18 +384,18 @@ def test_approximations_of_a_mechanism():
     """From a mechanism: with its drives, or refused where a table would leave them out."""
     arm = cy.load("s1_f3")
     q, qd, qdd = np.array([0.3, 0.4]), np.array([0.7, -0.2]), np.array([1.0, 2.0])
-    near(arm.inverse_dynamics_without_velocities(q, qdd), arm.inverse_dynamics(q, np.zeros(2), qdd))
-    near(arm.inverse_dynamics_without_velocities(np.stack([q, 2 * q]), qdd)[1],
+    near(arm.formulations.inverse_dynamics_without_velocities(q, qdd), arm.inverse_dynamics(q, np.zeros(2), qdd))
+    near(arm.formulations.inverse_dynamics_without_velocities(np.stack([q, 2 * q]), qdd)[1],
          arm.inverse_dynamics(2 * q, np.zeros(2), qdd))
-    table = arm.dynamics_table([np.linspace(-1, 1, 41)] * 2)
+    table = arm.formulations.dynamics_table([np.linspace(-1, 1, 41)] * 2)
     exact = arm.inverse_dynamics(q, qd, qdd)
     assert np.abs(table.inverse_dynamics(q, qd, qdd) - exact).max() < 1e-2 * np.abs(exact).max()
     driven = arm.with_drive("joint1", gear=50.0, inertia=1e-3).including("armature")
-    near(driven.inverse_dynamics_without_velocities(q, qdd) - arm.inverse_dynamics_without_velocities(q, qdd),
-         np.array([2.5, 0.0]), 1e-11)
+    with_rotor, without = (one.formulations.inverse_dynamics_without_velocities(q, qdd) for one in (driven, arm))
+    near(with_rotor - without, np.array([2.5, 0.0]), 1e-11)
     with pytest.raises(UnsupportedError, match="armature"):
-        driven.dynamics_table([np.linspace(-1, 1, 3)] * 2)
+        driven.formulations.dynamics_table([np.linspace(-1, 1, 3)] * 2)
     with pytest.raises(UnsupportedError, match="four_bar"):
-        cy.load("four_bar").dynamics_table([[0.0, 1.0]] * 3)
+        cy.load("four_bar").formulations.dynamics_table([[0.0, 1.0]] * 3)
     with pytest.raises(UnsupportedError, match="four_bar"):
-        cy.load("four_bar").inverse_dynamics_without_velocities  # noqa: B018
+        cy.load("four_bar").formulations.inverse_dynamics_without_velocities  # noqa: B018

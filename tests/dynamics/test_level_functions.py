@@ -94,24 +94,25 @@ def test_wrong_questions_are_named(at, names, degree, said):
 
 def test_a_mechanism_is_asked_by_itself():
     robot = cy.load("two_wheel_robot")
-    levels = robot.level_functions(degree=1)
+    levels = robot.formulations.level_functions(degree=1)
     assert levels.complete and [str(h) for h in levels.functions] == ["base.angle + 0.25*left - 0.25*right"]
     start = np.zeros(7)
-    run = robot.system().rollout(method="rk4")({"q": start, "qd": robot.actuated_motion(start, [6.0, -2.0])}, step=1e-3,
+    run = robot.system().rollout(method="rk4")({"q": start, "qd": robot.loops.actuated_motion(start, [6.0, -2.0])},
+                                               step=1e-3,
                                                steps=500)
     np.testing.assert_allclose(levels.functions[0](run["q"]), 0.0, atol=1e-9)
     skate = cy.Mechanism.of("skate", [Body("ice"), Body("skate", 1.0, inertia=np.eye(3))],
                             [Joint("base", "ice", "skate", Planar())], constraints=[KnifeEdge("edge", "ice", "skate")])
-    assert skate.level_functions().functions == () and skate.level_functions().complete
+    assert skate.formulations.level_functions().functions == () and skate.formulations.level_functions().complete
     rail = cy.Mechanism.of("rail", [Body("floor"), Body("beam", 0.5), Body("cart", 2.0)],
                            [Joint("x", "floor", "beam", Prismatic((1.0, 0.0, 0.0))),
                             Joint("y", "beam", "cart", Prismatic((0.0, 1.0, 0.0)))],
                            constraints=[Pfaffian("ring", ("x", "y"), ("x", "y"))])
-    assert [str(h) for h in rail.level_functions().functions] == ["x*x + y*y"]
+    assert [str(h) for h in rail.formulations.level_functions().functions] == ["x*x + y*y"]
     coin = cy.Mechanism.of("coin", [Body("floor"), Body("coin", 1.0, inertia=np.eye(3))],
                            [Joint("free", "floor", "coin", Floating())],
                            constraints=[Disc("edge", "floor", "coin", 0.3)])
     with pytest.raises(UnsupportedError, match="'free' of coin"):
-        coin.level_functions()
+        coin.formulations.level_functions()
     with pytest.raises(ModelError, match="at least one factor"):
-        robot.level_functions(degree=0)
+        robot.formulations.level_functions(degree=0)

@@ -58,10 +58,10 @@ def test_forces_of_constraints_have_their_derivatives_and_the_undetermined_ones_
     arm = four_bar()
     q, qd, tau = closed_state(arm, GUESS)
     ours = arm.forward_derivatives(q, qd, tau)
-    np.testing.assert_allclose(ours.forces, arm.constraint_forces(q, qd, tau), rtol=1e-12)
-    for own, theirs in ((ours.forces_by_q, slopes(lambda x: arm.constraint_forces(x, qd, tau), q)),
-                        (ours.forces_by_qd, slopes(lambda x: arm.constraint_forces(q, x, tau), qd)),
-                        (ours.forces_by_tau, slopes(lambda x: arm.constraint_forces(q, qd, x), tau))):
+    np.testing.assert_allclose(ours.forces, arm.loops.forces(q, qd, tau), rtol=1e-12)
+    for own, theirs in ((ours.forces_by_q, slopes(lambda x: arm.loops.forces(x, qd, tau), q)),
+                        (ours.forces_by_qd, slopes(lambda x: arm.loops.forces(q, x, tau), qd)),
+                        (ours.forces_by_tau, slopes(lambda x: arm.loops.forces(q, qd, x), tau))):
         np.testing.assert_allclose(own[:2], theirs[:2], rtol=1e-6, atol=1e-7)
         assert np.isnan(own[2:]).all()
     many = arm.forward_derivatives(np.tile(q, (5, 1)), qd, tau)
@@ -130,7 +130,7 @@ def hanging_parallelogram():
 def test_a_hanging_four_bar_swings_with_the_frequency_of_its_closed_form():
     arm = hanging_parallelogram()
     hanging = np.array([-np.pi / 2, np.pi / 2, -np.pi / 2])
-    np.testing.assert_allclose(arm.constraint_residual(hanging), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.residual(hanging), 0.0, atol=1e-15)
     inertia = 2 * (0.004 + 0.7 * 0.15**2) + 1.3 * 0.3**2
     swing = np.sqrt(9.81 * (2 * 0.7 * 0.15 + 1.3 * 0.3) / inertia)
     model = LinearisedMechanism(arm.tree).at(hanging)
@@ -154,8 +154,8 @@ def test_a_hanging_four_bar_swings_with_the_frequency_of_its_closed_form():
 
 def on_the_manifold(arm, q, rates, places):
     """The configuration near q in which the constraints are kept, and the velocity with these rates at the places."""
-    q = arm.close(q).configuration
-    A = arm.constraint_jacobian(q)
+    q = arm.loops.close(q).configuration
+    A = arm.loops.jacobian(q)
     rows = np.concatenate([A, np.eye(arm.nv)[list(places)]])
     return q, np.linalg.lstsq(rows, np.concatenate([np.zeros(len(A)), rates]), rcond=None)[0]
 
@@ -188,17 +188,17 @@ def test_linear_models_follow_the_closed_motion_of_spherical_joints_and_floating
         Joint("ball", "base", "a", Spherical()), Joint("hinge", "a", "b", Revolute((0.0, 1.0, 0.0)), shift(0.3))],
         frames=[Frame("tip", "b", shift(0.3)), Frame("post", "base", shift(0.3, 0.2, 0.1))],
         loops=[Loop("cup", "tip", "post", Spherical())])
-    q, qd, tau = closed_state(stand, stand.normalized([1.0, 0.1, 0.2, 0.3, 0.8]))
+    q, qd, tau = closed_state(stand, stand.configurations.normalized([1.0, 0.1, 0.2, 0.3, 0.8]))
     model = check_along_the_manifold(stand, q, qd, tau)
-    assert model.A.shape == (2 * stand.mobility, 2 * stand.mobility) == (2, 2)
+    assert model.A.shape == (2 * stand.loops.mobility, 2 * stand.loops.mobility) == (2, 2)
     stone = cy.Mechanism.of("stone", [Body("base"), link("a")], [Joint("free", "base", "a", Floating())], frames=[
         Frame("hook", "a", shift(0.1, 0.2))], constraints=[Rod("wire", "base", "hook", 0.7)])
-    q, qd, tau = closed_state(stone, stone.normalized([0.1, 0.2, -0.6, 1.0, 0.1, 0.2, 0.3]))
+    q, qd, tau = closed_state(stone, stone.configurations.normalized([0.1, 0.2, -0.6, 1.0, 0.1, 0.2, 0.3]))
     check_along_the_manifold(stone, q, 0.5 * qd, 0.1 * tau)
     tied = cy.Mechanism.of("tied", stone.bodies, stone.joints, frames=stone.frames, loops=[
         Loop("nothing", "base", "hook", Floating())])
     model = LinearisedMechanism(tied.tree).at_forces(q, qd, tau)  # the axes in which perturbations are measured turn
-    free = LinearisedMechanism(tied.spanning_tree().tree).at_forces(q, qd, tau)
+    free = LinearisedMechanism(tied.variants.spanning_tree().tree).at_forces(q, qd, tau)
     for name in ("A", "B", "qdd", "D", "V", "P"):
         np.testing.assert_allclose(getattr(model, name), getattr(free, name), rtol=1e-10, atol=1e-11)
 
@@ -237,9 +237,9 @@ def test_sensitivities_are_those_of_the_forces_at_the_independent_joint():
         """The force at the crank alone, by NumPy from the tree, for a motion of it that the others follow."""
         p, pd, pdd = motion
         at = closed_at(p)
-        A = arm.constraint_jacobian(at)[:2]
+        A = arm.loops.jacobian(at)[:2]
         N = np.array([1.0, *np.linalg.solve(A[:, 1:], -A[:, 0])])
-        others = np.linalg.solve(A[:, 1:], -arm.constraint_drift(at, N * pd)[:2] - A[:, 0] * pdd)
+        others = np.linalg.solve(A[:, 1:], -arm.loops.drift(at, N * pd)[:2] - A[:, 0] * pdd)
         return np.array([N @ free.inverse_dynamics(at, N * pd, np.array([pdd, *others]))])
 
     np.testing.assert_allclose(closed_at(q[0]), q, atol=1e-12)
@@ -253,7 +253,7 @@ def test_states_that_are_not_closed_and_bad_choices_are_named():
     mechanism = LinearisedMechanism(arm.tree)
     with pytest.raises(ConventionError, match="closed configurations, and this is open by"):
         mechanism.at([0.3, 0.2, 0.1])
-    q = arm.close([0.7, -0.7, 0.7]).configuration
+    q = arm.loops.close([0.7, -0.7, 0.7]).configuration
     with pytest.raises(ConventionError, match="velocities with A qd = 0"):
         mechanism.at(q, np.ones(3))
     with pytest.raises(ConventionError, match="accelerations with A qdd"):
@@ -283,8 +283,8 @@ def test_constraints_on_velocities_and_on_time_have_derivatives_and_no_model_of_
     driven = cy.Mechanism.of("driven", four_bar().bodies, four_bar().joints, frames=four_bar().frames, loops=four_bar(
         ).loops, gravity=(0, -9.81, 0), constraints=[PrescribedMotion("motor", "crank", "0.7 + 0.5*sin(2*t)")])
     t = 0.3
-    q = driven.close([0.98, 0.4, 2.0], t).configuration
-    qd = np.linalg.lstsq(driven.constraint_jacobian(q, t), -driven.constraint_rates(q, np.zeros(3), t), rcond=None)[0]
+    q = driven.loops.close([0.98, 0.4, 2.0], t).configuration
+    qd = np.linalg.lstsq(driven.loops.jacobian(q, t), -driven.loops.rates(q, np.zeros(3), t), rcond=None)[0]
     found = driven.forward_derivatives(q, qd, tau, t)
     np.testing.assert_allclose(found.by_qd, slopes(lambda x: driven.forward_dynamics(q, x, tau, t), qd), atol=1e-6)
     np.testing.assert_allclose(found.by_q, slopes(lambda x: driven.forward_dynamics(x, qd, tau, t), q), rtol=1e-6,

@@ -37,13 +37,14 @@ def carried(*locked):
     robot = cy.load("two_wheel_robot")
     held = [Coupling(f"{name} locked", (name,), (1.0,), value) for name, value in locked]
     return cy.Mechanism.of("mobile", [*robot.bodies, *links()], [*robot.joints, *on("chassis", at(0.1, 0, 0.1))],
-                           constraints=[*robot.constraints, *held], actuated=["left", "right", "shoulder", "elbow"])
+                           constraints=[*robot.tree.constraints, *held], actuated=["left", "right", "shoulder",
+                                                                                   "elbow"])
 
 
 def state(arm, seed=0):
     random = np.random.default_rng(seed)
     q = np.array([0.3, -0.2, 0.7, 0.1, 0.2, 0.5, 0.3, *ARM])
-    return q, arm.consistent_velocity(q, random.normal(size=9)), random.normal(size=9)
+    return q, arm.loops.consistent_velocity(q, random.normal(size=9)), random.normal(size=9)
 
 
 @pytest.mark.spec("S0-82")
@@ -79,13 +80,13 @@ def test_with_its_arm_locked_it_is_a_robot_with_a_load():
 @pytest.mark.spec("S0-82")
 def test_the_reactions_of_the_floor_change_the_momentum():
     arm = carried()
-    assert arm.mobility == 4
+    assert arm.loops.mobility == 4
     q, qd, tau = state(arm)
     tau[:3] = 0.0  # nothing but the floor acts from outside in the plane
     qdd = arm.forward_dynamics(q, qd, tau)
     step = 1e-6
     sooner, later = (arm.momentum(arm.integrate(q, way * step * qd), qd + way * step * qdd)[:2] for way in (-1, 1))
-    pushed = arm.spanning_tree().inverse_dynamics(q, qd, qdd) - tau  # A^T forces
+    pushed = arm.variants.spanning_tree().inverse_dynamics(q, qd, qdd) - tau  # A^T forces
     np.testing.assert_allclose(pushed[:2], (later - sooner) / (2 * step), rtol=1e-6, atol=1e-6)
     drives = arm.inverse_dynamics(q, qd, qdd)
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, drives), qdd, rtol=1e-8, atol=1e-8)
@@ -97,4 +98,4 @@ def test_it_keeps_its_energy_while_the_arm_swings():
     q, qd, _ = state(arm)
     run = arm.system().rollout(method="rk4")({"q": q, "qd": qd}, step=1e-3, steps=500)
     assert np.abs(run.energy_drift).max() < 1e-7
-    assert np.abs(arm.constraint_rates(run.end["q"], run.end["qd"])).max() < 1e-12
+    assert np.abs(arm.loops.rates(run.end["q"], run.end["qd"])).max() < 1e-12

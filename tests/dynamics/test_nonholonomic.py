@@ -152,7 +152,7 @@ def test_a_trailer_makes_one_bracket_more():
 def test_mechanisms_say_what_their_wheels_leave():
     skate = cy.Mechanism.of("skate", [Body("ice"), Body("skate", 1.0, inertia=np.eye(3))],
                             [Joint("base", "ice", "skate", Planar())], constraints=[KnifeEdge("edge", "ice", "skate")])
-    assert skate.accessibility.growth == (2, 3) and skate.accessibility.accessible
+    assert skate.formulations.accessibility.growth == (2, 3) and skate.formulations.accessibility.accessible
     coin = cy.Mechanism.of("coin", [Body("floor"), Body("coin", 1.0, inertia=np.eye(3))],
                            [Joint("free", "floor", "coin", Floating())],
                            constraints=[Disc("edge", "floor", "coin", 0.3)])
@@ -161,10 +161,10 @@ def test_mechanisms_say_what_their_wheels_leave():
     rail = cy.Mechanism.of("rail", [Body("floor"), Body("wheel", 1.0, inertia=np.eye(3))], [
         Joint("base", "floor", "wheel", Planar((0.0, 1.0, 0.0)))],
         constraints=[Wheel("tyre", "floor", "wheel", 0.3)])
-    assert rail.accessibility.integrable == 1  # a wheel in its plane: the way is the angle times the radius
-    bar = cy.load("four_bar").accessibility
+    assert rail.formulations.accessibility.integrable == 1  # a wheel in its plane: the way is angle times radius
+    bar = cy.load("four_bar").formulations.accessibility
     assert (bar.growth, bar.integrable) == ((1,), 0)
-    assert "reach 3 of 3" in str(skate.accessibility)
+    assert "reach 3 of 3" in str(skate.formulations.accessibility)
 
 
 # S0-43 to S0-45
@@ -392,7 +392,7 @@ def test_a_cart_has_the_same_motion_in_all_forms_and_as_a_mechanism():
     task = [[1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 0]]
     for model in (nonholonomic_model(arm.tree), nonholonomic_model(arm.tree, lambda q: task)):
         q, tau = np.array([0.1, -0.2, 0.4, 0.3, 0.5]), np.array([0.3, -0.1, 0.2, 0.4, -0.6])
-        qd = arm.actuated_motion(q, [3.0, -1.0])
+        qd = arm.loops.actuated_motion(q, [3.0, -1.0])
         pid = model.frame.pseudo_velocities(q, qd)[:2]
         expected = arm.forward_dynamics(q, qd, tau)
         np.testing.assert_allclose(model.matrix_form(q, pid, tau).qdd, expected, rtol=1e-11)

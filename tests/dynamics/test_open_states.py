@@ -19,8 +19,8 @@ OPEN = re.compile(r"the constraint '(.*)' of \S+ is open by (\S+) (m|rad) \(.*`c
 
 def closed_state(machine, random):
     near = machine.integrate(machine.neutral, 0.05 * random.normal(size=machine.nv))
-    q = machine.close(near).configuration
-    return q, machine.consistent_velocity(q, random.normal(size=machine.nv)), random.normal(size=machine.nv)
+    q = machine.loops.close(near).configuration
+    return q, machine.loops.consistent_velocity(q, random.normal(size=machine.nv)), random.normal(size=machine.nv)
 
 
 def check_refused(call, state, words, names, values):
@@ -38,7 +38,7 @@ def test_one_state_that_is_open_is_refused_and_everything_else_is_as_it_was(name
     machine = cy.load(name)
     q, qd, given = closed_state(machine, random)
     kernel = getattr(machine, function)
-    names = [row.constraint for row in machine.constraint_rows]
+    names = [row.constraint for row in machine.loops.rows]
     bare = kernel.unchecked(q, qd, given)
     for _ in range(2):  # the first call compiles, the second is machine code
         np.testing.assert_allclose(kernel(q, qd, given), bare, rtol=1e-9, atol=1e-9 * np.nanmax(np.abs(bare)))
@@ -47,7 +47,7 @@ def test_one_state_that_is_open_is_refused_and_everything_else_is_as_it_was(name
     for size in (0.05, 0.1, 0.5):
         away = machine.integrate(q, size * (0.2 + random.random(machine.nv)) * random.choice([-1, 1], machine.nv))
         for call in calls:
-            check_refused(call, (away, qd, given), OPEN, names, machine.constraint_residual(away))
+            check_refused(call, (away, qd, given), OPEN, names, machine.loops.residual(away))
         batch = np.stack([away, q])
         np.testing.assert_array_equal(kernel(batch, qd, given), kernel.unchecked(batch, qd, given))
         fast = qd + size * given  # quotients by velocities have steps of any size
@@ -64,7 +64,7 @@ def test_machines_of_every_size_are_open_alike(function, size):
     a, b, c, d = np.array([0.12, 0.41, 0.29, 0.37]) * size
     bar = four_bar(a, b, c, d)
     kernel = getattr(bar, function)
-    q = bar.close([0.7, 0.3, 1.4]).configuration
+    q = bar.loops.close([0.7, 0.3, 1.4]).configuration
     rest = np.zeros(3)
     for away in 10.0**np.arange(-8, 0):
         turned = q + np.array([0.0, 0.0, away])

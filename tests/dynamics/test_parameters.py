@@ -407,8 +407,8 @@ def test_where_the_inertia_matrix_is_indefinite_a_batch_is_nan_and_one_state_an_
 def test_mimic_joints_follow_with_any_masses():
     hand = cy.load("panda_hand")
     made = hand.inverse_dynamics.with_parameters("mass")
-    q, qdd = hand.with_mimic_joints(np.full(9, 0.02)), np.linspace(1.0, 2.0, 9)
+    q, qdd = hand.configurations.with_mimic_joints(np.full(9, 0.02)), np.linspace(1.0, 2.0, 9)
     qdd[8] = qdd[7]
     masses = 1.5 * made.parameters.nominal
-    heavy = hand.spanning_tree().inverse_dynamics.with_parameters("mass")(q, 0.0 * qdd, qdd, masses)
+    heavy = hand.variants.spanning_tree().inverse_dynamics.with_parameters("mass")(q, 0.0 * qdd, qdd, masses)
     np.testing.assert_allclose(made(q, 0.0 * qdd, qdd, masses), [*heavy[:7], heavy[7] + heavy[8], 0.0], atol=1e-12)

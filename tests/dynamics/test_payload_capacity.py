@@ -23,7 +23,7 @@ def test_an_arm_of_two_links_is_the_textbook_formula():
     w1 = 0.5 * g + w2
     wanted = np.min([(L - np.sign(w) * G) / abs(w) for L, G, w in ((shoulder, G1, w1), (elbow, G2, w2))], axis=0)
     q = np.stack([np.zeros(25), q2], axis=1)
-    np.testing.assert_allclose(arm.greatest_payload(q, "tool", effort=[shoulder, elbow]), wanted, rtol=1e-12)
+    np.testing.assert_allclose(arm.dexterity.greatest_payload(q, "tool", effort=[shoulder, elbow]), wanted, rtol=1e-12)
 
 
 def test_the_load_of_panda_uses_up_one_limit_of_pinocchio():
@@ -42,7 +42,7 @@ def test_the_load_of_panda_uses_up_one_limit_of_pinocchio():
 def test_machines_with_loops_hold_what_virtual_work_says(name):
     """Drives hold a load: what they do in small closed motions is what the weight does."""
     arm = cy.load(name)
-    start = arm.close(arm.tree.neutral).configuration
+    start = arm.loops.close(arm.tree.neutral).configuration
     drives = arm.tree.actuated_joints
     places = [arm.tree.q_slices[arm.tree.joint_number(drive)].start for drive in drives]
     rows = [arm.tree.v_slices[arm.tree.joint_number(drive)].start for drive in drives]
@@ -51,7 +51,8 @@ def test_machines_with_loops_hold_what_virtual_work_says(name):
     def energy(body, k, side):
         q = start.copy()
         q[places[k]] += side * h
-        closed = body.close(q, fixed={drive: float(q[place]) for drive, place in zip(drives, places, strict=True)})
+        closed = body.loops.close(q, fixed={drive: float(q[place]) for drive, place in zip(drives, places,
+                                                                                           strict=True)})
         return body.potential_energy(closed.configuration)
 
     mass, first = payload_capacity(arm.tree, start, "tool")
@@ -71,33 +72,35 @@ def lift(effort, mass=2.0):
 
 def test_a_slide_carries_its_force_less_its_own_weight_and_zero_where_it_falls():
     arm = lift(100.0)
-    assert arm.greatest_payload([0.3, 0.2], "hand") == pytest.approx(100.0 / 9.81 - 3.0)
-    assert lift(20.0).greatest_payload([0.3, 0.2], "hand") == 0.0
+    assert arm.dexterity.greatest_payload([0.3, 0.2], "hand") == pytest.approx(100.0 / 9.81 - 3.0)
+    assert lift(20.0).dexterity.greatest_payload([0.3, 0.2], "hand") == 0.0
     assert payload_capacity(lift(20.0).tree, [0.3, 0.2], "hand").first == 0
-    assert arm.greatest_payload([0.3, 0.2], "hand", effort=[np.inf, 5.0]) == np.inf  # the turn does not feel it
-    assert arm.greatest_payload(np.zeros((0, 2)), "hand").shape == (0,)
+    assert arm.dexterity.greatest_payload([0.3, 0.2], "hand",
+                                          effort=[np.inf, 5.0]) == np.inf  # the turn does not feel it
+    assert arm.dexterity.greatest_payload(np.zeros((0, 2)), "hand").shape == (0,)
     arm, q = cy.load("planar2r"), [[0.0, np.nan], [0.0, 0.0]]
-    np.testing.assert_allclose(arm.greatest_payload(q, "tool", effort=[40.0, 15.0]), [np.nan, 2.80830219], rtol=1e-8)
+    np.testing.assert_allclose(arm.dexterity.greatest_payload(q, "tool", effort=[40.0, 15.0]), [np.nan, 2.80830219],
+                               rtol=1e-8)
 
 
 def test_what_cannot_be_said_is_refused_by_name():
     arm = cy.load("puma560")
     with pytest.raises(UnsupportedError, match=r"no joint of puma560 has a limit of effort.*Give `effort`"):
-        arm.greatest_payload(np.zeros(6), "tool")
+        arm.dexterity.greatest_payload(np.zeros(6), "tool")
     with pytest.raises(SignatureError, match="one for each of the 6 velocities of puma560"):
-        arm.greatest_payload(np.zeros(6), "tool", effort=[1.0, 2.0])
+        arm.dexterity.greatest_payload(np.zeros(6), "tool", effort=[1.0, 2.0])
     with pytest.raises(ConventionError, match="positive"):
-        arm.greatest_payload(np.zeros(6), "tool", effort=-1.0)
+        arm.dexterity.greatest_payload(np.zeros(6), "tool", effort=-1.0)
     with pytest.raises(UnsupportedError, match=r"five_bar.*feels a load at 'tool'"):
-        cy.load("five_bar").payload_map("tool", effort=5.0, samples=200)
+        cy.load("five_bar").pictures.payload_map("tool", effort=5.0, samples=200)
     with pytest.raises(UnsupportedError, match="on four_bar do not follow from the load: it is redundantly"):
-        bar = cy.load("four_bar").with_actuated("crank", "rocker")
-        cy.Mechanism(bar.tree).greatest_payload(bar.tree.neutral, "tool", effort=5.0)
+        bar = cy.load("four_bar").variants.with_actuated("crank", "rocker")
+        cy.Mechanism(bar.tree).dexterity.greatest_payload(bar.tree.neutral, "tool", effort=5.0)
 
 
 def test_the_chart_has_the_best_and_the_worst_of_each_place():
     arm = cy.load("planar2r")
-    found = arm.payload_map("tool", effort=[40.0, 15.0], samples=4000)
+    found = arm.pictures.payload_map("tool", effort=[40.0, 15.0], samples=4000)
     assert found.everywhere == pytest.approx(2.80830219, rel=1e-3)  # straight out
     reached = ~np.isnan(found.best)
     assert (found.best[reached] >= found.always[reached]).all() and 0 < reached.mean() < 1

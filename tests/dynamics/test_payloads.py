@@ -40,7 +40,7 @@ def same_constants(found, wanted, tolerance=1e-14):
 @pytest.mark.parametrize(("pattern", "made"), CHAINS)
 def test_increments_are_the_constants_made_anew(pattern, made, load):
     tree = random_chain(pattern, 1, **made)
-    chain = Mechanism(tree).augmented_links
+    chain = Mechanism(tree).formulations.augmented_links
     loaded = chain.attached("tool", 1.7, **LOADS[load])
     same_constants(loaded.constants, augmented_constants(serial_chain(tree.with_payload("tool", 1.7, **LOADS[load]))))
     same_constants(loaded.detached("tool", 1.7, **LOADS[load]).constants, chain.constants)
@@ -89,11 +89,11 @@ def test_taken_up_and_put_down():
     one = arm.with_payload("tool", 1.0)
     two = one.with_payload("link2", 2.0, inertia=np.eye(3)).with_payload("tool", 0.5, name="gripper")
     assert {body.name for body in two.bodies[4:]} == {"payload1", "payload2", "gripper"}
-    near(one.without_payload().inverse_dynamics.reference(*state), bare, 0.0)
-    near(two.without_payload("payload2").without_payload("gripper").inverse_dynamics.reference(*state),
+    near(one.variants.without_payload().inverse_dynamics.reference(*state), bare, 0.0)
+    near(two.variants.without_payload("payload2").variants.without_payload("gripper").inverse_dynamics.reference(*state),
          one.inverse_dynamics.reference(*state), 1e-13)
-    again = two.without_payload("payload1").with_payload("tool", 3.0)
-    assert again.bodies[again.body_number("payload1")].mass == 3.0
+    again = two.variants.without_payload("payload1").with_payload("tool", 3.0)
+    assert again.bodies[again.tree.body_number("payload1")].mass == 3.0
     near(two.pose.of("payload1").reference(state[0]), arm.pose.of("tool").reference(state[0]))
     runtime = one.inverse_dynamics.with_parameters("payload1.mass")
     near(runtime.reference(*state, [0.0]), bare, 1e-12)
@@ -109,40 +109,40 @@ def test_payloads_on_trees_floating_bases_and_loops():
     loaded = afloat.with_payload("tool", 1.5, **LOADS["body"])
     body = Body("load", 1.5, **LOADS["body"])
     locked = Mechanism(afloat.tree.with_parts([*afloat.bodies, body], [*afloat.joints, Joint(
-        "lock", afloat.frame("tool").body, "load", Revolute(), afloat.frame("tool").pose)]))
+        "lock", afloat.tree.frame("tool").body, "load", Revolute(), afloat.tree.frame("tool").pose)]))
     near(loaded.inverse_dynamics.reference(q, qd, qdd), locked.inverse_dynamics.reference(
         np.append(q, 0), np.append(qd, 0), np.append(qdd, 0))[:-1], 1e-12)
     bar = cy.load("four_bar")
-    q = bar.close([0.5, 0.0, 0.0]).configuration
+    q = bar.loops.close([0.5, 0.0, 0.0]).configuration
     rest = np.zeros(3)
     heavy = bar.with_payload("rocker", 3.0, center=(0.1, 0.0, 0.0))
     height = bar.point.of("rocker")
-    slope = bar.actuated_motion(q, [1.0]) @ height.jacobian("q")(q, [0.1, 0.0, 0.0]).T @ -bar.gravity
+    slope = bar.loops.actuated_motion(q, [1.0]) @ height.jacobian("q")(q, [0.1, 0.0, 0.0]).T @ -bar.gravity
     more = heavy.inverse_dynamics(q, rest, rest)[0] - bar.inverse_dynamics(q, rest, rest)[0]
     near(more, 3.0 * slope, 1e-10)  # virtual work of its weight
-    near(heavy.without_payload().inverse_dynamics(q, rest, rest), bar.inverse_dynamics(q, rest, rest), 1e-12)
+    near(heavy.variants.without_payload().inverse_dynamics(q, rest, rest), bar.inverse_dynamics(q, rest, rest), 1e-12)
 
 
 def test_what_is_no_payload_is_told():
     arm = cy.load("planar2r")
     with pytest.raises(ModelError, match="planar2r carries no payload"):
-        arm.without_payload()
+        arm.variants.without_payload()
     with pytest.raises(ModelError, match="carries payload1, payload2: name"):
-        arm.with_payload("tool", 1.0).with_payload("tool", 1.0).without_payload()
+        arm.with_payload("tool", 1.0).with_payload("tool", 1.0).variants.without_payload()
     with pytest.raises(ModelError, match="no payload 'gripper'"):
-        arm.without_payload("gripper")
+        arm.variants.without_payload("gripper")
     with pytest.raises(ModelError, match="'link2' of planar2r is no payload: joint 'joint2' moves it"):
-        arm.without_payload("link2")
+        arm.variants.without_payload("link2")
     held = arm.with_payload("tool", 1.0, name="hand").with_frame("finger", "hand")
     with pytest.raises(ModelError, match="no payload: it carries 'finger'"):
-        held.without_payload("hand")
+        held.variants.without_payload("hand")
     with pytest.raises(ModelError, match="mass"):
         arm.with_payload("tool", -1.0)
     with pytest.raises(ModelError):
         arm.with_payload("tool", 1.0, name="link1")
     with pytest.raises(ModelError, match="mass"):
-        arm.augmented_links.attached("tool", float("nan"))
+        arm.formulations.augmented_links.attached("tool", float("nan"))
     with pytest.raises(ModelError, match=r"planar2r cannot put down 9.0 kg at 'tool': with all that follows.* 1.5 kg"):
-        arm.augmented_links.detached("tool", 9.0)
+        arm.formulations.augmented_links.detached("tool", 9.0)
     with pytest.raises(UnsupportedError, match="this method is for revolute and prismatic joints"):
         augmented_chain(with_missing_masses(on_floating_base(arm.tree), 0.0))

@@ -61,10 +61,10 @@ def energy(t):
 
 def moving_state(arm, guess, t):
     """A configuration at a time, and the velocity of least norm that the constraints ask for."""
-    found = arm.close(guess, t)
+    found = arm.loops.close(guess, t)
     assert found.status == "closed"
     q = found.configuration
-    return q, -np.linalg.pinv(arm.constraint_jacobian(q, t), 1e-9) @ arm.constraint_rates(q, np.zeros(arm.nv), t)
+    return q, -np.linalg.pinv(arm.loops.jacobian(q, t), 1e-9) @ arm.loops.rates(q, np.zeros(arm.nv), t)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.31])
@@ -87,11 +87,11 @@ def test_a_crank_at_constant_speed_moves_the_slider_as_the_closed_form_says_and_
 
 def test_what_is_driven_does_not_count_as_mobile():
     assert engine().mobility == 0
-    structure = engine().constraint_structure
+    structure = engine().loops.structure
     assert (structure.gruebler, structure.independent) == (-3, ())
     assert [row.constraint for row in structure.redundant] == ["pin"] * 3
     arm = driven(cy.load("planar3r"), PrescribedMotion("drive", "joint2", "sin(t)"))
-    assert arm.mobility == 2 and arm.constraint_structure.independent == (0, 2)
+    assert arm.loops.mobility == 2 and arm.loops.structure.independent == (0, 2)
 
 
 def test_the_joints_that_are_left_move_as_the_equations_of_the_open_arm_say():
@@ -107,7 +107,7 @@ def test_the_joints_that_are_left_move_as_the_equations_of_the_open_arm_say():
     expected = np.linalg.solve(M[np.ix_(left, left)], (tau - bias)[left] - M[left, 1] * given)
     qdd = arm.forward_dynamics(q, qd, tau, t)
     np.testing.assert_allclose(qdd[[0, 1, 2]], [expected[0], given, expected[1]], rtol=1e-12)
-    np.testing.assert_allclose(arm.constraint_forces(q, qd, tau, t), [M[1] @ qdd + bias[1] - tau[1]], rtol=1e-12)
+    np.testing.assert_allclose(arm.loops.forces(q, qd, tau, t), [M[1] @ qdd + bias[1] - tau[1]], rtol=1e-12)
     times = np.linspace(0, 1, 5)
     batch = arm.forward_dynamics(q, qd, tau, times)
     np.testing.assert_allclose(batch[3], arm.forward_dynamics.unchecked(q, qd, tau, times[3]), rtol=1e-14)
@@ -122,7 +122,7 @@ def test_rollouts_keep_the_motion_in_time(method):
     end = 0.4
     assert abs(run.end["q"][0] - (0.3 + SPEED * end)) < 1e-14
     assert np.abs(engine().constraint_residual(run.end["q"], end)).max() < 1e-14
-    assert np.abs(engine().constraint_rates(run.end["q"], run.end["qd"], end)).max() < 1e-12
+    assert np.abs(engine().loops.rates(run.end["q"], run.end["qd"], end)).max() < 1e-12
     if method == "rk4":
         with mp.workdps(20):
             gained = float(energy(mp.mpf("0.4")) - energy(mp.mpf(0)))
@@ -165,50 +165,51 @@ def test_a_bead_on_a_turning_wire_has_the_accelerations_of_polar_coordinates():
     angle, spin, growth = 2 * t**2, 4 * t, 4.0
     along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
     q, qd = r * along, speed * along + r * spin * across
-    np.testing.assert_allclose(arm.constraint_rates(q, qd, t), 0.0, atol=1e-15)
-    np.testing.assert_allclose(arm.constraint_jacobian(q, t), [across], atol=1e-15)
+    np.testing.assert_allclose(arm.loops.rates(q, qd, t), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.jacobian(q, t), [across], atol=1e-15)
     qdd = arm.forward_dynamics(q, qd, [0.0, 0.0], t)
     np.testing.assert_allclose(qdd, (r * growth + 2 * speed * spin) * across, rtol=1e-12)  # r'' = r spin^2: none along
-    push = arm.constraint_forces(q, qd, [0.0, 0.0], t)
+    push = arm.loops.forces(q, qd, [0.0, 0.0], t)
     np.testing.assert_allclose(push, 2.0 * (r * growth + 2 * speed * spin), rtol=1e-12)
 
 
 def test_only_what_depends_on_time_takes_it():
     assert cy.load("four_bar").forward_dynamics.inputs == ("q", "qd", "tau")
-    assert cy.load("four_bar").constraint_jacobian.inputs == ("q", )
+    assert cy.load("four_bar").loops.jacobian.inputs == ("q", )
     assert engine().forward_dynamics.inputs == ("q", "qd", "tau", "t")
     assert engine().constraint_residual.inputs == ("q", "t")
     for arm, t in ((engine(), None), (cy.load("four_bar"), 0.1), (engine(), np.nan)):
         with pytest.raises(ConventionError, match="depends on"):
-            arm.close(arm.neutral, t)
+            arm.loops.close(arm.neutral, t)
 
 
 def test_drives_that_agree_are_redundant_and_those_that_do_not_cannot_be_kept():
     arm = cy.load("planar2r")
     agreed = driven(arm, PrescribedMotion("one", "joint1", "2*t"), PrescribedMotion("two", "joint1", "t + t"))
-    assert agreed.mobility == 1 and len(agreed.constraint_structure.redundant) == 1
-    assert np.isnan(agreed.constraint_forces([0.0, 0.3], [2.0, 0.1], [0.0, 0.0], 0.0)).all()
+    assert agreed.loops.mobility == 1 and len(agreed.loops.structure.redundant) == 1
+    assert np.isnan(agreed.loops.forces([0.0, 0.3], [2.0, 0.1], [0.0, 0.0], 0.0)).all()
     np.testing.assert_allclose(agreed.forward_dynamics([0.0, 0.3], [2.0, 0.1], [0.0, 0.0], 0.0)[0], 0.0, atol=1e-12)
     with pytest.raises(UnreachableError, match="one, two"):
-        _ = driven(arm, PrescribedMotion("one", "joint1", "2*t"), PrescribedMotion("two", "joint1", "2*t + 1")).mobility
+        _ = driven(arm, PrescribedMotion("one", "joint1", "2*t"),
+                   PrescribedMotion("two", "joint1", "2*t + 1")).loops.mobility
 
 
 @pytest.mark.parametrize("one, two", [
     ("t", "2*t"), ("sin(t)", "t"), ("t**2", "t**3"), (lambda t: 0.3 * np.sin(3 * t), "0.3*sin(3*t) + 1e-3*t")])
 def test_two_motions_of_one_joint_are_refused_also_where_they_begin_together(one, two):
     arm = driven(cy.load("planar2r"), PrescribedMotion("one", "joint1", one), PrescribedMotion("two", "joint1", two))
-    for use in (lambda: arm.mobility, lambda: arm.forward_dynamics, lambda: arm.system(),
-                lambda: arm.switched({"both": ["one", "two"]})):
+    for use in (lambda: arm.loops.mobility, lambda: arm.forward_dynamics, lambda: arm.system(),
+                lambda: arm.loops.switched({"both": ["one", "two"]})):
         with pytest.raises(UnreachableError, match=r"one, two of driven cannot both be kept: .* joint 'joint1'"):
             use()
-    arm.switched({"first": ["one"], "second": ["two"]})  # never at the same time
+    arm.loops.switched({"first": ["one"], "second": ["two"]})  # never at the same time
 
 
 def test_files_hold_formulas_and_not_functions(tmp_path):
     path = tmp_path / "engine.toml"
     engine().save(path)
     again = cy.load(path)
-    assert again.constraints == engine().constraints
+    assert again.tree.constraints == engine().constraints
     with pytest.raises(UnsupportedError, match="motion of the prescribed motion 'drive' is a function in Python"):
         driven(cy.load("planar2r"), PrescribedMotion("drive", "joint1", np.sin)).save(tmp_path / "arm.toml")
     assert pickle.loads(pickle.dumps(engine().constraints[0])) == engine().constraints[0]
@@ -258,7 +259,7 @@ def test_formulas_that_are_numbers_somewhere_are_read(motion, there):
 def test_where_a_motion_is_no_number_its_name_is_said(motion):
     machine = driven(cy.load("slider_crank"), PrescribedMotion("drive", "crank", motion))
     q = np.array([0.3, 0.2, 0.4])
-    assert machine.close(q, t=0.0).status == "open"
+    assert machine.loops.close(q, t=0.0).status == "open"
     for use in (lambda: machine.forward_dynamics(q, np.zeros(3), np.zeros(3), 0.0),
                 lambda: machine.simulate(q, np.zeros(3), until=0.1)):
         with pytest.raises(CayleyError, match="'drive'"):
@@ -267,12 +268,12 @@ def test_where_a_motion_is_no_number_its_name_is_said(motion):
 
 def test_a_number_is_a_formula(tmp_path):
     held = driven(cy.load("planar2r"), PrescribedMotion("brake", "joint1", np.float64(0.4)))
-    assert held.constraints[0].motion == "0.4"
-    np.testing.assert_allclose(held.constraint_residual([0.5, 0.0], 3.0), [0.1])
+    assert held.tree.constraints[0].motion == "0.4"
+    np.testing.assert_allclose(held.loops.residual([0.5, 0.0], 3.0), [0.1])
     held.save(tmp_path / "held.toml")
     text = (tmp_path / "held.toml").read_text(encoding="utf-8")
     (tmp_path / "plain.toml").write_text(text.replace('motion = "0.4"', "motion = 0.4"), encoding="utf-8")
-    assert cy.load(tmp_path / "plain.toml").constraints == held.constraints
+    assert cy.load(tmp_path / "plain.toml").tree.constraints == held.tree.constraints
 
 
 @pytest.mark.parametrize("motion, said", [
@@ -288,7 +289,7 @@ def test_what_is_no_formula_is_refused(motion, said):
 def test_a_motion_of_the_wrong_shape_and_a_joint_of_several_coordinates_are_refused():
     wrong = driven(cy.load("planar2r"), PrescribedMotion("drive", "joint1", lambda t: np.stack([t, t])))
     with pytest.raises(ModelError, match="motion of 'drive' must return one number"):
-        wrong.constraint_residual([0.0, 0.0], 0.0)
+        wrong.loops.residual([0.0, 0.0], 0.0)
     with pytest.raises(ModelError, match="only joints of one coordinate"):
         cy.Mechanism.of("ball", [Body("base"), Body("ball", 1.0, inertia=np.eye(3))],
                         [Joint("socket", "base", "ball", Spherical())],

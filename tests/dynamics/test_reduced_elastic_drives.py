@@ -68,10 +68,10 @@ def test_reduced_model_is_the_rigid_arm_with_spins_behind_springs(arm, reduced):
 def test_what_is_dropped_is_the_difference_of_the_models(arm, reduced):
     soft = arm.including("elastic drives")
     q, qd, qdd = states(soft)
-    found = arm.reduction_error(q, qd, qdd)
+    found = arm.formulations.reduction_error(q, qd, qdd)
     difference = soft.inverse_dynamics(q, qd, qdd) - reduced.inverse_dynamics(q, qd, qdd)
     np.testing.assert_allclose(found.dropped, difference, atol=1e-11)
-    np.testing.assert_allclose(soft.reduction_error(q, qd, 0 * qdd).inertial, 0.0, atol=0)
+    np.testing.assert_allclose(soft.formulations.reduction_error(q, qd, 0 * qdd).inertial, 0.0, atol=0)
     assert "joint3 motor" in str(found) and (found.share < 0.1).all()
 
 
@@ -79,19 +79,21 @@ def test_the_weight_of_an_unbalanced_rotor_is_no_gyroscopic_moment(arm, reduced)
     """By slopes of the potential energies; what is left is of the second degree in velocities."""
     soft = arm.including("elastic drives")
     q, qd, qdd = states(soft)
-    found = arm.reduction_error(q, qd, qdd)
+    found = arm.formulations.reduction_error(q, qd, qdd)
     steps = 1e-5 * np.eye(soft.nv)
     energies = [soft.potential_energy(p) - reduced.potential_energy(p)
                 for p in (q[:, None] + steps, q[:, None] - steps)]
     np.testing.assert_allclose(found.weight, (energies[0] - energies[1]) / 2e-5, atol=1e-7)
     assert np.abs(found.weight).max() > 1e-3 and "weight" in str(found)
-    np.testing.assert_allclose(arm.reduction_error(q, 0 * qd, qdd).gyroscopic, 0.0, atol=1e-12)
-    np.testing.assert_allclose(arm.reduction_error(q, 3 * qd, qdd).gyroscopic, 9 * found.gyroscopic, atol=1e-10)
+    np.testing.assert_allclose(arm.formulations.reduction_error(q, 0 * qd, qdd).gyroscopic, 0.0, atol=1e-12)
+    np.testing.assert_allclose(arm.formulations.reduction_error(q, 3 * qd, qdd).gyroscopic, 9 * found.gyroscopic,
+                               atol=1e-10)
 
 
 def test_a_planar_arm_drops_the_coupling_of_the_worked_example():
     """WE-13: J2 qm2'' in row 1 and J2 q1'' in that of motor 2."""
-    found = planar_arm().reduction_error([0.3, 0.5, 0.35, 0.6], [1.0, -0.5, 2.0, 1.0], [0.4, 0.7, -1.0, 3.0])
+    found = planar_arm().formulations.reduction_error([0.3, 0.5, 0.35, 0.6], [1.0, -0.5, 2.0, 1.0],
+                                                      [0.4, 0.7, -1.0, 3.0])
     np.testing.assert_allclose(found.dropped, [0.06, 0.0, 0.0, 0.008], atol=1e-14)
 
 

@@ -40,7 +40,7 @@ def turned(angle):
 
 def allowed(arm, q, qd, *t):
     """The nearest velocity that the constraints allow."""
-    return qd - np.linalg.pinv(arm.constraint_jacobian(q, *t), 1e-9) @ arm.constraint_rates(q, qd, *t)
+    return qd - np.linalg.pinv(arm.loops.jacobian(q, *t), 1e-9) @ arm.loops.rates(q, qd, *t)
 
 
 MASS, INERTIA, BEHIND = 2.0, 0.3, 0.4
@@ -59,17 +59,17 @@ WRITTEN = Pfaffian("blade", ("base.x", "base.y", "base.angle"), ("-sin(base_angl
 @pytest.mark.parametrize("constraint", [BLADE, WRITTEN])
 def test_the_accelerations_of_chaplygins_sleigh(constraint):
     arm = sleigh(constraint)
-    assert arm.mobility == 2
+    assert arm.loops.mobility == 2
     angle, v, w = 0.7, 1.3, -0.6
     q = [0.1, 0.2, angle]
     qd = [v * np.cos(angle), v * np.sin(angle), w]
-    np.testing.assert_allclose(arm.constraint_rates(q, qd), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.rates(q, qd), 0.0, atol=1e-15)
     ahead, turn = BEHIND * w * w, -MASS * BEHIND * v * w / (INERTIA + MASS * BEHIND**2)
     expected = [ahead * np.cos(angle) - v * w * np.sin(angle), ahead * np.sin(angle) + v * w * np.cos(angle), turn]
     for formulation in FORMULATIONS:
         np.testing.assert_allclose(arm.forward_dynamics.using(formulation)(q, qd, np.zeros(3)), expected, rtol=1e-12)
     push = MASS * (v * w + BEHIND * turn)  # across, at the centre of mass
-    np.testing.assert_allclose(arm.constraint_forces(q, qd, np.zeros(3)), [push], rtol=1e-12)
+    np.testing.assert_allclose(arm.loops.forces(q, qd, np.zeros(3)), [push], rtol=1e-12)
 
 
 def test_a_sleigh_slides_for_a_hundred_thousand_steps_as_its_closed_form_says():
@@ -83,7 +83,7 @@ def test_a_sleigh_slides_for_a_hundred_thousand_steps_as_its_closed_form_says():
     q, qd = run["q"], run["qd"]
     np.testing.assert_allclose(np.hypot(*qd[-1, :2]), abs(ahead), rtol=1e-11)
     np.testing.assert_allclose(abs(qd[-1, 2]), np.sqrt((speed**2 - ahead**2) / square), rtol=1e-6)
-    assert np.abs(arm.constraint_rates(q, qd)).max() < 1e-14
+    assert np.abs(arm.loops.rates(q, qd)).max() < 1e-14
     assert np.abs(run.energy_drift).max() < 1e-12
 
 
@@ -109,10 +109,10 @@ def leaning(yaw, lean):
 def test_a_disc_rolls_by_the_equations_that_kanes_method_gives(lean):
     arm = coin()
     q = leaning(0.6, lean)
-    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.residual(q), 0.0, atol=1e-15)
     u = np.array([0.7, -1.9, 0.5])  # angular velocity in the axes of the disc; the centre is above what touches
     qd = np.concatenate([np.cross(u, [0.0, 0.0, RADIUS]), u])
-    np.testing.assert_allclose(arm.constraint_rates(q, qd), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.rates(q, qd), 0.0, atol=1e-15)
     g, tangent = 9.81, np.tan(lean)
     rates = np.array([(4 * g * np.sin(lean) + 6 * RADIUS * u[1] * u[2] - RADIUS * u[2]**2 * tangent) / (5 * RADIUS),
                       -2 * u[0] * u[2] / 3, u[0] * (-2 * u[1] + u[2] * tangent)])
@@ -128,8 +128,8 @@ def test_a_disc_keeps_its_contact_and_its_energy():
     u = np.array([0.0, 9.0, 0.8])
     run = arm.system().rollout(method="rk4")({"q": q, "qd": [*np.cross(u, [0.0, 0.0, RADIUS]), *u]}, step=1e-3,
                                              steps=3000, every=500)
-    assert np.abs(arm.constraint_residual(run["q"])).max() < 1e-14
-    assert np.abs(arm.constraint_rates(run["q"], run["qd"])).max() < 1e-12
+    assert np.abs(arm.loops.residual(run["q"])).max() < 1e-14
+    assert np.abs(arm.loops.rates(run["q"], run["qd"])).max() < 1e-12
     assert np.abs(run.energy_drift).max() < 1e-8
 
 
@@ -152,22 +152,22 @@ def test_a_disc_that_falls_flat_ends_the_motion_by_its_name():
         assert np.isnan(end["q"]).any(axis=-1).all()  # none goes on at its other side
     spinning = np.array([0.0, 0.0, 30.0])  # almost flat, and quick: it does not fall
     q = leaning(0.0, 1.3)
-    qd = arm.consistent_velocity(q, [0.0, 0.0, 0.0, *spinning])
+    qd = arm.loops.consistent_velocity(q, [0.0, 0.0, 0.0, *spinning])
     run = arm.system().rollout(method="rk4")({"q": q, "qd": qd}, step=2e-4, steps=2000)
     assert np.isfinite(run.end["q"]).all() and np.abs(run.energy_drift).max() < 1e-6
 
 
 def test_a_disc_that_lies_flat_has_no_velocities_and_is_named_where_it_starts():
     flat = np.array([0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
-    for ask in (lambda: coin().consistent_velocity(flat, np.ones(6)),
+    for ask in (lambda: coin().loops.consistent_velocity(flat, np.ones(6)),
                 lambda: coin().simulate(flat, np.zeros(6), until=1.0),
-                lambda: coin().constraint_forces(flat, np.zeros(6), np.zeros(6))):
+                lambda: coin().loops.forces(flat, np.zeros(6), np.zeros(6))):
         with pytest.raises(SingularityError, match="'edge' lies flat"):
             ask()
     batch = np.stack([leaning(0.2, 0.4), flat])
     found = coin().forward_dynamics(batch, np.zeros(6), np.zeros(6))
     assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
-    np.testing.assert_allclose(coin().constraint_residual(flat), 0.0, atol=1e-15)
+    np.testing.assert_allclose(coin().loops.residual(flat), 0.0, atol=1e-15)
 
 
 @cache
@@ -195,7 +195,7 @@ def rolling_robot(trail=0.08):
 def robot_state(u1=8.0, u2=5.0, psi=0.7):
     arm = rolling_robot()
     q = np.array([0.2, -0.4, 0.9, 0.0, 0.0, psi, 0.0])
-    A = arm.constraint_jacobian(q)
+    A = arm.loops.jacobian(q)
     others = [0, 1, 2, 5, 6]
     qd = np.zeros(7)
     qd[[3, 4]] = u1, u2
@@ -207,8 +207,8 @@ def robot_state(u1=8.0, u2=5.0, psi=0.7):
 @pytest.mark.spec("S2-75")
 def test_the_rolling_robot_has_the_rates_and_accelerations_of_the_specification():
     arm = rolling_robot()
-    assert arm.mobility == 2
-    assert [str(row) for row in arm.constraint_structure.redundant] in (["right tyre: side slip"],
+    assert arm.loops.mobility == 2
+    assert [str(row) for row in arm.loops.structure.redundant] in (["right tyre: side slip"],
                                                                         ["left tyre: side slip"])
     q, qd = robot_state()
     np.testing.assert_allclose(qd[[2, 5]], [0.6, 3.5850570569], rtol=1e-9)
@@ -218,7 +218,7 @@ def test_the_rolling_robot_has_the_rates_and_accelerations_of_the_specification(
     for formulation in ("multipliers", "null space"):
         qdd = arm.forward_dynamics.using(formulation)(q, qd, tau)
         np.testing.assert_allclose(qdd[[3, 4]], [13.1449151947, -6.4608288248], rtol=1e-9)
-    assert np.isnan(arm.constraint_forces(q, qd, tau)).sum() == 2
+    assert np.isnan(arm.loops.forces(q, qd, tau)).sum() == 2
 
 
 def test_the_rolling_robot_keeps_its_energy():
@@ -226,27 +226,27 @@ def test_the_rolling_robot_keeps_its_energy():
     np.testing.assert_allclose(rolling_robot().kinetic_energy(q, qd), 5.8259593841, rtol=1e-9)
     run = rolling_robot().system().rollout(method="rk4")({"q": q, "qd": qd}, step=1e-3, steps=2000)
     assert np.abs(run.energy_drift).max() < 1e-9
-    assert np.abs(rolling_robot().constraint_rates(run.end["q"], run.end["qd"])).max() < 1e-13
+    assert np.abs(rolling_robot().loops.rates(run.end["q"], run.end["qd"])).max() < 1e-13
 
 
 def test_a_castor_without_trail_is_a_wheel_that_must_point_where_it_goes():
     arm = rolling_robot(0.0)
-    assert arm.mobility == 2  # the wheel's direction is free now, and the robot goes only along it
+    assert arm.loops.mobility == 2  # the wheel's direction is free now, and the robot goes only along it
     random = np.random.default_rng(7)
     for psi in (0.7, np.pi / 2, -1.2):
         q = np.array([0.2, -0.4, 0.9, 0.0, 0.0, psi, 0.0])
         qd, tau = allowed(arm, q, random.normal(size=7)), random.normal(size=7)
-        A, M = arm.constraint_jacobian(q), arm.spanning_tree().inertia_matrix(q)
-        bias = arm.spanning_tree().bias_forces(q, qd)
+        A, M = arm.loops.jacobian(q), arm.variants.spanning_tree().inertia_matrix(q)
+        bias = arm.variants.spanning_tree().bias_forces(q, qd)
         full = np.block([[M, A.T], [A, np.zeros((6, 6))]])
-        right = np.concatenate([tau - bias, -arm.constraint_drift(q, qd)])
+        right = np.concatenate([tau - bias, -arm.loops.drift(q, qd)])
         expected = np.linalg.lstsq(full, right, rcond=1e-12)[0][:7]
         np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau), expected, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(qd[2] * 0.42 * np.sin(psi), (0.1 / 2) * (qd[3] + qd[4]) * np.cos(psi), atol=1e-12)
     run = arm.system().rollout(method="rk4")({"q": q, "qd": qd}, step=1e-3, steps=500)
     assert np.abs(run.energy_drift).max() < 1e-9
     with pytest.raises(UnsupportedError, match="not driven: pivot"):  # two motors do not say where the castor points
-        arm.with_actuated("right", "left").actuated_motion(q, [1.0, 1.0])
+        arm.variants.with_actuated("right", "left").loops.actuated_motion(q, [1.0, 1.0])
 
 
 def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_speed():
@@ -256,7 +256,7 @@ def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_speed():
                       Body("ball", mass, inertia=0.4 * mass * r**2 * np.eye(3))],
         [Joint("axle", "base", "table", Revolute()), Joint("free", "base", "ball", Floating())],
         constraints=[PrescribedMotion("drive", "axle", f"{spin}*t"), Ball("rolls", "table", "ball", r)])
-    assert arm.mobility == 3
+    assert arm.loops.mobility == 3
     q = np.array([0.0, 0.4, 0.1, r, 1.0, 0.0, 0.0, 0.0])
     qd = allowed(arm, q, np.array([spin, 0.3, -0.2, 0.0, 1.0, 2.0, 0.7]), 0.0)
     end = 2.0
@@ -267,7 +267,7 @@ def test_a_ball_on_a_turntable_goes_round_with_two_sevenths_of_its_speed():
     c, s = np.cos(turn * end), np.sin(turn * end)
     expected = center + np.array([[c, -s], [s, c]]) @ (q[1:3] - center)
     np.testing.assert_allclose(run.end["q"][1:3], expected, rtol=1e-8)
-    assert np.abs(arm.constraint_rates(run.end["q"], run.end["qd"], end)).max() < 1e-13
+    assert np.abs(arm.loops.rates(run.end["q"], run.end["qd"], end)).max() < 1e-13
 
 
 def rolling_ball(surface, radius=0.1, hollow=0.4):
@@ -280,7 +280,7 @@ def test_a_hollow_ball_rolls_in_a_bowl_as_a_pendulum_does():
     big, r, angle, hollow = 1.1, 0.1, 0.5, 2 / 3
     arm = rolling_ball(f"{big} - sqrt(x*x + y*y + z*z)", r, hollow)
     q = np.array([(big - r) * np.sin(angle), 0.0, -(big - r) * np.cos(angle), 1.0, 0.0, 0.0, 0.0])
-    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.residual(q), 0.0, atol=1e-15)
     qdd = arm.forward_dynamics(q, np.zeros(6), np.zeros(6))
     down = -9.81 * np.sin(angle) / (1 + hollow)
     np.testing.assert_allclose(qdd[:3], [down * np.cos(angle), 0.0, down * np.sin(angle)], rtol=1e-12, atol=1e-13)
@@ -288,7 +288,7 @@ def test_a_hollow_ball_rolls_in_a_bowl_as_a_pendulum_does():
     moving = allowed(arm, q, random.normal(size=6))
     run = arm.system().rollout(method="rk4")({"q": q, "qd": moving}, step=1e-3, steps=2000)
     assert np.abs(run.energy_drift).max() < 1e-9
-    assert np.abs(arm.constraint_residual(run.end["q"])).max() < 1e-13
+    assert np.abs(arm.loops.residual(run.end["q"])).max() < 1e-13
 
 
 @pytest.mark.parametrize("arm, q", [
@@ -298,9 +298,9 @@ def test_drifts_are_the_rates_of_the_jacobians(arm, q):
     q = np.asarray(q, dtype=float)
     random = np.random.default_rng(3)
     qd, step = random.normal(size=arm.nv), 1e-5
-    later, sooner = (arm.constraint_jacobian(arm.integrate(q, way * step * qd)) for way in (1, -1))
-    np.testing.assert_allclose(arm.constraint_drift(q, qd), (later - sooner) @ qd / (2 * step), rtol=1e-7, atol=1e-8)
-    np.testing.assert_allclose(arm.constraint_rates(q, qd), arm.constraint_jacobian(q) @ qd, atol=1e-14)
+    later, sooner = (arm.loops.jacobian(arm.integrate(q, way * step * qd)) for way in (1, -1))
+    np.testing.assert_allclose(arm.loops.drift(q, qd), (later - sooner) @ qd / (2 * step), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(arm.loops.rates(q, qd), arm.loops.jacobian(q) @ qd, atol=1e-14)
 
 
 def test_mecanum_wheels_go_where_their_rates_say():
@@ -313,7 +313,7 @@ def test_mecanum_wheels_go_where_their_rates_say():
               *[Joint(name, "platform", name, Revolute(Y), shift(x, y)) for name, (x, y, _) in corners.items()]]
     arm = cy.Mechanism.of("mecanum", bodies, joints, constraints=[
         RollerWheel(f"{name} rollers", "floor", name, r, Y, angle) for name, (_, _, angle) in corners.items()])
-    assert arm.mobility == 3
+    assert arm.loops.mobility == 3
     heading, vx, vy, w = 0.4, 0.5, -0.3, 0.8
     c, s = np.cos(heading), np.sin(heading)
     rates = np.array([vx - vy - (half + wide) * w, vx + vy + (half + wide) * w, vx + vy - (half + wide) * w,
@@ -321,7 +321,7 @@ def test_mecanum_wheels_go_where_their_rates_say():
     q = np.array([0.0, 0.0, heading, 0.1, 0.2, 0.3, 0.4])
     names = [joint.name for joint in arm.joints[1:]]
     qd = [c * vx - s * vy, s * vx + c * vy, w, *[rates[list(corners).index(name)] for name in names]]
-    np.testing.assert_allclose(arm.constraint_rates(q, qd), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.rates(q, qd), 0.0, atol=1e-15)
 
 
 def test_a_steered_axle_turns_as_a_bicycle_does():
@@ -332,14 +332,14 @@ def test_a_steered_axle_turns_as_a_bicycle_does():
         [Joint("base", "road", "car", Planar()), Joint("steering", "car", "wheel", Revolute())],
         frames=[Frame("front", "car", shift(base))],
         constraints=[KnifeEdge("rear", "road", "car"), SteeredAxle("front axle", "road", "front", "steering")])
-    assert arm.mobility == 2
+    assert arm.loops.mobility == 2
     heading, v, delta = 0.3, 4.0, 0.35
     q = [0.0, 0.0, heading, delta]
     qd = np.array([v * np.cos(heading), v * np.sin(heading), v * np.tan(delta) / base, 0.6])
-    np.testing.assert_allclose(arm.constraint_rates(q, qd), 0.0, atol=1e-14)
+    np.testing.assert_allclose(arm.loops.rates(q, qd), 0.0, atol=1e-14)
     step = 1e-5
-    later, sooner = (arm.constraint_jacobian(q + way * step * qd) for way in (1, -1))
-    np.testing.assert_allclose(arm.constraint_drift(q, qd), (later - sooner) @ qd / (2 * step), rtol=1e-7, atol=1e-8)
+    later, sooner = (arm.loops.jacobian(q + way * step * qd) for way in (1, -1))
+    np.testing.assert_allclose(arm.loops.drift(q, qd), (later - sooner) @ qd / (2 * step), rtol=1e-7, atol=1e-8)
 
 
 def test_rows_that_are_written_down_may_move_with_time():
@@ -347,9 +347,9 @@ def test_rows_that_are_written_down_may_move_with_time():
                           [Joint("x", "base", "beam", Prismatic(X)), Joint("y", "beam", "cart", Prismatic(Y))],
                           constraints=[Pfaffian("belt", ("x", "y"), ("1", "x*t"), "-2*t")])
     q, qd, t = np.array([0.4, 0.1]), np.array([1.0, 0.5]), 0.7
-    np.testing.assert_allclose(arm.constraint_rates(q, qd, t), [1.0 + 0.4 * 0.7 * 0.5 - 1.4], rtol=1e-14)
-    np.testing.assert_allclose(arm.constraint_drift(q, qd, t), [1.0 * 0.7 * 0.5 + 0.4 * 0.5 - 2.0], rtol=1e-14)
-    np.testing.assert_allclose(arm.constraint_jacobian(q, t), [[1.0, 0.28]], rtol=1e-14)
+    np.testing.assert_allclose(arm.loops.rates(q, qd, t), [1.0 + 0.4 * 0.7 * 0.5 - 1.4], rtol=1e-14)
+    np.testing.assert_allclose(arm.loops.drift(q, qd, t), [1.0 * 0.7 * 0.5 + 0.4 * 0.5 - 2.0], rtol=1e-14)
+    np.testing.assert_allclose(arm.loops.jacobian(q, t), [[1.0, 0.28]], rtol=1e-14)
 
 
 def test_files_hold_all_kinds(tmp_path):
@@ -360,7 +360,7 @@ def test_files_hold_all_kinds(tmp_path):
         SteeredAxle("six", "ground", "a", "base.angle"),
         Pfaffian("seven", ("base.x", "base.y"), ("base_y", "2"), "sin(t)")])
     arm.save(tmp_path / "all.toml")
-    assert cy.load(tmp_path / "all.toml").constraints == arm.constraints
+    assert cy.load(tmp_path / "all.toml").tree.constraints == arm.tree.constraints
 
 
 @pytest.mark.parametrize("made, said", [
@@ -384,7 +384,7 @@ def test_what_takes_coordinates_to_follow_as_velocities_do_refuses_by_name():
     with pytest.raises(UnsupportedError, match="knife edge 'blade' lets 'sleigh' not slip sideways"):
         arm.linearize(np.zeros(3), np.zeros(3), np.zeros(3))
     q, tau, step = np.array([0.1, 0.2, 0.7]), np.array([0.3, -0.2, 0.5]), 1e-6
-    qd = arm.consistent_velocity(q, [0.4, 0.3, -0.8])
+    qd = arm.loops.consistent_velocity(q, [0.4, 0.3, -0.8])
     by_q = [(arm.forward_dynamics(q + way, qd, tau) - arm.forward_dynamics(q - way, qd, tau)) / (2 * step)
             for way in step * np.eye(3)]
     np.testing.assert_allclose(arm.forward_derivatives(q, qd, tau).by_q, np.transpose(by_q), atol=1e-8)
@@ -406,19 +406,19 @@ def cart_in_space():
 
 def test_a_cart_in_space_stands_on_its_wheels_and_drives():
     arm = cart_in_space()
-    structure = arm.constraint_structure
+    structure = arm.loops.structure
     assert (structure.mobility, len(structure.independent)) == (3, 3)  # the ball may spin
     q = arm.neutral.copy()
     q[2] = 0.1
     still = np.zeros(arm.nv)
-    loads = dict(zip(map(str, structure.rows), arm.constraint_forces(q, still, still), strict=True))
+    loads = dict(zip(map(str, structure.rows), arm.loops.forces(q, still, still), strict=True))
     behind = (10 * 0.05 + 0.5 * 0.3) / 0.3 * 9.81
     np.testing.assert_allclose([loads[f"{name}: contact"] for name in ("left tyre", "right tyre", "castor")],
                                [(12.5 * 9.81 - behind) / 2, (12.5 * 9.81 - behind) / 2, behind], rtol=1e-12)
-    qd = arm.consistent_velocity(q, 3.0 * np.eye(arm.nv)[6] + 2.0 * np.eye(arm.nv)[7])
+    qd = arm.loops.consistent_velocity(q, 3.0 * np.eye(arm.nv)[6] + 2.0 * np.eye(arm.nv)[7])
     qdd = arm.forward_dynamics(q, qd, np.ones(arm.nv))
     np.testing.assert_allclose(arm.forward_dynamics.using("projection")(q, qd, np.ones(arm.nv)), qdd, atol=1e-9)
-    np.testing.assert_allclose(arm.constraint_jacobian(q) @ qdd + arm.constraint_drift(q, qd), 0.0, atol=1e-10)
+    np.testing.assert_allclose(arm.loops.jacobian(q) @ qdd + arm.loops.drift(q, qd), 0.0, atol=1e-10)
 
 
 def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
@@ -432,8 +432,8 @@ def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
     np.testing.assert_allclose(ball.forward_dynamics(q, np.zeros(6), np.zeros(6))[:3],
                                5 / 7 * 9.81 * np.sin(angle) * slope[:3, 0], atol=1e-13)
     still = np.zeros(6)
-    np.testing.assert_allclose(ball.needed_friction(q, still, still), [2 / 7 * np.tan(angle)], rtol=1e-12)
-    lifted = ball.needed_friction(q, still, np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.0]))
+    np.testing.assert_allclose(ball.loops.needed_friction(q, still, still), [2 / 7 * np.tan(angle)], rtol=1e-12)
+    lifted = ball.loops.needed_friction(q, still, np.array([0.0, 0.0, 20.0, 0.0, 0.0, 0.0]))
     assert np.isinf(lifted).all()  # it would leave the ground
     mass, inertia = 2.0, 0.02
     belt = cy.Mechanism.of(
@@ -445,22 +445,22 @@ def test_a_ball_rolls_down_a_slope_and_a_wheel_on_a_belt_that_speeds_up():
     np.testing.assert_allclose(belt.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), 0.0),
                                [1.0, pull / mass, -r * pull / inertia], rtol=1e-12)
     with pytest.raises(UnsupportedError, match="belt has no disc, no ball and no wheel"):
-        belt.needed_friction(np.zeros(3), np.zeros(3), np.zeros(3), 0.0)
+        belt.loops.needed_friction(np.zeros(3), np.zeros(3), np.zeros(3), 0.0)
 
 
 @pytest.mark.parametrize("arm, q", [
     (rolling_robot(), [0.2, -0.4, 0.9, 0.3, 0.1, 0.7, 0.2]), (coin(), leaning(0.3, 0.4)),
     (rolling_ball("sqrt(y*y + z*z) - 0.3"), [0.2, 0.3, 0.264575131106, 0.5, 0.5, -0.5, 0.5])])
 def test_constraints_are_kept_for_a_hundred_thousand_steps_as_they_come(arm, q):
-    q = arm.close(np.asarray(q, dtype=float)).configuration
-    qd = arm.consistent_velocity(q, 0.4 * np.random.default_rng(8).normal(size=arm.nv))
+    q = arm.loops.close(np.asarray(q, dtype=float)).configuration
+    qd = arm.loops.consistent_velocity(q, 0.4 * np.random.default_rng(8).normal(size=arm.nv))
     if arm.name == "coin":
-        qd = arm.consistent_velocity(q, [0.0, 0.0, 0.0, 0.0, 14.0, 2.5])  # it rolls in a ring
+        qd = arm.loops.consistent_velocity(q, [0.0, 0.0, 0.0, 0.0, 14.0, 2.5])  # it rolls in a ring
     run = arm.with_gravity([0, 0, 0] if arm.name == "ball" else arm.gravity).system().rollout(
         method="semi-implicit-euler")({"q": q, "qd": qd}, step=1e-4, steps=100_000, every=5_000)
     assert np.isfinite(run.end["q"]).all()
-    assert np.abs(arm.constraint_residual(run["q"])).max() < 1e-12
-    assert np.abs(arm.constraint_rates(run["q"], run["qd"])).max() < 1e-12
+    assert np.abs(arm.loops.residual(run["q"])).max() < 1e-12
+    assert np.abs(arm.loops.rates(run["q"], run["qd"])).max() < 1e-12
 
 
 @pytest.mark.parametrize("arm, q", [
@@ -495,4 +495,4 @@ def test_a_ball_where_the_normal_points_down_is_named_and_a_turned_frame_helps()
         constraints=[Ball("rolls", "over", "ball", 0.1, "1.1 - sqrt(x*x + y*y + z*z)")])
     found = turned_frame.forward_dynamics(at_the_top, np.zeros(6), np.zeros(6))
     np.testing.assert_allclose(found, 0.0, atol=1e-12)  # it would hang there, if the ground pulled
-    assert np.isinf(turned_frame.needed_friction(at_the_top, np.zeros(6), np.zeros(6))).all()
+    assert np.isinf(turned_frame.loops.needed_friction(at_the_top, np.zeros(6), np.zeros(6))).all()

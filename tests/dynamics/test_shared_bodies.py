@@ -54,7 +54,7 @@ def hung_guess():
     arm = hung_platform()
     q = arm.neutral.copy()
     for k in range(3):
-        q[arm.q_slices[arm.joint_number(f"slide{k}")]] = 0.9
+        q[arm.tree.q_slices[arm.tree.joint_number(f"slide{k}")]] = 0.9
     return q
 
 
@@ -74,10 +74,10 @@ def test_accelerations_and_forces_are_those_along_the_axes_of_the_base(name):
     qdd = arm.forward_dynamics(q, qd, tau)
     np.testing.assert_allclose(qdd, by_null_space(arm, q, qd, tau), rtol=1e-9, atol=1e-9)
     pushed = arm.spanning_tree().inverse_dynamics(q, qd, qdd) - tau
-    found = arm.constraint_forces(q, qd, tau)
+    found = arm.loops.forces(q, qd, tau)
     known = np.isfinite(found)
     assert known.any() == (name != "pins in a tilted plane")  # in which each row shares its force with others
-    expected = np.linalg.lstsq(arm.constraint_jacobian(q)[known].T, pushed, rcond=None)[0]
+    expected = np.linalg.lstsq(arm.loops.jacobian(q)[known].T, pushed, rcond=None)[0]
     np.testing.assert_allclose(found[known], expected, rtol=1e-8, atol=1e-8)
 
 
@@ -92,9 +92,9 @@ def test_loops_along_other_axes_are_open_by_the_same_vector_and_open_at_the_same
     random = np.random.default_rng(3)
     q = arm.integrate(np.asarray(guess, dtype=float), 0.2 * random.normal(size=arm.nv))  # not closed
     qd = random.normal(size=arm.nv)
-    phi, rates, drift = arm.constraint_residual(q), arm.constraint_rates(q, qd), arm.constraint_drift(q, qd)
-    A = arm.constraint_jacobian(q)
-    seen = turned_loops(arm.tree, arm.constraint_structure.leading, q, qd)
+    phi, rates, drift = arm.loops.residual(q), arm.loops.rates(q, qd), arm.loops.drift(q, qd)
+    A = arm.loops.jacobian(q)
+    seen = turned_loops(arm.tree, arm.loops.structure.leading, q, qd)
     assert len(seen) == {"pins in a tilted plane": 0, "a weld": 2, "pins": 3, "balls": 6}[name]
     for loop in seen:
         turn = np.eye(loop.rows.stop - loop.rows.start)

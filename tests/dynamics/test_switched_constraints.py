@@ -25,7 +25,7 @@ def sleigh():
 
 def test_a_blade_that_is_set_down_stops_what_goes_sideways():
     arm = sleigh()
-    system = arm.switched({"free": [], "on the blade": ["blade"], "stopped": ["blade", "brake"]}, [
+    system = arm.loops.switched({"free": [], "on the blade": ["blade"], "stopped": ["blade", "brake"]}, [
         Switch("down", lambda t, x, u, p: t - 0.5, "free", "on the blade"),
         Switch("brake", lambda t, x, u, p: t - 1.0, "on the blade", "stopped")])
     start = {"q": np.zeros(3), "qd": np.array([0.6, 0.4, 0.8])}
@@ -35,7 +35,7 @@ def test_a_blade_that_is_set_down_stops_what_goes_sideways():
     heading = run["q"][1, 2]
     along, across = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
     # The impulse is across the blade: momentum along it is kept, and angular momentum about the blade
-    M = arm.spanning_tree().inertia_matrix(run["q"][1])
+    M = arm.variants.spanning_tree().inertia_matrix(run["q"][1])
     impulse = M @ (after - before)
     assert abs(after[:2] @ across) < 1e-8 and abs(impulse[:2] @ along) < 1e-7 and abs(impulse[2]) < 1e-7
     assert abs(impulse[:2] @ across) > 0.1
@@ -54,8 +54,8 @@ def test_batches_switch_each_at_its_own_time():
                    Body("driven", 1.0, inertia=0.1 * np.eye(3))],
         [Joint("first", "frame", "driver", Revolute()), Joint("second", "frame", "driven", Revolute())],
         constraints=[Coupling("clutch", ("first", "second"), (1.0, -1.0))])
-    open_clutch = wheels.without_constraints("clutch")
-    system = wheels.switched({"open": [], "closed": ["clutch"]}, [
+    open_clutch = wheels.variants.without_constraints("clutch")
+    system = wheels.loops.switched({"open": [], "closed": ["clutch"]}, [
         Switch("engage", lambda t, x, u, p: x.q[0] - x.q[1], "open", "closed")])
     turned = np.array([0.4, 1.0])
     start = {"q": np.stack([-turned, 0 * turned], axis=1), "qd": [[2.0, 0.0], [2.0, 0.0]]}
@@ -66,7 +66,7 @@ def test_batches_switch_each_at_its_own_time():
     np.testing.assert_allclose(run.end["q"][:, 1], shared * (1.0 - times), rtol=1e-9)
     np.testing.assert_allclose(run.end["q"][:, 0], run.end["q"][:, 1], atol=1e-12)
     np.testing.assert_allclose([run[k].happened[0].t for k in range(2)], times, atol=1e-9)
-    assert open_clutch.mobility == 2 and wheels.mobility == 1
+    assert open_clutch.loops.mobility == 2 and wheels.loops.mobility == 1
 
 
 @pytest.mark.parametrize("size", [1e-4, 300.0])
@@ -76,9 +76,9 @@ def test_a_loop_that_is_open_cannot_begin_to_hold(size):
     lengths = {"crank": 0.12 * size, "coupler": 0.41 * size, "rocker": 0.29 * size, "ground": 0.37 * size}
     bar = cy.Mechanism(FourBar(**lengths).tree(masses=dict.fromkeys(("crank", "coupler", "rocker"), 0.7),
                                                gravity=[0, 0, 0]))
-    system = bar.switched({"open": [], "shut": [bar.tree.loops[0].name]}, [
+    system = bar.loops.switched({"open": [], "shut": [bar.tree.loops[0].name]}, [
         Switch("grab", lambda t, x, u, p: t - 0.2, "open", "shut")])
-    q = bar.close([0.4, 0.5, 1.0], fixed=[bar.joint_names[0]]).configuration
+    q = bar.loops.close([0.4, 0.5, 1.0], fixed=[bar.joint_names[0]]).configuration
     still, ways = np.zeros(3), np.eye(3)
     run = system.simulate({"q": q, "qd": still}, until=0.3, progress=False)
     assert run.finished and np.abs(run["q"] - q).max() < 1e-9
@@ -87,7 +87,7 @@ def test_a_loop_that_is_open_cannot_begin_to_hold(size):
         assert away.status == "not finite" and "'grab' leads to no state at t = 0.2" in away.message
         assert f"constraint {bar.tree.loops[0].name!r} is open by" in away.message and "'shut'" in away.message
         assert away.t[-1] == pytest.approx(0.2)
-        at_end = bar.spanning_tree().simulate(q, 0.1 * way, until=0.2, progress=False)
+        at_end = bar.variants.spanning_tree().simulate(q, 0.1 * way, until=0.2, progress=False)
         assert np.abs(away["q"][-1] - at_end.q[-1]).max() < 1e-9  # where it was, and as fast
     both = system.rollout(method="rk4")({"q": np.stack([q, q, q]), "qd": np.stack([still, 0.1 * ways[0], still])},
                                         step=1e-3, steps=300)
@@ -98,11 +98,11 @@ def test_a_loop_that_is_open_cannot_begin_to_hold(size):
 
 def test_sets_and_switches_that_cannot_be_are_named():
     with pytest.raises(ModelError, match="did you mean 'blade'"):
-        sleigh().switched({"on": ["blades"]})
+        sleigh().loops.switched({"on": ["blades"]})
     with pytest.raises(ConventionError, match="'of'"):
-        sleigh().switched({"on": ["blade"], "off": []}, [Switch("lift", lambda t, x, u, p: t, "on", "of")])
+        sleigh().loops.switched({"on": ["blade"], "off": []}, [Switch("lift", lambda t, x, u, p: t, "on", "of")])
     with pytest.raises(ModelError, match="at least"):
-        sleigh().switched({})
+        sleigh().loops.switched({})
     for switch in ("lift", Switch("lift", 0.5, "on", "off")):
         with pytest.raises(ConventionError, match=r"sleigh are switched by Switch\(name, guard, start, to\)"):
-            sleigh().switched({"on": ["blade"], "off": []}, [switch])
+            sleigh().loops.switched({"on": ["blade"], "off": []}, [switch])

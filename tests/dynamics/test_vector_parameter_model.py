@@ -78,7 +78,7 @@ def of_pinocchio(tree, x, xd, xdd):
 
 def test_all_components_are_those_of_ball_joints_and_free_slides(arm):
     """J_V, H_V, h_V and P_V with x off the axes too, against Pinocchio. (The texts.)"""
-    model, there = arm.vector_parameter_model(), free_joints(arm.tree)
+    model, there = arm.formulations.vector_parameter_model(), free_joints(arm.tree)
     n = arm.nv
     x, xd, xdd = np.random.default_rng(1).normal(size=(3, n, 3)) * 0.7
     q, v, a, maps = of_pinocchio(arm.tree, x, xd, xdd)
@@ -104,7 +104,7 @@ def test_all_components_are_those_of_ball_joints_and_free_slides(arm):
 
 def test_along_the_axes_it_is_the_arm(arm):
     """Poses, Jacobian, mass matrix and joint forces of the arm; its recursions in spatial operators; Pinocchio."""
-    model, (q, qd, qdd) = arm.vector_parameter_model(), random_state(arm.tree, 2)
+    model, (q, qd, qdd) = arm.formulations.vector_parameter_model(), random_state(arm.tree, 2)
     tip, n = arm.joints[-1].child, arm.nv
     rates = model.rates.reference
     x, E = model.coordinates.reference(q), np.stack([rates(q, unit).ravel() for unit in np.eye(n)], axis=1)
@@ -133,7 +133,7 @@ def test_the_worked_example():
     tau = [0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202]
     for method in ("vector-parameter-lagrange", "vector-parameter-newton-euler", "links-and-rotors", "screws"):
         close(arm.inverse_dynamics.using(method).reference(q, qd, qdd), np.array(tau), 1e-10)
-    model = arm.vector_parameter_model()
+    model = arm.formulations.vector_parameter_model()
     x, E = model.coordinates(q), np.stack([model.rates(q, unit).ravel() for unit in np.eye(4)], axis=1)
     close(E.T @ model.bias_forces.reference(x, 0 * x), np.array([0, 0, 2.0993180904, 0.2354657861]), 1e-10)
     H = E.T @ model.inertia_matrix.reference(x) @ E
@@ -144,17 +144,18 @@ def test_the_worked_example():
 
 
 def test_half_turns_and_other_mechanisms_are_named():
-    model = cy.load("s3_w08").vector_parameter_model()
+    model = cy.load("s3_w08").formulations.vector_parameter_model()
     x = np.zeros((2, 4, 3))
     x[1, 2, 1] = np.inf
     with pytest.raises(SingularityError, match="joint3"):
         model.inertia_matrix(x)
     for name, words in (("biped", "branches"), ("four_bar", "four_bar"), ("panda_hand", "panda_hand")):
         with pytest.raises(CayleyError, match=words):
-            cy.load(name).vector_parameter_model()
+            cy.load(name).formulations.vector_parameter_model()
     with pytest.raises(UnsupportedError, match="armature"):
-        cy.load("planar2r").with_drive("joint1", inertia=0.1).including("armature").vector_parameter_model()
-    bare = cy.load("scara").vector_parameter_model()  # kinematics need no masses
+        cy.load("planar2r").with_drive("joint1",
+                                       inertia=0.1).including("armature").formulations.vector_parameter_model()
+    bare = cy.load("scara").formulations.vector_parameter_model()  # kinematics need no masses
     assert bare.jacobian("tool")(bare.coordinates([0.1, 0.2, 0.05, 0.3])).shape == (6, 12)
     with pytest.raises(CayleyError, match="mass"):
         _ = bare.inertia_matrix

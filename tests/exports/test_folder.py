@@ -59,7 +59,7 @@ def parts():
     """Open, closed, floating, with mimic joints; laws with a memory and without; kernels of one's own."""
     arm = cy.load("planar2r")
     closed, gripper = cy.load("four_bar"), cy.load("gripper")
-    afloat = cy.load("planar2r", floating_base=True).with_missing_masses(1.0)
+    afloat = cy.load("planar2r", floating_base=True).variants.with_missing_masses(1.0)
 
     @cy.kernel("(3),()->(),(3),(0)", outputs=("length", "unit", "nothing"))
     def parted(v, scale):
@@ -69,7 +69,7 @@ def parts():
     return {
         "inverse dynamics": arm.inverse_dynamics, "pose": arm.pose.of("tool"), "mass": afloat.inertia_matrix,
         "floating": afloat.inverse_dynamics, "closed": closed.forward_dynamics,
-        "open forces": closed.constraint_forces, "mimic": gripper.inverse_dynamics,
+        "open forces": closed.loops.forces, "mimic": gripper.inverse_dynamics,
         "tuned": arm.gravity_forces.with_parameters("mass"), "parted": parted, "pd": arm.control.pd(80.0, 9.0),
         "law": arm.control.computed_torque(100.0, 20.0, 50.0, wind_up=30.0), "turning": turning()}
 

@@ -19,10 +19,10 @@ def check(seed):
     points, axes, near, beside = kind(random)
     linkage = linkages.ring(points, axes, size=size, random=random)
     masses = [body.mass for body in linkage.bodies]
-    assert linkage.mobility == 1
-    assert (linkage.configuration_singularity(near).kind == "bifurcation").all()
-    assert (linkage.configuration_singularity(beside).kind == "regular").all()
-    assert (linkage.close(near).independent == 2).all() and (linkage.close(beside).independent == 1).all()
+    assert linkage.loops.mobility == 1
+    assert (linkage.loops.singularity(near).kind == "bifurcation").all()
+    assert (linkage.loops.singularity(beside).kind == "regular").all()
+    assert (linkage.loops.close(near).independent == 2).all() and (linkage.loops.close(beside).independent == 1).all()
     rest = np.zeros(len(points) - 1)
     for kernel in (linkage.forward_dynamics, linkage.forward_dynamics.using(METHODS[seed // 2 % len(METHODS)])):
         found = kernel(np.concatenate([near, beside]), rest, rest)
@@ -33,11 +33,11 @@ def check(seed):
         for q in near:
             with pytest.raises(SingularityError, match="'L'"):
                 kernel(q, rest, rest)
-    driven = linkage.with_actuated("j0")
+    driven = linkage.variants.with_actuated("j0")
     assert np.isnan(driven.inverse_dynamics(near, rest, rest)).all()
     assert np.isfinite(driven.inverse_dynamics(beside, rest, rest)).all()
-    assert np.isnan(driven.actuated_motion(near, [1.0])[:, 1:]).all()
-    assert np.isfinite(driven.actuated_motion(beside, [1.0])).all()
+    assert np.isnan(driven.loops.actuated_motion(near, [1.0])[:, 1:]).all()
+    assert np.isfinite(driven.loops.actuated_motion(beside, [1.0])).all()
 
 
 def parallelogram(random):

@@ -60,7 +60,7 @@ def four_bar(random, size=1.0):
         along = ground + c * unit(rocker) - a * unit(crank)
         return np.array([crank, np.arctan2(along[1], along[0]) - crank, rocker])
 
-    return Singular(machine.with_actuated("rocker"), at, "a", (0, 0, 0, 0, 0, 1))
+    return Singular(machine.variants.with_actuated("rocker"), at, "a", (0, 0, 0, 0, 0, 1))
 
 
 def slider_crank(random, size=1.0):
@@ -77,7 +77,7 @@ def slider_crank(random, size=1.0):
         rod = np.arcsin((e - r * np.sin(crank)) / L)
         return np.array([crank, rod - crank, r * np.cos(crank) + L * np.cos(rod)])
 
-    return Singular(machine.with_actuated("slider"), at, "a", (0, 0, 0, 0, 0, 1))
+    return Singular(machine.variants.with_actuated("slider"), at, "a", (0, 0, 0, 0, 0, 1))
 
 
 def legs_in_the_plane(random, size, count):
@@ -123,7 +123,7 @@ def planar_3rrr(random, size=1.0):
         legs = [reached(pivots[k], cranks[k], rods[k], elbows[k], turned @ tops[k]) for k in range(3)]
         return np.array([0.0, 0.0, distance, *np.ravel(legs)])
 
-    return Singular(machine.with_actuated("crank0", "crank1", "crank2"), at, "plate", (1, 1, 0, 0, 0, 1))
+    return Singular(machine.variants.with_actuated("crank0", "crank1", "crank2"), at, "plate", (1, 1, 0, 0, 0, 1))
 
 
 def five_bar(random, size=1.0):
@@ -144,7 +144,7 @@ def five_bar(random, size=1.0):
         right, rod = reached(pivot, d, c, other, elbow + b * unit(row + distance))
         return np.array([left, row + distance - left, right, rod])
 
-    return Singular(machine.with_actuated("left", "right"), at, "point", (1, 1, 0, 0, 0, 0))
+    return Singular(machine.variants.with_actuated("left", "right"), at, "point", (1, 1, 0, 0, 0, 0))
 
 
 def stewart(random, size=1.0):
@@ -179,7 +179,7 @@ def stewart(random, size=1.0):
         feet = np.stack([np.arctan2(-y, z), np.arcsin(x), slides], axis=1)
         return np.concatenate([np.zeros(3), quaternion, feet.ravel()])
 
-    return Singular(machine.with_actuated(*[f"slide{k}" for k in range(6)]), at, "plate", (1,) * 6)
+    return Singular(machine.variants.with_actuated(*[f"slide{k}" for k in range(6)]), at, "plate", (1,) * 6)
 
 
 MACHINES = {make.__name__: make for make in (four_bar, slider_crank, five_bar, planar_3rrr, stewart)}

@@ -70,7 +70,7 @@ def case(request):
 @pytest.mark.spec("S2-62", "S2-71")
 def test_jacobians_rates_and_forces_are_those_of_the_closed_form(case):
     arm, q, frame, task, Jx, Jq = case
-    both = arm.input_output(q, frame, task=task, axes="world")
+    both = arm.loops.input_output(q, frame, task=task, axes="world")
     L = both.Jq @ np.linalg.inv(Jq)  # another basis of the same relation
     np.testing.assert_allclose(both.Jx, L @ Jx, atol=1e-12)
     assert abs(np.linalg.det(L)) > 1e-3
@@ -82,7 +82,7 @@ def test_jacobians_rates_and_forces_are_those_of_the_closed_form(case):
     forces = both.forces(wrench)
     np.testing.assert_allclose(forces @ rates, wrench @ motion, atol=1e-11)  # the power that goes in comes out
     np.testing.assert_allclose(both.wrench(forces), wrench, atol=1e-10)
-    G = arm.actuated_jacobian(q, frame, axes="world")
+    G = arm.loops.actuated_jacobian(q, frame, axes="world")
     rows = [k for k, asked in enumerate({"pose": (1,) * 6, "position": (1, 1, 1, 0, 0, 0)}.get(task, task)) if asked]
     np.testing.assert_allclose(G[rows] @ rates, motion, atol=1e-11)
 
@@ -91,13 +91,13 @@ def test_jacobians_rates_and_forces_are_those_of_the_closed_form(case):
 def test_all_velocities_follow_and_are_those_of_a_closed_motion(make):
     arm, q, frame, _, Jx, _ = make()
     rates = np.random.default_rng(2).normal(size=len(Jx))
-    qd = arm.actuated_motion(q, rates)
-    np.testing.assert_allclose(arm.constraint_jacobian(q) @ qd, 0.0, atol=1e-11)
+    qd = arm.loops.actuated_motion(q, rates)
+    np.testing.assert_allclose(arm.loops.jacobian(q) @ qd, 0.0, atol=1e-11)
     np.testing.assert_allclose(qd[list(arm.tree.actuated_velocities)], rates, atol=1e-14)
     step = 1e-5
-    moved = [arm.close(arm.integrate(q, s * step * qd)).configuration for s in (-1, 1)]
+    moved = [arm.loops.close(arm.integrate(q, s * step * qd)).configuration for s in (-1, 1)]
     np.testing.assert_allclose(arm.difference(*moved) / (2 * step), qd, atol=1e-6)
-    G = arm.actuated_jacobian(q, frame, axes="world")
+    G = arm.loops.actuated_jacobian(q, frame, axes="world")
     np.testing.assert_allclose(G @ rates, arm.jacobian(q, frame, axes="world") @ qd, atol=1e-11)
 
 
@@ -105,90 +105,92 @@ def test_batches_have_the_values_of_single_configurations():
     arm = cy.Mechanism(THREE.tree())
     poses = np.array([1.2, 0.7, 0.1]) + 0.1 * np.random.default_rng(3).normal(size=(4, 5, 3))
     q = THREE.configuration(poses, THREE.inverse_position(poses)[..., 0, :])
-    together = arm.input_output(q, "tool", task=PLANE, axes="world")
+    together = arm.loops.input_output(q, "tool", task=PLANE, axes="world")
     rates = np.random.default_rng(4).normal(size=(4, 5, 3))
     motions = together.motion(rates)
-    G = arm.actuated_jacobian(q, "tool", axes="world")
+    G = arm.loops.actuated_jacobian(q, "tool", axes="world")
     for k in np.ndindex(4, 5):
         np.testing.assert_allclose(motions[k], THREE.pose_rate(poses[k], q[k][[0, 3, 5]], rates[k]), atol=1e-10)
         np.testing.assert_allclose(G[k][[0, 1, 5]] @ rates[k], motions[k], atol=1e-10)
-    none = arm.input_output(np.zeros((0, 7)), "tool", task=PLANE, axes="world")
+    none = arm.loops.input_output(np.zeros((0, 7)), "tool", task=PLANE, axes="world")
     assert none.motion(np.zeros((0, 3))).shape == (0, 3)
-    assert arm.actuated_motion(np.zeros((0, 7)), [1, 2, 3]).shape == (0, 7)
+    assert arm.loops.actuated_motion(np.zeros((0, 7)), [1, 2, 3]).shape == (0, 7)
 
 
 def test_more_actuators_than_freedoms_and_fewer():
     linkage = FourBar(crank=0.12, coupler=0.41, rocker=0.29, ground=0.37)
-    arm = cy.Mechanism(linkage.tree()).with_actuated("crank", "rocker")
+    arm = cy.Mechanism(linkage.tree()).variants.with_actuated("crank", "rocker")
     angles = linkage.position(0.7)[0]
     q = linkage.configuration(0.7, angles)
     coupler, rocker = linkage.rates(0.7, angles)
-    np.testing.assert_allclose(arm.actuated_motion(q, [1.0, rocker]), [1.0, coupler - 1.0, rocker], atol=1e-12)
-    both = arm.input_output(q, "coupler", task=[0, 0, 0, 0, 0, 1], axes="world")
+    np.testing.assert_allclose(arm.loops.actuated_motion(q, [1.0, rocker]), [1.0, coupler - 1.0, rocker], atol=1e-12)
+    both = arm.loops.input_output(q, "coupler", task=[0, 0, 0, 0, 0, 1], axes="world")
     np.testing.assert_allclose(both.motion([1.0, rocker]), [coupler], atol=1e-12)
     with pytest.raises(SingularityError, match="rates of the actuated joints that the constraints do not allow"):
         both.motion([1.0, rocker + 0.1])
     forces = both.forces([2.0])
     np.testing.assert_allclose(forces @ [1.0, rocker], 2.0 * coupler, atol=1e-12)
-    np.testing.assert_allclose(forces, arm.actuated_jacobian(q, "coupler", axes="world")[5] * 2.0, atol=1e-12)
+    np.testing.assert_allclose(forces, arm.loops.actuated_jacobian(q, "coupler", axes="world")[5] * 2.0, atol=1e-12)
     least = 2.0 * coupler * np.array([1.0, rocker]) / (1 + rocker**2)  # of all that have this power
     np.testing.assert_allclose(forces, least, atol=1e-12)
     timed = cy.Mechanism.of("timed", arm.bodies, arm.joints, frames=arm.frames, loops=arm.loops,
                             constraints=[PrescribedMotion("turn", "crank", "2 * t")])
-    for ask in (lambda: timed.actuated_motion, lambda: timed.input_output(q, "coupler", task="pose", axes="world")):
+    for ask in (lambda: timed.loops.actuated_motion,
+                lambda: timed.loops.input_output(q, "coupler", task="pose", axes="world")):
         with pytest.raises(UnsupportedError, match="'turn' of timed depends on time"):
             ask()
     with pytest.raises(UnsupportedError, match="its actuated joints: it is under-actuated by no joint"):
-        arm.with_actuated().actuated_motion(q, [])
+        arm.variants.with_actuated().loops.actuated_motion(q, [])
 
 
 def test_what_has_no_answer_is_said_or_is_not_a_number():
     arm, q, *_ = five_bar()
-    both = arm.input_output(q, "point", task="position", axes="world")
+    both = arm.loops.input_output(q, "point", task="position", axes="world")
     np.testing.assert_allclose(both.rates(np.append(both.motion([1.0, 0.5])[:2], 0.0)), [1.0, 0.5], atol=1e-12)
     with pytest.raises(SingularityError, match="a motion of the frame that the mechanism cannot have"):
         both.rates([0.0, 0.0, 1.0])
     np.testing.assert_allclose(both.forces([0.0, 0.0, 1.0]), 0.0, atol=1e-12)  # the structure carries it
     with pytest.raises(UnreachableError, match="forces that no wrench of this task balances"):
-        arm.input_output(q, "point", task=[1, 0, 0, 0, 0, 0], axes="world").wrench([1.0, 0.3])
+        arm.loops.input_output(q, "point", task=[1, 0, 0, 0, 0, 0], axes="world").wrench([1.0, 0.3])
     with pytest.raises(ConventionError, match="constraints of five-bar are open by"):
-        arm.input_output(q + 0.1, "point", task="position", axes="world")
+        arm.loops.input_output(q + 0.1, "point", task="position", axes="world")
     with pytest.raises(ConventionError, match=r"expected numbers \(..., 2\)"):
         both.motion([1.0])
     wide = FiveBar([(0.0, 0.0), (0.6, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])
     level = wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2])
     machine = cy.Mechanism(wide.tree())
     with pytest.raises(SingularityError, match=r"does not follow from crank1, crank2 .* \(a direct singularity\)"):
-        machine.actuated_motion(level, [1.0, 0.0])
-    assert np.isnan(machine.actuated_jacobian([level], "point", axes="world")[0, [0, 1, 5]]).all()
+        machine.loops.actuated_motion(level, [1.0, 0.0])
+    assert np.isnan(machine.loops.actuated_jacobian([level], "point", axes="world")[0, [0, 1, 5]]).all()
 
 
 @pytest.mark.spec("S2-63", "S2-102")
 def test_inverse_direct_and_combined_singularities_of_five_bars():
     narrow = FiveBar([(0.0, 0.0), (0.9, 0.0)], cranks=[0.3, 0.3], rods=[0.3, 0.3])
     arm = cy.Mechanism(narrow.tree())
-    straight = arm.actuation_singularity(narrow.configuration([0.6, 0.0], [0.0, 2 * np.pi / 3]), "point", task=POINT,
+    straight = arm.loops.actuation_singularity(narrow.configuration([0.6, 0.0], [0.0, 2 * np.pi / 3]), "point",
+                                               task=POINT,
                                          axes="world")
     assert straight.kind == "inverse" and straight.actuators == ("crank1",) and not len(straight.gained)
     np.testing.assert_allclose(straight.lost, [[1.0, 0.0]], atol=1e-9)
     np.testing.assert_allclose(straight.idle, [[1.0, 0.0]], atol=1e-9)
     wide = FiveBar([(0.0, 0.0), (0.6, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])
     arm = cy.Mechanism(wide.tree())
-    level = arm.actuation_singularity(wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2]), "point", task=POINT,
+    level = arm.loops.actuation_singularity(wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2]), "point", task=POINT,
                                       axes="world")
     assert level.kind == "direct" and level.moving == ("rod1", "rod2") and not level.actuators
     np.testing.assert_allclose(level.gained, [[0.0, 1.0]], atol=1e-9)
     np.testing.assert_allclose(level.impossible @ np.array([1.0, 1.0]), 0.0, atol=1e-9)  # together they may turn
     assert level.mobility == 2 and level.configuration.kind != "bifurcation"
-    np.testing.assert_allclose(arm.constraint_jacobian(
+    np.testing.assert_allclose(arm.loops.jacobian(
         wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2])) @ level.gained_velocities.T, 0.0, atol=1e-9)
     flat = FiveBar([(0.0, 0.0), (1.0, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])  # all in a row
-    both = cy.Mechanism(flat.tree()).actuation_singularity(flat.configuration([0.5, 0.0], [0.0, np.pi]), "point",
+    both = cy.Mechanism(flat.tree()).loops.actuation_singularity(flat.configuration([0.5, 0.0], [0.0, np.pi]), "point",
                                                            task=POINT, axes="world")
     assert both.kind == "constraint" and both.mobility == 3
     folded = FiveBar([(0.0, 0.0), (0.9, 0.0)], cranks=[0.2, 0.3], rods=[0.5, 0.3])
     q = folded.configuration([0.3, 0.0], [np.pi, np.pi])  # the first leg folded, the second straight, in a row
-    found = cy.Mechanism(folded.tree()).actuation_singularity(q, "point", task=POINT, axes="world")
+    found = cy.Mechanism(folded.tree()).loops.actuation_singularity(q, "point", task=POINT, axes="world")
     assert found.kind == "constraint" and len(found.gained) == 1 and len(found.lost) == 1
 
 
@@ -201,7 +203,7 @@ def test_postures_of_the_planar_3rrr_that_lose_and_gain():
         cranks = np.array([0.8, 0.7, 0.9])
         pivots = probe.vertices(pose) - rods - cranks[:, None] * np.stack([np.cos(theta), np.sin(theta)], axis=1)
         machine = Planar3RRR(pivots, cranks, np.linalg.norm(rods, axis=1), 0.7)
-        return machine, cy.Mechanism(machine.tree()).actuation_singularity(
+        return machine, cy.Mechanism(machine.tree()).loops.actuation_singularity(
             machine.configuration(pose, theta), "tool", task=PLANE, axes="world",
             characteristic_length=0.7 / np.sqrt(3))
 
@@ -222,15 +224,15 @@ def test_postures_of_the_planar_3rrr_that_lose_and_gain():
 def test_a_bifurcation_is_told_from_a_direct_singularity():
     square = FourBar(crank=0.2, coupler=0.5, rocker=0.2, ground=0.5)  # a parallelogram: flat, both modes meet
     arm = cy.Mechanism(square.tree())
-    flat = arm.actuation_singularity([0.0, 0.0, 0.0], "rocker", task=[0, 0, 0, 0, 0, 1], axes="world")
+    flat = arm.loops.actuation_singularity([0.0, 0.0, 0.0], "rocker", task=[0, 0, 0, 0, 0, 1], axes="world")
     assert flat.kind == "constraint" and flat.mobility == 2 and flat.configuration.kind == "bifurcation"
     assert set(flat.moving) == {"coupler", "rocker"}  # with the crank held
     piston = SliderCrank(crank=0.1, rod=0.35)
     engine = cy.Mechanism(piston.tree())
     top = piston.configuration(0.0, piston.position(0.0)[0])
-    by_crank = engine.actuation_singularity(top, "slider", task=[1, 0, 0, 0, 0, 0], axes="world")
-    reverse = engine.with_actuated("slider")
-    by_piston = reverse.actuation_singularity(top, "crank", task=[0, 0, 0, 0, 0, 1], axes="world")
+    by_crank = engine.loops.actuation_singularity(top, "slider", task=[1, 0, 0, 0, 0, 0], axes="world")
+    reverse = engine.variants.with_actuated("slider")
+    by_piston = reverse.loops.actuation_singularity(top, "crank", task=[0, 0, 0, 0, 0, 1], axes="world")
     assert by_crank.kind == "inverse" and by_piston.kind == "direct"
     assert by_crank.configuration.kind == by_piston.configuration.kind == "dead centre"
 
@@ -245,9 +247,9 @@ def test_a_motion_that_neither_actuators_nor_the_frame_see():
     q = np.zeros(4)
     for name, value in zip(["crank", "coupler", "rocker"], linkage.configuration(0.7, linkage.position(0.7)[0]),
                            strict=True):
-        q[arm.q_slices[arm.joint_number(name)]] = value
-    assert arm.actuation_singularity(q, "rocker", task=[0, 0, 0, 0, 0, 1], axes="world").kind == "regular"
-    assert arm.actuation.undriven == ("stub",)
+        q[arm.tree.q_slices[arm.tree.joint_number(name)]] = value
+    assert arm.loops.actuation_singularity(q, "rocker", task=[0, 0, 0, 0, 0, 1], axes="world").kind == "regular"
+    assert arm.loops.actuation.undriven == ("stub",)
 
 
 def test_a_delta_whose_parallelograms_lie_in_a_plane_gains_the_way_across():
@@ -256,7 +258,7 @@ def test_a_delta_whose_parallelograms_lie_in_a_plane_gains_the_way_across():
     out = 0.3 * np.cos(theta[0]) + 0.25
     assert abs(out - 0.4) < 1e-12
     p = np.array([0.0, 0.0, 0.3 * np.sin(theta[0])])
-    found = cy.Mechanism(machine.tree()).actuation_singularity(machine.configuration(p, theta), "platform",
+    found = cy.Mechanism(machine.tree()).loops.actuation_singularity(machine.configuration(p, theta), "platform",
                                                                task="position", axes="world")
     assert found.kind == "direct"
     np.testing.assert_allclose(found.gained, [[0.0, 0.0, 1.0]], atol=1e-8)
@@ -265,12 +267,13 @@ def test_a_delta_whose_parallelograms_lie_in_a_plane_gains_the_way_across():
 def test_frames_of_loops_in_turned_axes_and_of_open_arms():
     arm = cy.load("planar2r")
     q = np.array([0.3, 0.9])
-    np.testing.assert_allclose(arm.actuated_jacobian(q, "tool", axes="body"), arm.jacobian(q, "tool", axes="body"),
+    np.testing.assert_allclose(arm.loops.actuated_jacobian(q, "tool", axes="body"),
+                               arm.jacobian(q, "tool", axes="body"),
                                atol=1e-14)
-    assert arm.actuation_singularity([0.3, 0.0], "tool", task=POINT, axes="world").kind == "inverse"
+    assert arm.loops.actuation_singularity([0.3, 0.0], "tool", task=POINT, axes="world").kind == "inverse"
     tool = cy.load("four_bar")
-    G = tool.actuated_jacobian(np.zeros(3), "tool", axes="world", at=[0.1, 0.0, 0.0])
-    qd = tool.actuated_motion(np.zeros(3), [2.0])
+    G = tool.loops.actuated_jacobian(np.zeros(3), "tool", axes="world", at=[0.1, 0.0, 0.0])
+    qd = tool.loops.actuated_motion(np.zeros(3), [2.0])
     np.testing.assert_allclose(G @ [2.0], tool.twist(np.zeros(3), qd, "tool", axes="world", at=[0.1, 0.0, 0.0]),
                                atol=1e-13)
 
@@ -279,12 +282,12 @@ def test_indices_and_joint_forces_of_a_closed_machine_are_by_its_actuated_joints
     arm, q, frame, task, Jx, Jq = planar_3rrr()
     L = 0.4
     G = np.linalg.solve(Jx, Jq) / [[L], [L], [1.0]]
-    found = arm.indices(q, frame, task=task, axes="world", characteristic_length=L)
+    found = arm.dexterity.indices(q, frame, task=task, axes="world", characteristic_length=L)
     np.testing.assert_allclose(found.condition_number, np.linalg.cond(G), rtol=1e-10)
-    np.testing.assert_allclose(arm.manipulability(q, frame, task=task, axes="world", characteristic_length=L),
+    np.testing.assert_allclose(arm.dexterity.manipulability(q, frame, task=task, axes="world", characteristic_length=L),
                                abs(np.linalg.det(G)), rtol=1e-10)
     with pytest.raises(ConventionError, match="different units"):
-        arm.indices(q, frame, task=task, axes="world")
+        arm.dexterity.indices(q, frame, task=task, axes="world")
     wrench = np.array([0.3, -2.0, 0.7, 0.1, 0.2, 1.5])
     forces = arm.joint_forces_that_exert(q, wrench, frame, axes="world")
     np.testing.assert_allclose(forces[[0, 3, 5]], np.linalg.solve(Jx, Jq).T @ wrench[[0, 1, 5]], atol=1e-12)
@@ -296,16 +299,16 @@ def test_bennetts_linkage_whose_redundancy_moves_with_it():
     from kinematics.test_closure import bennett
 
     arm = cy.Mechanism(bennett())
-    arm = arm.with_actuated(arm.joint_names[0])
-    start = arm.close(arm.neutral + 0.4)
-    assert start.status == "closed" and not arm.constraint_structure.by_structure
+    arm = arm.variants.with_actuated(arm.joint_names[0])
+    start = arm.loops.close(arm.neutral + 0.4)
+    assert start.status == "closed" and not arm.loops.structure.by_structure
     q = start.configuration
-    null = np.linalg.svd(arm.constraint_jacobian(q))[2][-1]
-    np.testing.assert_allclose(arm.actuated_motion(q, [1.5]), 1.5 * null / null[0], atol=1e-9)
+    null = np.linalg.svd(arm.loops.jacobian(q))[2][-1]
+    np.testing.assert_allclose(arm.loops.actuated_motion(q, [1.5]), 1.5 * null / null[0], atol=1e-9)
     frame = arm.frame_names[0]
-    both = arm.input_output(q, frame, task="pose", axes="world")
+    both = arm.loops.input_output(q, frame, task="pose", axes="world")
     np.testing.assert_allclose(both.motion([1.5]), arm.twist(q, 1.5 * null / null[0], frame, axes="world"), atol=1e-9)
-    assert arm.actuation_singularity(q, frame, task="pose", axes="world").kind == "regular"
+    assert arm.loops.actuation_singularity(q, frame, task="pose", axes="world").kind == "regular"
 
 
 def test_batches_with_singular_configurations_among_others():
@@ -315,10 +318,10 @@ def test_batches_with_singular_configurations_among_others():
     plain = wide.configuration([0.3, 0.3], wide.inverse_position([0.3, 0.3])[1])
     straight = wide.configuration([0.5, 0.0], [0.0, wide.inverse_position([0.5 - 1e-12, 0.0])[0, 1]])
     q = np.stack([level, plain, straight])
-    both = arm.input_output(q, "point", task=POINT, axes="world")
+    both = arm.loops.input_output(q, "point", task=POINT, axes="world")
     motions = both.motion([1.0, 0.4])
     assert np.isnan(motions[0]).all() and np.isfinite(motions[1:]).all()
-    np.testing.assert_allclose(motions[1], arm.actuated_jacobian(plain, "point", axes="world")[:2] @ [1.0, 0.4],
+    np.testing.assert_allclose(motions[1], arm.loops.actuated_jacobian(plain, "point", axes="world")[:2] @ [1.0, 0.4],
                                atol=1e-11)
     rates = both.rates([0.0, 0.3])
     assert np.isfinite(rates[1]).all() and np.isnan(rates[2]).all()
@@ -330,12 +333,12 @@ def test_one_more_drive_takes_a_direct_singularity_away():
     wide = FiveBar([(0.0, 0.0), (0.6, 0.0)], cranks=[0.2, 0.2], rods=[0.3, 0.3])
     level = wide.configuration([0.3, 0.2], [np.pi / 2, np.pi / 2])
     arm = cy.Mechanism(wide.tree())
-    assert arm.actuation_singularity(level, "point", task=POINT, axes="world").kind == "direct"
-    driven = arm.with_actuated("crank1", "rod1", "crank2")
-    assert driven.actuation_singularity(level, "point", task=POINT, axes="world").kind == "regular"
-    qd = driven.actuated_motion(level, [0.5, 0.2, 0.5])  # the cranks together, and the point up
-    np.testing.assert_allclose(driven.constraint_jacobian(level) @ qd, 0.0, atol=1e-12)
+    assert arm.loops.actuation_singularity(level, "point", task=POINT, axes="world").kind == "direct"
+    driven = arm.variants.with_actuated("crank1", "rod1", "crank2")
+    assert driven.loops.actuation_singularity(level, "point", task=POINT, axes="world").kind == "regular"
+    qd = driven.loops.actuated_motion(level, [0.5, 0.2, 0.5])  # the cranks together, and the point up
+    np.testing.assert_allclose(driven.loops.jacobian(level) @ qd, 0.0, atol=1e-12)
     np.testing.assert_allclose(qd[:3], [0.5, 0.2, 0.5], atol=1e-12)
-    loose = arm.with_actuated("crank1")  # a motion is left everywhere: nothing special about that
+    loose = arm.variants.with_actuated("crank1")  # a motion is left everywhere: nothing special about that
     plain = wide.configuration([0.3, 0.3], wide.inverse_position([0.3, 0.3])[1])
-    assert loose.actuation_singularity(plain, "point", task=POINT, axes="world").kind == "regular"
+    assert loose.loops.actuation_singularity(plain, "point", task=POINT, axes="world").kind == "regular"

@@ -32,17 +32,17 @@ def agree(found, expected, turns):
 def test_a_four_bar_a_slider_crank_and_a_five_bar_have_their_two_modes():
     machine = FourBar(0.12, 0.41, 0.29, 0.37)
     for theta in (0.3, 2.0, -1.4):
-        modes = cy.Mechanism(machine.tree()).assemblies({"crank": theta})
+        modes = cy.Mechanism(machine.tree()).loops.assemblies({"crank": theta})
         agree(modes.configuration, machine.configuration(theta, machine.position(theta)), [True] * 3)
         assert modes.status == "assembled" and modes.unseen == 0 and modes.residual.max() < 1e-12
         assert sorted(modes.branch) == [-1, 1] and modes.met.sum() <= modes.starts
     engine = SliderCrank(0.1, 0.35, 0.02)
-    modes = cy.Mechanism(engine.tree()).assemblies({"crank": 0.8})
+    modes = cy.Mechanism(engine.tree()).loops.assemblies({"crank": 0.8})
     agree(modes.configuration, engine.configuration(0.8, engine.position(0.8)), [True, True, False])
     linkage = FiveBar([(0.0, 0.0), (0.5, 0.0)], cranks=[0.3, 0.3], rods=[0.4, 0.4])
     cranks = [1.4, 1.9]
     names = cy.Mechanism(linkage.tree()).actuated_joints
-    modes = cy.Mechanism(linkage.tree()).assemblies(dict(zip(names, cranks, strict=True)))
+    modes = cy.Mechanism(linkage.tree()).loops.assemblies(dict(zip(names, cranks, strict=True)))
     agree(modes.configuration, linkage.configuration(linkage.direct_position(cranks), cranks), [True] * 4)
 
 
@@ -52,7 +52,7 @@ def test_a_planar_3rrr_has_the_assemblies_of_its_sextic():
     counts = []
     for theta in np.random.default_rng(1).uniform(-np.pi, np.pi, size=(12, 3)):
         poses = SIX.direct_position(theta)
-        modes = arm.assemblies({f"crank{k + 1}": theta[k] for k in range(3)})
+        modes = arm.loops.assemblies({f"crank{k + 1}": theta[k] for k in range(3)})
         counts.append(modes.count)
         agree(modes.configuration, SIX.configuration(poses.poses[:poses.count], theta), [True] * 7)
         assert modes.status == poses.status
@@ -65,14 +65,15 @@ def test_a_delta_has_two_places_within_limits_maybe_one():
     theta = np.array([0.4, 0.6, 0.5])
     cranks = {f"crank{k + 1}": theta[k] for k in range(3)}
     places = machine.direct_position(theta)
-    modes = arm.assemblies(cranks)
+    modes = arm.loops.assemblies(cranks)
     agree(modes.configuration, machine.configuration(places, theta), [False] * 3 + [True] * 3)
-    height = arm.joints[arm.joint_number("z")]
-    upper = arm.with_joints(type(height)(height.name, height.parent, height.child, height.motion, height.placement,
+    height = arm.joints[arm.tree.joint_number("z")]
+    upper = arm.variants.with_joints(type(height)(height.name, height.parent, height.child, height.motion,
+                                                  height.placement,
                                          limits=Limits((0.0,), (2.0,))))
-    above = upper.assemblies(cranks, limits=True)
+    above = upper.loops.assemblies(cranks, limits=True)
     assert above.count == 1 and above.configuration[0, 2] == pytest.approx(places[:, 2].max())
-    assert upper.assemblies(cranks).count == 2
+    assert upper.loops.assemblies(cranks).count == 2
 
 
 @pytest.mark.spec("S2-107")
@@ -87,11 +88,11 @@ def test_dietmaiers_platform_has_forty_poses():
     gaps = np.abs(found[:, None] - found).max(axis=(2, 3)) + np.eye(40)
     assert gaps.min() > 1e-3
     arm = cy.Mechanism(machine.tree())
-    assert np.abs(arm.constraint_residual(machine.configuration(found))).max() < 1e-11
+    assert np.abs(arm.loops.residual(machine.configuration(found))).max() < 1e-11
     legs = {f"leg{k + 1}": LENGTHS[k] for k in range(6)}
-    closed = arm.close(machine.configuration(found), fixed=legs)
+    closed = arm.loops.close(machine.configuration(found), fixed=legs)
     assert (closed.status == "closed").all() and set(closed.branch) == {-1, 1}
-    modes = arm.assemblies(legs, frame="platform", starts=400)  # each foot has two ways to point its leg
+    modes = arm.loops.assemblies(legs, frame="platform", starts=400)  # each foot has two ways to point its leg
     assert modes.count == 40 and modes.unseen == 0
     poses = arm.pose(modes.configuration, "platform")
     assert np.abs(poses[:, None] - found).max(axis=(2, 3)).min(axis=1).max() < 1e-7
@@ -99,18 +100,18 @@ def test_dietmaiers_platform_has_forty_poses():
 
 def test_what_cannot_be_assembled_and_what_has_no_end():
     arm = four_bar(0.3, 0.2, 0.25, 0.6)
-    modes = arm.assemblies({"crank": np.pi})
+    modes = arm.loops.assemblies({"crank": np.pi})
     assert modes.status == "cannot be assembled" and modes.count == 0 and modes.configuration.shape == (0, 3)
     assert modes.nearest == pytest.approx(0.45, rel=1e-3) and modes.unseen == 1 and modes.branch.shape == (0,)
     with pytest.raises(UnsupportedError, match=r"1 velocities of five-bar are left free: .* mobility is 2"):
-        five_bar().assemblies({"left": 1.2})
+        five_bar().loops.assemblies({"left": 1.2})
     with pytest.raises(UnsupportedError, match="no inputs given, 6 velocities of Stewart"):
-        stewart().assemblies({})
+        stewart().loops.assemblies({})
     with pytest.raises(ConventionError, match="one set of finite values"):
-        arm.assemblies({"crank": [0.1, 0.2]})
+        arm.loops.assemblies({"crank": [0.1, 0.2]})
     with pytest.raises(ConventionError, match="one set of finite values"):
-        arm.assemblies({"crank": np.nan})
+        arm.loops.assemblies({"crank": np.nan})
     with pytest.raises(ConventionError, match="at least one start"):
-        arm.assemblies({"crank": 0.1}, starts=0)
-    both = four_bar().assemblies({"crank": 0.7, "rocker": 1.0})
+        arm.loops.assemblies({"crank": 0.1}, starts=0)
+    both = four_bar().loops.assemblies({"crank": 0.7, "rocker": 1.0})
     assert both.status == "cannot be assembled" and (both.branch == 0).all()

@@ -71,18 +71,18 @@ def test_rows_of_a_closing_joint_are_what_it_holds_and_their_rates(kind):
     arm, q, s = ring(motion)
     random = np.random.default_rng(1)
     qd = random.normal(size=arm.nv)
-    A = arm.constraint_jacobian(q)
-    assert A.shape == (6 - motion.nv, arm.nv) and len(arm.constraint_rows) == len(A)
-    np.testing.assert_allclose(arm.constraint_residual(q), 0.0, atol=1e-14)
+    A = arm.loops.jacobian(q)
+    assert A.shape == (6 - motion.nv, arm.nv) and len(arm.loops.rows) == len(A)
+    np.testing.assert_allclose(arm.loops.residual(q), 0.0, atol=1e-14)
     # the same velocities are allowed as by the directions of the joint
     relative = arm.jacobian(q, "second", axes="body", relative_to="first")
     S = np.asarray(motion.subspace(s), dtype=float)
     free = relative - S @ np.linalg.pinv(S) @ relative
     rank = np.linalg.matrix_rank
     assert rank(A, tol=1e-9) == rank(free, tol=1e-9) == rank(np.concatenate([A, free]), tol=1e-9) == 6 - motion.nv
-    np.testing.assert_allclose(A @ qd, by_differences(arm.constraint_residual, arm, q, qd), atol=1e-8)
-    np.testing.assert_allclose(arm.constraint_drift(q, qd),
-                               by_differences(lambda x: arm.constraint_jacobian(x) @ qd, arm, q, qd), atol=1e-7)
+    np.testing.assert_allclose(A @ qd, by_differences(arm.loops.residual, arm, q, qd), atol=1e-8)
+    np.testing.assert_allclose(arm.loops.drift(q, qd),
+                               by_differences(lambda x: arm.loops.jacobian(x) @ qd, arm, q, qd), atol=1e-7)
     np.testing.assert_array_equal(A[:, :6], 0.0)  # the base carries the whole ring
 
 
@@ -92,7 +92,7 @@ def test_rates_are_exact_where_loops_are_open_too(kind):
     random = np.random.default_rng(2)
     q = arm.integrate(q, random.normal(size=arm.nv))
     qd = random.normal(size=arm.nv)
-    np.testing.assert_allclose(arm.constraint_jacobian(q) @ qd, by_differences(arm.constraint_residual, arm, q, qd),
+    np.testing.assert_allclose(arm.loops.jacobian(q) @ qd, by_differences(arm.loops.residual, arm, q, qd),
                                atol=1e-8)
 
 
@@ -102,8 +102,8 @@ def test_a_screw_that_closes_a_loop_may_make_any_number_of_turns():
     arm = cy.Mechanism.of("vice", bodies, [Joint("slide", "base", "nut", Cylindrical())],
                           loops=[Loop("thread", "base", "nut", motion)])
     for turns in (0.0, 3.0, 40.0):
-        np.testing.assert_allclose(arm.constraint_residual([0.02 * turns, turns]), 0.0, atol=1e-15)
-    np.testing.assert_allclose(arm.constraint_jacobian([0.8, 40.0])[-1], [1.0, -0.02], atol=1e-15)
+        np.testing.assert_allclose(arm.loops.residual([0.02 * turns, turns]), 0.0, atol=1e-15)
+    np.testing.assert_allclose(arm.loops.jacobian([0.8, 40.0])[-1], [1.0, -0.02], atol=1e-15)
 
 
 def crossed():
@@ -124,18 +124,18 @@ def test_rods_couplings_and_mimic_joints_have_one_row_each():
     q = arm.integrate(arm.neutral, random.normal(size=arm.nv))
     qd = random.normal(size=arm.nv)
     distance = np.linalg.norm(arm.pose(q, "d")[:3, 3] - arm.pose(q, "c")[:3, 3])
-    d, c = q[arm.q_slices[arm.joint_number("d")]][0], q[arm.q_slices[arm.joint_number("c")]][0]
-    np.testing.assert_allclose(arm.constraint_residual(q),
+    d, c = q[arm.tree.q_slices[arm.tree.joint_number("d")]][0], q[arm.tree.q_slices[arm.tree.joint_number("c")]][0]
+    np.testing.assert_allclose(arm.loops.residual(q),
                                [(distance**2 - 0.49) / 1.4, 3 * c - 0.5 * d - 0.1, d - 2 * c - 0.3], atol=1e-14)
-    np.testing.assert_allclose(arm.constraint_jacobian(q) @ qd, by_differences(arm.constraint_residual, arm, q, qd),
+    np.testing.assert_allclose(arm.loops.jacobian(q) @ qd, by_differences(arm.loops.residual, arm, q, qd),
                                atol=1e-8)
-    np.testing.assert_allclose(arm.constraint_drift(q, qd),
-                               by_differences(lambda x: arm.constraint_jacobian(x) @ qd, arm, q, qd), atol=1e-7)
-    assert [str(row) for row in arm.constraint_rows] == ["rod: length", "gears: coordinates", "mimic d: coordinates"]
+    np.testing.assert_allclose(arm.loops.drift(q, qd),
+                               by_differences(lambda x: arm.loops.jacobian(x) @ qd, arm, q, qd), atol=1e-7)
+    assert [str(row) for row in arm.loops.rows] == ["rod: length", "gears: coordinates", "mimic d: coordinates"]
     q = np.stack([arm.integrate(arm.neutral, x) for x in random.normal(size=(5, arm.nv))])
-    np.testing.assert_allclose(arm.constraint_jacobian(q), np.stack([arm.constraint_jacobian(x) for x in q]),
+    np.testing.assert_allclose(arm.loops.jacobian(q), np.stack([arm.loops.jacobian(x) for x in q]),
                                atol=1e-15)
-    assert "constraint_jacobian" in arm.constraint_jacobian.c_source().source
+    assert "constraint_jacobian" in arm.loops.jacobian.c_source().source
 
 
 def test_a_polynomial_bends_its_rates():
@@ -144,18 +144,18 @@ def test_a_polynomial_bends_its_rates():
     lift = Polynomial("cam", "valve", "shaft", (0.1, -0.2, 0.0, 3.0))
     arm = cy.Mechanism.of("cam", bodies, joints, constraints=[lift])
     for x, y in np.random.default_rng(0).normal(size=(3, 2)):
-        np.testing.assert_allclose(arm.constraint_residual([x, y]), [y - 0.1 + 0.2 * x - 3 * x**3], atol=1e-14)
-        np.testing.assert_allclose(arm.constraint_jacobian([x, y]), [[0.2 - 9 * x**2, 1.0]], atol=1e-14)
-        np.testing.assert_allclose(arm.constraint_drift([x, y], [2.0, 7.0]), [-18 * x * 4.0], atol=1e-13)
-    assert arm.mobility == 1
+        np.testing.assert_allclose(arm.loops.residual([x, y]), [y - 0.1 + 0.2 * x - 3 * x**3], atol=1e-14)
+        np.testing.assert_allclose(arm.loops.jacobian([x, y]), [[0.2 - 9 * x**2, 1.0]], atol=1e-14)
+        np.testing.assert_allclose(arm.loops.drift([x, y], [2.0, 7.0]), [-18 * x * 4.0], atol=1e-13)
+    assert arm.loops.mobility == 1
 
 
 def test_rods_and_couplings_are_read_back_from_toml_and_never_lost(tmp_path):
     arm = crossed()
     arm.save(tmp_path / "crossed.toml")
     again = cy.load(tmp_path / "crossed.toml")
-    assert again.constraints == arm.constraints and arm.spanning_tree().constraints == ()
-    assert again.with_gravity((0, 0, 0)).with_payload("a", 1.0).constraints == arm.constraints
+    assert again.tree.constraints == arm.tree.constraints and arm.variants.spanning_tree().tree.constraints == ()
+    assert again.with_gravity((0, 0, 0)).with_payload("a", 1.0).tree.constraints == arm.tree.constraints
     with pytest.raises(UnsupportedError, match="spherical"):
         arm.save(tmp_path / "crossed.urdf")
     with pytest.raises(GeometryError, match=r"constraint 'rod' of crossed is open by 0\.35 m"):
@@ -182,7 +182,7 @@ def test_a_kind_that_cannot_close_a_loop_says_what_to_do():
     arm = cy.Mechanism.of("rail", bodies, [Joint("slide", "base", "nut", Prismatic())],
                           loops=[Loop("bend", "base", "nut", Curvilinear((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0)))])
     with pytest.raises(UnsupportedError, match=r"linear in q.*joint of the tree"):
-        arm.constraint_jacobian([0.0])
+        arm.loops.jacobian([0.0])
 
 
 def test_a_bead_on_a_parabola_that_closes_a_loop_moves_as_in_books(tmp_path):
@@ -194,10 +194,10 @@ def test_a_bead_on_a_parabola_that_closes_a_loop_moves_as_in_books(tmp_path):
     arm.save(tmp_path / "bead.toml")
     for made in (arm, cy.load(tmp_path / "bead.toml")):
         for x, rate in ((0.0, 1.0), (0.7, -2.0), (-1.2, 0.4)):
-            q = made.close([x, 0.3 + x * x / 2]).configuration
+            q = made.loops.close([x, 0.3 + x * x / 2]).configuration
             np.testing.assert_allclose(q, [x, 0.3 + x * x / 2], atol=1e-12)
             acceleration = -(x * rate**2 + 9.81 * x) / (1 + x * x)
             np.testing.assert_allclose(made.forward_dynamics.using("augmented")(q, [rate, x * rate], [0.0, 0.0]),
                                        [acceleration, x * acceleration + rate**2], atol=1e-11)
-        assert made.mobility == 1 and [row.holds for row in made.constraint_structure.redundant] == [
+        assert made.loops.mobility == 1 and [row.holds for row in made.loops.structure.redundant] == [
             "curve along z", "turn about x", "turn about y", "turn about z"]

@@ -23,9 +23,9 @@ def test_the_mobility_is_that_of_the_motion_from_where_it_is_assembled(kind):
     known = linkages.known_mobility(points, axes)
     assembled = linkages.ring(points, axes, size=SIZES[number % 5])
     apart = linkages.ring(points, axes, size=SIZES[(number + 2) % 5], start=random.uniform(-2, 2, len(points) - 1))
-    assert known == assembled.mobility == apart.mobility == 1
-    assert assembled.close(np.zeros(len(points) - 1)).independent == 1
-    assert assembled.with_actuated("j0").actuation.kind == "fully actuated"
+    assert known == assembled.loops.mobility == apart.loops.mobility == 1
+    assert assembled.loops.close(np.zeros(len(points) - 1)).independent == 1
+    assert assembled.variants.with_actuated("j0").loops.actuation.kind == "fully actuated"
 
 
 @pytest.mark.spec("S2-67")
@@ -38,11 +38,11 @@ def test_an_equal_sarrus_linkage_falls_as_its_closure_says(size):
     known = linkages.falling(points, axes, [body.mass for body in arm.bodies], size=size)
     for method in (arm.forward_dynamics, arm.forward_dynamics.using("null space")):
         np.testing.assert_allclose(method(rest, rest, rest), known, rtol=1e-9)
-    own = arm.minimal_dynamics("j0")
+    own = arm.loops.minimal_dynamics("j0")
     np.testing.assert_allclose(np.linalg.solve(own.inertia_matrix(rest), -own.bias_forces(rest, [0.0])), known[:1],
                                rtol=1e-9)
     assert [part.shape for part in arm.linearize(rest, rest, known)] == [(1, 1)] * 3
-    along = arm.with_actuated("j0").actuated_motion(rest, [1.0])
+    along = arm.with_actuated("j0").loops.actuated_motion(rest, [1.0])
     np.testing.assert_allclose(along * known[0], known, rtol=1e-9)  # the only motion
     if size == 1.0:
         run = arm.simulate(rest, rest, until=0.1)
@@ -84,10 +84,10 @@ def test_a_machine_of_any_size_has_the_same_ways_to_be_assembled(name):
     for size in (1e-6, 1.0, 1e3):
         machine = make(size)
         inputs = dict(zip(machine.tree.actuated_joints, values, strict=False))
-        modes = machine.assemblies(inputs)
+        modes = machine.loops.assemblies(inputs)
         assert modes.unseen == 0.0 and modes.residual.max() < 2e-12 * max(size, 1e-6)
         found.append(modes.configuration[np.lexsort(modes.configuration.T.round(6))])
-        assert (machine.configuration_singularity(found[-1]).kind == "regular").all()
+        assert (machine.loops.singularity(found[-1]).kind == "regular").all()
     assert len(found[1]) >= 2
     for other in found:
         np.testing.assert_allclose(np.exp(1j * other), np.exp(1j * found[1]), atol=1e-9)

@@ -70,7 +70,7 @@ def test_trees_with_joints_of_other_kinds():
                            [Joint(f"to {name}", parent, name, kind, random_pose(random))
                             for name, (parent, kind) in kinds.items()])
     q, qd = tree.random_configuration(seed=4), random.normal(size=tree.nv)
-    q[tree.q_slices[tree.joint_number("to arm")]] = np.pi
+    q[tree.tree.q_slices[tree.tree.joint_number("to arm")]] = np.pi
     for frame, i, j in (("hand", "rail", "neck"), ("hand", "body", "rail"), ("rail", "hand", "hand"),
                         ("neck", "world", "arm"), ("world", "arm", "arm"), ("hand", "trunk", "trunk")):
         at, axes, own = (seen(tree.tree, q, name, frame) for name in (i, j, "body"))
@@ -93,16 +93,16 @@ def test_from_the_mechanism():
     """The kernels: compiled, in batches, and the cheap text behind `jacobian` in the axes of a frame on the way."""
     arm = cy.load("puma560")
     q = np.random.default_rng(5).normal(size=(4, 6))
-    by = arm.formed_jacobian(q, "tool", formed_in="link3", referred_to="link3", by="vector-parameters")
+    by = arm.formulations.formed_jacobian(q, "tool", formed_in="link3", referred_to="link3", by="vector-parameters")
     close(by, arm.jacobian(q, "tool", axes="link3", at="link3"), 1e-14)
     assert arm.jacobian.of("tool", axes="link3", at="link3").operations().multiplications < 40
     bar = cy.load("four_bar")  # of the coordinates of its tree, as `jacobian` is
-    close(bar.formed_jacobian(np.zeros(3), "rocker", formed_in="coupler", referred_to="world"),
+    close(bar.formulations.formed_jacobian(np.zeros(3), "rocker", formed_in="coupler", referred_to="world"),
           bar.jacobian(np.zeros(3), "rocker", axes="world", at="coupler"), 1e-14)
     with pytest.raises(ConventionError, match="quaternions"):
-        arm.formed_jacobian(q, "tool", formed_in="world", referred_to="world", by="quaternions")
+        arm.formulations.formed_jacobian(q, "tool", formed_in="world", referred_to="world", by="quaternions")
     with pytest.raises(CayleyError, match="link9"):
-        arm.formed_jacobian(q, "tool", formed_in="link9", referred_to="world")
+        arm.formulations.formed_jacobian(q, "tool", formed_in="link9", referred_to="world")
     assert formed_jacobian(arm.tree, q[0], "base", formed_in="body", referred_to="tool", by="matrices").any() == 0
 
 

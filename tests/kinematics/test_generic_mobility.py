@@ -55,29 +55,29 @@ def peaucellier(arm=1.0, side=0.5, crank=0.4):
 @pytest.mark.parametrize("stages", [1, 2, 3, 5])
 def test_a_scissor_lift_is_driven_by_its_foot(stages):
     lift = scissor_lift(stages)
-    assert lift.mobility == 1 and str(lift.actuation) == "fully actuated by foot"
+    assert lift.loops.mobility == 1 and str(lift.loops.actuation) == "fully actuated by foot"
     bend = np.arccos(0.8)
     sketch = {"foot": 0.8, "left 0": bend, "right 0": np.pi - bend}
     for k in range(1, stages):  # a left link begins where the right one below it ends
         sketch |= {f"left {k}": 2 * bend - np.pi, f"right {k}": np.pi - 2 * bend}
     guess = np.array([sketch[name] for name in lift.joint_names])
-    closed = lift.close(guess, fixed=["foot"])
+    closed = lift.loops.close(guess, fixed=["foot"])
     assert closed.status == "closed" and np.abs(closed.configuration - guess).max() < 1e-9
-    rate = lift.actuated_jacobian(closed.configuration, "top", axes="world")[1, 0]
+    rate = lift.loops.actuated_jacobian(closed.configuration, "top", axes="world")[1, 0]
     assert rate == pytest.approx(-stages * 0.8 / 0.6, rel=1e-9)  # of the height, stages sqrt(1 - x^2)
 
 
 def test_the_pen_of_peaucellier_goes_along_a_line():
     linkage = peaucellier()
-    assert linkage.mobility == 1 and str(linkage.actuation) == "fully actuated by crank"
-    assert str(linkage.constraint_structure.redundant[0]) == "corner 1: z"
-    closed = linkage.close([0.6, -0.6, 0.0, -2.2, 2.2, -0.9, 0.9], fixed=["crank"])
-    path = linkage.follow_inputs({"crank": np.linspace(0.0, 1.2, 20)}, start=closed.configuration)
+    assert linkage.loops.mobility == 1 and str(linkage.loops.actuation) == "fully actuated by crank"
+    assert str(linkage.loops.structure.redundant[0]) == "corner 1: z"
+    closed = linkage.loops.close([0.6, -0.6, 0.0, -2.2, 2.2, -0.9, 0.9], fixed=["crank"])
+    path = linkage.loops.follow_inputs({"crank": np.linspace(0.0, 1.2, 20)}, start=closed.configuration)
     assert closed.status == "closed" and path.status == "followed"
     x, y = linkage.pose(path.configuration, "end of far 1")[:, :2, 3].T
     assert np.abs(x - (1.0 - 0.25) / 0.8).max() < 1e-10 and np.ptp(y) > 0.3
-    turning = linkage.actuated_motion(path.configuration, np.ones((20, 1)))
-    assert np.abs(np.einsum("kij,kj->ki", linkage.constraint_jacobian(path.configuration), turning)).max() < 1e-10
+    turning = linkage.loops.actuated_motion(path.configuration, np.ones((20, 1)))
+    assert np.abs(np.einsum("kij,kj->ki", linkage.loops.jacobian(path.configuration), turning)).max() < 1e-10
 
 
 def test_a_parallelogram_with_a_spare_rocker_moves_on_a_turntable_too():
@@ -89,4 +89,4 @@ def test_a_parallelogram_with_a_spare_rocker_moves_on_a_turntable_too():
               Frame("top of middle", "middle", at(0.3)), Frame("top of right", "right", at(0.3))]
     loops = [Loop("one", "half", "top of middle", Revolute()), Loop("two", "end", "top of right", Revolute())]
     machine = cy.Mechanism.of("rockers", bodies, joints, frames=frames, loops=loops)
-    assert machine.mobility == 2
+    assert machine.loops.mobility == 2

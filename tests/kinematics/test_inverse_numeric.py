@@ -331,7 +331,7 @@ def test_every_kind_of_joint_is_moved(kinds):
     found = inverse_kinematics(tree.tree, targets, last)
     assert found.solved.all()
     assert np.hypot(*true_errors(tree, found.q, targets, last)).max() <= TOLERANCE
-    for joint, place in zip(tree.joints, tree.q_slices, strict=True):
+    for joint, place in zip(tree.joints, tree.tree.q_slices, strict=True):
         if joint.motion.nq != joint.motion.nv:
             np.testing.assert_allclose(np.linalg.norm(found.q[:, place][:, -4:], axis=-1), 1.0, atol=1e-14)
 
@@ -342,7 +342,7 @@ def test_joints_off_the_way_stay_where_they_are():
     tree = Mechanism.of("two arms", [Body("root"), Body("a"), Body("b"), Body("c")], joints)
     q = np.array([0.7, -2.0, 1.5])
     found = inverse_kinematics(tree.tree, tree.pose(q, "c"), "c", start=np.array([0.33, 3.0, 0.1]), task="position")
-    order = [tree.q_slices[tree.joint_number(name)].start for name in ("left", "right", "slide")]
+    order = [tree.tree.q_slices[tree.tree.joint_number(name)].start for name in ("left", "right", "slide")]
     np.testing.assert_allclose(found.q[order], [0.33, q[order[1]], q[order[2]]], atol=1e-9)
 
 

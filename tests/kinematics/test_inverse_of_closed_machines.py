@@ -42,7 +42,7 @@ def test_a_slider_is_brought_to_its_place_by_the_crank_of_the_closed_form():
     assert np.abs(np.exp(1j * crank) - np.exp(1j * found.q[:, :1])).min(axis=1).max() < 1e-8
     beyond = arm.inverse_kinematics(shift(0.6), "c", task=ALONG, restarts=5)
     assert beyond.status == "not found" and beyond.residual > 0.1
-    assert np.abs(arm.constraint_residual(found.q)).max() < 1e-10
+    assert np.abs(arm.loops.residual(found.q)).max() < 1e-10
 
 
 def test_a_pose_of_a_stewart_platform_has_the_legs_of_the_formula_within_their_strokes():
@@ -55,7 +55,7 @@ def test_a_pose_of_a_stewart_platform_has_the_legs_of_the_formula_within_their_s
     assert found.solved.all() and (found.restarts == 0).all()
     np.testing.assert_allclose(found.q[:, 9::3], StewartPlatform(*rings()).leg_lengths(targets), atol=1e-9)
     np.testing.assert_allclose(arm.pose(found.q, "plate"), targets, atol=1e-9)
-    assert np.abs(arm.constraint_residual(found.q)).max() < 1e-9
+    assert np.abs(arm.loops.residual(found.q)).max() < 1e-9
     high = arm.inverse_kinematics(shift(0, 0, 1.5), "plate", start=stewart_guess(), restarts=2)
     assert high.status == "not found" and (high.q[9::3] <= 1.3).all()
     assert stewart().inverse_kinematics(shift(0, 0, 1.5), "plate", start=stewart_guess()).solved

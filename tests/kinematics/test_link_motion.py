@@ -38,9 +38,9 @@ def test_complex_steps_of_forward_kinematics(pattern, made):
     """Of poses for the velocities, and of the velocities for the accelerations."""
     tree = random_chain(pattern, 1, **made)
     q, qd, qdd = random_state(tree, 2)
-    found = Mechanism(tree).link_motion.of().reference(q, qd, qdd)
+    found = Mechanism(tree).formulations.link_motion.of().reference(q, qd, qdd)
     at = np.array([0.3, -0.2, 0.5])
-    point = Mechanism(tree).point_motion.of("tool", axes="world", at=GIVEN).reference(q, qd, qdd, at)
+    point = Mechanism(tree).formulations.point_motion.of("tool", axes="world", at=GIVEN).reference(q, qd, qdd, at)
     for body, *motion in zip([*tree.bodies, tree.frame("tool")], *[(*a, b) for a, b in zip(found, point, strict=True)],
                              strict=True):
         w, dw, Omega, u, du = motion
@@ -78,8 +78,8 @@ def test_second_derivatives_of_poses_in_space_and_of_relative_poses(pattern, mad
     for name, function in (("world", poses), ("parent", relative)):
         T, Td, Tdd = derivatives(function)
         T0 = derivatives(poses)[0]
-        found = arm.link_motion.of(relative_to=name).reference(*state)
-        own = arm.link_motion.of(relative_to=name, axes="body").reference(*state)
+        found = arm.formulations.link_motion.of(relative_to=name).reference(*state)
+        own = arm.formulations.link_motion.of(relative_to=name, axes="body").reference(*state)
         for k in range(1, len(tree.bodies)):
             number = k if name == "world" else k - 1
             A = np.eye(3) if name == "world" else T0[k - 1][:3, :3]  # axes of the observer
@@ -92,7 +92,7 @@ def test_second_derivatives_of_poses_in_space_and_of_relative_poses(pattern, mad
             near(own.acceleration[k], T0[k][:3, :3].T @ found.acceleration[k])
             near(own.tensor[k], T0[k][:3, :3].T @ found.tensor[k] @ T0[k][:3, :3])
     _, Td, Tdd = derivatives(lambda t: inverse(poses(t)[1]) @ poses(t)[-1] @ exact(tree.frame("tool").pose))
-    tool = arm.point_motion.of("tool", axes="link1", relative_to="link1").reference(*state)
+    tool = arm.formulations.point_motion.of("tool", axes="link1", relative_to="link1").reference(*state)
     near(tool.velocity, Td[:3, 3])
     near(tool.acceleration, Tdd[:3, 3])
 
@@ -104,7 +104,7 @@ def test_recursions_are_sums_and_know_no_gravity(pattern):
     it is taken away."""
     tree = random_chain(pattern, 5)
     state = random_state(tree, 6)
-    found = Mechanism(tree).link_motion.of(axes="body").reference(*state)
+    found = Mechanism(tree).formulations.link_motion.of(axes="body").reference(*state)
     chain = serial_chain(tree)
     start = luh_walker_paul.State(np.zeros(3), np.zeros(3), -chain.gravity)
     for k, (body, own) in enumerate(zip(tree.bodies[1:], forward(chain, start, luh_walker_paul.forward_cycle, *state),
@@ -119,7 +119,7 @@ def test_recursions_are_sums_and_know_no_gravity(pattern):
                  np.concatenate([found.velocity[k], found.angular_velocity[k]]))
             near(velocity.acceleration(tree, *state, body.name, axes="body", method=method),
                  np.concatenate([found.acceleration[k], found.angular_acceleration[k]]))
-    afloat = Mechanism(tree.with_gravity((0, 0, 0))).link_motion.of(axes="body").reference(*state)
+    afloat = Mechanism(tree.with_gravity((0, 0, 0))).formulations.link_motion.of(axes="body").reference(*state)
     np.testing.assert_array_equal(afloat.acceleration, found.acceleration)
 
 
@@ -127,15 +127,15 @@ def test_recursions_are_sums_and_know_no_gravity(pattern):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_trees_with_every_kind_of_joint_as_in_pinocchio(seed):
     arm, _, state, there = random_mechanism(seed)
-    found = arm.link_motion.of().reference(*state)
+    found = arm.formulations.link_motion.of().reference(*state)
     for k, body in enumerate(arm.bodies[1:], 1):
         near(np.concatenate([found.velocity[k], found.angular_velocity[k]]),
              there.twist(*state[:2], body.name, "world"), 1e-11)
         near(np.concatenate([found.acceleration[k], found.angular_acceleration[k]]),
              there.acceleration(*state, body.name, "world"), 1e-11)
-    between = arm.link_motion.of(relative_to="frame2").reference(*state)
+    between = arm.formulations.link_motion.of(relative_to="frame2").reference(*state)
     k = arm.body_number("body5")
-    point = arm.point_motion.of("body5", axes="world", relative_to="frame2").reference(*state)
+    point = arm.formulations.point_motion.of("body5", axes="world", relative_to="frame2").reference(*state)
     for of_all, of_one in zip(between, point, strict=True):
         near(of_all[k], of_one)
     at_rest = arm.body_number(arm.frame("frame2").body)
@@ -146,16 +146,17 @@ def test_trees_with_every_kind_of_joint_as_in_pinocchio(seed):
 def test_calls_batches_loops_and_refusals():
     arm = cy.load("s1_f6")
     state = np.random.default_rng(7).normal(size=(3, 5, 4))
-    found = arm.link_motion(*state, axes="body", relative_to="parent")
+    found = arm.formulations.link_motion(*state, axes="body", relative_to="parent")
     assert found.tensor.shape == (5, 5, 3, 3) and not found.velocity[:, 0].any()
-    assert arm.link_motion(*state[:, :0]).velocity.shape == (0, 5, 3)
-    assert arm.link_motion(*state.astype(np.float32)).velocity.dtype == np.float32
-    here = arm.point_motion(*state, "tool", axes="world", at=[0.1, 0.0, 0.2])
+    assert arm.formulations.link_motion(*state[:, :0]).velocity.shape == (0, 5, 3)
+    assert arm.formulations.link_motion(*state.astype(np.float32)).velocity.dtype == np.float32
+    here = arm.formulations.point_motion(*state, "tool", axes="world", at=[0.1, 0.0, 0.2])
     near(here.acceleration, arm.acceleration(*state, "tool", axes="world", at=[0.1, 0.0, 0.2])[..., :3], 1e-12)
     bar = cy.load("four_bar")  # of the state, whatever ties the joints
     state = np.random.default_rng(8).normal(size=(3, 3))
-    np.testing.assert_array_equal(bar.link_motion(*state).velocity, bar.spanning_tree().link_motion(*state).velocity)
+    np.testing.assert_array_equal(bar.formulations.link_motion(*state).velocity,
+                                  bar.variants.spanning_tree().formulations.link_motion(*state).velocity)
     with pytest.raises(ModelError, match="no frame or body 'elbow'"):
-        arm.link_motion(*np.zeros((3, 4)), relative_to="elbow")
+        arm.formulations.link_motion(*np.zeros((3, 4)), relative_to="elbow")
     with pytest.raises(ConventionError, match="parent"):
-        arm.link_motion(*np.zeros((3, 4)), axes="parent")
+        arm.formulations.link_motion(*np.zeros((3, 4)), axes="parent")

@@ -23,7 +23,7 @@ def tolerance(nv):
 
 def least_value(machine, q, columns):
     """The least singular value of the columns of the constraints, without units."""
-    structure = machine.constraint_structure
+    structure = machine.loops.structure
     A = machine.constraint_jacobian(q) * np.array(structure.lengths) / np.array(structure.sizes)[:, None]
     values = np.linalg.svd(A[list(structure.leading)][:, columns], compute_uv=False)
     return values[-1]
@@ -48,16 +48,17 @@ def questions(found, q):
     wanted = np.zeros(machine.nv)
     wanted[places] = 1.0
     asked = {
-        "actuated_motion": lambda: machine.actuated_motion(q, rates),
-        "consistent_velocity": lambda: machine.consistent_velocity(q, wanted, keep=joints),
+        "actuated_motion": lambda: machine.loops.actuated_motion(q, rates),
+        "consistent_velocity": lambda: machine.loops.consistent_velocity(q, wanted, keep=joints),
         "inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
-        "actuation_singularity": lambda: regular(machine.actuation_singularity(q, frame, task=task, axes="world")),
+        "actuation_singularity": lambda: regular(machine.loops.actuation_singularity(q, frame, task=task,
+                                                                                     axes="world")),
     }
     if len(machine.joints) < 10:
         asked |= {
-            "actuated_acceleration": lambda: machine.actuated_acceleration(q, rates, rates),
+            "actuated_acceleration": lambda: machine.loops.actuated_acceleration(q, rates, rates),
             "linearize": lambda: np.stack(machine.linearize(q, rest, rest)),
-            "minimal_dynamics": lambda: machine.minimal_dynamics(*joints).inertia_matrix(q)}
+            "minimal_dynamics": lambda: machine.loops.minimal_dynamics(*joints).inertia_matrix(q)}
     return asked
 
 
@@ -94,7 +95,7 @@ def test_beside_a_singularity_of_the_drives_all_functions_agree(name, size, seed
     rest = np.zeros((2, machine.nv))
     np.testing.assert_array_equal(np.isfinite(machine.inverse_dynamics(both, rest, rest)).all(axis=-1), [True, False])
     np.testing.assert_array_equal(
-        np.isfinite(machine.actuated_motion(both, np.ones(len(machine.tree.actuated_velocities)))).all(axis=-1),
+        np.isfinite(machine.loops.actuated_motion(both, np.ones(len(machine.tree.actuated_velocities)))).all(axis=-1),
         [True, False])
     with pytest.raises(SingularityError, match="do not command"):
         machine.inverse_dynamics(both[1], rest[1], rest[1])
@@ -108,7 +109,7 @@ def parallelogram(random, size):
     machine = cy.Mechanism.of("parallelogram", [Body("base"), *[link(name, size) for name in "abc"]], joints,
                               frames=[Frame("tip of b", "b", shift([b])), Frame("tip of c", "c", shift([a]))],
                               loops=[Loop("ring", "tip of b", "tip of c", Revolute())])
-    return machine.with_actuated("crank"), lambda distance: distance * np.array([1.0, -1.0, 1.0])
+    return machine.variants.with_actuated("crank"), lambda distance: distance * np.array([1.0, -1.0, 1.0])
 
 
 def questions_of_one_joint(machine, q):
@@ -118,11 +119,11 @@ def questions_of_one_joint(machine, q):
              for method in ("multipliers", "augmented", "projection", "null space")}
     asked |= {"inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
               "constraint_forces": lambda: machine.constraint_forces(q, rest, rest)[:2],
-              "actuated_motion": lambda: machine.actuated_motion(q, [1.0]),
+              "actuated_motion": lambda: machine.loops.actuated_motion(q, [1.0]),
               "linearize": lambda: machine.linearize(q, rest, rest).D,
-              "minimal_dynamics": lambda: machine.minimal_dynamics("crank").inertia_matrix(q),
+              "minimal_dynamics": lambda: machine.loops.minimal_dynamics("crank").inertia_matrix(q),
               "inverse_inertia_matrix": lambda: machine.inverse_inertia_matrix(q),
-              "configuration_singularity": lambda: regular(machine.configuration_singularity(q))}
+              "configuration_singularity": lambda: regular(machine.loops.singularity(q))}
     return asked
 
 

@@ -28,18 +28,18 @@ def test_two_numbers_are_a_target_of_a_planar_arm():
 def test_tasks_by_letters_are_those_of_truth_values():
     arm, q = cy.load("planar2r"), [0.3, 0.8]
     rows = (True, True, False, False, False, False)
-    np.testing.assert_array_equal(arm.task_jacobian(q, "tool", task="xy", axes="world"),
-                                  arm.task_jacobian(q, "tool", task=rows, axes="world"))
-    assert arm.manipulability(q, "tool", task="yx", axes="world") == pytest.approx(0.2 * np.sin(0.8))
-    assert arm.singularity([0.3, 0.0], "tool", task="xy", axes="world").rank == 1
-    np.testing.assert_array_equal(arm.task_jacobian(q, "tool", task="xyz", axes="world"),
-                                  arm.task_jacobian(q, "tool", task="position", axes="world"))
+    np.testing.assert_array_equal(arm.dexterity.task_jacobian(q, "tool", task="xy", axes="world"),
+                                  arm.dexterity.task_jacobian(q, "tool", task=rows, axes="world"))
+    assert arm.dexterity.manipulability(q, "tool", task="yx", axes="world") == pytest.approx(0.2 * np.sin(0.8))
+    assert arm.dexterity.singularity([0.3, 0.0], "tool", task="xy", axes="world").rank == 1
+    np.testing.assert_array_equal(arm.dexterity.task_jacobian(q, "tool", task="xyz", axes="world"),
+                                  arm.dexterity.task_jacobian(q, "tool", task="position", axes="world"))
 
 
 @pytest.mark.parametrize("task", ["xx", "xw", "", "posit", "pose position"])
 def test_other_words_are_told_what_a_task_is(task):
     with pytest.raises(ConventionError, match='letters of a position'):
-        cy.load("planar2r").task_jacobian([0.1, 0.2], "tool", task=task, axes="world")
+        cy.load("planar2r").dexterity.task_jacobian([0.1, 0.2], "tool", task=task, axes="world")
 
 
 def test_points_where_poses_are_asked_are_refused():

@@ -12,11 +12,11 @@ from cayley.model.joint_kinds import Revolute
 
 def engine(distance):
     """A slider-crank that its slider is to turn, so far from the dead centre [rad]."""
-    machine = cy.load("slider_crank").with_actuated("slider")
+    machine = cy.load("slider_crank").variants.with_actuated("slider")
     stretched = np.array([-np.pi / 2, np.arctan2(0.09, 0.4) + np.pi / 2, 0.1])
     if not distance:
         return machine, stretched
-    return machine, machine.close(stretched + np.array([distance, 0.0, 0.0]), fixed=["crank"]).configuration
+    return machine, machine.loops.close(stretched + np.array([distance, 0.0, 0.0]), fixed=["crank"]).configuration
 
 
 @pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-5, 1e-8, 1e-10, 0.0])
@@ -24,14 +24,14 @@ def test_beside_a_dead_centre_of_the_drives_all_functions_agree(distance):
     machine, q = engine(distance)
     rest = np.zeros(3)
     is_singular = distance < least_singular(3)
-    kind = machine.actuation_singularity(q, "crank", task=[0, 0, 0, 0, 0, 1], axes="world").kind
+    kind = machine.loops.actuation_singularity(q, "crank", task=[0, 0, 0, 0, 0, 1], axes="world").kind
     assert kind == ("direct" if is_singular else "regular")
-    both = machine.input_output(q, "crank", task=[0, 0, 0, 0, 0, 1], axes="world")
-    asked = {"actuated_motion": lambda: machine.actuated_motion(q, [1.0]),
-             "actuated_acceleration": lambda: machine.actuated_acceleration(q, [1.0], [0.0]),
-             "consistent_velocity": lambda: machine.consistent_velocity(q, [0.0, 0.0, 1.0], keep=["slider"]),
+    both = machine.loops.input_output(q, "crank", task=[0, 0, 0, 0, 0, 1], axes="world")
+    asked = {"actuated_motion": lambda: machine.loops.actuated_motion(q, [1.0]),
+             "actuated_acceleration": lambda: machine.loops.actuated_acceleration(q, [1.0], [0.0]),
+             "consistent_velocity": lambda: machine.loops.consistent_velocity(q, [0.0, 0.0, 1.0], keep=["slider"]),
              "inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
-             "minimal_dynamics": lambda: machine.minimal_dynamics("slider").inertia_matrix(q),
+             "minimal_dynamics": lambda: machine.loops.minimal_dynamics("slider").inertia_matrix(q),
              "input_output": lambda: both.motion([1.0])}
     for name, call in asked.items():
         try:
@@ -58,7 +58,7 @@ def test_a_row_that_is_rounding_of_a_sine_is_none(crank, plate, method):
     machine = cy.Mechanism(net.tree())
     folded = np.array([0.0, 0.0, np.pi])
     rest = np.zeros(3)
-    assert machine.configuration_singularity(folded).kind == "bifurcation"
+    assert machine.loops.singularity(folded).kind == "bifurcation"
     kernel = machine.forward_dynamics.using(method)
     with pytest.raises(SingularityError, match="depend on each other"):
         kernel(folded, rest, rest)

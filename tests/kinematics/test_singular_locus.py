@@ -21,7 +21,7 @@ ORTHOGONAL = [(0, 0, 0, 0), (1.0, -H, 0, 0), (2.0, H, 1.0, 0)]  # three axes, ea
 @pytest.fixture(scope="module")
 def orthogonal():
     arm = modified_arm(ORTHOGONAL, tool=translation(1.5, 0, 0))
-    return arm, arm.singular_locus("tool")
+    return arm, arm.dexterity.singular_locus("tool")
 
 
 def limited(arm, **ranges):
@@ -43,7 +43,7 @@ def test_the_circles_of_planar_arms():
     for lengths, frame, boundary in (((1.0, 0.8, 0.5), "tool", {2.3}), ((1.0, 0.8, 0.5), "link3", {1.8, 0.2}),
                                      ((1.0, 0.4, 0.3), "tool", {1.7, 0.3}), ((0.3, 1.0, 0.4), "tool", {1.7, 0.3})):
         arm = planar_arm(*lengths)
-        found = arm.singular_locus(frame, points=9)
+        found = arm.dexterity.singular_locus(frame, points=9)
         links = lengths if frame == "tool" else lengths[:2]
         expected = [abs(links[0] + np.dot(signs, links[1:])) for signs in product((1, -1), repeat=len(links) - 1)]
         np.testing.assert_allclose(sorted(curve.radius for curve in found.curves), sorted(expected), atol=1e-14)
@@ -54,7 +54,8 @@ def test_the_circles_of_planar_arms():
             for q, u in zip(curve.configurations, curve.lost, strict=True):
                 J = by_differences(arm, q, frame)
                 assert np.abs(u @ J).max() < 1e-9 and np.linalg.svd(J)[1][1] < 1e-9
-    folded = planar_arm(1.0, 1.0).singular_locus("tool").curves  # equal links: the inner circle is a point, passed
+    folded = planar_arm(1.0,
+                        1.0).dexterity.singular_locus("tool").curves  # equal links: the inner circle is a point, passed
     assert [(round(c.radius, 12), c.kind[0]) for c in folded] == [(2.0, "boundary"), (0.0, "interior")]
 
 
@@ -64,31 +65,31 @@ def test_planar_arms_as_they_come():
     turned = translation(0.3, 0.4, 0)  # a tool to the side: a link of 0.5
     rows = [(0, 0, 0, 0), (1.0, np.pi, 0.2, 0), (0.8, 0.0, 0.1, 0.3)]
     arm = modified_arm([(0, H, 0, 0.7), *rows[1:]], tool=turned)
-    found = arm.singular_locus("tool", points=5)
+    found = arm.dexterity.singular_locus("tool", points=5)
     np.testing.assert_allclose(sorted(c.radius for c in found.curves), [0.3, 0.7, 1.3, 2.3], atol=1e-9)
     for curve in found.curves:
         for q in curve.configurations:
             assert np.linalg.svd(by_differences(arm, q))[1][1] < 1e-8
-    twice = planar_arm(1.0, 0.0, 0.5).singular_locus("tool", points=5)  # joints 2 and 3 on one axis
+    twice = planar_arm(1.0, 0.0, 0.5).dexterity.singular_locus("tool", points=5)  # joints 2 and 3 on one axis
     assert [(round(c.radius, 12), c.kind[0]) for c in twice.curves] == [(1.5, "boundary"), (0.5, "boundary")]
     small = limited(planar_arm(1.0, 0.8, 0.5), joint1=(-1, 2), joint2=(-0.5, 0.5), joint3=(-1, 4))
-    kept = small.singular_locus("tool", points=13)
+    kept = small.dexterity.singular_locus("tool", points=13)
     assert [round(c.radius, 12) for c in kept.curves] == [2.3, 1.3]  # joint 2 cannot fold
     assert set(kept.curves[0].kind) == {"boundary"} and kept.curves[0].configurations[[0, -1], 0].tolist() == [-1, 2]
-    assert len(small.singular_locus("tool", points=13, limits=False).curves) == 4
+    assert len(small.dexterity.singular_locus("tool", points=13, limits=False).curves) == 4
 
 
 @pytest.mark.spec("S2-101")
 def test_slides_in_a_plane():
     """R-P: the slide at the foot of the perpendicular, a circle that is the edge of a hole. P-R-R: lines."""
     arm = limited(modified_arm([(0, 0, 0, 0), (0.3, -H, 0, 0)], "RP", tool=translation(0, 0, 0.2)), joint2=(-0.6, 0.5))
-    hole, = arm.singular_locus("tool", points=21).curves
+    hole, = arm.dexterity.singular_locus("tool", points=21).curves
     np.testing.assert_allclose(np.linalg.norm(hole.points, axis=1), 0.3, atol=1e-12)
     np.testing.assert_allclose(hole.configurations[:, 1], -0.2, atol=1e-9)
     assert set(hole.kind) == {"boundary"}
     rows = [(0, 0, 0, 0), (0, H, 0, 0), (0.5, 0, 0, 0)]
     gantry = limited(modified_arm(rows, "PRR", tool=translation(0.3, 0, 0)), joint1=(0, 1))
-    lines = gantry.singular_locus("tool", points=5)
+    lines = gantry.dexterity.singular_locus("tool", points=5)
     across = sorted((round(float(c.points[0, 0]), 9), c.kind[2]) for c in lines.curves)
     assert across == [(-0.8, "boundary"), (-0.2, "interior"), (0.2, "interior"), (0.8, "boundary")]
 
@@ -97,7 +98,7 @@ def test_slides_in_a_plane():
 def test_an_elbow_in_space():
     """Two spheres about the shoulder, stretched and folded, both boundaries; the first axis, interior."""
     arm = modified_arm(ELBOW, tool=translation(0.3, 0, 0))
-    found = arm.singular_locus("tool")
+    found = arm.dexterity.singular_locus("tool")
     seen = []
     for curve in found.curves:
         place = found.section(curve.points) - [0.0, 0.4]
@@ -152,17 +153,17 @@ def test_boundaries_of_an_orthogonal_arm_enclose_what_it_reaches(orthogonal):
 def test_more_joints_than_the_point_needs():
     """Four joints in space; and seven with a spherical shoulder, of which one is held."""
     wrist = modified_arm([*ORTHOGONAL, (0.7, H, 0.2, 0)], tool=translation(0.4, 0, 0))  # four joints: redundant
-    curves = wrist.singular_locus("tool", samples=40).curves
+    curves = wrist.dexterity.singular_locus("tool", samples=40).curves
     assert len(curves) >= 2
     for curve in curves:
         for q, u in zip(curve.configurations[::40], curve.lost[::40], strict=True):
             assert np.abs(u @ by_differences(wrist, q)).max() < 1e-8
     panda = cy.load("panda")
     with pytest.raises(UnsupportedError, match="held="):
-        panda.singular_locus("panda_link7")
-    found = panda.singular_locus("panda_link7", held=["panda_joint3"], samples=60)
+        panda.dexterity.singular_locus("panda_link7")
+    found = panda.dexterity.singular_locus("panda_link7", held=["panda_joint3"], samples=60)
     assert found.curves and all(not curve.configurations[:, 2].any() for curve in found.curves)
-    farthest = panda.workspace("panda_link7", samples=2000, center=(0, 0, 0.333)).farthest
+    farthest = panda.pictures.workspace("panda_link7", samples=2000, center=(0, 0, 0.333)).farthest
     about = [np.linalg.norm(piece - [0, 0, 0.333], axis=1) for piece in found.pieces("boundary")]
     np.testing.assert_allclose(np.concatenate(about), farthest, rtol=1e-6)
 
@@ -170,26 +171,26 @@ def test_more_joints_than_the_point_needs():
 @pytest.mark.spec("S2-101")
 def test_what_has_no_singular_curves_is_refused_by_name():
     with pytest.raises(ModelError, match="'joint2' of arm slides without an end"):
-        modified_arm([(0, 0, 0, 0), (0.3, -H, 0, 0)], "RP").singular_locus("tool")
+        modified_arm([(0, 0, 0, 0), (0.3, -H, 0, 0)], "RP").dexterity.singular_locus("tool")
     with pytest.raises(UnsupportedError, match="1 of the joints of arm move 'tool'"):
-        planar_arm(1.0).singular_locus("tool")
+        planar_arm(1.0).dexterity.singular_locus("tool")
     with pytest.raises(UnsupportedError, match="2 of the joints of arm move 'tool': it stays on a surface"):
-        modified_arm([(0, 0, 0, 0), (0.2, H, 0.1, 0)], tool=translation(0.3, 0, 0)).singular_locus("tool")
+        modified_arm([(0, 0, 0, 0), (0.2, H, 0.1, 0)], tool=translation(0.3, 0, 0)).dexterity.singular_locus("tool")
     with pytest.raises(UnsupportedError, match="loop 'pin'"):
-        cy.load("four_bar").singular_locus("coupler")
+        cy.load("four_bar").dexterity.singular_locus("coupler")
     ball = Mechanism.of("ball", [Body("base"), Body("link")], [Joint("ball", "base", "link", Spherical())])
     with pytest.raises(UnsupportedError, match="'ball'"):
-        ball.singular_locus("link")
+        ball.dexterity.singular_locus("link")
     with pytest.raises(SignatureError, match="points 2 or more"):
-        planar_arm(1.0, 0.5).singular_locus("tool", points=1)
+        planar_arm(1.0, 0.5).dexterity.singular_locus("tool", points=1)
     with pytest.raises(CayleyError, match="shoulder"):
-        planar_arm(1.0, 0.5).singular_locus("tool", held=["shoulder"])
+        planar_arm(1.0, 0.5).dexterity.singular_locus("tool", held=["shoulder"])
     with pytest.raises(UnsupportedError, match="2\\^n"):
-        planar_arm(*np.full(14, 0.1)).singular_locus("tool")
+        planar_arm(*np.full(14, 0.1)).dexterity.singular_locus("tool")
 
 
 def test_the_picture_has_both_kinds(orthogonal):
-    for found in (orthogonal[1], planar_arm(1.0, 0.8, 0.5).singular_locus("tool")):
+    for found in (orthogonal[1], planar_arm(1.0, 0.8, 0.5).dexterity.singular_locus("tool")):
         ax = draw_singular_locus(found)
         words = [text.get_text() for text in ax.get_legend().get_texts()]
         assert sorted(words) == ["singular, boundary", "singular, interior"]

@@ -19,8 +19,8 @@ def test_a_batch_of_no_machine_has_no_postures():
     assert DELTA.direct_position(np.zeros((0, 3))).shape == (0, 2, 3)
     assert STEWART.direct_position(np.zeros((0, 6)), guess=np.eye(4)).pose.shape == (0, 4, 4)
     bar = cy.load("four_bar")
-    assert bar.close(np.zeros((0, 3))).configuration.shape == (0, 3)
-    assert bar.close(np.zeros((2, 0, 3))).residual.shape == (2, 0)
+    assert bar.loops.close(np.zeros((0, 3))).configuration.shape == (0, 3)
+    assert bar.loops.close(np.zeros((2, 0, 3))).residual.shape == (2, 0)
     system = cy.load("planar2r").system()
     none = {"q": np.zeros((0, 2)), "qd": np.zeros((0, 2))}
     assert system.rollout()(none, step=1e-3, steps=3, inputs={"tau": np.zeros(2)}).end["q"].shape == (0, 2)

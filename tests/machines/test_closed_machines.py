@@ -33,8 +33,8 @@ def driven(arm, values, steps=10):
     fixed[np.arange(len(places)), [arm.v_slices[arm.joint_number(name)].start for name in arm.actuated_joints]] = 1.0
     for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
         for _ in range(6):
-            off = np.concatenate([arm.constraint_residual(q), q[places] - share * np.asarray(values)])
-            step = np.linalg.lstsq(np.concatenate([arm.constraint_jacobian(q), fixed]), -off, rcond=None)[0]
+            off = np.concatenate([arm.loops.residual(q), q[places] - share * np.asarray(values)])
+            step = np.linalg.lstsq(np.concatenate([arm.loops.jacobian(q), fixed]), -off, rcond=None)[0]
             q = arm.integrate(q, step)
     assert abs(off).max() < 1e-12
     return q
@@ -49,12 +49,12 @@ def near(found, wanted):
 def test_a_machine_is_closed_and_regular_at_zero_and_its_driven_joints_move_it(machines, name):
     arm = machines[name]
     q = arm.neutral
-    assert np.abs(arm.constraint_residual(q)).max() < 2e-15
-    assert arm.mobility == MOBILITY[name] and str(arm.actuation).startswith("fully actuated")
-    assert arm.configuration_singularity(q).kind == "regular"
+    assert np.abs(arm.loops.residual(q)).max() < 2e-15
+    assert arm.loops.mobility == MOBILITY[name] and str(arm.loops.actuation).startswith("fully actuated")
+    assert arm.loops.singularity(q).kind == "regular"
     assert (arm.lower <= q).all() and (q <= arm.upper).all()
     free = [k for k in range(arm.nv) if k not in [arm.v_slices[arm.joint_number(j)].start for j in arm.actuated_joints]]
-    A = arm.constraint_jacobian(q)[list(arm.constraint_structure.leading)]
+    A = arm.loops.jacobian(q)[list(arm.loops.structure.leading)]
     assert np.linalg.cond(A[:, free]) < 1e3  # where the motors stand still, so does the machine
 
 
@@ -66,7 +66,7 @@ def test_the_driven_joints_reach_their_limits_on_the_branch(machines, name):
     high = np.where(np.isfinite(arm.upper[places]), arm.upper[places], 1.0)
     for ends in (low, high):
         q = driven(arm, ends, steps=20)
-        assert arm.configuration_singularity(q).kind == "regular"
+        assert arm.loops.singularity(q).kind == "regular"
 
 
 # Closed forms of the families
@@ -178,8 +178,8 @@ def test_a_machine_falls_with_its_energy_and_its_loops_kept(machines, name):
     q, qd = run.end["q"], run.end["qd"]
     energy = arm.kinetic_energy(q, qd) + arm.potential_energy(q) - arm.potential_energy(arm.neutral)
     moved = arm.kinetic_energy(q, qd)
-    assert np.abs(arm.constraint_residual(q)).max() < 1e-12
-    assert np.abs(arm.constraint_jacobian(q) @ qd).max() < 1e-10 * (1 + np.abs(qd).max())
+    assert np.abs(arm.loops.residual(q)).max() < 1e-12
+    assert np.abs(arm.loops.jacobian(q) @ qd).max() < 1e-10 * (1 + np.abs(qd).max())
     if name == "five_bar":
         assert moved < 1e-20  # it lies in a horizontal plane
     else:
@@ -205,7 +205,7 @@ def test_urdf_keeps_mimic_joints_and_refuses_loops_by_name(machines, tmp_path):
     text = (tmp_path / "gripper.urdf").read_text()
     assert "<!-- not in URDF: the loop 'left pin' -->" in text
     again = cy.load(tmp_path / "gripper.urdf")
-    assert again.loops == () and len(again.mimic_joints) == 1
+    assert again.loops == () and len(again.tree.mimic_joints) == 1
     assert [joint.mimic for joint in again.joints if joint.motion.nv] == [joint.mimic for joint in arm.joints]
 
 
@@ -214,5 +214,5 @@ def test_a_machine_is_saved_and_loaded_again(machines, name, tmp_path):
     arm = machines[name]
     arm.save(tmp_path / "machine.toml")
     again = cy.load(tmp_path / "machine.toml")
-    assert again.loops == arm.loops and again.constraints == arm.constraints
+    assert again.loops == arm.loops and again.tree.constraints == arm.constraints
     assert again.actuated_joints == arm.actuated_joints

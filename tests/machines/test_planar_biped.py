@@ -504,7 +504,7 @@ def test_the_biped_of_the_catalogue_is_the_same_walker(tmp_path):
     again = cy.load(str(tmp_path / "walker.toml"))
     q, qd = standing(UNEQUAL, np.array([0.1, *LEGS]), np.array([0.4, *SWINGING]))
     q[0] += 0.1
-    assert again.mobility == 5
+    assert again.loops.mobility == 5
     np.testing.assert_array_equal(again.forward_dynamics(T @ q, T @ qd, np.zeros(7)),
                                   ours.forward_dynamics(T @ q, T @ qd, np.zeros(7)))
 

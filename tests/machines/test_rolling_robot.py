@@ -20,7 +20,7 @@ def arm():
 
 def state(arm, psi, u, heading=0.9):
     q = np.array([0.2, -0.4, heading, 0.3, 0.1, psi, 0.2])
-    return q, arm.actuated_motion(q, u)
+    return q, arm.loops.actuated_motion(q, u)
 
 
 @pytest.mark.spec("S2-73")
@@ -116,7 +116,8 @@ def test_the_posture_in_time(arm):
     forces = np.zeros(7)
     forces[[3, 4]] = tau
     q = np.array([0.3, -0.2, 0.4, 0.0, 0.0, PSI, 0.0])
-    as_mechanism = arm.system().rollout(method="rk4")({"q": q, "qd": arm.actuated_motion(q, U)}, step=1e-3, steps=1000,
+    as_mechanism = arm.system().rollout(method="rk4")({"q": q, "qd": arm.loops.actuated_motion(q, U)}, step=1e-3,
+                                                      steps=1000,
                                                       inputs={"tau": forces})
     end = driven.end
     np.testing.assert_allclose([*end["c"], end["heading"], end["psi"], end["theta3"]],
@@ -159,7 +160,7 @@ def test_one_motor_and_a_steered_wheel(arm):
         np.testing.assert_allclose(ROBOT.motion(u)[2], speed, rtol=1e-12)
         np.testing.assert_allclose(ROBOT.castor_rates(psi, u)[1], psid, rtol=1e-10, atol=1e-10)
         q, qd = state(arm, psi, u)
-        np.testing.assert_allclose(arm.constraint_rates(q, qd), 0.0, atol=1e-12)
+        np.testing.assert_allclose(arm.loops.rates(q, qd), 0.0, atol=1e-12)
         np.testing.assert_allclose(qd[5], psid, rtol=1e-9, atol=1e-10)
     assert np.abs(ROBOT.steered(1.0, np.arcsin(-0.08 / 0.42), 0.0)).max() > 1e12  # it would have to stand still
 

@@ -70,7 +70,7 @@ def test_loads_and_friction_of_a_cart_that_speeds_up():
     assert found.contacts == ("left tyre", "right tyre", "castor tyre") and np.isnan(found.needed[0, :2]).all()
     drive = (1.2 - wheel * spin) / 0.1
     assert found.least[0] >= drive / found.loads[0, 1] * (1 - 1e-9)
-    np.testing.assert_allclose(arm.needed_friction(q, qd, tau)[2], found.needed[0, 2], rtol=1e-12)
+    np.testing.assert_allclose(arm.loops.needed_friction(q, qd, tau)[2], found.needed[0, 2], rtol=1e-12)
 
 
 @pytest.mark.spec("S2-75")
@@ -79,11 +79,11 @@ def test_forces_that_wheels_share_are_shared_in_the_best_way():
     q = np.array([0.3, 0.1, 0.4, 0.0, 0.0, 0.3, 0.0])
     rng = np.random.default_rng(0)
     for _ in range(4):
-        qd = arm.consistent_velocity(q, np.array([1.5, 0.0, 2.0, *rng.normal(size=4)]))
+        qd = arm.loops.consistent_velocity(q, np.array([1.5, 0.0, 2.0, *rng.normal(size=4)]))
         tau = np.array([0.0, 0.0, 0.0, *rng.normal(size=2), 0.0, 0.0])
         found = slip_check(arm.tree, [0.0], q[None], qd[None], tau[None], friction=0.5)
-        A, M = arm.constraint_jacobian(q), arm.spanning_tree().inertia_matrix(q)
-        done = M @ arm.forward_dynamics(q, qd, tau) + arm.spanning_tree().bias_forces(q, qd) - tau
+        A, M = arm.loops.jacobian(q), arm.variants.spanning_tree().inertia_matrix(q)
+        done = M @ arm.forward_dynamics(q, qd, tau) + arm.variants.spanning_tree().bias_forces(q, qd) - tau
         own = np.linalg.lstsq(A.T, done, rcond=1e-10)[0]  # slip and side slip of left, right, castor
         free = np.array([0.0, 1.0, 0.0, -1.0, 0.0, 0.0])
         assert np.abs(A.T @ free).max() < 1e-12
@@ -115,30 +115,30 @@ def test_a_run_says_when_and_which_wheel_slips_or_leaves_the_ground():
         return np.array([0.0, 0.0, 0.0, 4.0 * t, 4.0 * t, 0.0, 0.0])
 
     run = arm.simulate(np.zeros(7), np.zeros(7), controller=harder, times=np.linspace(0, 1.0, 41), progress=False)
-    found = arm.slip_check(run, friction=0.25)
+    found = arm.loops.slip_check(run, friction=0.25)
     assert found.slips and {"right tyre"} <= set(found.where) <= {"left tyre", "right tyre"}
     before = found.t < found.when
     assert (found.least[before] <= 0.25).all() and found.least[~before][0] > 0.25
     assert str(found).startswith("'") and f"would slip at t = {found.when:g} s" in str(found)
-    assert not arm.slip_check(run, friction=9.0).slips
+    assert not arm.loops.slip_check(run, friction=9.0).slips
     back = straight(arm, -30.0)  # so hard backwards that the wheel behind is lifted
     lifted = slip_check(arm.tree, [0.0], *[each[None] for each in back[:3]], friction=5.0)
     assert np.isinf(lifted.least[0]) and lifted.where == ("castor tyre",) and lifted.loads[0, 2] < 0
     assert str(lifted) == "'castor tyre' would leave the ground at t = 0 s"
-    assert np.isinf(arm.needed_friction(*back[:3])[2])
+    assert np.isinf(arm.loops.needed_friction(*back[:3])[2])
 
 
 def test_what_does_not_stand_on_its_wheels_is_named():
     state = np.zeros((1, 7))
     with pytest.raises(ModelError, match=r"'left tyre' of cart is 0.12 m above the ground, and its radius 0.1 m"):
         slip_check(cart(0.12).tree, [0.0], state, state, state, 0.5)
-    two = cart().without_constraints("castor tyre")
+    two = cart().variants.without_constraints("castor tyre")
     with pytest.raises(UnsupportedError, match="do not carry it alone"):
-        two.needed_friction(np.zeros(7), np.zeros(7), np.zeros(7))
+        two.loops.needed_friction(np.zeros(7), np.zeros(7), np.zeros(7))
     skate = cy.Mechanism.of("skate", [Body("ice"), Body("skate", 1.0, inertia=np.eye(3))],
                             [Joint("base", "ice", "skate", Planar())], constraints=[KnifeEdge("edge", "ice", "skate")])
     with pytest.raises(UnsupportedError, match="no disc, no ball and no wheel"):
-        _ = skate.needed_friction
+        _ = skate.loops.needed_friction
     with pytest.raises(SignatureError, match="times"):
         slip_check(cart().tree, [0.0, 1.0], state, state, state, 0.5)
     with pytest.raises(GeometryError, match="state 0 of the motion of cart is not finite"):

@@ -128,7 +128,7 @@ def test_dynamics_are_those_of_the_closed_mechanism():
         twist, forces = rng.normal(size=(2, 6)) * [[1.0], [20.0]]
         q = MACHINE.configuration(pose)
         own = np.concatenate([pose[:3, :3].T @ twist[:3], pose[:3, :3].T @ twist[3:]])
-        A = arm.constraint_jacobian(q)
+        A = arm.loops.jacobian(q)
         qd = np.concatenate([own, np.linalg.solve(A[:, 6:], -A[:, :6] @ own)])
         tau = np.zeros(arm.nv)
         tau[drives] = forces

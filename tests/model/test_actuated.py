@@ -34,8 +34,8 @@ def test_where_nothing_is_said_all_that_move_are_but_mimic_and_floating_joints()
     assert chain(Revolute(), Motion(), Revolute()).actuated_joints == ("j0", "j2")
     assert chain(Floating(), Revolute()).actuated_joints == ("j1",)
     assert "panda_finger_joint2" not in cy.load("panda_hand").actuated_joints
-    assert cy.load("panda_hand").actuation.kind == "fully actuated"
-    assert chain(Floating(), Revolute()).actuation.kind == "under-actuated"
+    assert cy.load("panda_hand").loops.actuation.kind == "fully actuated"
+    assert chain(Floating(), Revolute()).loops.actuation.kind == "under-actuated"
 
 
 def test_a_choice_is_kept_by_all_that_changes_a_mechanism():
@@ -43,10 +43,10 @@ def test_a_choice_is_kept_by_all_that_changes_a_mechanism():
     assert arm.actuated_joints == ("j1",)
     assert arm.tree.actuated_velocities == (1,)
     for changed in (arm.with_gravity([0, 0, 0]), arm.with_payload("b1", 2.0), arm.with_frame("end", "b1"),
-                    arm.with_friction("j0", viscous=1.0), arm.including("friction"), arm.spanning_tree(),
+                    arm.with_friction("j0", viscous=1.0), arm.including("friction"), arm.variants.spanning_tree(),
                     pickle.loads(pickle.dumps(arm))):
         assert changed.actuated_joints == ("j1",)
-    assert arm.with_actuated().actuated_joints == ()
+    assert arm.variants.with_actuated().actuated_joints == ()
     assert chain(Universal(), Revolute(), actuated=["j0"]).tree.actuated_velocities == (0, 1)
 
 
@@ -57,7 +57,7 @@ def test_wrong_names_are_refused(names, words):
     with pytest.raises(ModelError, match=words):
         chain(Revolute(), Motion(), actuated=names)
     with pytest.raises(ModelError, match=words):
-        chain(Revolute(), Motion()).with_actuated(*names)
+        chain(Revolute(), Motion()).variants.with_actuated(*names)
 
 
 def test_a_text_is_taken_for_one_name():
@@ -113,7 +113,7 @@ def test_urdf_refuses_what_it_cannot_say(tmp_path):
     arm = chain(Revolute(), Revolute(), actuated=["j0"])
     with pytest.raises(UnsupportedError, match="that the actuated joints are 'j0'"):
         arm.save(tmp_path / "arm.urdf")
-    arm.with_actuated("j0", "j1").save(tmp_path / "arm.urdf")
+    arm.variants.with_actuated("j0", "j1").save(tmp_path / "arm.urdf")
 
 
 # What the drives are worth
@@ -121,11 +121,11 @@ def test_urdf_refuses_what_it_cannot_say(tmp_path):
 
 def test_a_four_bar_by_one_two_and_no_drives():
     bar = cy.load("four_bar")
-    full = bar.with_actuated("crank").actuation
+    full = bar.variants.with_actuated("crank").loops.actuation
     assert (full.kind, full.rank, full.surplus, full.undriven) == ("fully actuated", 1, 0, ())
-    both = bar.with_actuated("crank", "rocker").actuation
+    both = bar.variants.with_actuated("crank", "rocker").loops.actuation
     assert (both.kind, both.surplus) == ("redundantly actuated", 1)
-    none = bar.with_actuated().actuation
+    none = bar.variants.with_actuated().loops.actuation
     assert (none.kind, none.undriven) == ("under-actuated", ("crank", "coupler", "rocker"))
     assert str(none) == "under-actuated by no joint, not driven: crank, coupler, rocker"
 
@@ -135,7 +135,7 @@ def test_drives_that_work_against_each_other_leave_the_rest_free():
     gears = chain(Revolute(X), Revolute(X), Revolute(X))
     tied = cy.Mechanism.of("gears", gears.bodies, gears.joints, actuated=["j0", "j1"],
                            constraints=[Coupling("teeth", ("j0", "j1"), (3.0, 1.0))])
-    found = tied.actuation
+    found = tied.loops.actuation
     assert (found.kind, found.actuators, found.mobility, found.rank) == ("under-actuated", 2, 2, 1)
     assert found.undriven == ("j2",)
     assert found.surplus == 1

@@ -28,10 +28,10 @@ def test_an_arm_on_a_cart_is_one_mechanism():
     first = replace(arm.joints[0], parent="chassis", placement=tool.pose @ TURNED @ arm.joints[0].placement)
     by_hand = cy.Mechanism.of("both", [*robot.bodies, *arm.bodies[1:]], [*robot.joints, first, *arm.joints[1:]],
                               frames=[frame for frame in arm.frames if frame.body != arm.bodies[0].name],
-                              constraints=robot.constraints)
+                              constraints=robot.tree.constraints)
     random = np.random.default_rng(0)
     q, tau = random.normal(size=13), random.normal(size=13)
-    qd = by_hand.consistent_velocity(q, random.normal(size=13))
+    qd = by_hand.loops.consistent_velocity(q, random.normal(size=13))
     np.testing.assert_allclose(both.pose(q, "tool"), by_hand.pose(q, "tool"), atol=1e-14)
     expected = by_hand.forward_dynamics(q, qd, tau)
     np.testing.assert_allclose(both.forward_dynamics(q, qd, tau), expected, rtol=1e-9, atol=1e-9)
@@ -46,11 +46,11 @@ def test_a_root_with_mass_is_a_body_and_loops_come_along():
                                                    *bar.bodies[1:])))
     cart = cy.load("planar2r")
     both = cart.attached(heavy, "tool")
-    assert both.mobility == cart.mobility + bar.mobility
+    assert both.loops.mobility == cart.loops.mobility + bar.loops.mobility
     total = sum(body.mass or 0.0 for body in (*cart.bodies, *heavy.bodies))
     assert sum(body.mass or 0.0 for body in both.bodies) == pytest.approx(total)
     q = np.concatenate([[0.3, 0.4], np.zeros(3)])
-    np.testing.assert_allclose(both.constraint_residual(q), 0.0, atol=1e-9)
+    np.testing.assert_allclose(both.loops.residual(q), 0.0, atol=1e-9)
 
 
 def test_names_that_are_there_already_are_refused():

@@ -62,7 +62,7 @@ def test_a_cart_of_ready_made_wheels_is_the_one_that_is_written_out(tmp_path):
     expected = written_out()
     random = np.random.default_rng(0)
     q = random.normal(size=7)
-    qd, tau = expected.actuated_motion(q, [8.0, 5.0]), random.normal(size=7)
+    qd, tau = expected.loops.actuated_motion(q, [8.0, 5.0]), random.normal(size=7)
     for made in (cart(), read, cy.load(tmp_path / "again.toml")):
         assert made.joint_names == ("base", "left", "right", "castor pivot", "castor")
         np.testing.assert_allclose(made.forward_dynamics(q, qd, tau), expected.forward_dynamics(q, qd, tau), rtol=1e-12)
@@ -83,12 +83,12 @@ def test_three_omni_wheels_go_anywhere():
     arm = cy.Mechanism.of("omni", [Body("floor"), CHASSIS], [BASE], wheels=[
         CarriedWheel(name, "chassis", (*p, 0.0), 0.1, 0.3, rollers=np.pi / 2, heading=heading)
         for name, (p, heading) in places.items()])
-    assert arm.mobility == 3
+    assert arm.loops.mobility == 3
     heading, v, w = 0.4, np.array([0.3, -0.2]), 0.7
     c, s = np.cos(heading), np.sin(heading)
     rates = [np.array([np.cos(a), np.sin(a)]) @ (v + w * np.array([-p[1], p[0]])) / 0.1 for p, a in places.values()]
     q = np.array([0.1, 0.2, heading, 0.3, 0.1, 0.2])
-    found = arm.with_actuated(*places).actuated_motion(q, rates)
+    found = arm.variants.with_actuated(*places).loops.actuated_motion(q, rates)
     np.testing.assert_allclose(found[:3], [c * v[0] - s * v[1], s * v[0] + c * v[1], w], atol=1e-13)
 
 
@@ -118,18 +118,18 @@ def test_faults_in_a_file_have_their_line(tmp_path, old, new, said):
 
 def test_sets_of_constraints_are_chosen_by_name():
     whole = cart()
-    lifted = whole.without_constraints("left tyre", "right tyre")
-    assert [each.name for each in lifted.constraints] == ["castor tyre"] and lifted.mobility == 5
-    again = lifted.with_constraints(*[wheel.parts.constraint for wheel in WHEELS[:2]])
+    lifted = whole.variants.without_constraints("left tyre", "right tyre")
+    assert [each.name for each in lifted.tree.constraints] == ["castor tyre"] and lifted.loops.mobility == 5
+    again = lifted.variants.with_constraints(*[wheel.parts.constraint for wheel in WHEELS[:2]])
     q = np.random.default_rng(1).normal(size=7)
-    qd = whole.actuated_motion(q, [1.0, 2.0])
+    qd = whole.loops.actuated_motion(q, [1.0, 2.0])
     np.testing.assert_allclose(again.forward_dynamics(q, qd, np.ones(7)), whole.forward_dynamics(q, qd, np.ones(7)),
                                rtol=1e-11)
-    small = whole.with_constraints(Wheel("left tyre", "floor", "left wheel", 0.2))
-    assert len(small.constraints) == 3 and small.constraints[0].radius == 0.2
+    small = whole.variants.with_constraints(Wheel("left tyre", "floor", "left wheel", 0.2))
+    assert len(small.tree.constraints) == 3 and small.tree.constraints[0].radius == 0.2
     bar = cy.load("four_bar")
-    assert bar.without_constraints(bar.loops[0].name).mobility == 3
+    assert bar.variants.without_constraints(bar.loops[0].name).loops.mobility == 3
     with pytest.raises(ModelError, match="did you mean 'left tyre'"):
-        whole.without_constraints("left tire")
+        whole.variants.without_constraints("left tire")
     with pytest.raises(ModelError, match="same name"):
-        whole.with_constraints(Wheel("a", "floor", "left wheel", 0.2), Wheel("a", "floor", "left wheel", 0.3))
+        whole.variants.with_constraints(Wheel("a", "floor", "left wheel", 0.2), Wheel("a", "floor", "left wheel", 0.3))

@@ -160,7 +160,7 @@ def test_reach_is_the_data_sheets(name, reach, wrist):
 def test_named_configurations_are_within_the_limits():
     for name in ("ur3e", "ur5e", "ur10e", "ur16e", "kinova_gen3", "sawyer", "kuka_kr6_r900", "abb_irb120"):
         arm = cy.load(name)
-        arm.check_configuration(arm.configurations["home"])
+        arm.configurations.check(arm.configurations["home"])
 
 
 def test_kinematics_of_an_arm_without_masses_and_nothing_else():

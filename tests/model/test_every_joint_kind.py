@@ -216,9 +216,9 @@ def test_a_plain_class_with_an_axis_is_right_about_every_axis():
 def test_kinematics(word):
     tree, ((q, v, vd), _) = arm(word), state(word)
     product = np.eye(4)
-    for joint, own in zip(tree.joints, tree.q_slices, strict=True):
+    for joint, own in zip(tree.joints, tree.tree.q_slices, strict=True):
         product = product @ joint.placement @ placed(*joint.motion.pose(q[own]))
-    pose = product @ tree.frame("tool").pose
+    pose = product @ tree.tree.frame("tool").pose
 
     def path(x):
         return frame_pose(tree, x, "tool").matrix
@@ -324,7 +324,7 @@ def test_derivatives(word):
 def test_base_parameters(word):
     """As many as movements tell apart, and they give the forces."""
     tree, ((q, v, vd), _) = arm(word), state(word)
-    model = tree.linear_model()
+    model = tree.identification.linear_model()
     base = base_parameters(model)
     random = np.random.default_rng(2)
     count = 30
@@ -450,6 +450,6 @@ def test_a_limited_slide_along_a_curve_stops_and_is_sampled():
                            [Joint("rail", "base", "cart", bent, limits=Limits((-0.5,), (0.8,)))])
     found = tree.simulate([0.7], [0.0], until=3.0, limits="elastic", rtol=1e-9, progress=False)
     assert found.q.min() > -0.5 - 1e-6 and found.q.max() < 0.8
-    drawn = tree.workspace("cart", samples=500)
+    drawn = tree.pictures.workspace("cart", samples=500)
     assert drawn.farthest < np.hypot(0.8, 0.32) + 1e-6
-    assert tree.mobility == 1
+    assert tree.loops.mobility == 1

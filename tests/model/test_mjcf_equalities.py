@@ -74,8 +74,8 @@ def test_residuals_and_jacobians_are_mujocos_at_any_configuration(made):
                 theirs[1] += 0.5 * theirs[0]
                 J[1] += 0.5 * J[0]
             for one in (arm, again):
-                np.testing.assert_allclose(one.constraint_residual(q), sign * theirs, atol=1e-12)
-                np.testing.assert_allclose(one.constraint_jacobian(q), sign * J, atol=1e-12)
+                np.testing.assert_allclose(one.loops.residual(q), sign * theirs, atol=1e-12)
+                np.testing.assert_allclose(one.loops.jacobian(q), sign * J, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [Motion(), Revolute((0.0, 0.6, 0.8)), Spherical()])
@@ -120,10 +120,10 @@ def test_a_closed_machine_moves_in_mujoco_as_it_does_here(name):
     model = mujoco.MjModel.from_xml_string(text)
     theirs, J = equalities(model, arm.neutral)
     assert np.abs(theirs).max() < 2e-15 and (model.nq, model.nv) == (arm.nq, arm.nv)
-    free = null_space(arm.constraint_jacobian(arm.neutral), rcond=1e-9)
+    free = null_space(arm.loops.jacobian(arm.neutral), rcond=1e-9)
     assert subspace_angles(null_space(J, rcond=1e-9), free).max() < 1e-9
     back = cy.Mechanism(load_mjcf(text))
-    assert back.mobility == arm.mobility and back.actuated_joints == arm.actuated_joints
+    assert back.loops.mobility == arm.loops.mobility and back.actuated_joints == arm.actuated_joints
     np.testing.assert_allclose(back.pose(arm.neutral, "tool"), arm.pose(arm.neutral, "tool"), atol=1e-14)
 
 
@@ -154,9 +154,9 @@ def test_equalities_of_joints_and_fixed_tendons_are_read(equality, more):
     for q in np.random.default_rng(3).normal(size=(4, 3)):
         theirs, J = equalities(model, q)
         order = np.argsort(theirs)
-        ours = arm.constraint_residual(q)
+        ours = arm.loops.residual(q)
         np.testing.assert_allclose(np.sort(ours), theirs[order], atol=1e-12)
-        np.testing.assert_allclose(arm.constraint_jacobian(q)[np.argsort(ours)], J[order], atol=1e-12)
+        np.testing.assert_allclose(arm.loops.jacobian(q)[np.argsort(ours)], J[order], atol=1e-12)
 
 
 def test_a_weld_without_torques_lets_its_bodies_turn():

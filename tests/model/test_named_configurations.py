@@ -30,8 +30,8 @@ def test_the_catalogue_has_them():
     for name in catalogue_names():
         robot = cy.load(name)
         for q in robot.configurations.values():
-            robot.check_configuration(q)
-            np.testing.assert_allclose(robot.constraint_residual(q), 0.0, atol=1e-9)
+            robot.configurations.check(q)
+            np.testing.assert_allclose(robot.loops.residual(q), 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["panda.urdf", "xarm7.urdf", "go2.urdf", "talos_reduced.urdf"])
@@ -47,7 +47,7 @@ def test_srdf_beside_urdf_gives_what_pinocchio_reads(name):
     assert set(robot.configurations) == set(theirs)
     for key, q in theirs.items():
         ours = robot.configurations[key]
-        for joint, place in zip(robot.joints, robot.q_slices, strict=True):
+        for joint, place in zip(robot.joints, robot.tree.q_slices, strict=True):
             if not joint.motion.nq or joint.mimic is not None:
                 continue
             own = model.joints[model.getJointId(joint.name)]
@@ -80,7 +80,7 @@ def test_keyframes_of_mjcf(tmp_path):
 
 
 def test_toml_keeps_them_to_the_last_bit():
-    tree = cy.load("panda_hand").with_configuration("a name", {"panda_joint4": -1 / 3}).tree
+    tree = cy.load("panda_hand").variants.with_configuration("a name", {"panda_joint4": -1 / 3}).tree
     back = cy.Mechanism(load_toml(dump_toml(tree)))
     assert list(back.configurations) == ["ready", "a name"]
     for key, q in cy.Mechanism(tree).configurations.items():
@@ -105,9 +105,9 @@ def test_unknown_names_and_wrong_values_are_refused():
     assert arm.configurations.get("home") is None
     for wrong in ([0.0] * 6, {"panda_joint1": [1.0, 2.0]}, {"panda_joint9": 1.0}, {"panda_joint1": "a"}):
         with pytest.raises(ModelError):
-            arm.with_configuration("home", wrong)
+            arm.variants.with_configuration("home", wrong)
     with pytest.raises(ValueError, match="not finite"):
-        arm.with_configuration("home", [np.nan] * 7)
+        arm.variants.with_configuration("home", [np.nan] * 7)
 
 
 def test_a_floating_base_and_mimic_joints_have_their_places():
@@ -115,28 +115,28 @@ def test_a_floating_base_and_mimic_joints_have_their_places():
     q = robot.configurations["ready"]
     assert q.shape == (16,)
     np.testing.assert_array_equal(q[:7], [0, 0, 0, 1, 0, 0, 0])
-    hand = cy.load("panda_hand").with_configuration("open", {"panda_finger_joint1": 0.03})
+    hand = cy.load("panda_hand").variants.with_configuration("open", {"panda_finger_joint1": 0.03})
     np.testing.assert_array_equal(hand.configurations["open"][7:], [0.03, 0.03])
 
 
 @pytest.mark.parametrize("name", catalogue_names())
 def test_the_neutral_one_within_limits_can_be_taken(name):
     robot = cy.load(name)
-    q = robot.neutral_within_limits
-    robot.check_configuration(q)
-    np.testing.assert_allclose(robot.constraint_residual(q), 0.0, atol=1e-9)
+    q = robot.configurations.neutral_within_limits
+    robot.configurations.check(q)
+    np.testing.assert_allclose(robot.loops.residual(q), 0.0, atol=1e-9)
     if (robot.neutral >= robot.lower).all() and (robot.neutral <= robot.upper).all():
         np.testing.assert_allclose(q, robot.neutral, atol=1e-9)
 
 
 def test_one_sided_limits_and_none_that_closes():
     arm = cy.Mechanism.of("arm", [Body("a"), Body("b")], [Joint("j", "a", "b", Revolute(), limits=Limits((1.0,)))])
-    assert arm.neutral_within_limits.tolist() == [1.0] and arm.neutral.tolist() == [0.0]
+    assert arm.configurations.neutral_within_limits.tolist() == [1.0] and arm.neutral.tolist() == [0.0]
     bar = cy.load("four_bar")
-    stuck = bar.with_joints(replace(bar.joints[0], limits=Limits((1.0,), (1.1,))),
+    stuck = bar.variants.with_joints(replace(bar.joints[0], limits=Limits((1.0,), (1.1,))),
                             replace(bar.joints[2], limits=Limits((-1.1,), (-1.0,))))
     with pytest.raises(UnreachableError, match="no configuration within the limits of four_bar"):
-        _ = stuck.neutral_within_limits
+        _ = stuck.configurations.neutral_within_limits
 
 
 def test_a_file_has_the_coordinates_of_the_joints_that_are_left(tmp_path):

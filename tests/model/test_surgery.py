@@ -60,14 +60,14 @@ def test_a_locked_arm_is_the_reduced_model_of_pinocchio(names, floating):
     own = state(held, seed=1)
     data = less.createData()
     pin.framesForwardKinematics(less, data, there(less, held, own[0])[0])
-    for made in (held, held.reduced()):
+    for made in (held, held.variants.reduced()):
         assert made.nv == less.nv and not set(names) & set(made.joint_names)
         poses = body_poses(made.tree, own[0])
-        hand = made.frame("panda_hand")
-        np.testing.assert_allclose(poses[made.body_number(hand.body)].matrix @ hand.pose,
+        hand = made.tree.frame("panda_hand")
+        np.testing.assert_allclose(poses[made.tree.body_number(hand.body)].matrix @ hand.pose,
                                    data.oMf[less.getFrameId("panda_hand")].homogeneous, atol=1e-12)
     np.testing.assert_allclose(made.inverse_dynamics(*own), forces(less, made, *own), rtol=1e-10, atol=1e-10)
-    freed = held.freed(names)
+    freed = held.variants.freed(names)
     assert freed.joint_names == arm.joint_names and freed.actuated_joints == arm.actuated_joints
     for one, other in zip(freed.joints, arm.joints, strict=True):
         np.testing.assert_array_equal(one.placement, other.placement)
@@ -80,7 +80,7 @@ def test_locking_is_said_in_three_ways():
     by_q, by_value = arm.locked("panda_joint4", q), arm.locked({"panda_joint4": q[3]})
     np.testing.assert_array_equal(by_q.joints[3].placement, by_value.joints[3].placement)
     assert by_q.configurations["ready"].tolist() == np.delete(q, 3).tolist()
-    np.testing.assert_array_equal(by_q.freed("panda_joint4").configurations["ready"], q)
+    np.testing.assert_array_equal(by_q.variants.freed("panda_joint4").configurations["ready"], q)
     with pytest.raises(ModelError, match="'panda_joint4' of panda is at 0 in the configuration: beyond its limits"):
         arm.locked("panda_joint4")
     with pytest.raises(ModelError, match="give one of these"):
@@ -97,42 +97,42 @@ def test_locking_is_said_in_three_ways():
 def test_what_was_not_locked_is_not_freed():
     arm = cy.load("panda_hand")
     with pytest.raises(ModelError, match="'panda_joint1' of panda_hand is not locked: it moves"):
-        arm.freed("panda_joint1")
+        arm.variants.freed("panda_joint1")
     with pytest.raises(ModelError, match="is not locked: it mimics 'panda_finger_joint1'"):
-        arm.freed("panda_finger_joint2")
+        arm.variants.freed("panda_finger_joint2")
     fixed = next(joint.name for joint in arm.joints if not joint.motion.nv)
     with pytest.raises(ModelError, match=r"was not locked: say what it is to be, `with_joint"):
-        arm.freed(fixed)
+        arm.variants.freed(fixed)
 
 
 def test_mimic_joints_are_locked_and_freed_with_the_joint_that_they_follow():
     hand = cy.load("panda_hand")
     shut = hand.locked({"panda_finger_joint1": 0.02})
-    assert shut.nv == 7 and not shut.mimic_joints and shut.actuated_joints == hand.actuated_joints[:-1]
+    assert shut.nv == 7 and not shut.tree.mimic_joints and shut.actuated_joints == hand.actuated_joints[:-1]
     for finger in ("panda_leftfinger", "panda_rightfinger"):
-        q = hand.with_mimic_joints([*np.zeros(7), 0.02, 0.0])
+        q = hand.configurations.with_mimic_joints([*np.zeros(7), 0.02, 0.0])
         np.testing.assert_allclose(shut.pose(np.zeros(7), finger), hand.pose(q, finger), atol=1e-15)
-    assert shut.freed("panda_finger_joint1").mimic_joints == hand.mimic_joints
+    assert shut.variants.freed("panda_finger_joint1").tree.mimic_joints == hand.tree.mimic_joints
     with pytest.raises(ModelError, match="mimics 'panda_finger_joint1': lock that one"):
         hand.locked({"panda_finger_joint2": 0.02})
     with pytest.raises(ModelError, match=r"locked at 0\.01: it mimics 'panda_finger_joint1', which takes it to 0\.02"):
         hand.locked({"panda_finger_joint1": 0.02, "panda_finger_joint2": 0.01})
     with pytest.raises(ModelError, match="mimics 'panda_finger_joint1', which is locked: free that one"):
-        shut.freed("panda_finger_joint2")
+        shut.variants.freed("panda_finger_joint2")
 
 
 def test_loops_stay_closed_when_joints_are_locked():
     bar = cy.load("four_bar")
-    q = bar.close([0.4, 0.0, 0.0], fixed=["crank"]).configuration
+    q = bar.loops.close([0.4, 0.0, 0.0], fixed=["crank"]).configuration
     still = bar.locked("crank", q)
-    assert (still.nv, still.mobility) == (2, 0)
-    np.testing.assert_allclose(still.constraint_residual(q[1:]), 0.0, atol=1e-9)
+    assert (still.nv, still.loops.mobility) == (2, 0)
+    np.testing.assert_allclose(still.loops.residual(q[1:]), 0.0, atol=1e-9)
     five = cy.load("five_bar")
     held = five.locked(five.actuated_joints[0], five.neutral)
-    assert held.mobility == five.mobility - 1 and held.actuated_joints == five.actuated_joints[1:]
+    assert held.loops.mobility == five.loops.mobility - 1 and held.actuated_joints == five.actuated_joints[1:]
     q0, tau = held.neutral, np.array([0.3 if name in held.actuated_joints else 0.0 for name in held.joint_names])
     found = held.forward_dynamics(q0, np.zeros(held.nv), tau)
-    whole = five.with_constraints(Coupling("brake", (five.actuated_joints[0],), (1.0,)))
+    whole = five.variants.with_constraints(Coupling("brake", (five.actuated_joints[0],), (1.0,)))
     expected = whole.forward_dynamics(five.neutral, np.zeros(five.nv), np.insert(
         tau, five.joint_names.index(five.actuated_joints[0]), 0.0))
     np.testing.assert_allclose(found, np.delete(expected, five.joint_names.index(five.actuated_joints[0])), atol=1e-9)
@@ -140,13 +140,13 @@ def test_loops_stay_closed_when_joints_are_locked():
 
 def geared():
     gears = Coupling("gears", ("joint1", "joint2"), (1.0, 2.0))
-    return cy.load("planar2r").with_constraints(gears)
+    return cy.load("planar2r").variants.with_constraints(gears)
 
 
 def test_what_ties_a_locked_joint_is_named():
     with pytest.raises(ModelError, match=r"'joint1' of planar2r cannot be locked: .*without_constraints\('gears'\)"):
         geared().locked("joint1")
-    driven = cy.load("planar2r").with_constraints(PrescribedMotion("drive", "joint1", "0.3*t"))
+    driven = cy.load("planar2r").variants.with_constraints(PrescribedMotion("drive", "joint1", "0.3*t"))
     with pytest.raises(ModelError, match=r"cannot be locked: .*without_constraints\('drive'\)"):
         driven.locked("joint1")
     assert driven.locked("joint2").nv == 1
@@ -155,7 +155,7 @@ def test_what_ties_a_locked_joint_is_named():
         soft.including("elastic drives").locked("joint1")
     with pytest.raises(ModelError, match="has a motor"):
         soft.including("elastic drives").locked("joint1 motor")
-    assert soft.locked("joint1").freed("joint1").including("elastic drives").nv == 3
+    assert soft.locked("joint1").variants.freed("joint1").including("elastic drives").nv == 3
     assert soft.including("elastic drives").locked("joint2").joint_names == ("joint1", "joint1 motor")
     heavy = cy.load("planar2r").with_drive("joint1", mass=1.0, inertia=1e-3)
     with pytest.raises(ModelError, match="rotor of joint 'joint1' of planar2r is a body, which would be lost"):
@@ -178,7 +178,7 @@ def test_a_floating_base_is_locked_at_a_pose():
 @pytest.mark.filterwarnings("ignore::cayley.errors.ModelWarning")
 def test_bodies_that_move_as_one_are_one_and_nothing_else_changes(name):
     arm = cy.Mechanism(cy.load(PATHS[name], missing_mass=0.0).tree.spanning_tree())
-    one = arm.reduced()
+    one = arm.variants.reduced()
     assert len(one.bodies) == len(one.joint_names) + 1 and one.joint_names == arm.joint_names
     own = state(arm)
     np.testing.assert_allclose(one.inverse_dynamics(*own), arm.inverse_dynamics(*own), rtol=1e-9, atol=1e-9)
@@ -193,12 +193,12 @@ def test_bodies_that_move_as_one_are_one_and_nothing_else_changes(name):
 @pytest.mark.parametrize("name", ["four_bar", "two_wheel_robot"])
 def test_constraints_are_the_same_after_bodies_are_made_one(name):
     machine = cy.load(name)
-    loaded = machine.with_payload("tool" if "tool" in machine.frame_names else machine.body_names[-1], 0.5,
+    loaded = machine.with_payload("tool" if "tool" in machine.frame_names else machine.tree.body_names[-1], 0.5,
                                   center=[0.01, 0.02, 0.03])
-    one = loaded.reduced()
-    assert one.mobility == machine.mobility and one.actuated_joints == machine.actuated_joints
+    one = loaded.variants.reduced()
+    assert one.loops.mobility == machine.loops.mobility and one.actuated_joints == machine.actuated_joints
     q = machine.random_configuration(seed=4)
-    qd = machine.consistent_velocity(q, np.random.default_rng(1).normal(size=machine.nv))
+    qd = machine.loops.consistent_velocity(q, np.random.default_rng(1).normal(size=machine.nv))
     tau = np.random.default_rng(2).normal(size=machine.nv)
     expected = loaded.forward_dynamics(q, qd, tau)
     np.testing.assert_allclose(one.forward_dynamics(q, qd, tau), expected, atol=1e-7 * np.abs(expected).max())
@@ -209,14 +209,15 @@ def test_rotors_on_other_bodies_and_motors_come_along():
     arm = arm.with_drive("joint3", mass=0.5, inertia=1e-3, gear=20.0, carrier="link1", place=TURNED).with_drive(
         "joint2", stiffness=500.0, inertia=1e-3, gear=10.0)
     locked = arm.locked({"joint2": 0.4})
-    one = locked.reduced()
-    assert one.joints[-1].rotor.carrier == "link1" and one.body_names == ("base", "link1", "link3")
+    one = locked.variants.reduced()
+    assert one.joints[-1].rotor.carrier == "link1" and one.tree.body_names == ("base", "link1", "link3")
     whole = locked.including("geared drives")
     small = one.including("geared drives")
     own = state(whole, seed=5)
     np.testing.assert_allclose(small.kinetic_energy(*own[:2]), whole.kinetic_energy(*own[:2]), rtol=1e-12)
     soft = arm.including("elastic drives")
-    assert soft.reduced().joint_names == soft.joint_names and soft.reduced().included == soft.included
+    again = soft.variants.reduced()
+    assert again.joint_names == soft.joint_names and again.tree.included == soft.tree.included
 
 
 # Parts
@@ -225,7 +226,7 @@ def test_rotors_on_other_bodies_and_motors_come_along():
 def test_a_part_moves_as_it_does_in_the_whole():
     arm = cy.load("puma560")
     q, qd, qdd = state(arm, seed=7)
-    part = arm.subtree("link3", q)
+    part = arm.variants.subtree("link3", q)
     assert part.joint_names == ("joint4", "joint5", "joint6")
     np.testing.assert_allclose(arm.pose(q, "tool"), arm.pose(q, "link3") @ part.pose(q[3:], "tool"), atol=1e-13)
     still = np.concatenate([np.zeros(3), qd[3:]])
@@ -235,36 +236,36 @@ def test_a_part_moves_as_it_does_in_the_whole():
 
 def test_a_leg_of_a_floating_robot_is_a_mechanism():
     robot = cy.load(PATHS["go2.urdf"], floating_base=True)
-    leg = robot.subtree("FL_hip")
+    leg = robot.variants.subtree("FL_hip")
     assert leg.joint_names == ("FL_thigh_joint", "FL_calf_joint") and leg.name == "FL_hip of go2_description"
     upside = np.array(robot.neutral)
     upside[3:7] = 0.0, 1.0, 0.0, 0.0
-    np.testing.assert_allclose(robot.subtree("FL_hip", upside).gravity, [0, 0, 9.81], atol=1e-14)
+    np.testing.assert_allclose(robot.variants.subtree("FL_hip", upside).gravity, [0, 0, 9.81], atol=1e-14)
 
 
 def test_what_ties_a_part_to_the_rest_is_named():
     with pytest.raises(ModelError, match=r"carries is tied to the rest of four_bar: loop .*without_constraints"):
-        cy.load("four_bar").subtree("coupler")
-    assert cy.load("four_bar").subtree(cy.load("four_bar").body_names[0]).mobility == 1
+        cy.load("four_bar").variants.subtree("coupler")
+    assert cy.load("four_bar").variants.subtree(cy.load("four_bar").tree.body_names[0]).loops.mobility == 1
     arm = cy.load("planar3r")
-    follows = arm.with_joints(replace(arm.joints[2], mimic=Mimic("joint1", 2.0)))
+    follows = arm.variants.with_joints(replace(arm.joints[2], mimic=Mimic("joint1", 2.0)))
     with pytest.raises(ModelError, match=r"'joint3' mimics 'joint1'; `spanning_tree"):
-        follows.subtree("link1")
-    assert follows.subtree("link3").nv == 0 and follows.subtree("base").mobility == 2
+        follows.variants.subtree("link1")
+    assert follows.variants.subtree("link3").nv == 0 and follows.variants.subtree("base").loops.mobility == 2
     with pytest.raises(ModelError, match=r"tied to the rest of planar2r: .*without_constraints\('gears'\)"):
-        geared().subtree("link1")
-    hand = cy.load("panda_hand").subtree("panda_hand")
-    assert hand.mimic_joints and hand.mobility == 1 and hand.actuated_joints == ("panda_finger_joint1",)
+        geared().variants.subtree("link1")
+    hand = cy.load("panda_hand").variants.subtree("panda_hand")
+    assert hand.tree.mimic_joints and hand.loops.mobility == 1 and hand.actuated_joints == ("panda_finger_joint1",)
     rotor = cy.load("planar3r").with_drive("joint3", mass=0.1, inertia=1e-4, carrier="base", place=np.eye(4))
     with pytest.raises(ModelError, match="rotor of joint 'joint3' of planar3r is on 'base', which is not in the part"):
-        rotor.subtree("link2")
+        rotor.variants.subtree("link2")
     soft = cy.load("planar3r").with_drive("joint3", stiffness=1e3, inertia=1e-3).including("elastic drives", "friction")
-    assert soft.subtree("link1").joint_names == ("joint2", "joint3", "joint3 motor")
-    assert soft.subtree("link2").included == {"elastic drives", "friction"}
+    assert soft.variants.subtree("link1").joint_names == ("joint2", "joint3", "joint3 motor")
+    assert soft.variants.subtree("link2").tree.included == {"elastic drives", "friction"}
     only = cy.load("planar3r").with_drive("joint1", stiffness=1e3, inertia=1e-3).including("elastic drives")
-    assert only.subtree("link1").included == frozenset()
+    assert only.variants.subtree("link1").tree.included == frozenset()
     with pytest.raises(ModelError, match="no body 'arm'"):
-        cy.load("panda").subtree("arm")
+        cy.load("panda").variants.subtree("arm")
 
 
 # Attached
@@ -284,13 +285,13 @@ def test_an_arm_on_a_robot_is_what_pinocchio_appends():
 
 
 def test_two_of_the_same_have_prefixes_and_are_what_mujoco_attaches():
-    hand = cy.load("panda_hand").subtree("panda_hand")
+    hand = cy.load("panda_hand").variants.subtree("panda_hand")
     torso = cy.Mechanism.of("torso", [Body("world", 0.0), Body("torso", 5.0, inertia=0.1 * np.eye(3))],
                             [Joint("turn", "world", "torso", Revolute())], frames=[
                                 Frame("left", "torso", at(0, 0.2, 0.3)), Frame("right", "torso", at(0, -0.2, 0.3))])
     both = torso.attached(hand, at="left", prefix="l_").attached(hand, at="right", prefix="r_", pose=TURNED)
     assert both.joint_names == ("turn", *[f"{side}_panda_finger_joint{k}" for side in "lr" for k in (1, 2)])
-    assert both.mobility == 3 and both.configurations["ready"].shape == (5,)
+    assert both.loops.mobility == 3 and both.configurations["ready"].shape == (5,)
     hand = hand.with_gravity(torso.gravity)
     spec = mujoco.MjSpec.from_string(_mjcf(torso))
     for side, place in (("l_", at(0, 0.2, 0.3)), ("r_", at(0, -0.2, 0.3) @ TURNED)):
@@ -321,7 +322,7 @@ def test_a_body_is_attached_by_a_joint():
     assert arm.joint_names == ("joint1", "joint2", "mount of plate") and arm.actuated_joints == ("joint1", "joint2")
     by_hand = cy.Mechanism(cy.load("planar2r").tree.with_parts(
         [*arm.bodies[:3], plate], [*arm.joints[:2], Joint("slide", "link2", "plate", Prismatic((1.0, 0.0, 0.0)),
-                                                          arm.frame("tool").pose)]))
+                                                          arm.tree.frame("tool").pose)]))
     own = state(arm)
     np.testing.assert_allclose(arm.inverse_dynamics(*own), by_hand.inverse_dynamics(*own), atol=1e-13)
     fixed = cy.load("planar2r").attached(plate, at="tool")
@@ -337,8 +338,8 @@ def test_what_cannot_be_attached_is_named():
     rough = arm.with_friction("joint1", viscous=1.0).including("friction")
     with pytest.raises(ModelError, match="planar2r has 'friction' in its dynamics, and panda has not"):
         cy.load("panda").attached(rough, at="tool")
-    assert rough.attached(cy.load("panda"), at="tool").included == {"friction"}
-    skate = cy.load("planar2r").with_constraints(Pfaffian("skate", ("joint1", "joint2"), ("sin(joint1)", "1")))
+    assert rough.attached(cy.load("panda"), at="tool").tree.included == {"friction"}
+    skate = cy.load("planar2r").variants.with_constraints(Pfaffian("skate", ("joint1", "joint2"), ("sin(joint1)", "1")))
     with pytest.raises(UnsupportedError, match="the pfaffian 'skate' has names of joints in its formulas"):
         cy.load("panda").attached(skate, at="tool", prefix="a ")
     with pytest.raises(ModelError, match="is not a pose"):
@@ -349,23 +350,23 @@ def test_constraints_and_drives_come_along_with_their_prefix():
     rods = cy.load("five_bar")
     arm = rods.with_drive(rods.actuated_joints[0], stiffness=1e3, inertia=1e-3, gear=5.0)
     both = cy.load("planar2r").attached(arm, at="tool", prefix="x ")
-    assert both.mobility == 2 + rods.mobility
+    assert both.loops.mobility == 2 + rods.loops.mobility
     assert both.actuated_joints == ("joint1", "joint2", *[f"x {name}" for name in rods.actuated_joints])
     assert both.including("elastic drives").nv == both.nv + 1
-    tied = cy.load("planar3r").with_constraints(Rod("strut", "base", "link3", 0.7), Coupling(
+    tied = cy.load("planar3r").variants.with_constraints(Rod("strut", "base", "link3", 0.7), Coupling(
         "gears", ("joint1", "joint2"), (1.0, 2.0)))
     made = cy.load("planar2r").attached(tied, at="tool", prefix="x ")
-    assert [each.name for each in made.constraints] == ["x strut", "x gears"]
-    assert made.constraints[0].frames == ("x base", "x link3")
-    assert made.constraints[1].coordinates == ("x joint1", "x joint2")
+    assert [each.name for each in made.tree.constraints] == ["x strut", "x gears"]
+    assert made.tree.constraints[0].frames == ("x base", "x link3")
+    assert made.tree.constraints[1].coordinates == ("x joint1", "x joint2")
     q = made.random_configuration(seed=1)
-    np.testing.assert_allclose(tied.constraint_residual(q[2:]), 0.0, atol=1e-9)
+    np.testing.assert_allclose(tied.loops.residual(q[2:]), 0.0, atol=1e-9)
 
 
 def test_locked_joints_are_freed_after_they_were_attached():
     arm = cy.load("planar2r").locked({"joint1": 0.5})
     both = cy.load("planar3r").attached(arm, at="tool", prefix="x ", pose=TURNED)
-    freed = both.freed("x joint1")
+    freed = both.variants.freed("x joint1")
     q = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
     np.testing.assert_allclose(freed.pose(q, "x tool"), both.pose(np.delete(q, 3), "x tool"), atol=1e-14)
     straight = cy.load("planar3r").attached(cy.load("planar2r"), at="tool", prefix="x ", pose=TURNED)
@@ -378,7 +379,7 @@ def test_locked_joints_are_freed_after_they_were_attached():
 
 def test_masses_limits_friction_and_armature_in_one_line():
     arm = cy.load("panda")
-    heavy = arm.with_body("panda_link7", mass=1.5, center=[0.0, 0.0, 0.1])
+    heavy = arm.variants.with_body("panda_link7", mass=1.5, center=[0.0, 0.0, 0.1])
     assert (heavy.bodies[7].mass, heavy.bodies[7].center.tolist()) == (1.5, [0.0, 0.0, 0.1])
     np.testing.assert_array_equal(heavy.bodies[7].inertia, arm.bodies[7].inertia)
     assert arm.bodies[7].mass != 1.5
@@ -390,7 +391,7 @@ def test_masses_limits_friction_and_armature_in_one_line():
         with pytest.raises(ModelError):
             arm.with_joint("panda_joint1", **wrong)
     with pytest.raises(ModelError, match="no body 'panda_link77'"):
-        arm.with_body("panda_link77", mass=1.0)
+        arm.variants.with_body("panda_link77", mass=1.0)
     rough = arm.with_friction(arm.joint_names, viscous=0.5, coulomb=np.arange(7.0))
     assert [joint.friction.coulomb for joint in rough.joints] == list(range(7))
     for wrong in ([1.0, 2.0], "a", np.ones((7, 7))):
@@ -399,8 +400,8 @@ def test_masses_limits_friction_and_armature_in_one_line():
 
 
 def test_armature_is_the_diagonal_of_the_mass_matrix_beside_mujoco():
-    arm = cy.load("planar2r").with_joints(replace(cy.load("planar2r").joints[0], rotor=Rotor(1e-4, 50.0)))
-    driven = arm.with_armature(("joint1", "joint2"), [0.3, 0.2]).including("armature")
+    arm = cy.load("planar2r").variants.with_joints(replace(cy.load("planar2r").joints[0], rotor=Rotor(1e-4, 50.0)))
+    driven = arm.variants.with_armature(("joint1", "joint2"), [0.3, 0.2]).including("armature")
     assert driven.joints[0].rotor.gear == 50.0 and driven.joints[0].rotor.reflected == pytest.approx(0.3)
     model = mujoco.MjModel.from_xml_string(_mjcf(driven))
     data, q = mujoco.MjData(model), np.array([0.3, 0.8])
@@ -411,12 +412,12 @@ def test_armature_is_the_diagonal_of_the_mass_matrix_beside_mujoco():
     np.testing.assert_allclose(driven.inertia_matrix(q), M, rtol=1e-10)
     for wrong in (-1.0, np.nan, np.inf, [1.0, 2.0, 3.0]):
         with pytest.raises(ModelError, match="armature"):
-            arm.with_armature(("joint1", "joint2"), wrong)
+            arm.variants.with_armature(("joint1", "joint2"), wrong)
     fixed = next(joint.name for joint in cy.load("panda_hand").joints if not joint.motion.nv)
     with pytest.raises(ModelError, match="is fixed: it has no drive and no friction"):
-        cy.load("panda_hand").with_armature(fixed, 1.0)
+        cy.load("panda_hand").variants.with_armature(fixed, 1.0)
     with pytest.raises(ModelError, match="is a body, whose numbers say its inertia"):
-        arm.with_drive("joint1", mass=1.0, inertia=1e-3).with_armature("joint1", 1.0)
+        arm.with_drive("joint1", mass=1.0, inertia=1e-3).variants.with_armature("joint1", 1.0)
 
 
 @pytest.mark.parametrize(("mass", "inertia", "words"), [
@@ -444,7 +445,7 @@ def test_impossible_inertias_are_refused_by_all_who_take_bodies(mass, inertia, w
     with pytest.raises(ModelError, match=f"no body can be as 'payload1': .*{words}"):
         arm.with_payload("tool", mass, inertia=inertia)
     with pytest.raises(ModelError, match=f"no body can be as 'link2': .*{words}"):
-        arm.with_body("link2", mass=mass, inertia=inertia)
+        arm.variants.with_body("link2", mass=mass, inertia=inertia)
     with pytest.raises(ModelError, match="mass"):
         arm.with_payload("tool", -1.0)
     for possible in ([1.0, 1.0, 2.0], [0.0, 0.0, 3.0]):  # a plate, and what a planar model says
@@ -507,10 +508,10 @@ def test_limits_of_a_joint_of_another_kind_are_not_kept():
 
 
 @pytest.mark.parametrize("change", [
-    lambda arm: arm.locked(5), lambda arm: arm.freed(5), lambda arm: arm.attached("hand", at="tool"),
+    lambda arm: arm.locked(5), lambda arm: arm.variants.freed(5), lambda arm: arm.attached("hand", at="tool"),
     lambda arm: arm.attached(arm, at="tool", prefix=3), lambda arm: arm.with_joint("joint1", motion="prismatic"),
-    lambda arm: arm.with_body("link1", mass="heavy"), lambda arm: arm.subtree(3),
-    lambda arm: arm.with_friction("joint1", viscous=np.nan), lambda arm: arm.with_armature("elbow", 1.0)])
+    lambda arm: arm.variants.with_body("link1", mass="heavy"), lambda arm: arm.variants.subtree(3),
+    lambda arm: arm.with_friction("joint1", viscous=np.nan), lambda arm: arm.variants.with_armature("elbow", 1.0)])
 def test_what_is_no_part_and_no_number_is_refused(change):
     with pytest.raises(ModelError, match=r"\w"):
         change(cy.load("planar2r"))

@@ -29,9 +29,9 @@ def test_joints_follow_along_chains_in_any_order():
     np.testing.assert_allclose(q[..., 0], 0.5 - 2 * lead, rtol=1e-15)
     np.testing.assert_allclose(q[..., 10], 1 + 0.1 * (0.5 - 2 * lead), rtol=1e-15)
     apart = q + np.eye(11)[0]
-    np.testing.assert_array_equal(tree.with_mimic_joints(apart), q)
+    np.testing.assert_array_equal(tree.configurations.with_mimic_joints(apart), q)
     with pytest.raises(SignatureError, match="shape"):
-        tree.with_mimic_joints(np.zeros(3))
+        tree.configurations.with_mimic_joints(np.zeros(3))
 
 
 @pytest.mark.parametrize(("joints", "said"), [
@@ -101,7 +101,7 @@ def test_names_of_joints_and_frames():
     panda = cy.load("panda_hand")
     assert len(panda.joint_names) == panda.nq == 9 < len(panda.joints) and panda.joint_names[0] == "panda_joint1"
     for name in panda.frame_names:
-        assert panda.frame(name).name == name
+        assert panda.tree.frame(name).name == name
     for name in (None, 3, ["tool"]):
         with pytest.raises(ModelError, match="has no frame or body"):
-            panda.frame(name)
+            panda.tree.frame(name)

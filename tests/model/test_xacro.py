@@ -53,7 +53,7 @@ def arm_file(tmp_path):
 
 def test_it_is_the_urdf_that_the_tool_makes(arm_file, monkeypatch):
     arm = cy.load(arm_file, arguments={"prefix": "a_", "long": True})
-    assert arm.joint_names == ("a_one_joint", "a_two_joint") and arm.source == str(arm_file)
+    assert arm.joint_names == ("a_one_joint", "a_two_joint") and arm.tree.source == str(arm_file)
     script = ("import sys, types; m = types.ModuleType('ament_index_python.packages'); "
               f"m.get_package_share_directory = lambda name: {str(arm_file.parents[1])!r}; "
               "sys.modules['ament_index_python'] = types.ModuleType('a'); sys.modules[m.__name__] = m; "

@@ -107,7 +107,7 @@ def test_torques_of_a_delta_along_a_circle_are_those_of_lagrange():
     shape = TranslationalDelta(crank=0.3, rod=0.6, base=0.25, platform=0.08)
     machine = cy.Mechanism(shape.tree(masses={"crank": 0.8, "platform": 1.5}, gravity=[0.0, 0.0, -G]))
     x0, radius, duration = np.array([0.05, -0.04, 0.55]), 0.05, 0.8
-    start = machine.close(shape.configuration(x0, shape.inverse_position(x0)[-1])).configuration
+    start = machine.loops.close(shape.configuration(x0, shape.inverse_position(x0)[-1])).configuration
     led = planning.follow(machine, circle(machine.pose(start, "platform"), radius), "platform", start,
                           task="position", tolerance=1e-9)
     move = led.timed(duration)
@@ -137,7 +137,7 @@ def test_torques_of_a_delta_along_a_circle_are_those_of_lagrange():
 def test_driven_motions_keep_constraints_and_their_forces_those_of_dense_multipliers(name):
     """M qdd + bias = S^T tau + A^T forces, solved by least squares; the power of the drives is the rate of energy."""
     machine = cy.load(name)
-    start = machine.close(machine.neutral).configuration
+    start = machine.loops.close(machine.neutral).configuration
     at = list(machine.tree.actuated_velocities)
     places = list(coordinates(machine.tree))
     rng = np.random.default_rng(5)
@@ -145,10 +145,10 @@ def test_driven_motions_keep_constraints_and_their_forces_those_of_dense_multipl
     move = planning.driven_motion(machine, planning.point_to_point(start[places], away, duration=1.0), start)
     t = np.linspace(0.0, 1.0, 41)
     q, qd, qdd, qddd = move.derivatives(t)
-    assert np.abs(machine.constraint_residual(q)).max() < 1e-12
-    assert np.abs(machine.constraint_rates(q, qd)).max() < 1e-11
-    A = machine.constraint_jacobian(q)
-    assert np.abs(np.einsum("khn,kn->kh", A, qdd) + machine.constraint_drift(q, qd)).max() < 1e-10
+    assert np.abs(machine.loops.residual(q)).max() < 1e-12
+    assert np.abs(machine.loops.rates(q, qd)).max() < 1e-11
+    A = machine.loops.jacobian(q)
+    assert np.abs(np.einsum("khn,kn->kh", A, qdd) + machine.loops.drift(q, qd)).max() < 1e-10
     step = 1e-5
     before, after = (move.derivatives(t[1:-1] + side * step) for side in (-1, 1))
     for order, exact in ((1, qdd), (2, qddd)):
@@ -169,7 +169,7 @@ def test_the_fastest_crank_of_a_four_bar_always_works_at_its_limit():
     """With one degree of freedom a motion is the fastest that a torque allows if the torque is nowhere less."""
     machine = cy.load("four_bar")
     drives = planning.Polynomials([0.0, 1.0], [[[0.2], [2.2]]])
-    start = machine.close(machine.neutral, fixed={"crank": 0.2}).configuration
+    start = machine.loops.close(machine.neutral, fixed={"crank": 0.2}).configuration
     path = planning.driven_motion(machine, drives, start)
     resting = np.abs(planning.effort_profile(machine, path.scaled(duration=1e3)).tau).max()
     limits = MotionLimits.of(machine, velocity=np.inf, effort=3.0 * resting)
@@ -184,8 +184,8 @@ def test_the_fastest_crank_of_a_four_bar_always_works_at_its_limit():
 
 def test_limits_of_passive_joints_and_jerks_are_kept():
     machine = cy.load("four_bar")
-    first = machine.close(machine.neutral, fixed={"crank": 0.2}).configuration
-    last = machine.follow_inputs({"crank": np.linspace(0.2, 2.0, 50)}, start=first).end
+    first = machine.loops.close(machine.neutral, fixed={"crank": 0.2}).configuration
+    last = machine.loops.follow_inputs({"crank": np.linspace(0.2, 2.0, 50)}, start=first).end
     free = planning.point_to_point(first, last, limits=MotionLimits.of(machine, velocity=2.0, acceleration=20.0))
     rocker = np.abs(free(np.linspace(0, free.duration, 400)).qd[:, 2]).max()
     slow = MotionLimits.of(machine, velocity=[2.0, np.inf, 0.4 * rocker], acceleration=20.0, jerk=400.0)
@@ -205,11 +205,11 @@ def test_wheels_roll_along_a_driven_motion():
     move = planning.driven_motion(robot, turns, robot.neutral)
     t = np.linspace(0.0, 2.0, 101)
     q, qd, _ = move(t)
-    assert np.abs(robot.constraint_rates(q, qd)).max() < 1e-11
+    assert np.abs(robot.loops.rates(q, qd)).max() < 1e-11
     for column in range(robot.nv):
         np.testing.assert_allclose(np.gradient(move(np.linspace(0.9, 1.1, 2001)).q[:, column], 1e-4)[1:-1],
                                    move(np.linspace(0.9, 1.1, 2001)).qd[1:-1, column], atol=1e-6)
-    run = robot.with_actuated("left", "right")
+    run = robot.variants.with_actuated("left", "right")
     profile = planning.effort_profile(run, move, samples=101)
     assert not np.delete(profile.tau, list(run.tree.actuated_velocities), axis=1).any()
     power = np.einsum("kn,kn->k", profile.tau, qd)
@@ -218,7 +218,7 @@ def test_wheels_roll_along_a_driven_motion():
 
 
 def test_a_floating_base_without_a_hold_is_named_and_one_that_falls_is_free():
-    arm = cy.load("planar2r", floating_base=True).with_missing_masses(1.0)
+    arm = cy.load("planar2r", floating_base=True).variants.with_missing_masses(1.0)
     stands = planning.Together((planning.pose_spline([0.0, 1.0], np.tile(np.eye(4), (2, 1, 1))),
                                 planning.point_to_point([0.2, 0.4], [0.8, -0.3], duration=1.0)))
     with pytest.raises(PlanningError, match=r"root_joint.*no drive.*floating_base=False"):
@@ -267,8 +267,8 @@ def test_motions_that_open_a_loop_or_have_too_few_coordinates_are_named():
             call(machine, straight)
         with pytest.raises(SignatureError, match=r"driven_motion\(machine, motion, start\)"):
             call(machine, planning.point_to_point([0.0], [1.0], duration=1.0))
-    start = machine.close([0.0, 1.0, 1.0], fixed=["crank"]).configuration
-    stuck = machine.with_actuated("rocker")
+    start = machine.loops.close([0.0, 1.0, 1.0], fixed=["crank"]).configuration
+    stuck = machine.variants.with_actuated("rocker")
     with pytest.raises(PlanningError, match=r"does not follow its drives.*dead centre of 'pin'"):
         planning.driven_motion(stuck, planning.point_to_point([start[2]], [start[2] + 6.0], duration=1.0), start)
     with pytest.raises(SignatureError, match="2 coordinates"):
@@ -277,8 +277,8 @@ def test_motions_that_open_a_loop_or_have_too_few_coordinates_are_named():
 
 def test_a_machine_with_more_drives_than_freedoms_has_forces_of_least_norm(three_rrr):
     """The motion follows from as many joints as there are freedoms, and the forces are those of all drives."""
-    machine = cy.load("four_bar").with_actuated("crank", "rocker")
-    start = machine.close(machine.neutral).configuration
+    machine = cy.load("four_bar").variants.with_actuated("crank", "rocker")
+    start = machine.loops.close(machine.neutral).configuration
     move = planning.driven_motion(machine, planning.point_to_point([start[0]], [start[0] + 1.0], duration=1.0), start)
     single = planning.effort_profile(cy.load("four_bar"), move)
     both = planning.effort_profile(machine, move)

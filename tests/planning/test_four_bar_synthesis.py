@@ -153,7 +153,7 @@ def test_negative_parameters_are_links_turned_by_half_a_turn():
             assert np.abs(np.sin((both - f - design.output_shift) / 2)).min() < 1e-9
         machine = cy.Mechanism(design.tree())
         q = design.configuration(psi[1], int(design.structural_error().modes[1]))
-        assert np.abs(machine.constraint_residual(q)).max() < 1e-12
+        assert np.abs(machine.loops.residual(q)).max() < 1e-12
 
 
 @pytest.mark.spec("S2-78")
@@ -189,7 +189,7 @@ def test_infinite_links_are_slots(k, kind):
     machine = cy.Mechanism(found.tree(masses={"crank": 0.2, "lever": 0.3, "block": 0.1}))
     for mode in range(2):
         q = found.configuration(psi, mode)
-        assert np.abs(machine.constraint_residual(q)).max() < 1e-12
+        assert np.abs(machine.loops.residual(q)).max() < 1e-12
     # and it is the limit of four-bars with long links, whose pin is far away
     row = k.index(0.0)
     errors = []
@@ -200,7 +200,7 @@ def test_infinite_links_are_slots(k, kind):
         errors.append(np.abs(np.sin(output_angles(near, psi)[:, 1] - phi)).max())
     assert errors[2] < 1e-4 and errors[0] / errors[1] == pytest.approx(10, rel=0.1)
     inputs = found.configuration(psi, 1)[:, 0]
-    path = machine.follow_inputs({"input": inputs}, start=found.configuration(psi[0], 1))
+    path = machine.loops.follow_inputs({"input": inputs}, start=found.configuration(psi[0], 1))
     np.testing.assert_allclose(np.sin(path.configuration - found.configuration(psi, 1)), 0.0, atol=1e-8)
 
 
@@ -302,12 +302,12 @@ FOUR = FourBar(crank=1.5, coupler=3.5, rocker=3.0, ground=4.0)
 def test_a_linkage_is_a_mechanism_that_moves_as_it_was_asked_to():
     found = function_generator(*THIRTY_TWO, ground=0.4)
     machine = cy.Mechanism(found.tree(masses={"crank": 0.2, "coupler": 0.5, "rocker": 0.4}))
-    assert machine.mobility == 1 and found.linkage.kind == found.linkage_class == "crank-rocker"
+    assert machine.loops.mobility == 1 and found.linkage.kind == found.linkage_class == "crank-rocker"
     psi = found.inputs
-    path = machine.follow_inputs({"crank": psi}, start=found.configuration(psi[0], 1))
+    path = machine.loops.follow_inputs({"crank": psi}, start=found.configuration(psi[0], 1))
     np.testing.assert_allclose(path.configuration[:, 2], found.structural_error().generated, atol=1e-9)
     run = machine.simulate(found.configuration(psi[0], 1), np.zeros(3), until=0.1)
-    assert np.abs(machine.constraint_residual(run.q[-1])).max() < 1e-9
+    assert np.abs(machine.loops.residual(run.q[-1])).max() < 1e-9
     gap = found.transmission_angles()
     expected = found.linkage.transmission_angle(found.linkage.position(psi)[:, 1])
     np.testing.assert_allclose(gap, expected, atol=1e-12)

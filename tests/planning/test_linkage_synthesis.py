@@ -100,7 +100,7 @@ def test_a_slotted_lever_is_the_limit_with_k3_zero():
     for p, f in zip(machine.inputs, machine.outputs, strict=True):
         assert abs(e(p) @ e(f)) == pytest.approx(1.0, abs=1e-12)
     system = cy.Mechanism(machine.tree())
-    assert np.abs(system.constraint_residual(machine.configuration(0.4))).max() < 1e-12
+    assert np.abs(system.loops.residual(machine.configuration(0.4))).max() < 1e-12
     with pytest.raises(UnreachableError, match="ask for more than 1"):
         slotted_quick_return(1.0)
 
@@ -326,7 +326,7 @@ def test_points_that_stay_on_a_line():
 def check_guidance(made, poses):
     """The linkage as a mechanism brings its tool to the poses, its loop closed."""
     machine = cy.Mechanism(made.tree())
-    assert np.abs(machine.constraint_residual(made.configurations)).max() < 1e-8
+    assert np.abs(machine.loops.residual(made.configurations)).max() < 1e-8
     tool = machine.pose(made.configurations, "tool")
     np.testing.assert_allclose(tool[:, :2, 3], poses[:, :2], atol=1e-8)
     np.testing.assert_allclose(tool[:, :2, 0], e(poses[:, 2]), atol=1e-8)
@@ -408,7 +408,7 @@ def test_slider_crank_from_pairs():
     assert turned.input_shift == np.pi and turned.linkage.crank == pytest.approx(0.1)
     assert turned.structural_error().largest < 1e-12
     machine = cy.Mechanism(turned.tree())
-    assert np.abs(machine.constraint_residual(turned.configuration(psi + np.pi))).max() < 1e-12
+    assert np.abs(machine.loops.residual(turned.configuration(psi + np.pi))).max() < 1e-12
     many = np.linspace(0.2, 2.6, 9)
     noisy = known.position(many)[:, 0, 1] + 1e-4 * np.cos(7 * many)
     fitted = slider_crank_generator(many, noisy)

@@ -115,9 +115,9 @@ def test_the_motion_of_all_coordinates_keeps_the_wheels_rolling_and_needs_forces
     t = np.linspace(0.0, task().duration, 1501)
     q, qd, _ = task().motion(t)
     np.testing.assert_allclose(q[:, :3], program().pose(t), atol=1e-9)
-    assert np.abs(carrier().constraint_rates(q, qd)).max() < 1e-8  # between knots; at these:
+    assert np.abs(carrier().loops.rates(q, qd)).max() < 1e-8  # between knots; at these:
     knots = task().drive.breaks
-    assert np.abs(carrier().constraint_rates(*task().drive(knots)[:2])).max() < 1e-14
+    assert np.abs(carrier().loops.rates(*task().drive(knots)[:2])).max() < 1e-14
     step = 1e-5
     inside = t[5:-5] + 1e-3
     slopes = (task().motion(inside + step).q - task().motion(inside - step).q) / (2 * step)
@@ -134,7 +134,7 @@ def test_castors_follow_a_platform_that_steers_with_its_wheels():
     joints = [Joint("shoulder", "chassis", "upper", Revolute((0.0, 1.0, 0.0)), at(0.1, 0, 0.1)),
               Joint("elbow", "upper", "lower", Revolute((0.0, 1.0, 0.0)), at(z=0.4))]
     machine = cy.Mechanism.of("mobile", [*robot.bodies, *links], [*robot.joints, *joints],
-                              frames=[Frame("hand", "lower", at(z=0.3))], constraints=robot.constraints,
+                              frames=[Frame("hand", "lower", at(z=0.3))], constraints=robot.tree.constraints,
                               actuated=["left", "right", "shoulder", "elbow"])
     path = SteeredPath(1.0, [(0.6, 0.4), (0.5, -0.6)])
     q = np.array([0.0, 0.0, 0.0, 0.2, 0.1, 0.5, 0.0, 0.4, 0.8])
@@ -177,9 +177,9 @@ def in_vector_parameters(first, last, share):
 def test_the_platform_drives_to_the_hand_over_pose_and_then_the_tool_goes_to_its_goal():
     run = driven()
     machine = carrier()
-    assert machine.mobility == 8
+    assert machine.loops.mobility == 8
     np.testing.assert_allclose(run.q[:, :3], program().pose(run.t), atol=1e-6)
-    assert np.abs(machine.constraint_rates(run.q, run.qd)).max() < 1e-12
+    assert np.abs(machine.loops.rates(run.q, run.qd)).max() < 1e-12
     before = run.t <= task().hand_over
     np.testing.assert_allclose(run.q[before, 5:], np.broadcast_to(HOME, run.q[before, 5:].shape), atol=1e-6)
     x, y, heading = task().hand_over_pose
@@ -275,7 +275,7 @@ def test_a_disturbed_start_comes_back_to_the_path_and_the_arm_to_its_task():
     np.testing.assert_allclose(run.q[-1, 5:], GOAL, atol=1e-6)
     np.testing.assert_allclose(run.q[-1, :2], task().hand_over_pose[:2], atol=1.5e-3)
     np.testing.assert_allclose(run.q[-1, 2], task().hand_over_pose[2], atol=5e-3)
-    assert np.abs(carrier().constraint_rates(run.q, run.qd)).max() < 1e-12
+    assert np.abs(carrier().loops.rates(run.q, run.qd)).max() < 1e-12
 
 
 @pytest.mark.spec("S0-83")

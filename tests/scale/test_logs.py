@@ -27,7 +27,7 @@ COLUMNS = ("q", "qd", "qdd", "tau")
 
 @pytest.fixture(scope="module")
 def base():
-    return base_parameters(cy.load("planar2r").linear_model(joint_terms=["viscous", "coulomb"]))
+    return base_parameters(cy.load("planar2r").identification.linear_model(joint_terms=["viscous", "coulomb"]))
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +118,6 @@ def test_what_is_wrong_is_named_with_its_place(base, log, measured):
     with pytest.raises(GeometryError, match="qd is not finite in sample 1000") as error:
         summed_log(base, broken, rows=4000)
     assert error.value.__notes__ == ["in the part of the log that begins with row 4000"]
-    other = base_parameters(cy.load("planar3r").linear_model())
+    other = base_parameters(cy.load("planar3r").identification.linear_model())
     with pytest.raises(SignatureError, match="summed for 10 base parameters of planar2r"):
         least_squares(other, summed_measurements(base, measured))

@@ -61,7 +61,7 @@ def test_a_drawing_shows_the_shapes_where_the_bodies_are(tmp_path):
         assert np.abs(corners - point).max(axis=1).min() < 1e-9
     assert count(arm.draw([[0.0, 0.0], [0.5, 0.2]])) == 2 * 92
     sticks = count(arm.draw(shapes=None))
-    assert sticks != 92 and count(arm.draw(shapes="collision")) == count(cy.load(arm.source).draw(shapes="collision"))
+    assert sticks != 92 and count(arm.draw(shapes="collision")) == count(cy.load(arm.tree.source).draw(shapes="collision"))
     with pytest.raises(UnsupportedError, match="did you mean 'visual'"):
         arm.draw(shapes="visul")
 

@@ -130,7 +130,7 @@ def test_a_model_has_the_shapes_that_mujoco_has(tmp_path):
 
 
 def test_nothing_is_read_before_it_is_looked_at(arm):
-    code = (f"import cayley, sys, json\ncayley.load({arm.source!r})\n"
+    code = (f"import cayley, sys, json\ncayley.load({arm.tree.source!r})\n"
             "print(json.dumps([name for name in sys.modules if name.startswith(('trimesh', 'cayley.shapes'))]))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert json.loads(done.stdout) == []

@@ -40,7 +40,7 @@ def test_a_four_bar_goes_where_scipy_takes_the_equations_of_its_spanning_tree(ba
     def rate(t, y):
         q, qd = np.split(y, 2)
         found = null_space(free.inertia_matrix(q), -free.bias_forces(q, qd), bar.constraint_jacobian(q),
-                           bar.constraint_drift(q, qd))
+                           bar.loops.drift(q, qd))
         return np.concatenate([qd, found.qdd])
 
     begin = np.concatenate([start["q"], start["qd"]])
@@ -97,9 +97,9 @@ def test_a_slider_crank_of_any_size_moves_as_that_of_a_metre_does(size):
                   Joint("slider", "base", "c", Prismatic((1.0, 0.0, 0.0)), places[1])]
         engine = cy.Mechanism.of("engine", bodies, joints, frames=[Frame("end", "b", places[2])],
                                  gravity=(1.0, -9.0, 0.0), loops=[Loop("pin", "end", "c", Revolute())])
-        q = engine.close([0.7, -0.9, 0.4 * size], fixed=["crank"]).configuration
+        q = engine.loops.close([0.7, -0.9, 0.4 * size], fixed=["crank"]).configuration
         speed = np.sqrt(10 / size)
-        qd = engine.consistent_velocity(q, [speed, 0.0, 0.0], keep=["crank"])
+        qd = engine.loops.consistent_velocity(q, [speed, 0.0, 0.0], keep=["crank"])
         run = engine.rollout()(q, qd, step=5e-3 / speed, steps=1000, every=1000)
         assert run.status == "finished"
         return run.q[-1] / [1.0, 1.0, size]

@@ -53,25 +53,25 @@ def slider_crank(r=0.1, length=0.3):
 
 def turning(arm, guess, rate):
     """A closed configuration, and the velocity if the first joint has this rate."""
-    q = arm.close(guess).configuration
-    return q, arm.consistent_velocity(q, rate * np.eye(arm.nv)[0], keep=[arm.joints[0].name])
+    q = arm.loops.close(guess).configuration
+    return q, arm.loops.consistent_velocity(q, rate * np.eye(arm.nv)[0], keep=[arm.joints[0].name])
 
 
 def gap(arm, run):
-    return np.abs(arm.constraint_residual(run.q)).max()
+    return np.abs(arm.loops.residual(run.q)).max()
 
 
 def by_scipy(arm, q, qd, until, tau=0.0):
     """The state at the end, by the equations of the spanning tree in the null space of A, of known rank."""
     free = arm.spanning_tree()
-    rank = arm.constraint_structure.rank
+    rank = arm.loops.structure.rank
 
     def rate(t, y):
         at, v = np.split(y, 2)
-        A = arm.constraint_jacobian(at)
+        A = arm.loops.jacobian(at)
         N = np.linalg.svd(A)[2][rank:].T
         rows = np.concatenate([N.T @ free.inertia_matrix(at), A])
-        right = np.concatenate([N.T @ (tau - free.bias_forces(at, v)), -arm.constraint_drift(at, v)])
+        right = np.concatenate([N.T @ (tau - free.bias_forces(at, v)), -arm.loops.drift(at, v)])
         return np.concatenate([v, np.linalg.lstsq(rows, right, rcond=None)[0]])
 
     return solve_ivp(rate, (0.0, until), np.concatenate([q, qd]), method="DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
@@ -132,7 +132,7 @@ def test_fixed_steps_converge_with_their_order_and_stay_closed(method):
     for steps in (200, 400):
         run = roll(q, qd, step=0.4 / steps, steps=steps)
         assert run.finished and gap(arm, run) < 1e-12
-        assert np.abs(arm.constraint_rates(run.q, run.qd)).max() < 1e-9
+        assert np.abs(arm.loops.rates(run.q, run.qd)).max() < 1e-9
         errors.append(np.abs(np.concatenate([run.q[-1], run.qd[-1]]) - expected).max())
     assert roll.order - 0.25 < np.log2(errors[0] / errors[1]) < roll.order + 0.5
 
@@ -150,7 +150,7 @@ def test_no_drift_after_100_000_steps():
 
 def test_a_stewart_platform_on_springs_stays_closed_for_100_000_steps():
     arm = stewart()
-    q = arm.close(stewart_guess()).configuration
+    q = arm.loops.close(stewart_guess()).configuration
     places = [(a.start, b.start) for joint, a, b in zip(arm.joints, arm.q_slices, arm.v_slices, strict=True)
               if joint.name.startswith("slide")]
 
@@ -161,9 +161,9 @@ def test_a_stewart_platform_on_springs_stays_closed_for_100_000_steps():
         return np.array(forces)
 
     roll = arm.rollout(method="semi-implicit-euler", controller=springs)
-    run = roll(q, arm.consistent_velocity(q, np.full(arm.nv, 0.2)), step=1e-3, steps=100_000, every=1000)
+    run = roll(q, arm.loops.consistent_velocity(q, np.full(arm.nv, 0.2)), step=1e-3, steps=100_000, every=1000)
     assert run.finished and gap(arm, run) < 1e-12
-    assert np.abs(arm.constraint_rates(run.q, run.qd)).max() < 1e-9 and np.ptp(run.q[:, 2]) > 1e-3
+    assert np.abs(arm.loops.rates(run.q, run.qd)).max() < 1e-9 and np.ptp(run.q[:, 2]) > 1e-3
 
 
 def test_a_parallelogram_passes_where_it_folds_flat_as_the_pendulum_that_it_is():
@@ -241,8 +241,8 @@ def test_a_prescribed_motion_is_driven_and_its_work_is_known():
     engine = slider_crank()
     arm = cy.Mechanism.of("driven", engine.bodies, engine.joints, frames=engine.frames, gravity=engine.gravity,
                           loops=engine.loops, constraints=[PrescribedMotion("drive", "crank", "20*t")])
-    q = arm.close([0.0, 0.0, 0.4], 0.0).configuration
-    qd = arm.consistent_velocity(q, np.zeros(3), 0.0)
+    q = arm.loops.close([0.0, 0.0, 0.4], 0.0).configuration
+    qd = arm.loops.consistent_velocity(q, np.zeros(3), 0.0)
     with pytest.raises(GeometryError, match="'drive' of driven opens"):
         arm.simulate(q, 0 * qd, until=0.1)
     run = arm.simulate(q, qd, times=np.linspace(0.0, 0.4, 401))
@@ -274,8 +274,8 @@ def swing():
 @pytest.mark.parametrize("method", ["rk4", "variational"])
 def test_balls_and_a_floating_frame_inside_a_loop(method):
     arm = swing()
-    q = arm.close(arm.neutral).configuration
-    qd = arm.consistent_velocity(q, np.random.default_rng(0).normal(size=arm.nv))
+    q = arm.loops.close(arm.neutral).configuration
+    qd = arm.loops.consistent_velocity(q, np.random.default_rng(0).normal(size=arm.nv))
     run = arm.rollout(method=method)(q, qd, step=1e-3, steps=1000, every=20)
     assert run.finished and gap(arm, run) < 1e-12
     lengths = [np.linalg.norm(run.q[:, at:at + 4], axis=1) for at in (3, 7, 11)]
@@ -357,7 +357,7 @@ def test_dry_friction_of_joints_that_are_tied_together_adds_up():
     for name, coulomb in (("crank", 0.8), ("coupler", 0.4), ("rocker", 0.9)):
         rough = rough.with_friction(name, coulomb=coulomb)
     rough = rough.including("friction")
-    weight = ratios @ arm.spanning_tree().gravity_forces(q)
+    weight = ratios @ arm.variants.spanning_tree().gravity_forces(q)
     most = weight + np.abs(ratios) @ [0.8, 0.4, 0.9]
     run = rough.simulate(q, 0 * qd, until=2.0 * most, controller=lambda t, q, qd: np.array([t, 0.0, 0.0]),
                          events=Event("turned", lambda t, q, qd: q[0] - 1.2))
@@ -383,8 +383,8 @@ def test_events_and_what_a_trajectory_knows_of_a_closed_motion(tmp_path):
     assert len(run.happened) > 2
     found, velocity = run.at([what.t for what in run.happened])
     np.testing.assert_allclose(found[:, 2], 1.2, atol=1e-9)
-    assert np.abs(arm.constraint_residual(found)).max() < 1e-13
-    assert np.abs(arm.constraint_rates(found, velocity)).max() < 1e-11
+    assert np.abs(arm.loops.residual(found)).max() < 1e-13
+    assert np.abs(arm.loops.rates(found, velocity)).max() < 1e-11
     back = Event("back", lambda t, q, qd: q[2] - 1.2, effect=lambda t, q, qd: (q, -qd), action="record")
     returned = arm.simulate(q, qd, until=1.0, events=[back])
     assert np.ptp(returned.q[:, 2]) < np.ptp(run.q[:, 2]) and np.abs(returned.energy_drift).max() < 1e-7
@@ -392,7 +392,7 @@ def test_events_and_what_a_trajectory_knows_of_a_closed_motion(tmp_path):
     with pytest.raises(GeometryError, match=r"effect of event 'back' returned is not on.*'the rate of ring'"):
         arm.simulate(q, qd, until=1.0, events=[odd])
     forces = run.constraint_forces
-    np.testing.assert_array_equal(forces, arm.constraint_forces(run.q, run.qd, run.tau))
+    np.testing.assert_array_equal(forces, arm.loops.forces(run.q, run.qd, run.tau))
     assert run.plot().axes and (Trajectory.load(run.save(tmp_path / "run.npz"), arm.tree).q == run.q).all()
     with pytest.raises(UnsupportedError, match="wrench_tip of c"):
         _ = arm.simulate(q, qd, until=0.01, wrenches={"tip of c": np.zeros(6)}).constraint_forces
@@ -410,7 +410,7 @@ def test_the_power_of_drives_is_the_rate_of_the_energy():
     u = system.input_record({"tau": tau, "wrench_tip of c": wrench})
     x = system.layout.state(np.concatenate([q, qd]))
     qdd = system.tangents(0.0, x, u, None)["qd"]
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     moving = np.asarray(free.inertia_matrix(q) @ qdd + free.bias_forces(q, qd)) @ qd
     expected = tau @ qd + wrench @ free.twist(q, qd, "tip of c", axes="world")  # friction is in the bias
     assert abs(moving - expected) < 1e-12

@@ -58,8 +58,8 @@ def of_different_arms():
 @cache
 def closed():
     bar = cy.load("four_bar")
-    q = np.stack([bar.close([angle, 0.0, 0.0]).configuration for angle in (0.2, 0.4)])
-    qd = np.stack([bar.consistent_velocity(at, [2.0, 0.0, 0.0], keep=["crank"]) for at in q])
+    q = np.stack([bar.loops.close([angle, 0.0, 0.0]).configuration for angle in (0.2, 0.4)])
+    qd = np.stack([bar.loops.consistent_velocity(at, [2.0, 0.0, 0.0], keep=["crank"]) for at in q])
     return bar.rollout(method="semi-implicit-euler"), {"q": q, "qd": qd}
 
 
@@ -76,7 +76,7 @@ def rolling():
     robot = cy.load("two_wheel_robot")
     q = states(robot)["q"]
     speeds = [[1.0, 2.0], [2.0, 2.0], [-1.0, 1.0]]
-    qd = [robot.actuated_motion(at, u) for at, u in zip(q, speeds, strict=True)]
+    qd = [robot.loops.actuated_motion(at, u) for at, u in zip(q, speeds, strict=True)]
     return robot.rollout(), {"q": q, "qd": np.stack(qd)}
 
 
@@ -95,8 +95,8 @@ def rubbing():
 def rubbing_loop():
     bar = cy.load("four_bar").with_friction("crank", coulomb=0.6).with_friction("rocker", coulomb=0.2)
     bar = bar.including("friction")
-    q = bar.close([0.3, 0.0, 0.0]).configuration
-    qd = np.stack([bar.consistent_velocity(q, [speed, 0.0, 0.0], keep=["crank"]) for speed in (0.0, 0.02, -1.0)])
+    q = bar.loops.close([0.3, 0.0, 0.0]).configuration
+    qd = np.stack([bar.loops.consistent_velocity(q, [speed, 0.0, 0.0], keep=["crank"]) for speed in (0.0, 0.02, -1.0)])
     return bar.rollout(method="semi-implicit-euler"), {"q": q, "qd": qd, "tau": np.array([0.1, 0.0, 0.0])}
 
 

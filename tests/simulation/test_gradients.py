@@ -104,8 +104,8 @@ def test_closed_loops_along_their_own_motion():
     bar = cy.load("four_bar")
 
     def crank(angle):
-        q = bar.close([angle, 0.0, 0.0]).configuration
-        return {"q": q, "qd": bar.consistent_velocity(q, [2.0 + angle, 0.0, 0.0], keep=["crank"])}
+        q = bar.loops.close([angle, 0.0, 0.0]).configuration
+        return {"q": q, "qd": bar.loops.consistent_velocity(q, [2.0 + angle, 0.0, 0.0], keep=["crank"])}
     e = 1e-5
     ahead = crank(0.2 + e)
     behind = crank(0.2 - e)
@@ -181,7 +181,7 @@ def test_wheels():
 
     def path(s):
         at = robot.integrate(q, s * away)
-        speed = [robot.actuated_motion(*each) for each in zip(at, speeds + s * faster, strict=True)]
+        speed = [robot.loops.actuated_motion(*each) for each in zip(at, speeds + s * faster, strict=True)]
         return {"q": at, "qd": np.stack(speed), "tau": s * tau}
     differences(robot.rollout(method="semi-implicit-euler"), path)
 

@@ -25,8 +25,8 @@ def test_a_stewart_platform_moves_by_its_accelerations_and_stays_closed():
     exact = solve_ivp(slope, (0.0, 0.1), np.concatenate([q, qd]), rtol=1e-11, atol=1e-12, method="DOP853").y[:, -1]
     np.testing.assert_allclose(run.q[-1], exact[:arm.nq], atol=1e-8)
     np.testing.assert_allclose(run.qd[-1], exact[arm.nq:], atol=1e-7)
-    assert np.abs(arm.constraint_residual(run.q)).max() < 1e-13
-    assert np.abs(arm.constraint_rates(run.q, run.qd)).max() < 1e-9
+    assert np.abs(arm.loops.residual(run.q)).max() < 1e-13
+    assert np.abs(arm.loops.rates(run.q, run.qd)).max() < 1e-9
     assert np.abs(run.energy_drift).max() < 1e-7
     q, qd, tau = (given.astype("float32") for given in (q, qd, tau))
     single = roll(q, qd, tau=tau, step=np.float32(1e-3), steps=100)
@@ -51,7 +51,7 @@ def parallelograms(count):
 
 def test_many_parallelograms_pass_where_they_fold_flat_as_one_does():
     one, many = parallelograms(1), parallelograms(7)
-    assert many.constraint_structure.rank == 14
+    assert many.loops.structure.rank == 14
     angle, speed = np.linspace(0.3, 1.2, 7), np.linspace(12.0, 20.0, 7)
     q, qd = np.stack([angle, -angle, angle], axis=1), np.stack([speed, -speed, speed], axis=1)
     alone = one.rollout(method="semi-implicit-euler")(q, qd, step=1e-3, steps=1000, every=1000)
@@ -60,4 +60,4 @@ def test_many_parallelograms_pass_where_they_fold_flat_as_one_does():
     assert (found[:, 0] > 4 * np.pi).sum() > 4  # they have turned round, more than once
     np.testing.assert_allclose(found, alone.q[:, -1], atol=1e-4)
     np.testing.assert_allclose(found[:, 0], found[:, 2], atol=1e-12)  # still parallelograms, not crossed
-    assert np.abs(many.constraint_residual(together.q[-1])).max() < 1e-12
+    assert np.abs(many.loops.residual(together.q[-1])).max() < 1e-12

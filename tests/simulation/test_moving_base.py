@@ -140,8 +140,8 @@ def test_trees_of_every_joint_kind_rotors_wrenches_and_friction(ride):
 @pytest.mark.spec("S1-117")
 def test_loops_by_every_formulation(ride):
     bar = cy.load("four_bar")
-    q = bar.close([0.5, 0.0, 0.0]).configuration
-    qd = bar.consistent_velocity(q, [1.0, 0.0, 0.0])
+    q = bar.loops.close([0.5, 0.0, 0.0]).configuration
+    qd = bar.loops.consistent_velocity(q, [1.0, 0.0, 0.0])
     moving = base_inputs(bar.tree, *ride(0.3))
     tau = np.array([0.3, 0.0, 0.0])
     found = {method: bar.forward_dynamics.with_inputs(base_motion=True, method=method)(q, qd, tau, *moving)

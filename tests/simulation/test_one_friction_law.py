@@ -130,8 +130,8 @@ def test_energy_decreases_until_all_is_at_rest(arms):
 @pytest.mark.spec("S1-116")
 def test_loops_and_the_law_at_rest():
     bar = cy.load("four_bar").with_friction("rocker", viscous=0.1, coulomb=0.4).including("friction")
-    q = bar.close([0.5, 0.0, 0.0]).configuration
-    qd = bar.consistent_velocity(q, [1.0, 0.0, 0.0], keep=["crank"])
+    q = bar.loops.close([0.5, 0.0, 0.0]).configuration
+    qd = bar.loops.consistent_velocity(q, [1.0, 0.0, 0.0], keep=["crank"])
     tau = bar.inverse_dynamics(q, qd, np.zeros(3))
     free = cy.load("four_bar").inverse_dynamics(q, qd, np.zeros(3))
     rate = qd[2] / qd[0]
@@ -251,12 +251,12 @@ def test_backlash_beside_springs_and_balls():
 @pytest.mark.spec("S1-116")
 def test_a_mechanism_with_a_loop_is_tracked():
     bar = cy.load("four_bar").with_friction("rocker", viscous=0.02, coulomb=0.05)
-    start = bar.close([0.5, 0.0, 0.0]).configuration
+    start = bar.loops.close([0.5, 0.0, 0.0]).configuration
 
     def turning(t):
-        q = bar.close([0.5 + 0.6 * t, *start[1:]], fixed=["crank"]).configuration
-        qd = bar.consistent_velocity(q, [0.6, 0.0, 0.0], keep=["crank"])
-        A, drift = bar.constraint_jacobian(q), bar.constraint_drift(q, qd)
+        q = bar.loops.close([0.5 + 0.6 * t, *start[1:]], fixed=["crank"]).configuration
+        qd = bar.loops.consistent_velocity(q, [0.6, 0.0, 0.0], keep=["crank"])
+        A, drift = bar.loops.jacobian(q), bar.loops.drift(q, qd)
         return q, qd, np.concatenate([[0.0], np.linalg.lstsq(A[:, 1:], -drift, rcond=None)[0]])
 
     law = tracking_control(bar.tree, turning, [0.0], poles=[-15.0, -16.0])

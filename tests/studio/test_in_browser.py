@@ -218,13 +218,13 @@ def test_sliders_keep_a_machine_closed_and_on_its_branch(browser, closed_pages, 
     browser.open(closed_pages(name), width=1400)
     assert browser.evaluate("report.scene.sliders.map(s => s.name)") == list(arm.actuated_joints)
     assert len(arm.actuated_joints) == sliders
-    places = [arm.q_slices[arm.joint_number(joint)].start for joint in arm.actuated_joints]
+    places = [arm.tree.q_slices[arm.tree.joint_number(joint)].start for joint in arm.actuated_joints]
     q = arm.neutral
     for share in (0.55, 0.7, 0.4):
         there = np.array(browser.evaluate(f"{DRIVE}({share})"))
-        assert np.abs(arm.constraint_residual(there)).max() < 1e-8
+        assert np.abs(arm.loops.residual(there)).max() < 1e-8
         for values in np.linspace(q[places], there[places], 21)[1:]:  # the same way in small steps
-            q = arm.close(q, fixed=dict(zip(arm.actuated_joints, values, strict=True))).configuration
+            q = arm.loops.close(q, fixed=dict(zip(arm.actuated_joints, values, strict=True))).configuration
         np.testing.assert_allclose(arm.pose(there, "tool"), arm.pose(q, "tool"), atol=1e-6)
     assert browser.problems == []
 
@@ -236,16 +236,16 @@ def test_a_machine_goes_no_further_than_its_loops_allow(browser, closed_pages):
         values.forEach((x, k) => { all[k].value = x; }); all[0].dispatchEvent(new Event('input'));
         return report.view.q; })"""
     browser.open(closed_pages("three_rrr"), width=1400)
-    places = [arm.q_slices[arm.joint_number(joint)].start for joint in arm.actuated_joints]
+    places = [arm.tree.q_slices[arm.tree.joint_number(joint)].start for joint in arm.actuated_joints]
     q = np.array(browser.evaluate(f"{drive}(2.5, -2.5, 0)"))
-    assert np.abs(arm.constraint_residual(q)).max() < 1e-8 and 0.3 < q[places[0]] < 2.4
-    A = arm.constraint_jacobian(q)[list(arm.constraint_structure.leading)]
+    assert np.abs(arm.loops.residual(q)).max() < 1e-8 and 0.3 < q[places[0]] < 2.4
+    A = arm.loops.jacobian(q)[list(arm.loops.structure.leading)]
     passive = np.delete(A, places, axis=1)
     assert np.linalg.svd(passive, compute_uv=False)[-1] < 0.05
     shown = browser.evaluate("[...document.querySelectorAll('#sliders input')].map(s => +s.value)")
     np.testing.assert_allclose(shown, q[places], atol=4e-3)  # the sliders stay behind
     back = np.array(browser.evaluate(f"{drive}(0, 0, 0)"))
-    assert np.abs(arm.constraint_residual(back)).max() < 1e-8 and np.abs(back[places]).max() < 4e-3
+    assert np.abs(arm.loops.residual(back)).max() < 1e-8 and np.abs(back[places]).max() < 4e-3
 
 
 def test_rods_are_drawn(browser, closed_pages):
@@ -274,8 +274,8 @@ def test_a_run_of_a_closed_mechanism_with_a_hostile_name_is_played_from_a_file_a
     frames = [replace(frame, name="<img src=x onerror=alert(1)>") if frame.name == "tool" else frame
               for frame in bar.frames]
     bar = cy.Mechanism(replace(bar, name="</script><img src=x onerror=alert(1)>\"&", frames=tuple(frames)))
-    start = bar.close(np.zeros(3)).configuration
-    run = bar.simulate(start, bar.consistent_velocity(start, [3.0, 0.0, 0.0]), times=np.linspace(0.0, 0.5, 51))
+    start = bar.loops.close(np.zeros(3)).configuration
+    run = bar.simulate(start, bar.loops.consistent_velocity(start, [3.0, 0.0, 0.0]), times=np.linspace(0.0, 0.5, 51))
     page = run.animate(tmp_path / "bar.html", speed=2.0)
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body>{run.animate()._repr_html_()}", encoding="utf-8")

@@ -116,7 +116,7 @@ def test_a_frame_is_brought_to_a_pose_without_leaving_the_branch(name):
         np.testing.assert_allclose(view.robot.pose()[:3, 3], arm.pose(goal, "tool")[:3, 3], atol=2e-6)
         np.testing.assert_allclose(view.q, goal, atol=1e-4)  # near by, so it is this one of its postures
         if arm.tree.is_constrained:
-            assert np.abs(arm.constraint_residual(view.q)).max() < 1e-6
+            assert np.abs(arm.loops.residual(view.q)).max() < 1e-6
         np.testing.assert_allclose(view.robot.panel(EndEffector).gizmo, view.robot.pose(), atol=1e-6)
 
 
@@ -242,7 +242,7 @@ def test_a_closed_machine_is_simulated_closed_with_its_own_gravity_and_load():
     settings = Settings(0.0, 0.0, (0.0, -4.0, 0.0), 0.5)
     made = Running(arm, "tool", "none: it falls", np.zeros(3), settings)
     made.advance(0.25, np.zeros(3), settings)
-    assert np.abs(arm.constraint_residual(made.q)).max() < 1e-9
+    assert np.abs(arm.loops.residual(made.q)).max() < 1e-9
     truth = arm.with_payload("tool", 0.5).with_gravity([0.0, -4.0, 0.0])
     run = truth.simulate(np.zeros(3), np.zeros(3), until=0.25, progress=False)
     np.testing.assert_allclose(made.q, run.q[-1], atol=1e-5)

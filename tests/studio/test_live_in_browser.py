@@ -138,7 +138,7 @@ def test_the_gizmo_is_dragged_and_the_end_effector_follows(browser, view):
     moved = pose[:3, 3] - start[:3, 3]
     assert np.linalg.norm(np.cross(moved, start[:3, 2])) < 0.02 * np.linalg.norm(moved)  # along the arrow
     np.testing.assert_allclose(pose[:3, :3], start[:3, :3], atol=1e-5)
-    view.robot.arm.check_configuration(view.q)
+    view.robot.arm.configurations.check(view.q)
     assert problems(browser) == []
 
 
@@ -193,10 +193,10 @@ def test_a_closed_machine_stays_closed_under_a_slider(browser, pair):
     focus(browser, "crank", " [role=slider]")
     browser.press("ArrowRight", 30)
     until(browser, lambda: abs(pair.q[0] - np.radians(3.0)) < 1e-6)
-    assert np.abs(arm.constraint_residual(pair.q)).max() < 1e-9
+    assert np.abs(arm.loops.residual(pair.q)).max() < 1e-9
     browser.press("Home")
     until(browser, lambda: pair.q[0] < -3.1)
-    assert np.abs(arm.constraint_residual(pair.q)).max() < 1e-9
+    assert np.abs(arm.loops.residual(pair.q)).max() < 1e-9
     expected = np.stack([pose.matrix for pose in body_poses(arm.tree, pair.q)])
     until(browser, lambda: np.abs(poses_on_the_page(browser, pair.robot) - expected).max() < 1e-4)
     assert problems(browser) == []
@@ -223,7 +223,7 @@ def test_a_second_robot_stands_in_the_same_scene(browser, pair):
 def test_a_browser_that_leaves_and_a_server_that_stops_do_no_harm(browser, pair):
     opened(browser, pair)
     times = np.linspace(0.0, 1.0, 20)
-    way = pair.robot.arm.follow_inputs({"crank": times}, start=pair.robot.rest).configuration
+    way = pair.robot.arm.loops.follow_inputs({"crank": times}, start=pair.robot.rest).configuration
     pair.show((times, way))
     browser.open("about:blank", width=400)
     browser.showing = None

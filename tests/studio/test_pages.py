@@ -34,7 +34,7 @@ def page(pages, tmp_path_factory):
             return write_motion(cy.load(folder / "arm.urdf"), ([0.0, 2.0], [[-0.5], [0.9]]), place)
         if kind == "machine":
             bar = cy.load("four_bar")
-            way = bar.follow_inputs({"crank": np.linspace(0.0, 1.0, 11)}, start=bar.neutral).configuration
+            way = bar.loops.follow_inputs({"crank": np.linspace(0.0, 1.0, 11)}, start=bar.neutral).configuration
             return write_motion(bar, (np.linspace(0.0, 1.0, 11), way), place)
         call("control", "planar2r", "--law", "computed-torque", "--time", "1", "--report", place)
         return place

@@ -434,7 +434,7 @@ def test_groups_of_masses_and_lengths_have_names():
 
 def test_a_large_machine_with_loops_has_the_recursion_of_its_tree():
     html = equation_section(cy.load("stewart"))
-    assert "Here is the recursion of Newton and Euler" in html and "arm.constraint_jacobian" in html
+    assert "Here is the recursion of Newton and Euler" in html and "arm.loops.jacobian" in html
     assert len(list(equations_of(html))) > 100 and "No equations" not in html
 
 
@@ -464,7 +464,7 @@ def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
                   "Constraints Ψ", "Constraint Jacobian A"):
         assert words in text
     q = np.array(json.loads(found.scripts["fall"])["q"])
-    assert q.shape == (401, 3) and np.ptp(q[:, 0]) > 0.5 and np.abs(arm.constraint_residual(q)).max() < 1e-5
+    assert q.shape == (401, 3) and np.ptp(q[:, 0]) > 0.5 and np.abs(arm.loops.residual(q)).max() < 1e-5
     assert [slider["name"] for slider in json.loads(found.scripts["scene"])["sliders"]] == ["crank"]
 
 
@@ -472,7 +472,7 @@ def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
 def test_the_fall_of_a_closed_machine_keeps_its_energy_and_its_loops(name):
     arm = cy.load(name)
     motion = fall(arm.tree)
-    assert motion.trajectory.finished and np.abs(arm.constraint_residual(motion.configurations)).max() < 1e-9
+    assert motion.trajectory.finished and np.abs(arm.loops.residual(motion.configurations)).max() < 1e-9
     assert abs(motion.trajectory.energy_drift).max() < 1e-6 * motion.trajectory.kinetic.max() > 0.0
     assert ("push" in motion.start) == (name == "five_bar")
 
@@ -481,7 +481,8 @@ def test_sliders_of_closed_machines_are_independent_actuated_ones_first():
     tree = cy.load("four_bar").tree
     assert [slider["name"] for slider in scene(tree.with_actuated("rocker"))["sliders"]] == ["rocker"]
     assert [slider["name"] for slider in scene(tree.with_actuated("rocker", "crank"))["sliders"]] == ["crank"]
-    assert [slider["name"] for slider in scene(cy.load("five_bar").with_actuated("left crank").tree)["sliders"]] == [
+    assert [slider["name"]
+            for slider in scene(cy.load("five_bar").variants.with_actuated("left crank").tree)["sliders"]] == [
         "left crank", "left rod"]
     timed = tree.with_constraints(tree.loops, [PrescribedMotion("drive", "crank", "t")])
     assert scene(timed)["sliders"] == [] and scene(timed)["closing"] is None

@@ -29,18 +29,18 @@ def right(arm: cy.Mechanism, q: Array) -> None:
 
 def closed(machine: cy.Mechanism, q: Array) -> None:
     """What is asked of a machine with loops has types, too."""
-    start: Array = machine.close(q, fixed={"crank": 0.4}).configuration
-    path: Array = machine.follow_inputs({"crank": [0.0, 0.1]}, start=start).configuration
-    modes: int = machine.assemblies({"crank": 0.6}).count
-    qd: Array = machine.consistent_velocity(start, [2.0, 0.0, 0.0], keep=["crank"])
-    rates: Array = machine.actuated_motion(path, [[2.0]])
-    forces: Array = machine.constraint_forces(start, qd, [0.0, 0.0, 0.0])
-    words: str = machine.with_actuated("crank").actuation.kind
-    redundant: tuple[str, ...] = tuple(str(row) for row in machine.constraint_structure.redundant)
+    start: Array = machine.loops.close(q, fixed={"crank": 0.4}).configuration
+    path: Array = machine.loops.follow_inputs({"crank": [0.0, 0.1]}, start=start).configuration
+    modes: int = machine.loops.assemblies({"crank": 0.6}).count
+    qd: Array = machine.loops.consistent_velocity(start, [2.0, 0.0, 0.0], keep=["crank"])
+    rates: Array = machine.loops.actuated_motion(path, [[2.0]])
+    forces: Array = machine.loops.forces(start, qd, [0.0, 0.0, 0.0])
+    words: str = machine.variants.with_actuated("crank").loops.actuation.kind
+    redundant: tuple[str, ...] = tuple(str(row) for row in machine.loops.structure.redundant)
     print(modes, rates, forces, words, redundant)
-    machine.close(q, fixd=["crank"])  # type: ignore[call-arg]
-    machine.follow_inputs({"crank": [0.0, 0.1]})  # type: ignore[call-arg]
-    machine.with_actuated(["crank"])  # type: ignore[arg-type]
+    machine.loops.close(q, fixd=["crank"])  # type: ignore[call-arg]
+    machine.loops.follow_inputs({"crank": [0.0, 0.1]})  # type: ignore[call-arg]
+    machine.variants.with_actuated(["crank"])  # type: ignore[arg-type]
     machine.equations(formulation="minmal")  # type: ignore[arg-type]
 
 
@@ -59,7 +59,7 @@ def missing_axes(arm: cy.Mechanism, q: Array) -> None:
     arm.frame_bias(q, q, "tool")  # type: ignore[call-overload]
     arm.joint_forces_that_exert(q, np.zeros(6), "tool")  # type: ignore[call-overload]
     arm.jacobian.of("tool")  # type: ignore[call-arg]
-    arm.indices(q, "tool", task="position")  # type: ignore[call-arg]
+    arm.dexterity.indices(q, "tool", task="position")  # type: ignore[call-arg]
 
 
 def missing_argument(arm: cy.Mechanism, q: Array) -> None:

@@ -24,7 +24,7 @@ def elastic_drives() -> Any:
                            strict=True):
         moved = np.eye(4)
         moved[:3, 3] = place
-        home = np.asarray(shown.joints[shown.joint_number(name)].placement) @ moved
+        home = np.asarray(shown.joints[shown.tree.joint_number(name)].placement) @ moved
         shown = shown.with_drive(name, stiffness=1e4, gear=100.0, mass=0.3, inertia=2e-4, place=home)
     soft = shown.including("elastic drives")
     space = figure.add_subplot(1, 2, 1, projection="3d")

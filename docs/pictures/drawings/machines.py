@@ -20,9 +20,9 @@ from drawings.pages import made_by_tutorial
 def press() -> Any:
     """The knuckle-joint press of the tutorial: in six positions, its stroke, and the torque that a coin asks for."""
     machine = _press()
-    q = machine.close([0.0, 2.8, -1.0, -1.1, 0.1], fixed=["crank"]).configuration
+    q = machine.loops.close([0.0, 2.8, -1.0, -1.1, 0.1], fixed=["crank"]).configuration
     turn = np.radians(np.arange(361.0))
-    path = machine.follow_inputs({"crank": turn}, start=q).configuration
+    path = machine.loops.follow_inputs({"crank": turn}, start=q).configuration
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained",
                                                  width_ratios=[1.1, 1, 1])
     stick_figure(machine.tree, path[0:180:35], frames=(), labels=False, trail=False, ax=left)
@@ -34,7 +34,7 @@ def press() -> Any:
     middle.plot(np.degrees(turn), height, color=BLUE)
     middle.set(xlabel="crank [degrees]", ylabel="ram [mm]", title="the stroke")
     speed = np.full((361, 1), 2 * np.pi)
-    qd, qdd = machine.actuated_motion(path, speed), machine.actuated_acceleration(path, speed, 0 * speed)
+    qd, qdd = machine.loops.actuated_motion(path, speed), machine.loops.actuated_acceleration(path, speed, 0 * speed)
     coin = np.zeros((361, 6))
     coin[(height < height.min() + 3.0) & (qd[:, 4] < 0), 1] = 100e3
     loaded = machine.inverse_dynamics.with_inputs(wrenches=["die"], axes="world")(path, qd, qdd, coin)

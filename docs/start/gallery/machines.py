@@ -75,9 +75,9 @@ def catalogue_maps() -> plt.Figure:
     """Machines of the catalogue on the branch of their rest: limits of joints bound what they reach."""
     figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained")
     excavator, delta = cy.load("excavator"), cy.load("delta")
-    excavator.workspace_map("tool", start=excavator.neutral, plane="xz", task=(1, 1, 1, 0, 1, 0),
+    excavator.pictures.workspace_map("tool", start=excavator.neutral, plane="xz", task=(1, 1, 1, 0, 1, 0),
                             box=((1.0, -4.5), (7.0, 6.0)), characteristic_length=1.0, resolution=90).draw(ax=axes[0])
-    delta.workspace_map("tool", start=delta.neutral, plane="xy", box=((-0.65, -0.65), (0.65, 0.65)),
+    delta.pictures.workspace_map("tool", start=delta.neutral, plane="xy", box=((-0.65, -0.65), (0.65, 0.65)),
                         resolution=80).draw(ax=axes[1])
     return figure
 

@@ -53,8 +53,8 @@ def stick_figures() -> plt.Figure:
     q = anymal.neutral
     for leg in ("LF", "RF", "LH", "RH"):
         front = 1.0 if leg.endswith("F") else -1.0
-        q[anymal.q_slices[anymal.joint_number(f"{leg}_HFE")]] = 0.7 * front
-        q[anymal.q_slices[anymal.joint_number(f"{leg}_KFE")]] = -1.2 * front
+        q[anymal.tree.q_slices[anymal.tree.joint_number(f"{leg}_HFE")]] = 0.7 * front
+        q[anymal.tree.q_slices[anymal.tree.joint_number(f"{leg}_KFE")]] = -1.2 * front
     stick_figure(anymal.tree, q, frames=["base", *feet], ax=in_space(figure, 2, 3, 5))
     stick_figure(example_robot("talos_data/robots/talos_reduced.urdf").tree, ax=in_space(figure, 2, 3, 6))
     return figure
@@ -93,7 +93,7 @@ def along(machine: cy.Mechanism, ends: dict[str, float], count: int = 4) -> np.n
     found = [machine.neutral]
     for share in np.linspace(0.0, 1.0, 4 * count)[1:]:
         held = {joint: share * ends.get(joint, 0.0) for joint in machine.actuated_joints}
-        found.append(machine.close(found[-1], fixed=held).configuration)
+        found.append(machine.loops.close(found[-1], fixed=held).configuration)
     return np.stack(found[::4] + found[-1:])
 
 

@@ -90,7 +90,7 @@ def end_frame(arm: Mechanism, name: str) -> str:
     """The frame of that name, or "tool", or the only end; a mechanism with loops has no end but "tool"."""
     from cayley.model.chains import chain_to
     if name or (arm.tree.is_constrained and "tool" in arm.frame_names):
-        return arm.frame(name or "tool").name
+        return arm.tree.frame(name or "tool").name
     return chain_to(arm.tree, None).tip_name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,7 +130,7 @@ def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: 
         raise typer.BadParameter(f"there is no function {function!r}{advice}", param_hint="--function")
     if function in OF_CONSTRAINTS and not arm.tree.is_constrained:
         raise typer.BadParameter(f"{arm.name} has no constraints: no loops, no mimic joints", param_hint="--function")
-    if method and not hasattr(getattr(arm, function), "using"):
+    if method and not hasattr(attrgetter(OF_CONSTRAINTS.get(function, function))(arm), "using"):
         raise typer.BadParameter(f"{function} has one method only", param_hint="--method")
     if frame and function not in OF_A_FRAME:
         raise typer.BadParameter(f"{function} is not of a frame; {', '.join(OF_A_FRAME)} are", param_hint="--frame")
@@ -138,7 +139,7 @@ def chosen_kernel(arm: Mechanism, function: str, method: str, frame: str, axes: 
     if function in OF_A_FRAME:
         given = {"axes": axes} if "axes" in OF_A_FRAME[function] else {}
         return getattr(arm, function).of(end_frame(arm, frame), **given)
-    kernel = getattr(arm, function)
+    kernel = attrgetter(OF_CONSTRAINTS.get(function, function))(arm)
     return kernel.using(method) if method else kernel
 
 

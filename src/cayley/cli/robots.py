@@ -104,7 +104,8 @@ def info(robot: Robot,
         return write_json({**described(arm), **({"picture": str(drawn)} if drawn else {})})
     console = output()
     report = arm.summary()
-    console.print(f"[bold]{literal(arm.name)}[/]" + (f"  [dim]{literal(arm.source)}[/]" if arm.source else ""))
+    console.print(f"[bold]{literal(arm.name)}[/]"
+                  + (f"  [dim]{literal(arm.tree.source)}[/]" if arm.tree.source else ""))
     console.print(report.heading.rpartition(": ")[2])
     console.print()
     for table in report.tables:
@@ -138,7 +139,7 @@ def described(arm: Mechanism) -> dict[str, Any]:
         "velocity": j.limits.velocity, "effort": j.limits.effort, "viscous": j.friction.viscous,
         "coulomb": j.friction.coulomb, "reflected_inertia": j.rotor.reflected, "gear": j.rotor.gear,
         "spring": {"kind": j.spring.word} | j.spring.said if j.spring else None,
-        "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.q_slices, strict=True)]
+        "follows": j.mimic.joint if j.mimic else None} for j, own in zip(arm.joints, arm.tree.q_slices, strict=True)]
     report = arm.summary()
     bodies = [{"name": b.name, "mass": b.mass, "center": b.center, "inertia": b.inertia} for b in arm.bodies]
     return {**_summary(arm.tree), "mobility": _mobility(arm.tree), "actuated": arm.actuated_joints,
@@ -146,6 +147,6 @@ def described(arm: Mechanism) -> dict[str, Any]:
             "frames": [{"name": f.name, "body": f.body, "pose": f.pose} for f in arm.frames],
             "loops": [{"name": x.name, "kind": x.motion.word, "first": x.first, "second": x.second} for x in arm.loops],
             "constraints": [{"name": x.name, "kind": x.word, "frames": x.frames, "joints": x.coordinates}
-                            for x in arm.constraints],
+                            for x in arm.tree.constraints],
             "warnings": [{"about": f.about, "names": f.names, "text": f.text} for f in report.warnings],
             "notes": [{"about": f.about, "names": f.names, "text": f.text} for f in report.facts]}

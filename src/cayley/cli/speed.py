@@ -104,8 +104,8 @@ def _model(pinocchio: ModuleType, arm: Mechanism) -> tuple[Any, list[int]]:
     """The robot in Pinocchio, and where its coordinates are in Cayley's."""
     from cayley.model.formats.urdf_text import dump_urdf
     moving = [joint for joint in arm.joints if joint.motion.nv]
-    if any(joint.motion.urdf not in ("revolute", "prismatic") for joint in moving) or arm.included:
+    if any(joint.motion.urdf not in ("revolute", "prismatic") for joint in moving) or arm.tree.included:
         raise ValueError("only revolute and prismatic joints with limits are handed over")
     model = pinocchio.buildModelFromXML(dump_urdf(arm.tree, leave_out=True))
     model.gravity.linear = np.array(arm.gravity)
-    return model, [arm.q_slices[arm.joint_number(name)].start for name in list(model.names)[1:]]
+    return model, [arm.tree.q_slices[arm.tree.joint_number(name)].start for name in list(model.names)[1:]]

@@ -73,7 +73,7 @@ def _show_robot(arm: Mechanism) -> None:
 
     from cayley.cli.sketch import sketch
     from cayley.drawing.skeleton import configurations
-    _heading(1, f"The robot: {arm.name}", arm.source)
+    _heading(1, f"The robot: {arm.name}", arm.tree.source)
     table = grid()
     for heading, side in (("joint", "left"), ("kind", "left"), ("range", "right"), ("moves", "left"), (r"mass \[kg]",
                                                                                                        "right")):
@@ -137,7 +137,7 @@ def _compare(arm: Mechanism) -> tuple[Comparison, float]:
 
     from cayley.cli.counts import refusals
     from cayley.model.report import Table
-    comparison = arm.compare_inverse_dynamics(*_states(arm, STATES), progress=output().is_terminal)
+    comparison = arm.formulations.compare_inverse_dynamics(*_states(arm, STATES), progress=output().is_terminal)
     forces = np.array([row.forces for row in comparison.rows if row.forces is not None])
     spread = float(np.ptp(forces, axis=0).max(initial=0.0)) / max(1.0, float(np.abs(forces).max(initial=0.0)))
     _heading(3, "Every method against every other")

@@ -110,7 +110,7 @@ def _configurations(arm: Mechanism, words: list[str], posture: str) -> Array:
         raise typer.BadParameter("give two configurations or more, each in quotation marks")
     points = np.array([_configuration(arm, text) for text in words])
     for point in points:
-        arm.check_configuration(point)
+        arm.configurations.check(point)
     return points
 
 

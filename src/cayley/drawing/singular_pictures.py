@@ -28,7 +28,7 @@ def draw_singular_locus(locus: SingularLocus, ax: Axes | None = None) -> Axes:
     reach. In the plane of a planar arm; of another in the section through its first axis.
 
     >>> import cayley as cy
-    >>> draw_singular_locus(cy.load("planar2r").singular_locus("tool")).name
+    >>> draw_singular_locus(cy.load("planar2r").dexterity.singular_locus("tool")).name
     'rectilinear'
     """
     if ax is None:

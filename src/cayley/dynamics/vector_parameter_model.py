@@ -36,8 +36,10 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class VectorParameterModel:
-    """Made by `arm.vector_parameter_model()`. Its kernels broadcast over leading axes, and refuse what is not finite by
-    the joint's name."""
+    """Kernels of an open chain in vector-parameters, made by `arm.formulations.vector_parameter_model()`.
+
+    They broadcast over leading axes. Numbers that are not finite raise an error that names the joint.
+    """
 
     tree: Tree
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from cayley.errors import SignatureError
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces",
                 "coriolis_matrix", "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum",
                 "linearize", "forward_derivatives")
-OF_CONSTRAINTS = ("constraint_residual", "constraint_jacobian", "constraint_forces")
+OF_CONSTRAINTS = {"constraint_residual": "loops.residual", "constraint_jacobian": "loops.jacobian",
+                  "constraint_forces": "loops.forces"}
 OF_A_FRAME = {"pose": (), "jacobian": ("axes",), "jacobian_rate": ("axes",), "twist": ("axes",)}
 FUNCTIONS = (*OF_THE_ROBOT, *OF_CONSTRAINTS, *OF_A_FRAME)
 
@@ -53,7 +55,7 @@ def kernel_named(arm: Robot, words: str) -> tuple[str, Kernel]:
     if function not in OF_A_FRAME:
         if rest:
             raise SignatureError(f"{shown(words)}: {function} is not of a frame; {', '.join(OF_A_FRAME)} are")
-        return f"{arm.name}_{function}", getattr(arm, function)
+        return f"{arm.name}_{function}", attrgetter(OF_CONSTRAINTS.get(function, function))(arm)
     frames = arm.frame_names
     if not rest:
         example = "tool" if "tool" in frames else frames[-1]

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import TraceError
-from cayley.mechanism.calls import with_explained_calls
+from cayley.lazy_names import with_former_names
 from cayley.mechanism.changes import Changes
-from cayley.mechanism.configurations import Configurations
-from cayley.mechanism.description import Description
-from cayley.mechanism.equations import Equations
+from cayley.mechanism.dynamics import Dynamics
 from cayley.mechanism.kinematics import Kinematics
 from cayley.mechanism.motion import Motion
-from cayley.mechanism.pictures import Pictures
+from cayley.mechanism.output import Output
+from cayley.mechanism.room import with_explained_calls
+from cayley.mechanism.rooms import FORMER
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.catalogue import catalogue_names
 from cayley.model.catalogue.packaged import PACKAGED
@@ -79,13 +79,14 @@ class WantsTreeError(TraceError, AttributeError):
     """A function that takes a tree was given a mechanism."""
 
 
+@with_former_names(FORMER)
 @with_explained_calls
 @with_other_names
-class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Motion, Pictures):
+class Mechanism(Kinematics, Dynamics, Motion, Output, Changes):
     """A mechanism: an immutable tree of bodies and joints, with its kinematics and dynamics as compiled kernels.
 
     It is made by `load`, `Mechanism.from_dh` or `Mechanism.of`. Its data are those of its `tree`: `name`, `bodies`,
-    `joints`, `frames`, `gravity`, `loops`, `source`; its sizes `nq` and `nv`. Every body is a frame by its own name;
+    `joints`, `frames`, `gravity`; its sizes `nq` and `nv`. Every body is a frame by its own name;
     the end effector of the robots here is the frame "tool". Functions of the packages below (`cayley.kinematics`,
     `cayley.simulation`, `cayley.drawing` and so on) take the tree.
 
@@ -97,6 +98,19 @@ class Mechanism(Description, Changes, Configurations, Kinematics, Equations, Mot
     w), wrenches (f; m). `axes` are always named: "world" (the root's), "body" (the frame's own), or a frame. The
     reference point is the frame's origin, or `at` a point: coordinates (..., 3) in the frame, or the name of a frame,
     for the point of the body that is there now.
+
+    Functions that are not asked for every week stand in rooms:
+
+    arm.control          laws, motors and error models
+    arm.loops            loops and other constraints: closing, mobility, assemblies, dead centres, actuation
+    arm.configurations   configurations that have a name, and checks of any
+    arm.dexterity        manipulability, singularities, payload
+    arm.centroidal       momentum about the centre of mass
+    arm.identification   linear models of the parameters, regressors, fits
+    arm.formulations     published formulations, parts of the equations, operation counts
+    arm.pictures         workspaces, payload charts, maps
+    arm.variants         the mechanism reduced, a part of it, or with other parts
+    arm.tree             bodies, joints, frames, constraints and their numbers
 
     >>> arm = cy.load("planar2r")
     >>> arm.pose([0.0, 0.0], "tool").shape, arm.jacobian(np.zeros((10, 2)), "tool", axes="world").shape

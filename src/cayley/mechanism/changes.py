@@ -1,5 +1,4 @@
-"""What is changed gives a new mechanism: masses, limits, payloads, drives, constraints; joints that are locked, parts
-that are attached or taken out."""
+"""Changes of a mechanism, which give a new one: payloads, frames, drives, joints that are locked."""
 
 from __future__ import annotations
 
@@ -8,17 +7,14 @@ from typing import Self
 
 from cayley.compiler.typing import ArrayLike
 from cayley.mechanism.data import Data
-from cayley.model.constraint_kinds import Constraint
 from cayley.model.joint_kinds import Motion
-from cayley.model.parts import Body, Friction, Joint
+from cayley.model.parts import Body, Friction
 from cayley.model.spring_kinds import Spring
 from cayley.model.winding import Winding
 
 
 class Changes(Data):
-    """What is changed gives a new mechanism: payloads, frames, drives, constraints."""
-
-    # Changes give a new mechanism
+    """Usual changes of a mechanism; each gives a new one. `arm.variants` has the others."""
 
     def with_gravity(self, gravity: ArrayLike) -> Self:
         """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
@@ -34,27 +30,10 @@ class Changes(Data):
         (about it; none of a point load) are in the frame's axes. Its `name`: "payload1" and so on, if none is given.
         What no body can have is refused.
 
-        >>> cy.load("planar2r").with_payload("tool", 2.0).without_payload()
+        >>> cy.load("planar2r").with_payload("tool", 2.0).variants.without_payload()
         <planar2r: 3 bodies, 2 joints, nq = 2, nv = 2>
         """
         return type(self)(self.tree.with_payload(frame, mass, center=center, inertia=inertia, name=name))
-
-    def without_payload(self, name: str | None = None) -> Self:
-        """The same mechanism without a load that was put down, or a tool that was taken off: the only payload, or the
-        body of this name, which must be fixed to another and carry nothing."""
-        from cayley.model.payloads import without_payload
-        return type(self)(without_payload(self.tree, name))
-
-    def with_body(self, body: str, *, mass: float | None = None, center: ArrayLike | None = None,
-                  inertia: ArrayLike | None = None) -> Self:
-        """The same mechanism with another mass [kg], centre of mass (3) [m] or inertia about it (3, 3) [kg m^2] of one
-        body, in its axes; what is not given stays. What no body can have is refused.
-
-        >>> cy.load("planar2r").with_body("link2", mass=3.0).bodies[2].mass
-        3.0
-        """
-        from cayley.model.changed_parts import with_body
-        return type(self)(with_body(self.tree, body, mass=mass, center=center, inertia=inertia))
 
     def with_joint(self, joint: str, *, motion: Motion | None = None, placement: ArrayLike | None = None,
                    lower: ArrayLike | None = None, upper: ArrayLike | None = None, velocity: ArrayLike | None = None,
@@ -69,90 +48,6 @@ class Changes(Data):
         return type(self)(with_joint(self.tree, joint, motion=motion, placement=placement, lower=lower, upper=upper,
                                      velocity=velocity, effort=effort))
 
-    def with_joints(self, *joints: Joint) -> Self:
-        """The same mechanism with these parts in the places of the joints of their names; `with_joint` changes some of
-        what is said of one.
-        """
-        return type(self)(self.tree.with_joints(*joints))
-
-    def attached(self, other: Data | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
-                 prefix: str = "") -> Self:
-        """The same mechanism carrying another, or a body, at a frame or body: a gripper on an arm, an arm on a cart. It
-        is fixed there, at a `pose` (4, 4) in the frame, or moves by a joint of the kind `motion`. A `prefix` before
-        its names tells it from what is there. Its loops, mimic joints, drives and named configurations come along;
-        gravity is that of the one that carries.
-
-        >>> cy.load("two_wheel_robot").attached(cy.load("scara"), at="chassis").nq
-        11
-        >>> both = cy.load("planar2r").attached(cy.load("planar2r"), at="tool", prefix="second ")
-        >>> both.joint_names
-        ('joint1', 'joint2', 'second joint1', 'second joint2')
-        """
-        from cayley.model.attaching import attached
-        carried = other.tree if isinstance(other, Data) else other
-        return type(self)(attached(self.tree, carried, at, pose=pose, motion=motion, prefix=prefix))
-
-    def locked(self, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None) -> Self:
-        """The same mechanism with joints fixed where they are in a configuration `q` (nq), at their zeros if none is
-        given, or at values of their own, {joint: value}. Loops and constraints between frames stay; mimic joints are
-        locked with the joint that they follow. `freed` lets them go.
-
-        >>> arm = cy.load("panda").locked(["panda_joint5", "panda_joint6"])
-        >>> arm.nq, arm.freed("panda_joint5").nq
-        (5, 6)
-        """
-        from cayley.model.locking import locked
-        return type(self)(locked(self.tree, joints, q))
-
-    def freed(self, joints: str | Sequence[str]) -> Self:
-        """The same mechanism with joints that were `locked` as they were before."""
-        from cayley.model.locking import freed
-        return type(self)(freed(self.tree, joints))
-
-    def reduced(self) -> Self:
-        """The same mechanism with bodies that fixed and locked joints hold together made one, the others frames of
-        their names: what moves, and how, is the same. After `locked` this is Pinocchio's `buildReducedModel`.
-
-        >>> cy.load("panda").locked("panda_joint7").reduced()
-        <panda: 7 bodies, 6 joints, nq = 6, nv = 6>
-        """
-        from cayley.model.reducing import reduced
-        return type(self)(reduced(self.tree))
-
-    def subtree(self, body: str, q: ArrayLike | None = None) -> Self:
-        """What a body carries, with that body as its root: a hand of an arm, a leg. Gravity is as the body feels it in
-        its axes when the joints before it are as in `q` (nq), at their zeros if none is given. What ties the part to
-        the rest, loops and mimic joints, is refused by name.
-
-        >>> cy.load("panda_hand").subtree("panda_hand").joint_names
-        ('panda_finger_joint1', 'panda_finger_joint2')
-        """
-        from cayley.model.subtrees import subtree
-        return type(self)(subtree(self.tree, body, q))
-
-    def with_configuration(self, name: str, q: ArrayLike | Mapping[str, ArrayLike]) -> Self:
-        """The same mechanism with one more configuration that has a name, or another of this name: all coordinates
-        (nq), or those of some joints by their names, with the others near zero.
-
-        >>> cy.load("planar2r").with_configuration("bent", {"joint2": 1.0}).configurations["bent"]
-        array([0., 1.])
-        """
-        from cayley.model.named_configurations import with_configuration
-        return type(self)(with_configuration(self.tree, name, q))
-
-    def with_constraints(self, *constraints: Constraint) -> Self:
-        """The same mechanism with these constraints besides its own, or in the places of those of their names."""
-        return type(self)(self.tree.with_more_constraints(*constraints))
-
-    def without_constraints(self, *names: str) -> Self:
-        """The same mechanism without the constraints and loops of these names: a brake that is let go, a wheel in the
-        air."""
-        return type(self)(self.tree.without_constraints(*names))
-
-    def with_actuated(self, *joints: str) -> Self:
-        """The same mechanism with drives in these joints, and in no others."""
-        return type(self)(self.tree.with_actuated(*joints))
-
     def with_friction(self, joint: str | Sequence[str], *, viscous: ArrayLike = 0.0, coulomb: ArrayLike = 0.0) -> Self:
         """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N], or in several, the same in
         all or one for each; dynamics have it `including("friction")`.
@@ -163,17 +58,6 @@ class Changes(Data):
         """
         from cayley.model.changed_parts import with_friction
         return type(self)(with_friction(self.tree, joint, viscous=viscous, coulomb=coulomb))
-
-    def with_armature(self, joint: str | Sequence[str], inertia: ArrayLike) -> Self:
-        """The same mechanism with another armature in one joint [kg m^2; kg], or in several, the same in all or one for
-        each: the inertia of the rotor that the joint feels, behind the gear. Dynamics have it `including("armature")`.
-
-        >>> arm = cy.load("planar2r").with_armature("joint2", 0.5).including("armature")
-        >>> arm.inertia_matrix([0.0, 0.0])[1, 1] - cy.load("planar2r").inertia_matrix([0.0, 0.0])[1, 1]
-        np.float64(0.5)
-        """
-        from cayley.model.changed_parts import with_armature
-        return type(self)(with_armature(self.tree, joint, inertia))
 
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
@@ -187,25 +71,6 @@ class Changes(Data):
         return type(self)(self.tree.with_drive(joint, stiffness=stiffness, damping=damping, gear=gear, inertia=inertia,
                                               mass=mass, center=center, tensor=tensor, carrier=carrier, place=place,
                                               spring=spring, friction=friction, winding=winding))
-
-    def with_missing_masses(self, mass: float) -> Self:
-        """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown:
-        0 for dummy links.
-
-        Dynamics refuse such bodies by name rather than guess. A joint that then moves no mass at all has no
-        acceleration.
-
-        >>> from cayley.model.joint_kinds import Revolute
-        >>> from cayley.model.parts import Body, Joint
-        >>> bodies = [Body("base"), Body("dummy"), Body("link", 2.0, (0.5, 0, 0))]
-        >>> joints = [Joint("a", "base", "dummy", Revolute()), Joint("b", "dummy", "link", Revolute((0.0, 1.0, 0.0)))]
-        >>> arm = cy.Mechanism.of("arm", bodies, joints)
-        >>> arm.with_missing_masses(0.0).inertia_matrix([0.0, 0.0])
-        array([[0.5, 0. ],
-               [0. , 0.5]])
-        """
-        from cayley.model.masses import with_missing_masses
-        return type(self)(with_missing_masses(self.tree, mass))
 
     def including(self, *terms: str) -> Self:
         """The same mechanism with parts of its drives in all its dynamics, and no others:
@@ -225,7 +90,31 @@ class Changes(Data):
         """
         return type(self)(self.tree.including(*terms))
 
-    def spanning_tree(self) -> Self:
-        """The same mechanism without its constraints: loops are open, mimic joints move on their own."""
-        free = self.tree.spanning_tree()
-        return self if free is self.tree else type(self)(free)
+    def locked(self, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None) -> Self:
+        """The same mechanism with joints fixed where they are in a configuration `q` (nq), at their zeros if none is
+        given, or at values of their own, {joint: value}. Loops and constraints between frames stay; mimic joints are
+        locked with the joint that they follow. `freed` lets them go.
+
+        >>> arm = cy.load("panda").locked(["panda_joint5", "panda_joint6"])
+        >>> arm.nq, arm.variants.freed("panda_joint5").nq
+        (5, 6)
+        """
+        from cayley.model.locking import locked
+        return type(self)(locked(self.tree, joints, q))
+
+    def attached(self, other: Data | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
+                 prefix: str = "") -> Self:
+        """The same mechanism carrying another, or a body, at a frame or body: a gripper on an arm, an arm on a cart. It
+        is fixed there, at a `pose` (4, 4) in the frame, or moves by a joint of the kind `motion`. A `prefix` before
+        its names tells it from what is there. Its loops, mimic joints, drives and named configurations come along;
+        gravity is that of the one that carries.
+
+        >>> cy.load("two_wheel_robot").attached(cy.load("scara"), at="chassis").nq
+        11
+        >>> both = cy.load("planar2r").attached(cy.load("planar2r"), at="tool", prefix="second ")
+        >>> both.joint_names
+        ('joint1', 'joint2', 'second joint1', 'second joint2')
+        """
+        from cayley.model.attaching import attached
+        carried = other.tree if isinstance(other, Data) else other
+        return type(self)(attached(self.tree, carried, at, pose=pose, motion=motion, prefix=prefix))

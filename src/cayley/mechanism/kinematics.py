@@ -1,30 +1,25 @@
-"""Poses, velocities, Jacobians, statics, singularities and inverse kinematics of a mechanism."""
+"""Poses, velocities, Jacobians, statics and inverse kinematics of a mechanism."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
-from cayley.compiler.kernel_family import family
+from cayley.compiler.kernel_family import family, one_kernel
 from cayley.compiler.typing import Array, ArrayLike, FrameName, TaskRows
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
 from cayley.mechanism.data import Data
+from cayley.model import configurations
 
 if TYPE_CHECKING:
     from cayley.kinematics.inverse import InverseKinematicsResult
     from cayley.kinematics.inverse.analytic import AllSolutions
-    from cayley.kinematics.jacobians.formed_jacobian import By
-    from cayley.kinematics.link_motion import LinkMotion
-    from cayley.kinematics.singular.indices import Indices
-    from cayley.kinematics.singular.singular_loci import SingularLocus
-    from cayley.kinematics.singular.singularities import Singularity
 
 
 class Kinematics(Data):
-    """Poses, velocities, Jacobians, statics, singularities and inverse kinematics of a mechanism."""
+    """Poses, velocities, Jacobians, statics and inverse kinematics of a mechanism."""
 
     # Positions
 
@@ -104,32 +99,6 @@ class Kinematics(Data):
         from cayley.kinematics.jacobians import velocity
         return frame_kernel(self.tree, velocity.frame_bias, "(q),(v)->(6)", frame, axes=axes, at=at)
 
-    @family("q", "qd", "qdd")
-    def link_motion(self, *, axes: str = "world", relative_to: str = "world") -> Kernel[LinkMotion]:
-        """`link_motion(q, qd, qdd, axes="world", relative_to="world")`: of every body, in the order of `bodies`,
-        `angular_velocity`, `angular_acceleration` (..., bodies, 3), their `tensor` (..., bodies, 3, 3), and `velocity`
-        and `acceleration` (..., bodies, 3) of its origin; no gravity. `relative_to`: the "world", each one's "parent"
-        or a frame, as an observer there sees it; see `cayley.kinematics.link_motion`.
-
-        >>> cy.load("planar2r").link_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0]).acceleration[:, 0] + 0.0
-        array([ 0. ,  0. , -0.5])
-        """
-        from cayley.kinematics.link_motion import link_motion_kernel
-        return link_motion_kernel(self.tree, axes, relative_to)
-
-    @family("q", "qd", "qdd", given=["at"])
-    def point_motion(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
-                     relative_to: str = "world") -> Kernel[LinkMotion]:
-        """`point_motion(q, qd, qdd, frame, axes=..., at=None, relative_to="world")`: the same of one frame's body and
-        any point of it, (..., 3).
-
-        >>> arm = cy.load("planar2r")
-        >>> arm.point_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0], "tool", axes="world", relative_to="link1").velocity
-        array([0. , 0.2, 0. ])
-        """
-        from cayley.kinematics.link_motion import point_motion_kernel
-        return point_motion_kernel(self.tree, frame, axes, at, relative_to)
-
     # Jacobians
 
     @family("q", given=["at"])
@@ -144,21 +113,6 @@ class Kinematics(Data):
         from cayley.kinematics.jacobians import general_jacobian
         return frame_kernel(self.tree, general_jacobian.general_jacobian, "(q)->(6,v)", frame, axes=axes, at=at,
                             relative_to=relative_to)
-
-    @family("q")
-    def formed_jacobian(self, frame: str, *, formed_in: str, referred_to: str, by: By = "matrices") -> Kernel:
-        """`formed_jacobian(q, frame, formed_in=..., referred_to=..., by="matrices")`: the Jacobian (..., 6, nv) formed
-        at the origin of one frame and referred to the axes of another, "world", "body" (the frame itself) or a name;
-        by rotation matrices, or by "vector-parameters". See `cayley.kinematics.jacobians.formed_jacobian`.
-
-        >>> arm = cy.load("planar2r")
-        >>> middle = arm.formed_jacobian([0.3, 0.7], "tool", formed_in="link2", referred_to="link2")
-        >>> np.allclose(middle, arm.jacobian([0.3, 0.7], "tool", axes="link2", at="link2"))
-        True
-        """
-        from cayley.kinematics.jacobians.formed_jacobian import formed_jacobian
-        return frame_kernel(self.tree, formed_jacobian, "(q)->(6,v)", frame, formed_in=formed_in,
-                            referred_to=referred_to, by=by)
 
     @family("q", "qd", given=["at"])
     def jacobian_rate(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
@@ -237,79 +191,6 @@ class Kinematics(Data):
         return frame_kernel(self.tree, actuated_motion.joint_forces_that_resist, "(q),(6)->(v)", frame, axes=axes,
                             at=at)
 
-    # How good a configuration is. Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z)
-    # along the axes
-
-    @family("q")
-    def manipulability(self, frame: str, *, task: TaskRows, axes: str,
-                       characteristic_length: float | None = None) -> Kernel:
-        """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see
-        `kinematics.indices`.
-
-        >>> plane = (True, True, False, False, False, False)
-        >>> cy.load("planar2r").manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
-        np.float64(0.2)
-        """
-        from cayley.kinematics.singular.indices import manipulability
-        self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self.tree, manipulability, "(q)->()", frame, task=task, axes=axes,
-                            characteristic_length=characteristic_length)
-
-    @family("q")
-    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str,
-                      characteristic_length: float | None = None) -> Kernel:
-        """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in
-        one unit; by the actuated joints, if loops or mimic joints tie these together.
-
-        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see
-        `kinematics.uniform_units`.
-
-        >>> cy.load("planar2r").task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
-        (3, 2)
-        """
-        from cayley.kinematics.singular.uniform_units import uniform_jacobian
-        rows, columns = self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
-                            characteristic_length=characteristic_length)
-
-    def indices(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
-                characteristic_length: float | None = None) -> Indices:
-        """Condition number, manipulability, isotropy and the four subspaces (null space, lost directions) of the task's
-        Jacobian.
-
-        >>> plane = (True, True, False, False, False, False)
-        >>> found = cy.load("planar2r").indices([0.3, np.pi / 2], "tool", task=plane, axes="world")
-        >>> round(float(found.condition_number), 6)
-        2.440197
-        """
-        from cayley.kinematics.singular.indices import indices
-        return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
-
-    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float | None = None,
-                    step: float = 1e-3, limits: bool = True,
-                    reachable: Callable[[Array], bool] | None = None) -> Singularity:
-        """Whether one configuration (nq) is singular for a task, what is lost, and the class; see
-        `kinematics.singularities.singularity_at`.
-
-        >>> plane = (True, True, False, False, False, False)
-        >>> cy.load("planar2r").singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
-        'boundary'
-        """
-        from cayley.kinematics.singular.singularities import singularity_at
-        return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
-                              reachable=reachable)
-
-    def singular_locus(self, frame: str, *, limits: bool = True, held: Sequence[str] = (), samples: int = 200,
-                       points: int = 181, seed: int = 0) -> SingularLocus:
-        """The singular postures of a frame's origin as curves, their image, and of each place whether it is at the
-        boundary of the workspace or interior; see `kinematics.singular_loci` and `cayley.drawing.draw_singular_locus`.
-
-        >>> [round(curve.radius, 3) for curve in cy.load("planar3r").singular_locus("tool").curves]
-        [2.3, 1.3, 0.7, 0.3]
-        """
-        from cayley.kinematics.singular.singular_loci import singular_locus
-        return singular_locus(self.tree, frame, limits=limits, held=held, samples=samples, points=points, seed=seed)
-
     # Inverse kinematics
 
     def inverse_kinematics(self, target: ArrayLike, frame: str, *, start: ArrayLike | None = None,
@@ -346,9 +227,29 @@ class Kinematics(Data):
         from cayley.kinematics.inverse.analytic import all_solutions
         return all_solutions(self.tree, target, frame, reference=reference)
 
-    def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
-        """Rows and columns of a task's Jacobian; an error if their units are mixed."""
-        from cayley.kinematics.singular.uniform_units import uniform_jacobian
-        return np.shape(
-            uniform_jacobian(self.tree, self.neutral, frame, task=task, axes="world",
-                             characteristic_length=characteristic_length))
+    # Configurations
+
+    def random_configuration(self, size: int | tuple[int, ...] = (), *,
+                             seed: int | np.random.Generator | None = None) -> Array:
+        """Configurations (*size, nq) within the limits; see `cayley.model.configurations`. Of a mechanism with loops,
+        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.loops.random_closed`.
+
+        >>> cy.load("ur5").random_configuration((2, 3), seed=0).shape
+        (2, 3, 6)
+        """
+        if self.tree.loops or self.tree.constraints:
+            from cayley.kinematics.loops.random_closed import random_closed_configuration
+            return random_closed_configuration(self.tree, size, seed=seed)
+        return configurations.random_configuration(self.tree, size, seed=seed)
+
+    @one_kernel("q", "qd")
+    def integrate(self) -> Kernel:
+        """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
+        from cayley.kinematics.configuration_kernels import integrate_kernel
+        return integrate_kernel(self.tree)
+
+    @one_kernel("start", "end")
+    def difference(self) -> Kernel:
+        """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
+        from cayley.kinematics.configuration_kernels import difference_kernel
+        return difference_kernel(self.tree)

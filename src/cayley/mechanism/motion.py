@@ -17,7 +17,6 @@ from cayley.mechanism.data import Data
 if TYPE_CHECKING:
     from cayley.control.arm_control import ArmControl
     from cayley.control.tracking import Reference, Weights
-    from cayley.dynamics.switched_constraints import Switch
     from cayley.scale.points import Points
     from cayley.scale.reductions import Reduction
     from cayley.scale.sweeping import Swept
@@ -59,12 +58,6 @@ class Motion(Data):
         from cayley.simulation.fixed_steps import connectable_system
         self._say_without_friction()
         return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
-
-    def switched(self, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
-        """The mechanism as a system, of which one of several sets of its constraints holds at a time, by their names:
-        a brake that is set, wheels that touch. See `cayley.dynamics.switched_constraints`."""
-        from cayley.dynamics.switched_constraints import switched_system
-        return switched_system(self.tree, sets, switches)
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
                  controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
@@ -138,7 +131,7 @@ class Motion(Data):
     def _say_without_friction(self) -> None:
         """Once: the joints whose friction is known, if nothing was said of what is included."""
         from cayley.model.report import friction_left_out, joints_in_words
-        names = () if self.included else friction_left_out(self.tree)
+        names = () if self.tree.included else friction_left_out(self.tree)
 
         def say() -> bool:
             warnings.warn(f"{self.name} moves without the friction and damping of {joints_in_words(names)}: "

@@ -31,7 +31,7 @@ def summed_log(base: BaseParameters, log: Mapping[str, Any], *, rows: int = 6553
     in the order of the rows.
 
     >>> from cayley.dynamics.identification import base_parameters, least_squares, simulate_measurements
-    >>> model = cy.load("planar2r").linear_model()
+    >>> model = cy.load("planar2r").identification.linear_model()
     >>> base = base_parameters(model)
     >>> m = simulate_measurements(model, *np.random.default_rng(0).normal(size=(3, 1000, 2)), noise=0.1)
     >>> found = least_squares(base, summed_log(base, {"q": m.q, "qd": m.qd, "qdd": m.qdd, "tau": m.tau}, rows=300))

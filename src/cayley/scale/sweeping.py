@@ -142,12 +142,14 @@ def kernel_named(mechanism: object, compute: str | Compute) -> Compute:
     """The kernel that a mechanism has under a name; a function is taken as it is."""
     if not isinstance(compute, str):
         return compute
-    kernels = [name for name in dir(type(mechanism)) if not name.startswith("_")]
-    if compute not in kernels or not callable(getattr(mechanism, compute)):
-        others = [name for name in kernels if name != compute]
+    room, _, name = compute.rpartition(".")  # "gravity_forces", or "loops.forces" of a room
+    owner = getattr(mechanism, room) if room and hasattr(type(mechanism), room) else mechanism
+    kernels = [each for each in dir(type(owner)) if not each.startswith("_")]
+    if name not in kernels or not callable(getattr(owner, name)):
+        others = [each for each in kernels if each != name]
         advice = did_you_mean(compute, others, otherwise=": give the function itself")
         raise SignatureError(f"a mechanism has no kernel {compute!r} that could be swept{advice}")
-    return getattr(mechanism, compute)
+    return getattr(owner, name)
 
 
 def _planned(job: Job, points: Points, chunk: int) -> Plan:

@@ -24,14 +24,14 @@ _SLOW = "null space by svd"  # but this one, which is for small mechanisms
 
 def mobility_section(arm: Mechanism) -> str:
     """Mobility, redundant rows and actuation in sentences."""
-    structure = arm.constraint_structure
+    structure = arm.loops.structure
     spare = ", ".join(map(str, structure.redundant))
     sentences = [
         f"Of {len(structure.velocities)} velocities the constraints, {len(structure.rows)} rows, leave "
         f"{structure.mobility}; Gruebler's count is {structure.gruebler}.",
         f"Redundant rows, which others imply: {spare}." if spare else "No row is redundant.",
         f"Independent velocities: {', '.join(structure.velocities[k] for k in structure.independent) or 'none'}.",
-        f"It is {arm.actuation}."]
+        f"It is {arm.loops.actuation}."]
     return listed(sentences)
 
 
@@ -43,8 +43,8 @@ def cost_section(arm: Mechanism) -> str:
     methods = [name for name in arm.forward_dynamics.methods if name != _SLOW] if arm.nv <= _LARGE else ["multipliers"]
     wanted: dict[str, tuple[Callable[[], Kernel], list[Array]]] = {
         f"forward dynamics, {name}": (partial(arm.forward_dynamics.using, name), [*state, *t]) for name in methods}
-    wanted |= {"constraint residual": (lambda: arm.constraint_residual, [state[0], *t]),
-               "constraint Jacobian": (lambda: arm.constraint_jacobian, [state[0], *t])}
+    wanted |= {"constraint residual": (lambda: arm.loops.residual, [state[0], *t]),
+               "constraint Jacobian": (lambda: arm.loops.jacobian, [state[0], *t])}
     rows = []
     refused = []
     for name, (make, given) in wanted.items():

@@ -31,7 +31,7 @@ def write_control_page(arm: Mechanism, trial: Trial, path: str | os.PathLike[str
     data = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
     sections = control_sections(trial, settings)
     parts = {
-        "source": escape(f"Source of the model: {Path(arm.source).name}. ") if arm.source else "",
+        "source": escape(f"Source of the model: {Path(arm.tree.source).name}. ") if arm.tree.source else "",
         **scene_parts(arm.tree, way=way), "fall": embedded(data), "reach": "",
         "player": player(), "facts": facts_html(trial_facts(trial)),
         "links": "".join(f'<a href="#{name}">{title}</a>' for name, title, _ in sections),

@@ -30,7 +30,7 @@ def compared(arm: Mechanism) -> Comparison:
     """Every method on the same random states."""
     random = np.random.default_rng(0)
     q = arm.random_configuration(100, seed=random)
-    return arm.compare_inverse_dynamics(q, *random.normal(size=(2, 100, arm.nv)))
+    return arm.formulations.compare_inverse_dynamics(q, *random.normal(size=(2, 100, arm.nv)))
 
 
 def counts_section(arm: Mechanism, comparison: Comparison) -> str:

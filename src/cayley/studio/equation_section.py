@@ -92,7 +92,7 @@ def _recursion(arm: Mechanism) -> str:
              f"Euler, from link to link, for the joint forces of any motion.</p>")
     if arm.tree.is_constrained:
         words += (f"<p>{mathml.formula('M qdd + V + G + Aᵀ λ = tau')}: these are M q̈ + V + G, as if nothing tied the "
-                  "joints together; A is the Jacobian of the constraints, <code>arm.constraint_jacobian</code>, and λ "
+                  "joints together; A is the Jacobian of the constraints, <code>arm.loops.jacobian</code>, and λ "
                   "their forces.</p>")
     return (f"{words}<p>{_NAMES}</p>{_shared(found.groups, lines, None)}<h4>Joint forces</h4>"
             f"{_typeset(results, None)}")

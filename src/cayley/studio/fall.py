@@ -120,7 +120,7 @@ def _closed_fall(tree: Tree) -> Fall:
     qd = np.zeros(arm.nv)
     words = "It starts at rest and closed, near the zero of its joints, or amid the range of those that are at a stop."
     if np.abs(arm.forward_dynamics(q, qd, qd)).max(initial=0.0) < _STILL * (1.0 + abs(arm.gravity).max()):
-        allowed = np.linalg.svd(arm.constraint_jacobian(q))[2][arm.constraint_structure.rank:]
+        allowed = np.linalg.svd(arm.loops.jacobian(q))[2][arm.loops.structure.rank:]
         qd = allowed.T @ (allowed @ np.ones(arm.nv))
         words = "Gravity moves nothing here: it starts with a push, velocities near 1 rad/s or 1 m/s."
     found = _followed(part, q, qd)

@@ -65,7 +65,7 @@ def manipulability_picture(tree: Tree, frame: str) -> str:
     """
     if keeps_closed(tree):
         return ('<p class="note">No map of manipulability: loops tie the joints together. '
-                "<code>arm.workspace_map(...)</code> has one over a box of a plane.</p>")
+                "<code>arm.pictures.workspace_map(...)</code> has one over a box of a plane.</p>")
     try:
         found = manipulability_map(tree, frame, over="section", samples=_SAMPLES)
     except CayleyError as why:

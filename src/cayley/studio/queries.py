@@ -53,7 +53,7 @@ class Asked:
         mass = float(self.payload)
         if self.effort is not None:
             limits = effort_limits(arm.tree, self.effort)
-            arm = arm.with_joints(*[
+            arm = arm.variants.with_joints(*[
                 replace(joint, limits=replace(joint.limits, effort=tuple(map(float, limits[place]))))
                 for joint, place in zip(arm.joints, arm.tree.v_slices, strict=True) if joint.motion.nv])
         return arm.with_payload(frame, mass) if mass else arm

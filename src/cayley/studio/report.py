@@ -134,7 +134,7 @@ class Page:
 
     def __post_init__(self) -> None:
         self.frame = self.asked.frame or main_frame(self.arm.tree)
-        self.arm.frame(self.frame)
+        self.arm.tree.frame(self.frame)
         self.arm = self.asked.loaded(self.arm, self.frame)
         self.planned = self.asked.planned(self.arm)
         self.summary = self.arm.summary()
@@ -150,7 +150,7 @@ class Page:
                        ("total mass", f"{mass:.4g} kg" if mass else "none"), *self.asked.words(self.frame)]
 
     def _degrees_of_freedom(self) -> str:
-        return str(self.arm.mobility) if self._closes() else "none: loops do not close"
+        return str(self.arm.loops.mobility) if self._closes() else "none: loops do not close"
 
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
@@ -178,7 +178,7 @@ class Page:
     def _closes(self) -> bool:
         """Whether the constraints can be kept at all."""
         try:
-            return self.arm.mobility >= 0
+            return self.arm.loops.mobility >= 0
         except UnreachableError:
             return False
 
@@ -275,7 +275,7 @@ class Page:
         if self.without_dynamics:
             why = f'<p class="note">Kinematics only: {escape(self.without_dynamics)}.</p>'
             sections = [*sections, Section("dynamics", "Dynamics", why)]
-        source = f"Source of the model: {Path(self.arm.source).name}. " if self.arm.source else ""
+        source = f"Source of the model: {Path(self.arm.tree.source).name}. " if self.arm.tree.source else ""
         parts = {
             "source": escape(source), **scene_parts(self.arm.tree, reach=self.reach, way=self.way),
             "fall": embedded(self._fall_data()), "player": self._player(),

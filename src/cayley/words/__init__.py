@@ -20,7 +20,7 @@ LIBRARIES = {
 Kind = TypeVar("Kind", bound=type)
 
 _HERE = Path(__file__).parent
-_OURS = re.compile(r"`arm\.(\w+)")
+_OURS = re.compile(r"`arm\.((?:\w+\.)?\w+)")
 _THEIRS = re.compile(r"(?:^|[;(=\[] *)(?!np\.)(?:[A-Za-z]\w*\.)+(\w{3,})")  # pin.rnea, d.qfrc_bias, robot.qlim
 _LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z' -]{2,}|[A-Z]{2}3?")
@@ -43,7 +43,7 @@ class Word(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The function of a mechanism that it is, if it begins with one."""
+        """The function of a mechanism that it is, "pose" or "loops.close", if it begins with one."""
         found = _OURS.match(self.here)
         return found[1] if found else ""
 
@@ -85,12 +85,16 @@ def also_called(name: str) -> tuple[str, ...]:
     return tuple(word for row in words() if row.name == name for word in row.words)
 
 
-def with_other_names(kind: Kind) -> Kind:
-    """The class, in whose docstrings are the words of the field for what it has, so that `help` is found by them."""
-    for name in {row.name for row in words()} & set(dir(kind)):
+def with_other_names(kind: Kind, room: str = "") -> Kind:
+    """The class, in whose docstrings are the words of the field for its functions, so that `help` is found by them.
+
+    It is the class of mechanisms, or of one of their rooms, `arm.loops`, by its name.
+    """
+    prefix = f"{room}." if room else ""
+    for name in {row.name.removeprefix(prefix) for row in words() if row.name.startswith(prefix)} & set(dir(kind)):
         found = getattr_static(kind, name)
-        if found.__doc__ and also_called(name):
-            found.__doc__ = f"{cleandoc(found.__doc__)}\n\nAlso called: {', '.join(also_called(name))}."
+        if found.__doc__ and also_called(prefix + name):
+            found.__doc__ = f"{cleandoc(found.__doc__)}\n\nAlso called: {', '.join(also_called(prefix + name))}."
     return kind
 
 

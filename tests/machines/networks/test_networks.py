@@ -72,8 +72,8 @@ def four_bar(last=("O.right", "rocker.A"), **more):
 def closed(network):
     """The state of W4-07 to the last digits."""
     arm = cy.Mechanism(network.tree())
-    q = arm.close(Q, fixed=["pin1"]).configuration
-    J = arm.constraint_jacobian(q)
+    q = arm.loops.close(Q, fixed=["pin1"]).configuration
+    J = arm.loops.jacobian(q)
     rest = np.linalg.lstsq(J[:, 1:], -J[:, 0] * QD[0])[0]
     return arm, q, np.array([QD[0], *rest])
 
@@ -243,7 +243,7 @@ def test_springs_in_a_loop_keep_the_energy():
     network = four_bar(springs=[LineSpring("strut", "crank.A", "O.right", stiffness=30.0, length=0.2)])
     arm, q, qd = closed(network)
     rolled = network.system().rollout()({"q": q, "qd": qd}, step=5e-4, steps=4000, every=200)
-    assert np.abs(rolled.energy_drift).max() < 1e-8 and np.abs(arm.constraint_residual(rolled["q"])).max() < 1e-12
+    assert np.abs(rolled.energy_drift).max() < 1e-8 and np.abs(arm.loops.residual(rolled["q"])).max() < 1e-12
     tau = network_motion(network, q, qd).accelerations["pin1"]
     away = network_motion(four_bar(), q, qd).accelerations["pin1"]
     assert abs(tau - away) > 1
@@ -286,7 +286,7 @@ def test_a_driven_loop():
     arm, q, qd = closed(network)
     whole = network.system(Circuit("drive", drive(0, "pin1", gear=20.0)))
     rolled = whole.rollout()({"q": q, "qd": 0 * qd, "i0": 0.0}, step=2e-4, steps=2000, every=250, inputs={"V0": 2.0})
-    assert np.abs(arm.constraint_residual(rolled["q"])).max() < 1e-12 and np.abs(rolled.energy_drift).max() < 1e-9
+    assert np.abs(arm.loops.residual(rolled["q"])).max() < 1e-12 and np.abs(rolled.energy_drift).max() < 1e-9
     assert rolled["i0"].max() > 0.1
 
 
@@ -448,7 +448,7 @@ def test_machines_of_the_catalogue_are_networks_and_back(name):
     network = Network.of(arm.tree)
     random = np.random.default_rng(0)
     q = arm.random_configuration(seed=1)
-    qd = arm.consistent_velocity(q, random.normal(size=arm.nv))
+    qd = arm.loops.consistent_velocity(q, random.normal(size=arm.nv))
     tau = random.normal(size=arm.nv)
     ends = np.cumsum([0, *[joint.motion.nv for joint in arm.tree.joints]])
     forces = {joint.name: tau[a:b] for joint, a, b in zip(arm.tree.joints, ends, ends[1:], strict=False)}
@@ -516,5 +516,5 @@ def test_a_singular_position_has_a_motion_and_a_lower_rank():
 
 
 def _parallel(network, angle):
-    q = cy.Mechanism(network.tree()).close([angle, -angle, np.pi + angle], fixed=["pin1"]).configuration
+    q = cy.Mechanism(network.tree()).loops.close([angle, -angle, np.pi + angle], fixed=["pin1"]).configuration
     return q, np.zeros(3)

@@ -41,9 +41,9 @@ class AugmentedChain:
     next joint is prismatic.
 
     >>> import cayley as cy
-    >>> arm = cy.load("s1_f2")
-    >>> heavy = arm.augmented_links.attached("tool", 2.0)
-    >>> (heavy.constants[0].first[0] - arm.augmented_links.constants[0].first[0]).round(9)  # 2 kg at the second joint
+    >>> links = cy.load("s1_f2").formulations.augmented_links
+    >>> heavy = links.attached("tool", 2.0)
+    >>> (heavy.constants[0].first[0] - links.constants[0].first[0]).round(9)  # 2 kg at the second joint
     array([1., 0., 0.])
     """
 
@@ -63,7 +63,7 @@ class AugmentedChain:
         constants, except where the next joint slides. (6.3.1), (6.3.2).
 
         >>> import cayley as cy
-        >>> cy.load("s1_f2").augmented_links.moments([0.3, -0.7]).first[0]
+        >>> cy.load("s1_f2").formulations.augmented_links.moments([0.3, -0.7]).first[0]
         array([1.25, 0.  , 0.  ])
         """
         q = np.asarray(q, dtype=float)

@@ -76,7 +76,7 @@ class InverseDynamics(KernelWithMethods):
         """The kernel of a redundantly actuated mechanism with other forces of its drives: those for which the sum of
         weights times squares is smallest. `weights` by the names of actuated joints; one, if nothing is said.
 
-        >>> bar = cy.load("four_bar").with_actuated("crank", "rocker")
+        >>> bar = cy.load("four_bar").variants.with_actuated("crank", "rocker")
         >>> q = bar.close([0.5, 0.0, 0.0]).configuration
         >>> held = [by(q, *np.zeros((2, 3))) for by in (bar.inverse_dynamics,
         ...                                             bar.inverse_dynamics.with_weights({"rocker": 100.0}))]

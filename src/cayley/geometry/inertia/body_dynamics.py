@@ -138,7 +138,7 @@ def _check_center(mass: Array, U: Array, *_: Array) -> None:
 @kernel("(),(3),(3,3),(3),(3),(3)->(3),(3),(3)", check=_check_center)
 def newton_euler_by_moments(mass: Scalar, U: Array, E: Array, w: Array, wd: Array, a: Array) -> LinkWrench:
     """Force and moments of a body that is known by its moments about an origin that accelerates by `a`: mass, first
-    moment U = m r and inertia tensor E, as of a link with all that it carries (`arm.generalized_links`).
+    moment U = m r and inertia tensor E, as of a link with all that it carries (`arm.formulations.generalized_links`).
 
     F = m a + wd x U + w x (w x U), about the origin M_o = E wd + w x E w + U x a, and about the centre of mass
     M_c = E wd + w x E w + (U~ U~ wd + w~ U~ U~ w) / m, (6.3.13), (6.3.14). Without mass the last term is zero, its

@@ -65,7 +65,7 @@ def self_motion(machine: Machine, start: ArrayLike, frame: str, secondary: Calla
     >>> off = arm.pose(move(4.0).q, "tool")[:2, 3] - arm.pose(q, "tool")[:2, 3]
     >>> bool(np.abs(off).max() < 1e-6)
     True
-    >>> arm.manipulability([q, move(4.0).q], "tool", task=plane, axes="world").round(3)
+    >>> arm.dexterity.manipulability([q, move(4.0).q], "tool", task=plane, axes="world").round(3)
     array([1.041, 1.325])
     """
     tree = machine.tree

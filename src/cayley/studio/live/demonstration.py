@@ -45,7 +45,7 @@ def _has_attitudes(arm: Mechanism) -> bool:
 def _inputs_to_and_fro(arm: Mechanism, rest: Array) -> Array:
     """Every slider's joint in turn to one side and to the other, as far as the machine goes."""
     names = {slider["place"]: joint.name for slider in sliders(arm.tree, rest)
-             for joint, place in zip(arm.joints, arm.q_slices, strict=True) if place.start == slider["place"]}
+             for joint, place in zip(arm.joints, arm.tree.q_slices, strict=True) if place.start == slider["place"]}
     found = [rest]
     for slider in sliders(arm.tree, rest):
         span = _WAY * min(slider["upper"] - slider["lower"], 2.0 if slider["turns"] else np.inf)
@@ -53,7 +53,7 @@ def _inputs_to_and_fro(arm: Mechanism, rest: Array) -> Array:
             samples = slider["value"] + side * np.sin(np.linspace(0.0, np.pi / 2, _SAMPLES // 2))
             inputs = {name: np.full(len(samples), rest[place]) for place, name in names.items()}
             inputs[names[slider["place"]]] = samples
-            path = arm.follow_inputs(inputs, start=rest)
+            path = arm.loops.follow_inputs(inputs, start=rest)
             there = path.configuration[np.isfinite(path.configuration).all(axis=1)]
             found += [*there, *there[::-1]]
     return np.stack([*found, rest])

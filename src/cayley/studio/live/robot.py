@@ -138,7 +138,7 @@ class Robot:
         shares = np.linspace(0.0, 1.0, int(np.ceil(most / _STEP)) + 1)[1:]
         if not len(shares):
             return self._q
-        path = self.arm.follow_inputs({names[k]: here[k] + shares * (there[k] - here[k]) for k in names},
+        path = self.arm.loops.follow_inputs({names[k]: here[k] + shares * (there[k] - here[k]) for k in names},
                                       start=self._q)
         return np.asarray(path.end, dtype=float)
 

@@ -165,7 +165,7 @@ class Running:
 
 def _inertias(arm: Mechanism, q: Array) -> Array:
     """What each joint feels of the mass (nv), the others being free to move."""
-    M = np.asarray(arm.spanning_tree().inertia_matrix(q), dtype=float)
+    M = np.asarray(arm.variants.spanning_tree().inertia_matrix(q), dtype=float)
     return 1 / np.diag(np.linalg.pinv(M, hermitian=True))
 
 

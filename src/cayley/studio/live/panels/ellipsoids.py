@@ -104,7 +104,7 @@ class Ellipsoids(Panel):
 
 def _jacobian(robot: Robot) -> tuple[Kernel, str]:
     """That of the end effector's position in one unit, and what was taken for it where metres and radians mix."""
-    family = robot.arm.task_jacobian
+    family = robot.arm.dexterity.task_jacobian
     try:
         made = family.of(robot.frame, task="position", axes="world")
         note = ""

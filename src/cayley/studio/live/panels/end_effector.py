@@ -90,7 +90,7 @@ class EndEffector(Panel):
         check_pose(pose)
         with self.robot.view.update():
             if frame is not None:
-                self.put(self._frame, self.robot.arm.frame(frame).name)
+                self.put(self._frame, self.robot.arm.tree.frame(frame).name)
                 self._choose_frame()
             return self._solve(pose)
 
@@ -137,7 +137,7 @@ class EndEffector(Panel):
         """Whether the joints on the way can give the frame a pose of its own."""
         tree = self.robot.arm.tree
         path = tree.path(tree.body_number(tree.frame(self.robot.frame).body))
-        free = self.robot.arm.mobility if tree.is_constrained else sum(tree.joints[k].motion.nv for k in path)
+        free = self.robot.arm.loops.mobility if tree.is_constrained else sum(tree.joints[k].motion.nv for k in path)
         return "pose" if free >= _POSE else "position"
 
     def _choose_frame(self) -> None:

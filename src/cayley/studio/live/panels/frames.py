@@ -37,8 +37,8 @@ class Frames(Panel):
 
     def _show(self) -> None:
         arm = self.robot.arm
-        every = [arm.frame(name) for name in arm.frame_names]
-        wanted = {"none": [], "end effector": [arm.frame(self.robot.frame)], "all": every}[self._which.value]
+        every = [arm.tree.frame(name) for name in arm.frame_names]
+        wanted = {"none": [], "end effector": [arm.tree.frame(self.robot.frame)], "all": every}[self._which.value]
         for frame in wanted:
             if frame.name not in self._nodes:
                 self._nodes[frame.name] = self._made(frame)

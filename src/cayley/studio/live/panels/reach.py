@@ -50,7 +50,7 @@ class Reach(Panel):
 
     def _sampled(self, frame: str) -> Callable[[], None]:
         tree = self.robot.arm.tree
-        found = self.robot.arm.workspace(frame, samples=None if keeps_closed(tree) else _SAMPLES)
+        found = self.robot.arm.pictures.workspace(frame, samples=None if keeps_closed(tree) else _SAMPLES)
         return lambda: self._add(frame, found)
 
     def _add(self, frame: str, found: Workspace) -> None:

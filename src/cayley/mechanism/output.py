@@ -1,18 +1,21 @@
-"""A mechanism as a table, a file, a report."""
+"""A mechanism as a table, a file, a report, a picture."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
+from cayley.compiler.typing import ArrayLike
 from cayley.errors import UnreachableError
-from cayley.mechanism.constraints import Constraints
+from cayley.mechanism.rooms import Rooms
 from cayley.model.formats import format_to_write
-from cayley.showing import ReportPage, maker
+from cayley.showing import LiveView, Player, ReportPage, maker
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from cayley.compiler.kernel import Kernel
     from cayley.compiler.typing import ArrayLike, DTypeLike
     from cayley.control.law_trial import Trial
@@ -20,13 +23,12 @@ if TYPE_CHECKING:
     from cayley.exports.folder import ExportedFolder
     from cayley.model.denavit_hartenberg.table import Convention, DHTable
     from cayley.model.report import Report
+    from cayley.shapes import Shapes
     from cayley.systems.system import System
 
 
-class Description(Constraints):
-    """A mechanism as a table, a file, a report."""
-
-    # Tables, files, what is known of it
+class Output(Rooms):
+    """A mechanism as a table, a file, a report, a picture."""
 
     def dh_table(self, *, convention: Convention, frame: str | None = None, canonical: bool = False) -> DHTable:
         """The Denavit-Hartenberg table of the chain to a frame ("tool", or the only end). The rows of a mechanism that
@@ -93,6 +95,59 @@ class Description(Constraints):
         if not self.tree.is_constrained:
             return report(self.tree)
         try:
-            return report(self.tree, self.mobility, str(self.actuation))
+            return report(self.tree, self.loops.mobility, str(self.loops.actuation))
         except UnreachableError as why:
             return report(self.tree, str(why))
+
+    # Pictures
+
+    @property
+    def shapes(self) -> Shapes:
+        """What its bodies look like, read now from the file that it came from: boxes, cylinders, balls, capsules and
+        meshes, and what of them is missing; see `cayley.shapes`.
+
+        >>> cy.load("planar2r").shapes
+        <shapes: none>
+        """
+        from cayley.shapes import shapes_of
+        return shapes_of(self.tree)
+
+    def draw(self, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
+             ground: bool = True, trail: bool = True, shapes: str | None = "visual",
+             ax: Axes | None = None) -> Axes:
+        """The mechanism with frames, at one configuration (nq) or several (k, nq): in its shapes if it was read from a
+        file that has any, otherwise as a stick figure; see `cayley.drawing.stick_figure`.
+
+        >>> cy.load("planar2r").draw([0.3, 0.6]).name
+        'rectilinear'
+        """
+        from cayley.drawing import stick_figure
+        return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, shapes=shapes,
+                            ax=ax)
+
+    @overload
+    def animate(self, motion: MotionLike, path: None = None, *, speed: float = 1.0) -> Player: ...
+
+    @overload
+    def animate(self, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
+                frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+                shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path: ...
+
+    def animate(self, motion: MotionLike, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
+                frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
+                shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
+        """Show a motion, the run of a simulation, a planned motion, or a pair (times, configurations): as a page that
+        plays it in 3-D (.html), as a moving picture (.gif, or .mp4 where ffmpeg is installed), or without a path in a
+        notebook; see `cayley.studio.animate`.
+        """
+        shown: Path | Player = maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
+                                                ground=ground, shapes=shapes, size=size)
+        return shown
+
+    def view(self, *, host: str = "127.0.0.1", port: int | None = None) -> LiveView:
+        """The robot in a browser, live: sliders, a gizmo, ellipsoids, motions that are played, simulation, plots. `view
+        = arm.view(); view.show(motion)`; a notebook shows the page, `view.open()` opens it in a browser. Drawn by viser
+        (the extra `studio`), on this machine alone, without a network; see `cayley.studio.live.View`.
+        """
+        made: LiveView = maker("View")(self, host=host, port=port)
+        return made

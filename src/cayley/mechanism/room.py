@@ -1,19 +1,61 @@
-"""Calls of a method with arguments that are missing, unknown or too many: the error says how it is called."""
+"""Rooms of a mechanism, `arm.loops` and so on, and errors that say how a method is called."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, Self, TypeVar
 
 from cayley.errors import SignatureError
 from cayley.wording import did_you_mean
-from cayley.words import what_it_is_here
+from cayley.words import what_it_is_here, with_other_names
+
+if TYPE_CHECKING:
+    from cayley.mechanism import Mechanism
+    from cayley.model.tree import Tree
 
 Kind = TypeVar("Kind", bound=type)
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
+
+
+class Room:
+    """A group of functions of one mechanism, `arm`, under one name: `arm.loops.close(q)`.
+
+    >>> cy.load("planar2r").centroidal
+    <centroidal of planar2r: bias, center_of_mass_jacobian, momentum, momentum_matrix>
+    """
+
+    def __init_subclass__(cls) -> None:
+        with_explained_calls(cls)
+        with_other_names(cls, cls.__name__.lower())
+
+    def __init__(self, arm: Mechanism) -> None:
+        self.arm = arm
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the mechanism."""
+        return self.arm.tree
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Mechanism]]:
+        return type(self), (self.arm,)  # kernels are made anew where the room arrives
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} of {self.tree.name}: {', '.join(functions_of(type(self)))}>"
+
+    if not TYPE_CHECKING:  # which would then take every name for one of the room
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = did_you_mean(name, functions_of(type(self))) or what_it_is_here(name)
+            raise AttributeError(f"`arm.{type(self).__name__.lower()}` has no {name!r}"
+                                 f"{'' if name.startswith('_') else advice}", name=name, obj=self)
+
+
+def functions_of(room: type[Room]) -> list[str]:
+    """The names that a room has of its own, in the order of the alphabet."""
+    return sorted(name for name in vars(room) if not name.startswith("_"))
 
 
 class CallError(SignatureError, TypeError):
@@ -27,7 +69,7 @@ def with_explained_calls(kind: Kind) -> Kind:
         found = inspect.getattr_static(kind, name)
         if name.startswith("_"):
             continue
-        if inspect.isfunction(found):
+        if inspect.isfunction(found) and found.__module__.startswith("cayley."):
             setattr(kind, name, explained(found))
         elif isinstance(found, staticmethod):
             setattr(kind, name, staticmethod(explained(found.__func__)))
@@ -41,7 +83,7 @@ def explained(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
     ... def pose(q, frame, *, relative_to=None): ...
     >>> pose([0.0], frme="tool")
     Traceback (most recent call last):
-    cayley.mechanism.calls.CallError: pose has no argument 'frme': did you mean 'frame'? It is called pose(q, frame,
+    cayley.mechanism.room.CallError: pose has no argument 'frme': did you mean 'frame'? It is called pose(q, frame,
     relative_to=)
     """
     @wraps(function)

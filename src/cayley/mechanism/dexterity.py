@@ -1,0 +1,117 @@
+"""How well a mechanism moves and carries in a configuration: `arm.dexterity`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.kernel_family import family
+from cayley.compiler.typing import Array, ArrayLike, TaskRows
+from cayley.kinematics.frame_kernels import frame_kernel
+from cayley.mechanism.room import Room
+
+if TYPE_CHECKING:
+
+    from cayley.kinematics.singular.indices import Indices
+    from cayley.kinematics.singular.singular_loci import SingularLocus
+    from cayley.kinematics.singular.singularities import Singularity
+
+
+class Dexterity(Room):
+    """Manipulability, singularities and payload: how well a mechanism moves and carries in a configuration.
+
+    Tasks are "pose", "position", "orientation", or six truth values (x, y, z; x, y, z) along the axes.
+    """
+
+    @family("q")
+    def manipulability(self, frame: str, *, task: TaskRows, axes: str,
+                       characteristic_length: float | None = None) -> Kernel:
+        """`manipulability(q, frame, task=..., axes=...)`: sqrt(det(J J^T)) (...) of the task's Jacobian; see
+        `kinematics.indices`.
+
+        >>> plane = (True, True, False, False, False, False)
+        >>> cy.load("planar2r").dexterity.manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
+        np.float64(0.2)
+        """
+        from cayley.kinematics.singular.indices import manipulability
+        self._task_shape(frame, task, characteristic_length)
+        return frame_kernel(self.tree, manipulability, "(q)->()", frame, task=task, axes=axes,
+                            characteristic_length=characteristic_length)
+
+    @family("q")
+    def task_jacobian(self, frame: str, *, task: TaskRows, axes: str,
+                      characteristic_length: float | None = None) -> Kernel:
+        """`task_jacobian(q, frame, task=..., axes=...)`: the rows (..., m, n) of a task, by the joints on the way, in
+        one unit; by the actuated joints, if loops or mimic joints tie these together.
+
+        Mixed units are refused, unless a characteristic length [m] says how many metres are worth a radian; see
+        `kinematics.uniform_units`.
+
+        >>> cy.load("planar2r").dexterity.task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
+        (3, 2)
+        """
+        from cayley.kinematics.singular.uniform_units import uniform_jacobian
+        rows, columns = self._task_shape(frame, task, characteristic_length)
+        return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
+                            characteristic_length=characteristic_length)
+
+    def indices(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
+                characteristic_length: float | None = None) -> Indices:
+        """Condition number, manipulability, isotropy and the four subspaces (null space, lost directions) of the task's
+        Jacobian.
+
+        >>> plane = (True, True, False, False, False, False)
+        >>> found = cy.load("planar2r").dexterity.indices([0.3, np.pi / 2], "tool", task=plane, axes="world")
+        >>> round(float(found.condition_number), 6)
+        2.440197
+        """
+        from cayley.kinematics.singular.indices import indices
+        return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
+
+    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float | None = None,
+                    step: float = 1e-3, limits: bool = True,
+                    reachable: Callable[[Array], bool] | None = None) -> Singularity:
+        """Whether one configuration (nq) is singular for a task, what is lost, and the class; see
+        `kinematics.singularities.singularity_at`.
+
+        >>> plane = (True, True, False, False, False, False)
+        >>> cy.load("planar2r").dexterity.singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
+        'boundary'
+        """
+        from cayley.kinematics.singular.singularities import singularity_at
+        return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
+                              reachable=reachable)
+
+    def singular_locus(self, frame: str, *, limits: bool = True, held: Sequence[str] = (), samples: int = 200,
+                       points: int = 181, seed: int = 0) -> SingularLocus:
+        """The singular postures of a frame's origin as curves, their image, and of each place whether it is at the
+        boundary of the workspace or interior; see `kinematics.singular_loci` and `cayley.drawing.draw_singular_locus`.
+
+        >>> [round(curve.radius, 3) for curve in cy.load("planar3r").dexterity.singular_locus("tool").curves]
+        [2.3, 1.3, 0.7, 0.3]
+        """
+        from cayley.kinematics.singular.singular_loci import singular_locus
+        return singular_locus(self.tree, frame, limits=limits, held=held, samples=samples, points=points, seed=seed)
+
+    def greatest_payload(self, q: ArrayLike, frame: str, *, effort: ArrayLike | None = None) -> Array:
+        """The greatest point load (...) [kg] at a frame's origin that the drives hold at rest at configurations
+        (..., nq): zero where they cannot hold the mechanism itself, infinite where none of them feels the load.
+        `effort` are their greatest forces, one number or (nv), those of the model unless given. See
+        `cayley.dynamics.payload_capacity`.
+
+        >>> cy.load("planar2r").dexterity.greatest_payload([[0.0, 0.0], [0.0, np.pi / 2]], "tool",
+        ...                                                effort=[40.0, 15.0]).round(3)
+        array([2.808, 5.655])
+        """
+        from cayley.dynamics.payload_capacity import payload_capacity
+        return payload_capacity(self.tree, q, frame, effort).mass
+
+    def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
+        """Rows and columns of a task's Jacobian; an error if their units are mixed."""
+        from cayley.kinematics.singular.uniform_units import uniform_jacobian
+        return np.shape(
+            uniform_jacobian(self.tree, self.tree.neutral, frame, task=task, axes="world",
+                             characteristic_length=characteristic_length))

@@ -1,0 +1,398 @@
+"""Published formulations of kinematics and dynamics, by their names: `arm.formulations`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.kernel_family import family, one_kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike, FrameName
+from cayley.kinematics.frame_kernels import frame_kernel
+from cayley.mechanism.room import Room
+
+if TYPE_CHECKING:
+    from cayley.dynamics.approximate import DynamicsTable
+    from cayley.dynamics.elastic_drives import MotorMotion, ReductionError
+    from cayley.dynamics.equations.kinematic_equations import KinematicEquations
+    from cayley.dynamics.euler_lagrange import EulerLagrange
+    from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
+    from cayley.dynamics.forward.decoupled_inertia import DecoupledModel
+    from cayley.dynamics.forward.singular_inertia import InertiaRegularity
+    from cayley.dynamics.generated_model import GeneratedModel
+    from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
+    from cayley.dynamics.inertia_matrix.unit_accelerations import CompositeBodies, GeneralizedLinks
+    from cayley.dynamics.inverse.augmented_chain import AugmentedChain
+    from cayley.dynamics.inverse.compare import Comparison
+    from cayley.dynamics.inverse.screws import BodyScrews
+    from cayley.dynamics.kane_equations import KaneEquations
+    from cayley.dynamics.linearised.partials import PartialDerivatives
+    from cayley.dynamics.nonholonomic.accessibility import Accessibility
+    from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
+    from cayley.dynamics.vector_parameter_model import VectorParameterModel
+    from cayley.kinematics.jacobians.formed_jacobian import By
+    from cayley.kinematics.link_motion import LinkMotion
+
+
+class Formulations(Room):
+    """Published formulations of the kinematics and dynamics of a mechanism, the parts of its equations, and counts."""
+
+    def compare_inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *,
+                                 methods: Iterable[str] | None = None, progress: bool = False) -> Comparison:
+        """Every published method on the same states: forces, spread, operations, time. Prints as a table.
+
+        >>> cy.load("s1_f2").formulations.compare_inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0],
+        ...                                        methods=["kane", "waters"]).agrees
+        True
+        """
+        from cayley.dynamics.inverse.compare import compare_inverse_dynamics
+        return compare_inverse_dynamics(self.arm.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
+
+    # The parts of tau = M qdd + C qd + G
+
+    @one_kernel("q", "qd")
+    def bias_parts(self) -> Kernel[BiasParts]:
+        """`bias_parts(q, qd)`: the forces `centrifugal` (of squares of velocities), `coriolis` (of products of two) and
+        `gravity` (..., nv), each by itself. Together they are `bias_forces` without friction and springs, of a
+        mechanism with constraints those of all coordinates of its tree.
+
+        >>> parts = cy.load("s2_we19").formulations.bias_parts([0.3, 0.7], [0.5, -1.2])
+        >>> parts.centrifugal.round(6), parts.coriolis.round(6) + 0.0
+        (array([-0.556604,  0.096633]), array([0.463837, 0.      ]))
+        """
+        from cayley.dynamics.force_parts import bias_parts_kernel
+        return bias_parts_kernel(self.tree)
+
+    @one_kernel("q")
+    def bias_coefficients(self) -> Kernel[BiasCoefficients]:
+        """`bias_coefficients(q)`: the matrices of these parts: `centrifugal` (..., nv, nv) times qd^2, `coriolis` (...,
+        nv, pairs) times the products qd_j qd_k, j < k, row by row, `gravity` (..., nv, 3) times the free fall.
+
+        >>> cy.load("s2_we19").formulations.bias_coefficients([0.3, 0.7]).coriolis.round(6) + 0.0
+        array([[-0.773061],
+               [ 0.      ]])
+        """
+        from cayley.dynamics.force_parts import bias_coefficients_kernel
+        return bias_coefficients_kernel(self.tree)
+
+    @one_kernel("q", "qdd")
+    def inertia_parts(self) -> Kernel[InertiaParts]:
+        """`inertia_parts(q, qdd)`: the inertia forces (..., nv) of each joint by its `own` acceleration, and by
+        those of the others, the acceleration `coupling` of the off-diagonal elements of the mass matrix.
+
+        >>> cy.load("s2_we19").formulations.inertia_parts([0.3, 0.7], [1.0, 2.0]).coupling.round(6)
+        array([1.557811, 0.778905])
+        """
+        from cayley.dynamics.force_parts import inertia_parts_kernel
+        return inertia_parts_kernel(self.tree)
+
+    @one_kernel("q", "qdd")
+    def inverse_dynamics_without_velocities(self) -> Kernel:
+        """`inverse_dynamics_without_velocities(q, qdd)`: M qdd + G (..., nv), the historical approximation for slow
+        motion: its error falls with the square of the velocity.
+
+        >>> cy.load("s2_we19").formulations.inverse_dynamics_without_velocities([0.3, 0.7], [0.0, 0.0]).round(6)
+        array([26.609847,  3.180219])
+        """
+        from cayley.dynamics.approximate import inverse_dynamics_without_velocities_kernel
+        return inverse_dynamics_without_velocities_kernel(self.tree)
+
+    def dynamics_table(self, axes: Sequence[ArrayLike], *,
+                       configuration: Callable[[Array], ArrayLike] | None = None) -> DynamicsTable:
+        """The inertia matrix, velocity coefficients and gravity forces at the points of a grid, for inverse dynamics by
+        look-up; `axes` are lists of coordinates, or of what `configuration` makes configurations of (the parameter of a
+        path). See `cayley.dynamics.approximate`.
+
+        >>> table = cy.load("s2_we19").formulations.dynamics_table([np.linspace(-1, 1, 21)] * 2)
+        >>> table.inverse_dynamics([0.3, 0.7], [0.5, -1.2], [1.0, 2.0]).round(6)
+        array([31.479367,  4.695757])
+        """
+        from cayley.dynamics.approximate import table_of
+        return table_of(self.tree, axes, configuration=configuration)
+
+    def inertia_condition(self, q: ArrayLike) -> Array:
+        """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward
+        dynamics; infinite where a joint moves no mass.
+
+        >>> cy.load("s1_f2").formulations.inertia_condition([0.3, -0.7]).round(3)
+        np.float64(6.459)
+        """
+        from cayley.compiler.solving.definite import scaled_condition
+        return scaled_condition(self.arm.inertia_matrix(q))
+
+    def inertia_regularity(self, q: ArrayLike) -> InertiaRegularity:
+        """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that
+        no body has.
+
+        There `forward_dynamics`, by every method, `inverse_inertia_matrix` and `forward_derivatives` of a batch are NaN
+        for all joints; for one state they raise `SingularityError` with the reason, unless they are `unchecked`.
+
+        >>> cy.load("s1_f2").formulations.inertia_regularity([[0.3, -0.7], [0.0, 0.0]]).regular
+        array([ True,  True])
+        """
+        from cayley.dynamics.forward.singular_inertia import inertia_regularity
+        return inertia_regularity(self.tree, q)
+
+    # Links of a chain and what they carry
+
+    @family("q", "qd", "qdd")
+    def link_motion(self, *, axes: str = "world", relative_to: str = "world") -> Kernel[LinkMotion]:
+        """`link_motion(q, qd, qdd, axes="world", relative_to="world")`: of every body, in the order of `bodies`,
+        `angular_velocity`, `angular_acceleration` (..., bodies, 3), their `tensor` (..., bodies, 3, 3), and `velocity`
+        and `acceleration` (..., bodies, 3) of its origin; no gravity. `relative_to`: the "world", each one's "parent"
+        or a frame, as an observer there sees it; see `cayley.kinematics.link_motion`.
+
+        >>> cy.load("planar2r").formulations.link_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0]).acceleration[:, 0] + 0.0
+        array([ 0. ,  0. , -0.5])
+        """
+        from cayley.kinematics.link_motion import link_motion_kernel
+        return link_motion_kernel(self.tree, axes, relative_to)
+
+    @family("q", "qd", "qdd", given=["at"])
+    def point_motion(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
+                     relative_to: str = "world") -> Kernel[LinkMotion]:
+        """`point_motion(q, qd, qdd, frame, axes=..., at=None, relative_to="world")`: the same of one frame's body and
+        any point of it, (..., 3).
+
+        >>> arm = cy.load("planar2r")
+        >>> arm.formulations.point_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0], "tool", axes="world",
+        ...                               relative_to="link1").velocity
+        array([0. , 0.2, 0. ])
+        """
+        from cayley.kinematics.link_motion import point_motion_kernel
+        return point_motion_kernel(self.tree, frame, axes, at, relative_to)
+
+    @property
+    def augmented_links(self) -> AugmentedChain:
+        """The augmented links of an open chain of revolute and prismatic joints, what Algorithm 5.7 computes off-line:
+        `constants`, and the same with a load `attached` or `detached` by increments; see
+        `cayley.dynamics.inverse.augmented_chain`.
+
+        >>> cy.load("s1_f2").formulations.augmented_links.attached("tool", 2.0).mass
+        array([5.5, 3.5])
+        """
+        from cayley.dynamics.inverse.augmented_chain import augmented_chain
+        return kept(self, "augmented links", lambda: augmented_chain(self.tree))
+
+    @one_kernel("q")
+    def generalized_links(self) -> Kernel[GeneralizedLinks]:
+        """`generalized_links(q)`: `mass`, `first` moment and `inertia` tensor of all that each moving joint carries,
+        frozen together (composite bodies): (..., joints), (..., joints, 3), (..., joints, 3, 3), about the origins and
+        in the axes of the children.
+
+        >>> cy.load("s1_f2").formulations.generalized_links([0.3, -0.7]).mass
+        array([3.5, 1.5])
+        """
+        from cayley.dynamics.inertia_matrix.unit_accelerations import generalized_links_kernel
+        return generalized_links_kernel(self.tree)
+
+    @one_kernel("q")
+    def composite_bodies(self) -> Kernel[CompositeBodies]:
+        """`composite_bodies(q)`: the same bodies about their centres of mass: `mass`, `center` from the origins of the
+        children, and central `inertia`.
+
+        >>> cy.load("s1_f2").formulations.composite_bodies([0.3, -0.7]).center.round(6)
+        array([[ 0.422701, -0.055219,  0.      ],
+               [ 0.2     ,  0.      ,  0.      ]])
+        """
+        from cayley.dynamics.inertia_matrix.unit_accelerations import composite_bodies_kernel
+        return composite_bodies_kernel(self.tree)
+
+    @one_kernel("q")
+    def unit_acceleration_wrenches(self) -> Kernel:
+        """`unit_acceleration_wrenches(q)`: for each velocity the wrenches (..., nv, joints, 6), (f; m), in the joints
+        that its unit acceleration asks for, from rest and without gravity; at the origins and in the axes of the
+        children. Along the joints' directions they are the mass matrix, without the armature of drives; of a mechanism
+        with constraints, as that, of all coordinates of its tree.
+
+        >>> cy.load("s1_f2").formulations.unit_acceleration_wrenches([0.3, -0.7])[:, :, 5].round(4)
+        array([[0.8695, 0.2047],
+               [0.2047, 0.09  ]])
+        """
+        from cayley.dynamics.inertia_matrix.unit_accelerations import unit_acceleration_wrenches_kernel
+        return unit_acceleration_wrenches_kernel(self.tree)
+
+    @one_kernel("q", "qd", "qdd", returns="Screws")
+    def body_screws(self) -> BodyScrews:
+        """`body_screws(q, qd, qdd)`: of every body of an open chain its `velocity` (v; w), its `momentum` (p; L) and
+        the `force` (f; n) that its joint gives it, (..., joints, 6), at its origin, in its axes; and `tau` (..., nv).
+        `.with_inputs(wrenches=["tool"])` has wrenches that act on it.
+
+        >>> screws = cy.load("s1_f2").formulations.body_screws([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
+        >>> screws.velocity[1].round(6), screws.tau.round(6)
+        (array([-0.35432 ,  0.420663,  0. , 0. , 0. , 0.7 ]), array([15.2001 ,  2.87612]))
+        """
+        from cayley.dynamics.inverse.screws import body_screws_kernel
+        return body_screws_kernel(self.tree)
+
+    # Equations of motion in other forms
+
+    @one_kernel("q", "qd", "qdd")
+    def euler_lagrange(self) -> Kernel[EulerLagrange]:
+        """`euler_lagrange(q, qd, qdd)`: the operator of Euler and Lagrange on the Lagrangian of the mechanism, term by
+        term (..., nv): `momentum_rate`, `kinetic_slope`, `potential_slope`, `dissipation`; `kinetic` is d/dt dK/dqd -
+        dK/dq, and `tau` all of it. See `cayley.dynamics.euler_lagrange`.
+
+        >>> cy.load("s1_f2").formulations.euler_lagrange([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).tau
+        array([15.20009968,  2.87612016])
+        """
+        from cayley.dynamics.euler_lagrange import euler_lagrange_kernel
+        return euler_lagrange_kernel(self.tree)
+
+    def kane_equations(self, speeds: Callable[[Array], Any] | ArrayLike | None = None) -> KaneEquations:
+        """Kane's equations in the generalised speeds u = Y(q) qd: partial velocities, active and inertia forces, and
+        what follows from F + F* = 0; see `cayley.dynamics.kane_equations`.
+
+        >>> of_links = [[1.0, 0.0], [1.0, 1.0]]  # the angular velocities of the links
+        >>> kane = cy.load("s1_f2").formulations.kane_equations(of_links)
+        >>> kane.joint_forces([0.3, -0.7], [1.1, 0.7], [0.5, 2.5])
+        array([15.20009968,  2.87612016])
+        """
+        from cayley.dynamics.kane_equations import kane_equations
+        return kane_equations(self.tree, speeds)
+
+    def decoupled_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
+                           near: Array | None = None) -> DecoupledModel:
+        """The equations at one state in the principal axes of the mass matrix, where it is diagonal: quasi-velocities
+        and their rates, each with an inertia of its own; axes that follow those of `near` (nv, nv). See
+        `cayley.dynamics.forward.decoupled_inertia`; a law in these axes is `control.decoupled`.
+
+        >>> model = cy.load("s1_f2").formulations.decoupled_dynamics([0.3, -0.7], [1.1, -0.4],
+        ...                                                          [15.2000996773, 2.87612015916])
+        >>> model.principal.inertias.round(6), model.qdd.round(6)
+        (array([0.919953, 0.0395  ]), array([0.5, 2. ]))
+        """
+        from cayley.dynamics.forward.decoupled_inertia import decoupled_dynamics
+        return decoupled_dynamics(self.tree, q, qd, tau, near=near)
+
+    @one_kernel("q")
+    def orthogonal_complement(self) -> Kernel[OrthogonalComplement]:
+        """`orthogonal_complement(q)`: `K` (..., 6 N, 6 N), the kinematic constraints K t = 0 of the twists of all N
+        links, and `T` (..., 6 N, nv), their natural orthogonal complement, t = T qd; `residual` of K T, and `rank` of
+        K. See `cayley.dynamics.inertia_matrix.kinematic_constraints`.
+
+        >>> found = cy.load("puma560").formulations.orthogonal_complement(np.zeros(6))
+        >>> found.K.shape, found.T.shape, int(found.rank)
+        ((36, 36), (36, 6), 30)
+        """
+        from cayley.dynamics.inertia_matrix.kinematic_constraints import orthogonal_complement_kernel
+        return orthogonal_complement_kernel(self.tree)
+
+    def generated_model(self, *, form: Literal["recursion", "traces"] = "recursion",
+                        coordinates: Literal["angles", "half-angle tangents"] = "angles",
+                        parameters: Literal["numbers", "symbols"] = "numbers") -> GeneratedModel:
+        """The terms of B qdd + C + G + E = U of an arm with elastic or rigid joints, its inverse and forward dynamics,
+        as kernels, and as text in C, Fortran or Python; see `cayley.dynamics.generated_model.generate`.
+
+        >>> model = cy.load("planar2r").formulations.generated_model(parameters="symbols")
+        >>> print(model.equations().outputs["B"][1, 1].doit().expand())
+        I_2yy + m_2*r_2x**2
+        >>> list(model.texts("fortran", ["inverse_dynamics"]))
+        ['planar2r_inverse_dynamics.f90']
+        """
+        from cayley.dynamics.generated_model import generate
+        return generate(self.tree, form=form, coordinates=coordinates, parameters=parameters)
+
+    def vector_parameter_model(self) -> VectorParameterModel:
+        """An open chain in the pairs (c, t) of its joints: pose, Jacobian, inertia matrix, inverse and forward dynamics
+        as rational functions of vectors; see `cayley.dynamics.vector_parameter_model`.
+
+        >>> model = cy.load("s3_w08").formulations.vector_parameter_model()   # R-T-R-R
+        >>> model.inertia_matrix(model.coordinates([0.4, 0.15, -0.7, 1.1])).shape
+        (12, 12)
+        """
+        from cayley.dynamics.vector_parameter_model import vector_parameter_model
+        return kept(self, "vector-parameter model", lambda: vector_parameter_model(self.tree))
+
+    def partial_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PartialDerivatives:
+        """The derivatives by the coordinate, velocity and acceleration of any joint of what the equations of an open
+        chain consist of, rotations, accelerations, first moments, forces and moments of any link; see
+        `cayley.dynamics.linearised.partials`.
+
+        >>> found = cy.load("s1_g1").formulations.partial_derivatives([0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
+        >>> found.force(0, 1).by_qdd.round(3)
+        array([0.387, 0.459, 0.   ])
+        """
+        from cayley.dynamics.linearised.partials import derivative_library
+        return derivative_library(self.tree, q, qd, qdd)
+
+    def kinematic_equations(self, frame: str, *,
+                            parameters: Literal["numbers", "symbols"] = "symbols") -> KinematicEquations:
+        """Forward kinematics written out as in a textbook: `position`, `rotation`, `pose` and `jacobian` of a frame as
+        SymPy matrices in q_i and lengths l_i (or the model's "numbers"); printed, with c12 for cos(q_1 + q_2).
+
+        >>> found = cy.load("planar2r").formulations.kinematic_equations("tool")
+        >>> print(found.position[0])
+        l_1*cos(q_1) + l_2*cos(q_1 + q_2)
+        """
+        from cayley.dynamics.equations.kinematic_equations import kinematic_equations
+        return kinematic_equations(self.tree, frame, parameters=parameters)
+
+    @family("q")
+    def formed_jacobian(self, frame: str, *, formed_in: str, referred_to: str, by: By = "matrices") -> Kernel:
+        """`formed_jacobian(q, frame, formed_in=..., referred_to=..., by="matrices")`: the Jacobian (..., 6, nv) formed
+        at the origin of one frame and referred to the axes of another, "world", "body" (the frame itself) or a name;
+        by rotation matrices, or by "vector-parameters". See `cayley.kinematics.jacobians.formed_jacobian`.
+
+        >>> arm = cy.load("planar2r")
+        >>> middle = arm.formulations.formed_jacobian([0.3, 0.7], "tool", formed_in="link2", referred_to="link2")
+        >>> np.allclose(middle, arm.jacobian([0.3, 0.7], "tool", axes="link2", at="link2"))
+        True
+        """
+        from cayley.kinematics.jacobians.formed_jacobian import formed_jacobian
+        return frame_kernel(self.tree, formed_jacobian, "(q)->(6,v)", frame, formed_in=formed_in,
+                            referred_to=referred_to, by=by)
+
+    # Elastic drives
+
+    @one_kernel("q", "qd", "qdd", "jerk", "snap")
+    def motor_motion(self) -> Kernel[MotorMotion]:
+        """`motor_motion(q, qd, qdd, jerk, snap)`: of an arm with elastic drives, `q`, `qd`, `qdd` with its motors, and
+        the forces `tau` of its drives, along a motion (..., n) of its joints that is known up to its fourth derivative;
+        by derivatives of the reduced model, in which rotors only spin.
+
+        >>> arm = cy.load("planar2r").with_drive("joint1", stiffness=1e3, gear=50.0, inertia=1e-3)
+        >>> needed = arm.including("elastic drives").formulations.motor_motion([0.3, -0.7], *np.zeros((4, 2)))
+        >>> needed.q.round(4), needed.tau.round(4)
+        (array([ 0.3   , -0.7   , 15.7213]), array([0.    , 2.7107, 0.2885]))
+        """
+        from cayley.dynamics.elastic_drives import motor_motion_kernel
+        return motor_motion_kernel(self.tree)
+
+    def reduction_error(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
+        """What the reduced model of elastic drives drops at states of joints and motors: coupling of inertias,
+        gyroscopic moments, and the weight of unbalanced rotors. Prints as a table; see
+        `cayley.dynamics.elastic_drives.reduction_error`.
+
+        >>> arm = cy.load("planar2r").with_drive("joint2", stiffness=1e3, gear=50.0, mass=0.4,
+        ...                                   tensor=np.diag([1e-4, 1e-4, 2e-4]))
+        >>> arm.formulations.reduction_error([0.1, 0.2, 10.0], [1.0, 0.5, 25.0],
+        ...                                  [2.0, 1.0, 50.0]).dropped.round(6) + 0.0
+        array([0.01  , 0.    , 0.0004])
+        """
+        from cayley.dynamics.elastic_drives import reduction_error
+        return reduction_error(self.tree, q, qd, qdd)
+
+    # Constraints on velocities
+
+    @property
+    def accessibility(self) -> Accessibility:
+        """Where brackets of the motions that the constraints allow lead: everywhere that constraints on positions
+        leave, or how many constraints on velocities are integrable; see `cayley.dynamics.nonholonomic.accessibility`.
+
+        >>> cy.load("four_bar").formulations.accessibility.growth
+        (1,)
+        """
+        from cayley.dynamics.nonholonomic.accessibility import accessibility
+        return accessibility(self.tree)
+
+    def level_functions(self, *, degree: int = 2) -> LevelFunctions:
+        """What every motion keeps: functions of the coordinates that the constraints integrate to, among sums of
+        products of coordinates, their sines and cosines; see `cayley.dynamics.nonholonomic.level_functions`.
+
+        >>> [str(h) for h in cy.load("two_wheel_robot").formulations.level_functions(degree=1).functions]
+        ['base.angle + 0.25*left - 0.25*right']
+        """
+        from cayley.dynamics.nonholonomic.integrable_part import level_functions_of
+        return level_functions_of(self.tree, degree=degree)

@@ -1,0 +1,316 @@
+"""Loops and other constraints of a mechanism: `arm.loops`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.kernel_family import family, one_kernel
+from cayley.compiler.made_once import kept
+from cayley.compiler.typing import Array, ArrayLike, FrameName, TaskRows
+from cayley.mechanism.room import Room
+from cayley.model.parts import Loop
+
+if TYPE_CHECKING:
+    from cayley.dynamics.minimal_dynamics import MinimalDynamics
+    from cayley.dynamics.rigid_links.methods import KernelWithMethods
+    from cayley.dynamics.switched_constraints import Switch
+    from cayley.kinematics.constraints.actuation import Actuation
+    from cayley.kinematics.constraints.rows import RowName
+    from cayley.kinematics.constraints.structure import ConfigurationSingularity, ConstraintStructure
+    from cayley.kinematics.loops.assembly_modes import AssemblyModes
+    from cayley.kinematics.loops.closing import Closure
+    from cayley.kinematics.loops.dead_centres import DeadCentres
+    from cayley.kinematics.loops.following_inputs import InputPath
+    from cayley.kinematics.singular.actuation_singularity import ActuationSingularity
+    from cayley.kinematics.singular.input_output import InputOutput
+    from cayley.machines.rolling.slipping import SlipCheck
+    from cayley.simulation import Trajectory
+    from cayley.systems import System
+
+
+class Loops(Room, Sequence[Loop]):
+    """Loops of a mechanism, and what its constraints (loops, rods, couplings, mimic joints, wheels) leave free.
+
+    As a sequence it has the `Loop` parts of the tree: `len(arm.loops)`, `arm.loops[0]`.
+    """
+
+    @overload
+    def __getitem__(self, place: int) -> Loop: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Loop, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Loop | tuple[Loop, ...]:
+        return self.tree.loops[place]
+
+    def __len__(self) -> int:
+        return len(self.tree.loops)
+
+    # Configurations and velocities that keep the constraints
+
+    def close(self, q: ArrayLike, t: ArrayLike | None = None, *, fixed: Sequence[str] | Mapping[str, ArrayLike] = (),
+              limits: bool = False) -> Closure:
+        """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept, at the
+        time `t` if one of them depends on it, joints that are `fixed` staying where they are; see
+        `kinematics.loops.closing.close`. `status`, `configuration`, `residual`, `branch`, and how many velocities are
+        `independent` there.
+
+        >>> closed = cy.load("panda_hand").loops.close(np.full(9, 0.02))
+        >>> closed.status, closed.independent
+        ('closed', 8)
+        """
+        from cayley.kinematics.loops.closing import close
+        return close(self.tree, q, t, fixed=fixed, limits=limits)
+
+    def follow_inputs(self, inputs: Mapping[str, ArrayLike], *, start: ArrayLike, limits: bool = False) -> InputPath:
+        """The closed configurations (..., m, nq) as joints go through samples (..., m), by their names, on the branch
+        of `start`, to its end; see `cayley.kinematics.loops.following_inputs.follow_inputs`.
+
+        >>> path = cy.load("slider_crank").loops.follow_inputs({"crank": np.linspace(0.0, 6.0, 100)}, start=np.zeros(3))
+        >>> path.status, path.configuration.shape
+        ('followed', (100, 3))
+        """
+        from cayley.kinematics.loops.following_inputs import follow_inputs
+        return follow_inputs(self.tree, inputs, start, limits=limits)
+
+    def consistent_velocity(self, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
+                            keep: Sequence[str] = ()) -> Array:
+        """The velocities (..., nv) nearest to `qd` that the constraints allow at `q` (..., nq); those of the joints
+        named in `keep` are exactly as given, and the others follow. See `cayley.kinematics.constraints.closed_states`.
+
+        >>> cy.load("four_bar").loops.consistent_velocity(np.zeros(3), [2.0, 0.0, 0.0], keep=["crank"]).round(6)
+        array([ 2.  , -2.  ,  1.25])
+        """
+        from cayley.kinematics.constraints.closed_states import consistent_velocity
+        return consistent_velocity(self.tree, q, qd, t, keep=keep)
+
+    def assemblies(self, inputs: Mapping[str, ArrayLike], *, frame: str | None = None, starts: int = 200,
+                   limits: bool = False, seed: int = 0) -> AssemblyModes:
+        """All closed configurations (m, nq) that searches from many starts find for one set of values of joints, by
+        their names, told apart by the pose of a `frame` if one is named; see
+        `cayley.kinematics.loops.assembly_modes.assemblies`.
+
+        >>> cy.load("slider_crank").loops.assemblies({"crank": 0.3}).count
+        2
+        """
+        from cayley.kinematics.loops.assembly_modes import assemblies
+        return assemblies(self.tree, inputs, frame=frame, starts=starts, limits=limits, seed=seed)
+
+    def dead_centres(self, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadCentres:
+        """All dead centres that a mechanism of one degree of freedom, or with joints `held`, passes from a closed
+        configuration (nq) on; see `cayley.kinematics.loops.dead_centres`.
+
+        >>> cy.load("slider_crank").loops.dead_centres([0.0, 0.0, 0.0]).stopped
+        (('slider',), ('slider',))
+        """
+        from cayley.kinematics.loops.dead_centres import dead_centres
+        return dead_centres(self.tree, q, held=held)
+
+    # The rows of the constraints
+
+    @property
+    def rows(self) -> tuple[RowName, ...]:
+        """The rows of the constraints: the name of each one's loop, rod, coupling or mimic joint, and what it holds.
+
+        >>> cy.load("panda_hand").loops.rows
+        (RowName(constraint='mimic panda_finger_joint2', holds='coordinates'),)
+        """
+        from cayley.kinematics.constraints.rows import row_names
+        return row_names(self.tree)
+
+    @one_kernel("q")
+    def residual(self) -> Kernel:
+        """`residual(q)`: by how much the constraints are open (..., h) [m, rad]; `constraint_rows` names
+        them. Where a constraint depends on time, the last argument of this and of all others is t [s].
+
+        >>> cy.load("panda_hand").loops.residual(np.arange(9.0))
+        array([1.])
+        """
+        from cayley.kinematics.constraints.rows import residual_kernel
+        return residual_kernel(self.tree)
+
+    @one_kernel("q", "qd")
+    def rates(self) -> Kernel:
+        """`rates(q, qd)`: the rates (..., h) of `constraint_residual` [m/s, rad/s]: A qd, and what
+        prescribed motions add to it.
+
+        >>> cy.load("panda_hand").loops.rates(np.zeros(9), np.arange(9.0))
+        array([1.])
+        """
+        from cayley.kinematics.constraints.rows import rates_kernel
+        return rates_kernel(self.tree)
+
+    @one_kernel("q")
+    def jacobian(self) -> Kernel:
+        """`jacobian(q)`: A (..., h, nv), with A qd the rate of `constraint_residual`.
+
+        >>> cy.load("panda_hand").loops.jacobian(np.zeros(9))[:, -2:]
+        array([[-1.,  1.]])
+        """
+        from cayley.kinematics.constraints.rows import jacobian_kernel
+        return jacobian_kernel(self.tree)
+
+    @one_kernel("q", "qd")
+    def drift(self) -> Kernel:
+        """`drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd +
+        drift = 0 keep the constraints.
+        """
+        from cayley.kinematics.constraints.rows import drift_kernel
+        return drift_kernel(self.tree)
+
+    @one_kernel("q", "qd", "tau")
+    def forces(self) -> KernelWithMethods:
+        """`forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is
+        what they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN
+        where redundant rows could do the same, so that the motion does not tell. `.using(formulation)`.
+        """
+        from cayley.dynamics.forward.constrained import constraint_forces_kernel
+        return constraint_forces_kernel(self.tree)
+
+    # How the mechanism is built, and where it is singular
+
+    @property
+    def mobility(self) -> int:
+        """The degrees of freedom that loops and mimic joints leave, at configurations that have nothing special about
+        them.
+
+        >>> cy.load("panda_hand").nv, cy.load("panda_hand").loops.mobility
+        (9, 8)
+        """
+        from cayley.kinematics.constraints.structure import mobility
+        return kept(self, "mobility", lambda: mobility(self.tree))
+
+    @property
+    def structure(self) -> ConstraintStructure:
+        """Mobility and Gruebler's count, redundant rows by name, and velocities from which the others follow; see
+        `cayley.kinematics.constraints.structure`.
+
+        >>> cy.load("panda_hand").loops.structure.mobility
+        8
+        """
+        from cayley.kinematics.constraints.structure import constraint_structure
+        return constraint_structure(self.tree)
+
+    def singularity(self, q: ArrayLike, t: float | None = None, *,
+                    tolerance: float | None = None) -> ConfigurationSingularity:
+        """Whether closed configurations (..., nq) are dead centres, which joints are stopped there, or bifurcations;
+        see `cayley.kinematics.constraints.structure`.
+
+        >>> cy.load("four_bar").loops.singularity([0.0, 0.0, 0.0]).kind
+        'regular'
+        """
+        from cayley.kinematics.constraints.structure import configuration_singularity
+        return configuration_singularity(self.tree, q, t, tolerance=tolerance)
+
+    @property
+    def actuation(self) -> Actuation:
+        """Whether the actuated joints are as many as it takes: fully, redundantly or under-actuated, and what they do
+        not drive; see `cayley.kinematics.constraints.actuation`.
+
+        >>> print(cy.load("slider_crank").loops.actuation)
+        fully actuated by crank
+        """
+        from cayley.kinematics.constraints.actuation import actuation
+        return actuation(self.tree)
+
+    def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
+                              characteristic_length: float | None = None,
+                              tolerance: float | None = None) -> ActuationSingularity:
+        """Whether one closed configuration (nq) is an inverse, direct or constraint singularity, with the motions that
+        a frame loses and gains; see `cayley.kinematics.singular.actuation_singularity`.
+
+        >>> cy.load("four_bar").loops.actuation_singularity([0.0, 0.0, 0.0], "tool", task="position", axes="world").kind
+        'regular'
+        """
+        from cayley.kinematics.singular.actuation_singularity import actuation_singularity
+        return actuation_singularity(self.tree, q, frame, task=task, axes=axes,
+                                     characteristic_length=characteristic_length, tolerance=tolerance)
+
+    # From actuated joints to the motion of a frame, and back
+
+    @family("q", given=["at"])
+    def actuated_jacobian(self, frame: str, *, axes: str,
+                          at: ArrayLike | FrameName | None = None) -> Kernel:
+        """`actuated_jacobian(q, frame, axes=..., at=None)`: the twist of a frame by the velocities of the actuated
+        joints, (..., 6, m), all constraints kept; see `cayley.kinematics.constraints.actuated_motion`.
+
+        >>> cy.load("four_bar").loops.actuated_jacobian([0.0, 0.0, 0.0], "rocker", axes="world")[5].round(6)
+        array([0.625])
+        """
+        from cayley.kinematics.constraints.actuated_motion import actuated_jacobian_kernel
+        return actuated_jacobian_kernel(self.tree, frame, axes=axes, at=at)
+
+    @one_kernel("q", "rates")
+    def actuated_motion(self) -> Kernel:
+        """`actuated_motion(q, rates)`: the velocities (..., nv) of all joints that follow from those (..., m) of the
+        actuated ones.
+
+        >>> cy.load("four_bar").loops.actuated_motion([0.0, 0.0, 0.0], [1.6]).round(6)
+        array([ 1.6, -1.6,  1. ])
+        """
+        from cayley.kinematics.constraints.actuated_motion import actuated_motion_kernel
+        return actuated_motion_kernel(self.tree)
+
+    @one_kernel("q", "rates", "accelerations")
+    def actuated_acceleration(self) -> Kernel:
+        """`actuated_acceleration(q, rates, accelerations)`: the accelerations (..., nv) of all joints that follow from
+        the velocities and accelerations (..., m) of the actuated ones.
+
+        >>> cy.load("four_bar").loops.actuated_acceleration([0.0, 0.0, 0.0], [0.0], [1.6]).round(6)
+        array([ 1.6, -1.6,  1. ])
+        """
+        from cayley.kinematics.constraints.actuated_motion import actuated_acceleration_kernel
+        return actuated_acceleration_kernel(self.tree)
+
+    def input_output(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str) -> InputOutput:
+        """Jx and Jq of Jx xd = Jq qd_a between the motion of a frame and the actuated joints, with rates and forces
+        both ways; see `cayley.kinematics.singular.input_output`.
+
+        >>> both = cy.load("four_bar").loops.input_output([0.0, 0.0, 0.0], "rocker", task=(0, 0, 0, 0, 0, 1),
+        ...                                               axes="world")
+        >>> both.motion([1.6]).round(6), both.rates([1.0]).round(6), both.forces([1.6]).round(6)
+        (array([1.]), array([1.6]), array([1.]))
+        """
+        from cayley.kinematics.singular.input_output import input_output
+        return input_output(self.tree, q, frame, task=task, axes=axes)
+
+    def minimal_dynamics(self, *independent: str) -> MinimalDynamics:
+        """The equations in the coordinates of independent joints, which all others follow: mass matrix and bias (...,
+        m), and the `motion` of all joints; see `cayley.dynamics.minimal_dynamics`. The actuated joints, if none are
+        named and they are as many as it takes.
+
+        >>> bar = cy.load("four_bar").loops.minimal_dynamics("crank")
+        >>> bar.motion([0.0, 0.0, 0.0], [1.6], [0.0]).qd.round(6)
+        array([ 1.6, -1.6,  1. ])
+        """
+        from cayley.dynamics.minimal_dynamics import minimal_dynamics
+        return kept(self, ("minimal dynamics", independent), lambda: minimal_dynamics(self.tree, independent))
+
+    # Wheels, discs and balls
+
+    @one_kernel("q", "qd", "tau")
+    def needed_friction(self) -> Kernel:
+        """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each wheel, disc and
+        ball, in the order of `constraints`: the force along the ground by that across it. Where it is more than the
+        coefficient of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does
+        not tell, as of two wheels on one axle: see `slip_check`.
+        """
+        from cayley.dynamics.forward.dry_friction import needed_friction_kernel
+        return needed_friction_kernel(self.tree)
+
+    def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:
+        """Whether the wheels, discs and balls of a run could roll with a coefficient of friction, and when they first
+        could not; see `cayley.machines.slip_check`."""
+        from cayley.machines import slip_check
+        return slip_check(self.tree, run.t, run.q, run.qd, np.zeros_like(run.qd) if run.tau is None else run.tau,
+                          friction)
+
+    def switched(self, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
+        """The mechanism as a system, of which one of several sets of its constraints holds at a time, by their names:
+        a brake that is set, wheels that touch. See `cayley.dynamics.switched_constraints`."""
+        from cayley.dynamics.switched_constraints import switched_system
+        return switched_system(self.tree, sets, switches)

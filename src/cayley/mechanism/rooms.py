@@ -1,0 +1,107 @@
+"""Rooms of a mechanism: functions that are not asked for every week, in groups, and the names they had before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from cayley.compiler.made_once import made_once
+from cayley.mechanism.data import Data
+
+if TYPE_CHECKING:
+    from cayley.mechanism import Mechanism
+    from cayley.mechanism.centroidal import Centroidal
+    from cayley.mechanism.configurations import Configurations
+    from cayley.mechanism.dexterity import Dexterity
+    from cayley.mechanism.formulations import Formulations
+    from cayley.mechanism.identification import Identification
+    from cayley.mechanism.loops import Loops
+    from cayley.mechanism.pictures import Pictures
+    from cayley.mechanism.variants import Variants
+
+_MOVED = {
+    "tree": "included mimic_joints motors parents q_slices v_slices notes source constraints body_names body_number "
+            "joint_number frame path",
+    "loops": "close follow_inputs consistent_velocity assemblies dead_centres mobility actuation actuation_singularity "
+             "actuated_jacobian actuated_motion actuated_acceleration input_output minimal_dynamics needed_friction "
+             "slip_check switched",
+    "configurations": "neutral_within_limits normalized with_mimic_joints",
+    "dexterity": "manipulability task_jacobian indices singularity singular_locus greatest_payload",
+    "centroidal": "center_of_mass_jacobian",
+    "identification": "linear_model kinetic_energy_regressor potential_energy_regressor force_sensitivity "
+                      "fit_linear_model",
+    "formulations": "compare_inverse_dynamics bias_parts bias_coefficients inertia_parts inertia_condition "
+                    "inertia_regularity inverse_dynamics_without_velocities dynamics_table link_motion point_motion "
+                    "augmented_links generalized_links composite_bodies unit_acceleration_wrenches body_screws "
+                    "euler_lagrange kane_equations decoupled_dynamics orthogonal_complement generated_model "
+                    "vector_parameter_model partial_derivatives kinematic_equations formed_jacobian motor_motion "
+                    "reduction_error accessibility level_functions",
+    "pictures": "workspace workspace_map payload_map",
+    "variants": "with_body with_joints with_armature with_missing_masses without_payload with_actuated "
+                "with_configuration with_constraints without_constraints spanning_tree freed reduced subtree"}
+
+FORMER = {name: f"{room}.{name}" for room, names in _MOVED.items() for name in names.split()} | {
+    "constraint_residual": "loops.residual", "constraint_rates": "loops.rates", "constraint_drift": "loops.drift",
+    "constraint_jacobian": "loops.jacobian", "constraint_forces": "loops.forces", "constraint_rows": "loops.rows",
+    "constraint_structure": "loops.structure", "configuration_singularity": "loops.singularity",
+    "check_configuration": "configurations.check", "centroidal_momentum": "centroidal.momentum",
+    "centroidal_momentum_matrix": "centroidal.momentum_matrix", "centroidal_bias": "centroidal.bias"}
+
+
+class Rooms(Data):
+    """Groups of functions of a mechanism; `arm.control` is one more."""
+
+    @made_once
+    def loops(self) -> Loops:
+        """Loops and other constraints: closing, mobility, assemblies, dead centres, actuation, constraint forces.
+
+        >>> len(cy.load("four_bar").loops), cy.load("four_bar").loops.mobility
+        (1, 1)
+        """
+        from cayley.mechanism.loops import Loops
+        return Loops(cast("Mechanism", self))
+
+    @made_once
+    def configurations(self) -> Configurations:
+        """Configurations by name, and checks of any.
+
+        >>> cy.load("panda").configurations["ready"].round(4)
+        array([ 0.    , -0.7854,  0.    , -2.3562,  0.    ,  1.5708,  0.7854])
+        """
+        from cayley.mechanism.configurations import Configurations
+        return Configurations(cast("Mechanism", self))
+
+    @made_once
+    def dexterity(self) -> Dexterity:
+        """Manipulability, singularities and payload: how well a frame moves and carries in a configuration."""
+        from cayley.mechanism.dexterity import Dexterity
+        return Dexterity(cast("Mechanism", self))
+
+    @made_once
+    def centroidal(self) -> Centroidal:
+        """Momentum about the centre of mass, its matrix and its rate, as legged robots need them."""
+        from cayley.mechanism.centroidal import Centroidal
+        return Centroidal(cast("Mechanism", self))
+
+    @made_once
+    def identification(self) -> Identification:
+        """Linear models of the parameters, regressors, base parameters, fits, sensitivities."""
+        from cayley.mechanism.identification import Identification
+        return Identification(cast("Mechanism", self))
+
+    @made_once
+    def formulations(self) -> Formulations:
+        """Published formulations of kinematics and dynamics, the parts of the equations, and operation counts."""
+        from cayley.mechanism.formulations import Formulations
+        return Formulations(cast("Mechanism", self))
+
+    @made_once
+    def pictures(self) -> Pictures:
+        """Workspaces, payload charts and maps of a mechanism with loops, which draw themselves."""
+        from cayley.mechanism.pictures import Pictures
+        return Pictures(cast("Mechanism", self))
+
+    @made_once
+    def variants(self) -> Variants:
+        """Mechanisms with other parts: reduced, a subtree, other bodies, joints, drives or constraints."""
+        from cayley.mechanism.variants import Variants
+        return Variants(cast("Mechanism", self))
