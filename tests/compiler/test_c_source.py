@@ -13,9 +13,9 @@ import pytest
 import cayley as cy
 from cayley.compiler.c.c_batch import with_batch
 from cayley.compiler.c.c_source import c_source
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.cuda.cuda_source import cuda_source
 from cayley.compiler.signature import Signature
+from cayley.compiler.tracing.names import FOR_FUNCTIONS
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.tracing.trace import trace
 from cayley.errors import UnsupportedError

@@ -9,8 +9,7 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.derivatives import derivative
-from cayley.compiler.solving.block_order import block_order, parity
-from cayley.compiler.solving.linear import cholesky, determinant, eliminated, ldl_solve, solve_rows
+from cayley.compiler.solving.linear import block_order, cholesky, determinant, eliminated, ldl_solve, parity, solve_rows
 from cayley.errors import SingularityError, TraceError
 from compiler.parity import check_parity
 

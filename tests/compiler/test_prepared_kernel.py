@@ -5,9 +5,8 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.kernel import kernel
-from cayley.compiler.prepared_kernel import PreparedKernel
+from cayley.compiler.prepared_kernel import PreparedKernel, hoisted
 from cayley.compiler.tracing.graph import Graph
-from cayley.compiler.tracing.hoist import hoisted
 from cayley.compiler.tracing.inline import with_own_variables
 from cayley.compiler.tracing.nominal_values import (
     in_general_position,

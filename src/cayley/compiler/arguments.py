@@ -1,4 +1,4 @@
-"""What a call is given: arguments by place or by name, of any kind that has numbers, with their core axes anywhere."""
+"""Arguments of a call, by place or by name, of any kind that has numbers, with their core axes anywhere."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def core_last(operands: Sequence[Any], axes: Sequence[Any], signature: Signature
 
 
 def check_batch(operands: Sequence[Any], signature: Signature, labels: Sequence[str]) -> None:
-    """That the leading axes broadcast; the core shapes are known to fit."""
+    """Check that the leading axes broadcast. The core shapes are known to fit."""
     batches = [a.shape[:len(a.shape) - len(core)] for a, core in zip(operands, signature.inputs, strict=True)]
     if any(batch != batches[0] for batch in batches):
         joined_batch(batches, labels)

@@ -1,4 +1,4 @@
-"""What an iteration is, before any code is made of it: x[k + 1] = f(x[k], u[k], p) with its loops.
+"""Iterations x[k + 1] = f(x[k], u[k], p) with their loops, before any code is made of them.
 
     for sample ...            the states that are kept
         for step ... every        changing inputs are read anew
@@ -48,7 +48,7 @@ class Turns:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the loops do with the variables of a program: by place, which loops each input moves along, which output
+    """How the loops treat the variables of a program: by place, which loops each input moves along, which output
     feeds it, which outputs are kept, and which one asks for the stages of a step again, at most how often in all."""
 
     moves: tuple[tuple[int, ...], ...]
@@ -97,5 +97,5 @@ class Iteration:
 
     @cached_property
     def program(self) -> Program:
-        """What is to be computed in each stage."""
+        """The program that is computed in each stage."""
         return self.simplified()

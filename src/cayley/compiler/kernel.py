@@ -48,8 +48,8 @@ Kind = TypeVar("Kind", bound="Kernel[Any]")
 
 @dataclass(frozen=True, eq=False)
 class ExplanationBeside:
-    """What explains a result that is not a number, of a kernel of which some entries, those `unknown`, are NaN at every
-    state and need no explanation."""
+    """Explanation of results that are not numbers. The entries `unknown` are NaN at every state and need no
+    explanation."""
 
     explain: Callable[..., None]
     unknown: Array
@@ -301,7 +301,7 @@ class Kernel(Generic[Result]):
 
     @property
     def _own_kind(self) -> type[Kernel]:
-        """What a kernel that is made of this one is."""
+        """The class of kernels that are made of this one."""
         return Kernel
 
     def parallel(self, threads: int | None = None) -> Parallel:
@@ -418,7 +418,7 @@ class Kernel(Generic[Result]):
                         explains_nan=self._explain is not None, unknown=unknown)
 
     def _single(self, sizes: tuple[int, ...]) -> Compiled:
-        """What answers for one state: NaN where the condition on those that stand `alone` does not hold."""
+        """The compiled program for one state: NaN where the condition on single states, `alone`, does not hold."""
         if self._alone is None:
             return self._specialised(sizes)
         with self._lock:
@@ -607,7 +607,7 @@ def _jacobian_of(program: Program, place: int, variable: str) -> Program:
 
 
 def _result_maker(program: Program) -> Callable[[Sequence[Any]], Any] | None:
-    """What makes a named tuple of several results, if they have names of their own."""
+    """The maker of a named tuple of several results, if they have names of their own."""
     if program.kind is not None and len(program.outputs) > 1:
         return program.kind._make
     return _named_tuple(program.name, tuple(v.name for v in program.outputs))

@@ -75,7 +75,7 @@ MISSING = Missing()
 
 
 class OfOneChoice:
-    """What a kernel has and its family has not, `arm.pose.c_source`: with the choice by name it is that of the kernel,
+    """An attribute of kernels on their family, `arm.pose.c_source`: with the choice by name it is that of the kernel,
     `arm.pose.c_source(frame="tool")`; without, whoever uses it is told which kernel to ask."""
 
     def __init__(self, family: str, asked: str, required: str, of: Callable[..., Kernel],
@@ -147,7 +147,7 @@ class KernelFamily(Protocol[Choice, Result]):
 
 
 class FamilyOfMethod(Protocol[Choice, Result]):
-    """What `@family(...)` makes of a method, for those who read types: an attribute that is a family."""
+    """The type of a method with `@family(...)`: an attribute that is a family."""
 
     def __get__(self, instance: object, owner: type | None = None) -> KernelFamily[Choice, Result]: ...
 
@@ -254,8 +254,8 @@ class family:
 
 
 class KernelOfMethod(made_once[Owner, Made]):
-    """What `@one_kernel(...)` makes of a method: an attribute that is a kernel; called on the class, as methods are, it
-    takes the object first."""
+    """The type of a method with `@one_kernel(...)`: an attribute that is a kernel. Called on the class, as methods are,
+    it takes the object first."""
 
     def __init__(self, make: Callable[[Owner], Made], arrays: Iterable[str], result: type | str) -> None:
         super().__init__(make)
@@ -292,7 +292,8 @@ def _as_called(arrays: Iterable[str], choices: Iterable[inspect.Parameter], resu
 
 
 def _result(make: Callable[..., Any]) -> type | str:
-    """What a kernel gives, from the annotation of the method that makes it: of `Kernel[LinkMotion]` a `LinkMotion`."""
+    """The type of a kernel's result, from the annotation of the method that makes it: `LinkMotion` of
+    `Kernel[LinkMotion]`."""
     found = re.search(r"\[(\w+)\]$", str(make.__annotations__.get("return", "")))
     return found[1] if found else np.ndarray
 

@@ -41,7 +41,7 @@ class HoldsFunctions:
 
 
 class _As:
-    """What is pickled in the place of something else: the call that makes it."""
+    """The call that makes an object, pickled in the object's place."""
 
     def __init__(self, make: Any, *arguments: object) -> None:  # noqa: ANN401 (a function or a class)
         self.call = make, arguments
@@ -51,7 +51,7 @@ class _As:
 
 
 def _data(owner: object) -> dict[str, Any]:
-    """What an object consists of, without what was made of that once and is made anew."""
+    """The attributes of an object without those that are made anew from them."""
     return {name: value for name, value in vars(owner).items()
             if name != MEMO and not isinstance(getattr(type(owner), name, None), (cached_property, made_once))}
 
@@ -116,7 +116,7 @@ def _by_cloudpickle(function: FunctionType, where: str) -> tuple[Any, bytes]:
 
 
 def call(function: Callable[[], Result]) -> Result:
-    """What a function returns: the object of which the function is the recipe."""
+    """The object that a function without arguments makes."""
     return function()
 
 

@@ -1,4 +1,4 @@
-"""What is made once for an object, and dies with it: the kernels of a mechanism, what is known of a tree.
+"""Things made once for an object, which die with it: the kernels of a mechanism, the structure of a tree.
 
 It is kept in the object's own dictionary: nothing outlives the object, and an attribute that has been made is looked up
 as any other. Threads that ask at once get the same thing, which one of them makes. What is kept here is not pickled: it
@@ -20,7 +20,7 @@ MEMO = "_made_once"
 
 
 class Memo:
-    """What was made for one object, by key. The lock lets the thread that makes one thing make another on the way."""
+    """The things made for one object, by key. The lock lets the thread that makes one thing make another on the way."""
 
     def __init__(self) -> None:
         self.made: dict[Hashable, Any] = {}
@@ -30,7 +30,7 @@ class Memo:
         return Memo, ()  # empty where it arrives: what was made is made anew
 
     def once(self, place: MutableMapping[Any, Any], key: Hashable, make: Callable[[], Made]) -> Made:
-        """What a dictionary has at a key, or what `make` gives, which is there from then on."""
+        """The value of a dictionary at a key. `make` makes it if there is none."""
         if key not in place:
             with self._lock:
                 if key not in place:
@@ -44,7 +44,7 @@ def memo_of(owner: object) -> Memo:
 
 
 def kept(owner: object, key: Hashable, make: Callable[[], Made]) -> Made:
-    """What `make` gives, kept with the owner under a key for the next time.
+    """The result of `make`, kept with the owner under a key for the next time.
 
     >>> class Arm: pass
     >>> arm = Arm()

@@ -24,7 +24,7 @@ def dtype_name(dtype: DTypeLike) -> str:
 
 def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayLike], arrays: Sequence[Array],
                 dtype: DTypeLike | None = None) -> str:
-    """What a call computes in: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
+    """The precision of a call: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
     adapt); or float64. The arrays, of any library, are those made of the arguments.
     """
     for label, array in zip(labels, arrays, strict=True):

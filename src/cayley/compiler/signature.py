@@ -89,7 +89,7 @@ def joined_batch(batches: Sequence[tuple[int, ...]], labels: Sequence[str]) -> t
 
 
 def check_names(names: Sequence[str], whose: str, *, identifiers: bool = True) -> None:
-    """That names differ, and can be those of fields where they become them."""
+    """Check that names differ, and that those which become fields are identifiers."""
     for k, name in enumerate(names):
         if name in names[:k]:
             raise SignatureError(f"the name {name!r} is given to two {whose}")

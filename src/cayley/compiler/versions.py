@@ -1,5 +1,4 @@
-"""What Cayley needs of Python and of the packages that its machine code touches: older ones fail without a word that
-would help.
+"""Versions of Python and of packages that Cayley needs: older ones fail without a helpful message.
 
 With llvmlite before 0.48 LLVM ends the process when it compiles a vector of sines; NumPy before 2.3 cannot trace
 products of whole numbers.

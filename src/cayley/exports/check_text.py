@@ -10,8 +10,7 @@ import textwrap
 from collections.abc import Sequence
 
 from cayley.compiler.c.c_source import c_dialect
-from cayley.compiler.c.c_words import FOR_PARAMETERS
-from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.names import FOR_PARAMETERS, identifier
 from cayley.compiler.typing import Array
 from cayley.exports.parts import Part
 from cayley.exports.vectors import Column

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.precision import PRECISION, dtype_name
-from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.typing import ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.exports.layouts import LAYOUTS, Layout, Library

@@ -13,9 +13,8 @@ from functools import cached_property
 
 from cayley.compiler.c.c_expressions import helper_names
 from cayley.compiler.c.c_source import CSource, Parameters, c_dialect, c_source, declared, parameter_names, spelled
-from cayley.compiler.c.c_words import FOR_PARAMETERS
 from cayley.compiler.precision import PRECISION, dtype_name
-from cayley.compiler.tracing.names import identifier, unique
+from cayley.compiler.tracing.names import FOR_PARAMETERS, identifier, unique
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import DTypeLike
 from cayley.systems.digital_step import digital_step

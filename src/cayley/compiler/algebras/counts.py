@@ -12,7 +12,8 @@ from cayley.showing import html_table
 
 @dataclass(frozen=True)
 class Operations:
-    """What a program costs. `trigonometric` counts angles: a sine, a cosine and a tangent of one angle are one."""
+    """Operation counts of a program. `trigonometric` counts angles: a sine, a cosine and a tangent of one angle are
+    one."""
 
     multiplications: int = 0
     additions: int = 0

@@ -1,5 +1,5 @@
-"""What to call where numbers were wanted and symbols of another library came: tracers of JAX, tensors that torch
-records, expressions of CasADi and SymPy.
+"""Advice for calls with symbols of another library: tracers of JAX, tensors that torch records, expressions of CasADi
+and SymPy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OF_ROLLOUTS = {
 
 
 def instead_of(value: object, owner: str, *, rollout: bool = False) -> str:
-    """What to call, if the value, or the first of a list, is of a library that kernels know.
+    """The function to call instead, if the value, or the first of a list, belongs to a library that kernels know.
 
     >>> import sympy
     >>> instead_of(sympy.Symbol("q"), "pose")

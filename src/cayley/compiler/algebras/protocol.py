@@ -1,4 +1,4 @@
-"""What a scalar is, for those who evaluate graphs.
+"""Algebras: the scalars on which a graph is evaluated.
 
 An `Algebra` says how each operation of a graph is carried out and how arrays of scalars are taken apart and put
 together. Those of NumPy, SymPy, CasADi, JAX and mpmath are in `algebras.py`; `Algebra.of_operators` makes one for

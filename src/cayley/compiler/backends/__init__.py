@@ -1,5 +1,5 @@
-"""What makes code of programs: this processor's through LLVM, C, CUDA, JavaScript; and text to read. One module each,
-one line here.
+"""Backends, which turn programs into code or text: LLVM for this processor, C, CUDA, JavaScript and others. Each is one
+module and one line here.
 
 A backend is imported when it is first asked for.
 """

@@ -15,10 +15,9 @@ import numpy as np
 
 from cayley.compiler.algebras.equations import Equations, equations
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.operations import OPERATIONS
-from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program, Variable
 from cayley.errors import UnsupportedError
 from cayley.wording import printable
@@ -97,7 +96,7 @@ def _brief(name: str) -> str:
 
 
 class _Names:
-    """What the inputs, the outputs and the symbols of equations are called, no two of them alike but for capitals."""
+    """Names of the inputs, the outputs and the symbols of equations. No two differ by capitals alone."""
 
     def __init__(self, program: Program, found: Equations, name: str) -> None:
         self._taken = {name.lower()}
@@ -122,7 +121,7 @@ class _Names:
 
 
 def _printer(written: Mapping[str, str]) -> Any:  # noqa: ANN401 (a method of SymPy's)
-    """What spells an expression of SymPy, with its symbols by these names and its numbers in the kind `wp`."""
+    """Printer of SymPy expressions, with these names of symbols and with numbers of the kind `wp`."""
     from sympy.printing.fortran import FCodePrinter
     from sympy.printing.precedence import precedence
 

@@ -32,7 +32,7 @@ RESIDENT = 6  # blocks that stay on a multiprocessor, at most: with more, memory
 
 @dataclass(frozen=True)
 class Size:
-    """What a thread of a kernel takes: registers, and bytes of memory for what is in none."""
+    """Resources of a thread of a kernel: registers, and bytes of memory for values that are in none."""
 
     name: str
     registers: int

@@ -137,7 +137,7 @@ class JavaScript(Backend):
 
 
 def function_name(name: str) -> str:
-    """What a function may be called."""
+    """A valid name for a function."""
     return identifier(name, _WORDS)
 
 
@@ -193,7 +193,7 @@ def parameters_of(program: Program, name: str) -> Parameters:
 
 def _note(program: Program, name: str, inputs: Sequence[tuple[Variable, str, str]],
           outputs: Sequence[tuple[Variable, str, str]], *last: str) -> str:
-    """What the function computes; of each variable its name in the text, and of what there is one each."""
+    """Comment that says what the function computes, with the name and the repetition of each variable."""
     given, found = (table([(v, label, spoken(v, each)) for v, label, each in side]) for side in (inputs, outputs))
     return comment(program, name, given, found, *last)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from cayley.compiler.algebras.equations import equations
 from cayley.compiler.backends.protocol import Backend
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.operations import OPERATIONS
-from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program
 
 

@@ -1,4 +1,4 @@
-"""This processor, through LLVM: generalized ufuncs of NumPy."""
+"""The backend of this processor: generalized ufuncs of NumPy, compiled by LLVM."""
 
 from __future__ import annotations
 

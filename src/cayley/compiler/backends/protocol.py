@@ -1,4 +1,4 @@
-"""What a backend is: it makes text, or functions of arrays, or both, of programs and of iterations."""
+"""The protocol of backends, which make text, functions of arrays, or both, of programs and of iterations."""
 
 from __future__ import annotations
 

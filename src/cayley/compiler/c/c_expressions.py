@@ -111,7 +111,8 @@ class Dialect:
         return ""
 
     def definitions(self, program: Program, prefix: str) -> list[str]:
-        """What the text of a program needs before it: what the language lacks, and the programs that are called."""
+        """Definitions before the text of a program: operations that the language lacks, and programs that are
+        called."""
         called = {key: callee.simplified for key, callee in callees(program).items()}
         ops = {node.op for each in (program, *called.values()) for node in each.nodes}
         return [*self.helpers(ops, prefix), *[self._function(key, each, prefix) for key, each in called.items()]]

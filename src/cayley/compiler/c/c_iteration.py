@@ -20,10 +20,9 @@ from cayley.compiler.c.c_source import (
     spoken,
     table,
 )
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.native.single_precision import in_precision
-from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program, Variable
 
 _OF = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT: ""}

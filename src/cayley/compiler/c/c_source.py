@@ -14,9 +14,8 @@ from pathlib import Path
 
 from cayley.compiler.algebras.counts import count
 from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text, helper_names
-from cayley.compiler.c.c_words import FOR_FUNCTIONS, FOR_PARAMETERS
 from cayley.compiler.native.single_precision import in_precision
-from cayley.compiler.tracing.names import free_prefix, identifier
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, FOR_PARAMETERS, free_prefix, identifier
 from cayley.compiler.tracing.program import Program, Variable
 from cayley.errors import UnsupportedError
 from cayley.showing import html_text
@@ -105,7 +104,7 @@ def c_dialect(precision: str) -> Dialect:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the inputs and outputs of a program are called in C."""
+    """Names of the inputs and outputs of a program in C."""
 
     inputs: list[str]
     outputs: list[str]
@@ -177,7 +176,7 @@ def unused(program: Program, parameters: Parameters) -> list[str]:
 
 
 def comment_of(program: Program, called: str, parameters: Parameters) -> str:
-    """What the function computes, its inputs and outputs and what it costs, between /* and */."""
+    """Comment of a function: what it computes, its inputs and outputs, and its operation counts."""
     inputs, outputs = (table([(v, name, spoken(v)) for v, name in zip(variables, names, strict=True)])
                        for variables, names in ((program.inputs, parameters.inputs),
                                                 (program.outputs, parameters.outputs)))
@@ -210,7 +209,7 @@ def table(variables: Sequence[tuple[Variable, str, str]]) -> list[str]:
 
 
 def spoken(variable: Variable, repeated: str = "") -> str:
-    """What an array is, in words; `repeated` says of what there is one each."""
+    """Description of an array in words; `repeated` names the things of which each has one."""
     if len(variable.shape) < 2:
         one = f"vector of {variable.shape[0]}" if variable.shape else "scalar"
     else:
@@ -220,8 +219,8 @@ def spoken(variable: Variable, repeated: str = "") -> str:
 
 
 def _harmless(line: str) -> str:
-    """Nothing that ends a comment or a line, begins one, is a trigraph, turns the direction of writing or cannot be
-    written.
+    """A line without characters that begin or end a comment or a line, form trigraphs, change the direction of writing
+    or cannot be written.
     """
     apart = re.sub(r"\?(?=\?)", "? ", line.replace("*/", "* /").replace("/*", "/ *"))
     return printable(apart).replace("\n", "\\n")

@@ -12,17 +12,15 @@ from cayley.compiler.algebras.counts import count
 from cayley.compiler.c.c_expressions import helper_names
 from cayley.compiler.c.c_loops import LOOP_NAMES, STEP, Place, loop_statements
 from cayley.compiler.c.c_source import comment, parameter_names, spoken, table
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
 from cayley.compiler.cuda.cuda_functions import cuda_dialect
 from cayley.compiler.cuda.cuda_limbs import NAMES, THREADS, limb_memory, limb_statements
-from cayley.compiler.cuda.cuda_numbers import tabled
-from cayley.compiler.cuda.cuda_source import THIS_THREAD, Operand, Strides, kernel_text
+from cayley.compiler.cuda.cuda_source import THIS_THREAD, Operand, Strides, kernel_text, tabled
 from cayley.compiler.cuda.cuda_stretches import LimbedProgram
 from cayley.compiler.cuda.thread_shares import COARSE, FINE
 from cayley.compiler.iteration import CHANGING, CONSTANT, CYCLING, Iteration
 from cayley.compiler.native.schedule import most_alive
 from cayley.compiler.native.single_precision import in_precision
-from cayley.compiler.tracing.names import identifier
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.tracing.program import Program
 
 CROWDED = 600  # words: more than twice what a thread has registers for
@@ -36,7 +34,7 @@ _EACH = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTAN
 
 
 def iteration_name(program: Program) -> str:
-    """What the kernel of an iterated program is called in the text."""
+    """Name of the kernel of an iterated program in the text."""
     return identifier(f"{program.name}_rollout", FOR_FUNCTIONS)
 
 

@@ -156,7 +156,7 @@ class _Together(_LimbByLimb):
                 "}"] if lines else []
 
     def _variables_of_outputs(self, outputs: Sequence[Place]) -> dict[int, list[str]]:
-        """What is not a state is held as one is."""
+        """Arrays that are not states are stored like states."""
         fed = {after for after, _ in self.plan.feeds}
         return {place: names if place in fed else self._held(len(names))
                 for place, names in super()._variables_of_outputs(outputs).items()}

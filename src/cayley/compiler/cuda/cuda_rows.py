@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from cayley.compiler.algebras.counts import count
 from cayley.compiler.c.c_expressions import block, helper_names
 from cayley.compiler.cuda.cuda_functions import cuda_dialect
-from cayley.compiler.cuda.cuda_numbers import tabled
 from cayley.compiler.cuda.cuda_source import (
     Operand,
     Statements,
@@ -24,6 +23,7 @@ from cayley.compiler.cuda.cuda_source import (
     kernel_of,
     operands_of,
     states_computed,
+    tabled,
 )
 from cayley.compiler.native.single_precision import in_precision
 from cayley.compiler.tracing.names import unique
@@ -139,7 +139,7 @@ class _Row(Operand):
 
 
 def _rows(operands: Sequence[Operand], taken: set[str], buffer: str) -> list[Operand]:
-    """Those that are rows one after another in a buffer, the others where they are."""
+    """Operands whose rows are copied one after another into a buffer; the others stay where they are."""
     found: list[Operand] = []
     place = 0
     for o in operands:
@@ -163,7 +163,7 @@ class _Tiles:
     put: list[_Row]
 
     def around(self, does: Statements) -> list[str]:
-        """What a thread does for all full tiles of its block."""
+        """Statements of a thread for all full tiles of its block."""
         turn = [f"{self.name}_wait(arrived + buffer, parity);",
                 *[f"const {self.real} *const {o.own} = {self._fetched_at(o)} + threadIdx.x*{o.length};"
                   for o in self.fetched],
@@ -213,7 +213,7 @@ class _Tiles:
 
 
 def _rest(does: Statements) -> list[str]:
-    """What a thread does for states that are in no full tile."""
+    """Statements of a thread for states that are in no full tile."""
     first = f"tile*{TILE} + threadIdx.x"
     return ["#pragma unroll 1",
             f"for (long long state = {first}; state < count; state += (long long)gridDim.x*{TILE}) {{",

@@ -8,15 +8,15 @@ Strides that are known when the text is written stand in it as numbers; the othe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from struct import pack
 from typing import NamedTuple
 
 from cayley.compiler.c.c_expressions import WHOLE, Body, Dialect, Text, helper_names
 from cayley.compiler.c.c_source import Parameters, comment_of, parameter_names
-from cayley.compiler.c.c_words import FOR_FUNCTIONS
-from cayley.compiler.cuda.cuda_functions import cuda_dialect
+from cayley.compiler.cuda.cuda_functions import CudaDialect, cuda_dialect
 from cayley.compiler.native.single_precision import in_precision
-from cayley.compiler.tracing.names import free_prefix, identifier, unique
+from cayley.compiler.tracing.names import FOR_FUNCTIONS, free_prefix, identifier, unique
 from cayley.compiler.tracing.program import Program, Variable
 
 Strides = tuple[int | None, ...]
@@ -72,7 +72,7 @@ class Operand:
 
 
 def kernel_name(program: Program) -> str:
-    """What the kernel is called in the text."""
+    """Name of the kernel in the text."""
     return identifier(program.name, FOR_FUNCTIONS)
 
 
@@ -122,7 +122,7 @@ def operands_of(program: Program, taken: set[str], strides: Sequence[Strides] | 
 
 
 class Statements(NamedTuple):
-    """What a thread does for a state."""
+    """Statements of a thread for one state."""
 
     idle: list[str]
     loads: list[str]
@@ -150,3 +150,33 @@ def states_computed(program: Program, dialect: Dialect, inputs: Sequence[Operand
     stores = [f"{operand.at(place)} =\n        {body.text(node).code};" for operand in outputs
               for place, node in enumerate(operand.variable.nodes)]
     return Statements(idle, loads, body.lines, stores)
+
+
+_NUMBERS = 4096  # in constant memory, at most
+
+
+def tabled(dialect: CudaDialect, table: str) -> Tabled:
+    """The same, with a table of this name."""
+    return Tabled(dialect.real, dialect.infinity, dialect.nan, dialect.helper, table)
+
+
+@dataclass(frozen=True)
+class Tabled(CudaDialect):
+    """Numbers for which an instruction has no room, of double precision, are in constant memory: to build one takes two
+    more instructions."""
+
+    table: str = ""
+    values: dict[float, int] = field(default_factory=dict)
+
+    def number(self, value: float) -> str:
+        size = abs(value)
+        is_short = pack("<d", size)[:4] == bytes(4)  # its lower half is zero, as of infinity and of NaN
+        if self.real == "float" or is_short or (size not in self.values and len(self.values) == _NUMBERS):
+            return super().number(value)
+        place = self.values.setdefault(size, len(self.values))
+        return f"{'-' if value < 0 else ''}{self.table}[{place}]"
+
+    @property
+    def declared(self) -> list[str]:
+        entries = ", ".join(super(Tabled, self).number(value) for value in self.values)
+        return [f"static __constant__ double {self.table}[] = {{{entries}}};"] if self.values else []

@@ -44,7 +44,7 @@ class LimbedProgram:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What is computed together: values that are new, and with them those that were forgotten, operands first."""
+    """Values that are computed together: new ones, and forgotten ones that are computed again, operands first."""
 
     nodes: tuple[Node, ...]
     new: frozenset[int]

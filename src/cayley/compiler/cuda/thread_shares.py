@@ -133,7 +133,7 @@ def _limbs(nodes: Sequence[Node], kinds: Mapping[int, Kind], family: set[int], g
 
 def _cut(costs: Mapping[Kind, int], limb: int, family: Iterable[int], total: int, limbs: Limbs,
          grain: Grain) -> Limbs:
-    """What hangs on a limb, in as few parts as are no larger than the limb itself is without them."""
+    """The operations that depend on a limb, cut into as few parts as are no larger than the limb without them."""
     branches = _branches(costs, limb, family, grain.twig * total)
     first = 1 + max(limbs.values(), default=0)
     shares = _shares(costs, limbs | {branch: number for number, branch in enumerate(branches, first)})

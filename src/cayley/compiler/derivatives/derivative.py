@@ -267,7 +267,7 @@ def _adjoints(between: list[Node], seeds: dict[int, dict[int, Node]],
 
 def _contributions(node: Node, adjoints: dict[int, Adjoint],
                    wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
-    """What the adjoints of a node give to each of its operands."""
+    """Contributions of a node's adjoints to each of its operands."""
     operation = OPERATIONS[node.op]
     if operation.branches is not None:
         condition, a, b = operation.branches(*node.args)
@@ -292,7 +292,7 @@ def _contributions(node: Node, adjoints: dict[int, Adjoint],
 
 def _called_contributions(node: Node, adjoints: dict[Any, Adjoint],
                           wanted: set[int]) -> Iterable[tuple[Node, dict[int, Adjoint]]]:
-    """What the adjoints of the results of a call give to its arguments: calls of the reverse program, one a row."""
+    """Contributions of the adjoints of a call's results to its arguments: calls of the reverse program, one a row."""
     is_wanted = tuple(operand.index in wanted for operand in node.args)
     reverse_program = node.value.reverse(is_wanted)
     operands = [operand for operand, asked in zip(node.args, is_wanted, strict=True) if asked]

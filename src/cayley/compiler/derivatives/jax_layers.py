@@ -70,7 +70,7 @@ def _differentiated(jax: Any, layer: Layer, names: tuple[str, ...]) -> Callable[
 
 
 def _once(jax: Any, layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:  # noqa: ANN401
-    """What is not to be differentiated again, and says so."""
+    """A function that raises an error if it is differentiated again."""
     def refused(*_: object) -> None:
         raise UnsupportedError(f"the {layer.name} is differentiated once: take jax.grad of it, not of its gradient")
 

@@ -1,4 +1,4 @@
-"""What other libraries differentiate through: a function of named arrays with its reverse mode.
+"""Layers: functions of named arrays with their reverse mode, through which other libraries differentiate.
 
 `torch_layers` and `jax_layers` make functions of tensors of one; kernels are such layers, and so are rollouts.
 """

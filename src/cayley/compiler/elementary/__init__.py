@@ -21,7 +21,7 @@ Emitter = Callable[..., Value]
 
 @cache
 def emitter(operation: Operation, *, as_written: bool = False) -> Emitter:
-    """What writes an operation in vector arithmetic; `as_written` where every bit counts."""
+    """The function that writes an operation in vector arithmetic; `as_written` where every bit counts."""
     found = (operation.llvm_as_written if as_written else "") or operation.llvm
     if not found:
         return _of_text(operation)

@@ -1,4 +1,4 @@
-"""What the elementary functions share: working in double precision, and sums without loss."""
+"""Shared parts of the elementary functions: working in double precision, and sums without loss."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Compiled:
         return native_function(code.address("call"), self.traced.name, self._general, self._make_result, code)
 
     def _call_jobs(self) -> Jobs:
-        """What there is to compile for single states."""
+        """Pieces to compile for single states."""
         core = Core(self._simplified(), 1, "double", fused=host().fused)
         return [*_all_parts(core), lambda: native_call(core, named=self._make_result is not None,
                                                        explains_nan=self._explains_nan, unknown=self._unknown)]
@@ -90,7 +90,7 @@ def loaded(own: list[bytes], precision: str) -> Code:
 
 @lru_cache
 def _row_objects(precision: str) -> tuple[bytes, ...]:
-    """What every program of this precision shares."""
+    """Object code that every program of this precision shares."""
     return tuple(object_code(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
 
 
@@ -110,7 +110,7 @@ def _assembled(assembly: Assembly) -> bytes:
 
 
 def _batch_jobs(program: Program, precision: str) -> Jobs:
-    """What there is to compile for batches, piece by piece."""
+    """Pieces to compile for batches."""
     core = Core(program, host().width(precision), precision, fused=host().fused)
     return [lambda: batch_loop(core), *core_parts(core)]
 

@@ -132,9 +132,8 @@ def _crossing(parts: list[list[Node]], absorbed: set[int]) -> dict[int, int]:
 
 
 def _operands(node: Node, absorbed: set[int]) -> list[Node]:
-    """What a node reads: an absorbed product stands for its own factors. What a call reads is in its frames, and so are
-    its results.
-    """
+    """The operands that a node reads. An absorbed product stands for its own factors. A call reads from its frames,
+    where its results are, too."""
     if node.op in CALLS:
         return []
     return [b for a in node.args for b in (a.args if a.index in absorbed else (a,))]

@@ -1,4 +1,4 @@
-"""This machine: how wide its vectors are, and the way from assembly to code that can be called."""
+"""The processor of this machine: the width of its vectors, and how assembly becomes code that can be called."""
 
 from __future__ import annotations
 

@@ -61,8 +61,7 @@ def native_call(core: Core, *, named: bool, explains_nan: bool = False, unknown:
     _choose_form(text, len(inputs), into, new, slow)
 
     def compute() -> None:
-        """Nothing is taken before all arguments are known to be good; from then on nothing can fail but the taking
-        itself.
+        """Memory is taken after all arguments have been checked; from then on only the allocation can fail.
         """
         data = [_checked_array(text, text.let(f"load ptr, ptr {argument}"), v, slow, writable=False)
                 for argument, v in zip(arguments, inputs, strict=False)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What computes a piece, what the results are, and what turns them into the answer."""
+    """A call in pieces: the function that computes one, the results, and the function that joins them."""
 
     ufunc: np.ufunc
     dtype: str

@@ -42,5 +42,5 @@ def _single(value: float) -> float:
 
 
 def _kind(node: Node) -> object:
-    """What a rule can see of an operand: which operation it is, and which of the constants that rules know."""
+    """The kind of an operand as rules see it: its operation, and which of the constants that rules know."""
     return (node.value if node.value in (0.0, 1.0, -1.0) else "constant") if node.op == "constant" else node.op

@@ -1,4 +1,4 @@
-"""What a node can be without computing anything, and the four operations of arithmetic."""
+"""Constants, variables and the four operations of arithmetic."""
 
 from __future__ import annotations
 

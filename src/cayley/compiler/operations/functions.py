@@ -48,7 +48,7 @@ TRIGONOMETRIC = (
 
 
 def _log1p(x: Scalar) -> Scalar:
-    """What 1 + x loses by rounding is added again (W. Kahan)."""
+    """log(1 + x), with the rounding error of 1 + x added again (W. Kahan)."""
     one_and_x = 1.0 + x
     lost = (x - (one_and_x - 1.0)) / one_and_x
     is_ordinary = np.logical_and(one_and_x > 0.0, one_and_x < np.inf)

@@ -1,4 +1,4 @@
-"""What is known of an operation: one entry has everything that any part of the compiler asks."""
+"""Operations: one entry has everything that any part of the compiler asks of one."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Operation(HoldsFunctions):
         return getattr(sys.modules.get(module or "numpy"), name, None)
 
     def spelled(self, language: str) -> Spelling:
-        """What it is in "sympy", "casadi", "jax" or "mpmath"; empty if it is nothing there."""
+        """Spelling in "sympy", "casadi", "jax" or "mpmath"; empty if there is none."""
         own: Spelling = getattr(self, language)
         if own or language != "jax":
             return own or self.called

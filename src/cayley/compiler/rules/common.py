@@ -1,4 +1,4 @@
-"""What the rules share: folding of constants, canonical order, truth values as numbers."""
+"""Shared parts of the rules: folding of constants, canonical order, truth values as numbers."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def floor(a: Node) -> Node:
 
 @rule("rounding")
 def rounding(a: Node) -> Node:
-    """That of a constant stays, too: it depends on the precision that the kernel will have."""
+    """The rounding of a constant is not folded, since it depends on the precision that the kernel will have."""
     return a.graph.node("rounding", number(a.args[0] if a.op in ("negative", "absolute") else a))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cayley.compiler.operations import OPERATIONS
+from cayley.compiler.operations.operation import WITHOUT_BOUND as UNKNOWN
 from cayley.compiler.rules import as_written
-from cayley.compiler.rules.bounds import is_never_negative
 from cayley.compiler.rules.common import coefficient, fold, in_order, number, rule
 from cayley.compiler.rules.sums import negative
 from cayley.compiler.tracing.graph import RULES, Graph, Node, is_constant, is_moderate, is_power_of_two
@@ -133,7 +134,7 @@ def _positive_power(a: Node, exponent: float, *, as_root: bool) -> Node:
 
 @rule("remainder")
 def remainder(a: Node, b: Node) -> Node:
-    """What is left of a after whole steps of b, with the sign of b."""
+    """The remainder of a after whole steps of b, with the sign of b."""
     return _division_with_rest("remainder", np.remainder, a, b)
 
 
@@ -149,3 +150,27 @@ def _division_with_rest(op: str, function: Callable[..., float], a: Node, b: Nod
     with np.errstate(all="ignore"):
         known = fold(function, a, b)
     return a.graph.node(op, a, b) if known is None else known
+
+
+_DEPTH = 8
+
+
+def is_never_negative(node: Node) -> bool:
+    """Never below zero, nor -0.0 or -infinity; it may be NaN."""
+    return lower_bound(node) >= 0.0 and node.op != "sqrt"  # the square root of -0.0 is -0.0
+
+
+def lower_bound(node: Node, depth: int = _DEPTH) -> float:
+    """A number below which the value cannot be; minus infinity where none is seen."""
+    if node.op == "constant":
+        return node.value if node.value == node.value else UNKNOWN
+    if not depth:
+        return UNKNOWN
+    if node.op == "multiply" and node.args[0] is node.args[1]:
+        return 0.0
+    below = [lower_bound(a, depth - 1) for a in node.args] if node.op in ("add", "multiply", "divide") else []
+    if node.op == "add":
+        return sum(below)
+    if node.op in ("multiply", "divide"):
+        return 0.0 if min(below) >= 0.0 else UNKNOWN
+    return OPERATIONS[node.op].least

@@ -98,7 +98,8 @@ def _shortest(rows: Columns, sides: Sequence[Sequence[Any]], kept: list[Any]) ->
 
 
 def reflection(column: list[Any], first: int, is_long: Scalar) -> Reflection:
-    """What turns the entries from `first` on to the first of them, or anything if they are not long."""
+    """The reflection that turns the entries from `first` on to the first of them; any reflection if they are not
+    long."""
     tail = column[first:]
     if len(tail) == 1:
         return Reflection(len(column), [], 1.0)

@@ -21,7 +21,7 @@ _EVEN = 2.0  # rows that differ in length by no more are measured alike
 
 
 class Scale(NamedTuple):
-    """What the rows and columns of a matrix are measured in: `sizes` (h) are the lengths of its rows at ordinary
+    """Units of the rows and columns of a matrix: `sizes` (h) are the lengths of its rows at ordinary
     states, `lengths` (n) units of its columns."""
 
     sizes: Array

@@ -41,7 +41,7 @@ def evaluated(operation: Operation, operands: Sequence[Any], function: Callable[
 
 
 def definitions(operations: Iterable[str]) -> list[str]:
-    """What tells operations of the same name apart that are not the compiler's own, for those who keep compiled code.
+    """Texts of operations that are not the compiler's own, as part of the key under which compiled code is kept.
     """
     return [_definition(OPERATIONS[name]) for name in sorted(operations) if OPERATIONS[name] is not OWN.get(name)]
 

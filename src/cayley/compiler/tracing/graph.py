@@ -26,7 +26,7 @@ RULES: dict[str, Callable[..., Node]] = {}
 
 
 def rule_of(op: str) -> Callable[..., Node]:
-    """What builds any operation, also one that was listed later."""
+    """The function that builds nodes of any operation, also one that was listed later."""
     found = RULES.get(op)
     if found is None:
         from cayley.compiler.rules.functions import rule_by_table  # which builds upon this module

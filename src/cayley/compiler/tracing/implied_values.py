@@ -97,7 +97,7 @@ def released_from(group: Group, nodes: Sequence[Node]) -> list[Node]:
 
 
 def _below(nodes: Sequence[Node], ends: set[int]) -> list[Node]:
-    """What the nodes are computed from, back to the ends, in topological order."""
+    """The nodes from which others are computed, back to the ends, in topological order."""
     pending = list(nodes)
     seen = {}
     while pending:

@@ -106,7 +106,7 @@ def _pseudo_inverse(A: Array, rcond: float) -> Array:
 
 
 class _SingularValues:
-    """What `np.linalg.lstsq` gives besides, which nobody asks for inside a kernel."""
+    """Stand-in for the other results of `np.linalg.lstsq`, which kernels do not need."""
 
     def __array__(self, *_: object, **__: object) -> None:
         raise UnsupportedError("the singular values of np.linalg.lstsq cannot be traced: use its other results")

@@ -1,5 +1,4 @@
-"""What a text may know of inputs while it is traced: a few samples of their values, of which the first is the nominal
-one.
+"""Samples of the values of inputs, which a text may use while it is traced; the first sample is the nominal one.
 
 A text must not branch on values that are inputs. It may branch on *structure*: on what holds whatever the values are.
 An expression that is zero for all samples is zero, up to rounding, for all values (Schwartz 1980: that a polynomial

@@ -108,7 +108,7 @@ class Program:
 
 
 def found(module: str, qualified_name: str) -> object:
-    """What has this name in a module, if there is something."""
+    """The object of this name in a module, if there is one."""
     place: Any = sys.modules.get(module)
     for part in qualified_name.split("."):
         place = getattr(place, part, None)

@@ -243,7 +243,7 @@ def _on_elements(ufunc: np.ufunc, method: str) -> Callable[..., Any]:
 
 
 def _elements(name: str) -> Callable[..., Any]:
-    """What is done with elements, which may be nodes or numbers."""
+    """The function of elements, which may be nodes or numbers."""
     if name not in _ELEMENTWISE:
         operation = OPERATIONS[name]
         return _scalar(name, on_numbers(operation))
@@ -259,7 +259,8 @@ def on_numbers(operation: Operation) -> Callable[..., Any]:
 
 
 def rounding(x: Scalar) -> Scalar:
-    """What the working precision leaves open of x: |x| times 2^-52, or 2^-23 where a kernel computes in float32.
+    """The spacing of numbers near x in the working precision: |x| times 2^-52, or 2^-23 where a kernel computes in
+    float32.
 
     >>> float(rounding(-3.0)) == float(3 * np.finfo(float).eps)
     True
@@ -278,7 +279,7 @@ def elementwise(operation: Operation, *operands: Scalar) -> Scalar:
 
 
 def _folded(name: str, values: ArrayLike) -> Array:
-    """What NumPy folds: logic takes truth values, and all else takes a truth value as a number."""
+    """Operands of a reduction: logic takes truth values, and all else takes a truth value as a number."""
     array = np.asarray(values, dtype=object)
     if name.startswith("logical"):
         return _mapped(lambda x: _ELEMENTWISE["logical_not"](_ELEMENTWISE["logical_not"](x)), array)
