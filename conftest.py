@@ -27,9 +27,10 @@ def pytest_configure(config):
 
     The cache is kept between runs, in the user's folder of caches or in the folder that CAYLEY_TEST_CACHE names: an
     entry's key contains the text of the compiler, so none is stale. CAYLEY_TEST_CACHE=cold begins with an empty one.
-    Each worker has one core: threads of OpenBLAS would only wait for each other.
-    """
+    Kernels are compiled quickly, but those of tests/compiler, and all of them every night. Each worker has one core:
+    threads of OpenBLAS would only wait for each other."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("CAYLEY_COMPILE", "quick")
     if hasattr(config, "workerinput"):
         return
     kept = os.environ.get("CAYLEY_TEST_CACHE") or str(

@@ -10,7 +10,7 @@ from llvmlite import binding
 import cayley as cy
 from cayley.compiler.native import compile, llvm
 from cayley.compiler.native.loop import batch_loop, rows
-from cayley.compiler.native.machine import Machine, assemble, host
+from cayley.compiler.native.machine import Machine, _host, assemble, host
 from cayley.compiler.native.native_call import native_call
 
 X86 = host().triple.startswith("x86_64")
@@ -62,7 +62,7 @@ def test_the_widest_vectors_that_the_processor_has(kind, present, vector_bytes, 
     features.update(dict.fromkeys(features, False) | dict.fromkeys(present, True))
     monkeypatch.setattr(binding, "get_host_cpu_features", lambda: features)
     monkeypatch.setattr(platform, "machine", lambda: kind)
-    machine = host.__wrapped__()
+    machine = _host.__wrapped__(True)
     assert (machine.vector_bytes, machine.fused) == (vector_bytes, fused)
     assert 8 * machine.width("double") == 4 * machine.width("float") == vector_bytes
 

@@ -13,7 +13,7 @@ import numpy as np
 from cayley.compiler.native import cache, numpy_api
 from cayley.compiler.native.llvm import Core
 from cayley.compiler.native.loop import batch_loop, is_inlined, rows
-from cayley.compiler.native.machine import Code, assemble, host
+from cayley.compiler.native.machine import Code, Machine, assemble, host
 from cayley.compiler.native.native_call import native_call, native_function
 from cayley.compiler.native.vector_assembly import Assembly
 from cayley.compiler.precision import PRECISION
@@ -85,13 +85,13 @@ def core_shape(shape: Sequence[int | str]) -> str:
 
 def loaded(own: list[bytes], precision: str) -> Code:
     """Object code in this process, with the functions that it calls."""
-    return Code([*_row_objects(precision), *own], host())
+    return Code([*_row_objects(precision, host()), *own], host())
 
 
 @lru_cache
-def _row_objects(precision: str) -> tuple[bytes, ...]:
+def _row_objects(precision: str, machine: Machine) -> tuple[bytes, ...]:
     """Object code that every program of this precision shares."""
-    return tuple(object_code(["rows", precision], lambda: [lambda: rows(precision, host().width(precision))], "rows"))
+    return tuple(object_code(["rows", precision], lambda: [lambda: rows(precision, machine.width(precision))], "rows"))
 
 
 def object_code(what: list[Any], jobs: Callable[[], Jobs], title: str) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +27,7 @@ class Machine:
     features: str
     vector_bytes: int
     fused: bool
+    optimising: bool = True
 
     def width(self, precision: str) -> int:
         """States computed at once."""
@@ -34,25 +36,31 @@ class Machine:
     @property
     def identity(self) -> str:
         """All that machine code depends on besides the program."""
-        return "|".join((self.triple, self.cpu, self.features, llvmlite.__version__, str(binding.llvm_version_info)))
+        return "|".join((self.triple, self.cpu, self.features, llvmlite.__version__, str(binding.llvm_version_info),
+                         "" if self.optimising else "quick"))
 
 
-@lru_cache(maxsize=1)
 def host() -> Machine:
-    """The machine that this process runs on."""
+    """The machine that this process runs on. With CAYLEY_COMPILE=quick code for it is not optimised."""
+    return _host(os.environ.get("CAYLEY_COMPILE") != "quick")
+
+
+@lru_cache
+def _host(optimising: bool) -> Machine:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     features = binding.get_host_cpu_features()
     arm = platform.machine().lower() in ("arm64", "aarch64")
     has = {name for name, present in features.items() if present} | ({"neon", "fma"} if arm else {"sse2"})
     vector_bytes = next(size for name, size in VECTOR_BYTES.items() if name in has)
-    return Machine(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes, "fma"
-                   in has)
+    return Machine(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), vector_bytes,
+                   fused="fma" in has, optimising=optimising)
 
 
 def _target_machine(machine: Machine) -> Scalar:
     target = binding.Target.from_triple(machine.triple)
-    return target.create_target_machine(cpu=machine.cpu, features=machine.features, opt=2, jit=True)
+    return target.create_target_machine(cpu=machine.cpu, features=machine.features,
+                                        opt=2 if machine.optimising else 0, jit=True)
 
 
 def assemble(text: str, machine: Machine, is_plain: bool = False) -> bytes:
@@ -61,7 +69,8 @@ def assemble(text: str, machine: Machine, is_plain: bool = False) -> bytes:
     target_machine = _target_machine(machine)
     if not is_plain:
         module.verify()
-        _optimise(module, target_machine)
+        if machine.optimising:
+            _optimise(module, target_machine)
     return target_machine.emit_object(module)
 
 
