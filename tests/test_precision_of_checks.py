@@ -21,11 +21,11 @@ from cayley.errors import (
     SignatureError,
     SingularityError,
 )
-from cayley.geometry.inertia.principal import inertia_symmetry
+from cayley.geometry.inertia.tensors import inertia_symmetry
 from cayley.geometry.motions import fixed_points, turn_about_line
 from cayley.geometry.rotations.frames import Orientation
 from cayley.geometry.tensors import dyad, minimal_dyads, tensor_of_map, tensor_rank
-from cayley.geometry.tensors.dyads import dyads_with_antecedents
+from cayley.geometry.tensors.frames import dyads_with_antecedents
 from cayley.geometry.tensors.projections import oblique_projection
 from cayley.kinematics.inverse.rates import resolved_rates
 from cayley.kinematics.jacobians.inverse_rates import joint_velocities

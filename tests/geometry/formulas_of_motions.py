@@ -10,7 +10,6 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
-from cayley.geometry.motions.displacements import PointMotion, motion_of_point
 from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
 from cayley.geometry.motions.dual_quaternion import (
     check_real_part,
@@ -27,6 +26,8 @@ from cayley.geometry.motions.homogeneous import (
 )
 from cayley.geometry.motions.screws import (
     FiniteScrew,
+    PointMotion,
+    motion_of_point,
     screw_from_displacement,
     twist_from_pose,
 )

@@ -15,9 +15,7 @@ from cayley.geometry.tensors.checks import (
     check_skew,
     unit_vectors,
 )
-from cayley.geometry.tensors.decomposition import isotropic_part
-from cayley.geometry.tensors.invariants import scalar_invariants
-from cayley.geometry.tensors.products import LEVI_CIVITA
+from cayley.geometry.tensors.products import LEVI_CIVITA, isotropic_part, scalar_invariants
 from cayley.geometry.tensors.projections import check_direction
 
 

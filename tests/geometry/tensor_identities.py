@@ -20,8 +20,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.geometry.tensors.checks import check_skew, check_symmetric, is_rounding, refuse_where
 from cayley.geometry.tensors.cross import hat, vee
-from cayley.geometry.tensors.decomposition import wedge
-from cayley.geometry.tensors.products import LEVI_CIVITA, UNIT, double_dot, dyad
+from cayley.geometry.tensors.products import LEVI_CIVITA, UNIT, double_dot, dyad, wedge
 
 
 class Sides(NamedTuple):

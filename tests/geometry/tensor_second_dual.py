@@ -17,9 +17,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
 from cayley.geometry.tensors.cross import hat, vee
-from cayley.geometry.tensors.decomposition import wedge
-from cayley.geometry.tensors.invariants import left_dual_tensor, left_dual_vector
-from cayley.geometry.tensors.products import double_dot, dyad
+from cayley.geometry.tensors.products import double_dot, dyad, left_dual_tensor, left_dual_vector, wedge
 from geometry.tensor_identities import Sides
 
 

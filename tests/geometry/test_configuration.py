@@ -14,8 +14,7 @@ from cayley.geometry.rotations.configuration import (
     configuration_from_coordinates,
     configuration_from_pose,
 )
-from cayley.geometry.rotations.euler import SEQUENCES, matrix_from_euler
-from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
+from cayley.geometry.rotations.euler import SEQUENCES, matrix_from_euler, matrix_from_roll_pitch_yaw
 
 CHI = np.array([0.1, -0.2, 0.3, 0.5, -0.6, 0.7])
 angle = st.floats(-3, 3)

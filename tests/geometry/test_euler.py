@@ -18,15 +18,13 @@ from cayley.geometry.rotations.euler import (
     euler_from_quaternion,
     euler_kernels,
     matrix_from_euler,
-    quaternion_from_euler,
-)
-from cayley.geometry.rotations.euler_direct import zyz_by_turning_back
-from cayley.geometry.rotations.roll_pitch_yaw import (
     matrix_from_roll_pitch_yaw,
+    quaternion_from_euler,
     quaternion_from_roll_pitch_yaw,
     roll_pitch_yaw_from_matrix,
     roll_pitch_yaw_from_quaternion,
 )
+from cayley.geometry.rotations.euler_decomposition import zyz_by_turning_back
 from compiler.parity import check_parity
 from geometry.exact_euler import (
     CONVENTIONS,

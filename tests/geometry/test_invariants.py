@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from cayley.errors import GeometryError
-from cayley.geometry.rotations.invariants import linear_invariants, natural_invariants
+from cayley.geometry.rotations.exponential import linear_invariants, natural_invariants
 from compiler.parity import check_parity
 from geometry.exact_rotations import encoded, half_turns, largest_error, whole_group
 from geometry.strategies import axes, rotation_matrices

@@ -2,11 +2,11 @@
 
 import pytest
 
-from cayley.geometry.rates import measured_points, points, screw_axis
+from cayley.geometry.rates import measured_points, points
 from compiler.parity import check_parity
 from geometry.motion_samples import has_small_jacobians, kernels_of, sample_arguments
 
-KERNELS = kernels_of(measured_points, points, screw_axis)
+KERNELS = kernels_of(measured_points, points)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)

@@ -9,9 +9,10 @@ from scipy.spatial.transform import Rotation
 
 import cayley as cy
 from cayley.errors import GeometryError, SignatureError
-from cayley.geometry.rotations.complex_numbers import as_complex, as_real
 from cayley.geometry.rotations.spinor import (
     PAULI,
+    as_complex,
+    as_real,
     check_unit_spinor,
     inverse_spinor,
     matrix_from_spinor,
@@ -23,25 +24,23 @@ from cayley.geometry.rotations.spinor import (
     spinor_product,
     spinor_with_phase,
 )
-from cayley.geometry.rotations.stereographic import (
-    cayley_klein_from_quaternion,
-    fractional_linear,
-    point_from_ratio,
-    quaternion_from_cayley_klein,
-    ratio_from_point,
-    ratio_from_xi,
-    xi_from_ratio,
-)
 from cayley.geometry.rotations.unitary import (
+    cayley_klein_from_quaternion,
     check_traceless_hermitian,
     check_unitary,
     compose_unitaries,
+    fractional_linear,
     hermitian_from_vector,
+    point_from_ratio,
+    quaternion_from_cayley_klein,
     quaternion_from_unitary,
+    ratio_from_point,
+    ratio_from_xi,
     turn_hermitian,
     turn_spinor,
     unitary_from_quaternion,
     vector_from_hermitian,
+    xi_from_ratio,
 )
 from compiler.parity import check_parity
 from geometry.exact_rotations import encoded, largest_error, whole_group

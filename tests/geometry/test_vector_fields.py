@@ -22,7 +22,7 @@ from cayley.geometry.vector_fields import (
     structure_constants,
     vector_field,
 )
-from cayley.geometry.vector_fields.lie_groups import algebra_axioms
+from cayley.geometry.vector_fields.brackets import algebra_axioms
 
 
 def single_link(x, p):

@@ -5,7 +5,7 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.errors import SingularityError
-from cayley.geometry.motions.dual_jacobians import active_jacobian
+from cayley.geometry.motions.dual_vector_parameter import active_jacobian
 from cayley.geometry.rotations import compose_vector_parameters, matrix_from_homogeneous, matrix_from_vector_parameter
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.analytic import analytic_jacobian, coordinates

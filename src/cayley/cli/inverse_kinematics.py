@@ -75,7 +75,7 @@ def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) ->
     import numpy as np
 
     from cayley.geometry.motions.homogeneous import check_pose
-    from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
+    from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
     if bool(words) == bool(of):
         raise typer.BadParameter("say where to: a pose, or --of a configuration")
     if of:

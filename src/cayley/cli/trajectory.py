@@ -131,7 +131,7 @@ def _configuration(arm: Mechanism, text: str) -> Array:
 def _ends(arm: Mechanism, words: list[str], posture: str, frame: str) -> Array:
     import numpy as np
 
-    from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
+    from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
     from cayley.planning import joint_pair
     if len(words) != 2:
         raise typer.BadParameter("with --poses give two poses, each in quotation marks")

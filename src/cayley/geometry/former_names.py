@@ -17,7 +17,6 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.inertia.gyroscope import nodal_axes
-from cayley.geometry.motions.displacements import PointMotion, motion_of_point
 from cayley.geometry.motions.dual import Dual, dual_norm, dual_tan
 from cayley.geometry.motions.dual_quaternion import (
     check_real_part,
@@ -33,6 +32,8 @@ from cayley.geometry.motions.homogeneous import (
     pose_from_matrix,
 )
 from cayley.geometry.motions.screws import (
+    PointMotion,
+    motion_of_point,
     screw_from_displacement,
     twist_from_pose,
 )
@@ -64,9 +65,7 @@ from cayley.geometry.tensors.checks import (
     unit_vectors,
 )
 from cayley.geometry.tensors.cross import hat, vee
-from cayley.geometry.tensors.decomposition import isotropic_part
-from cayley.geometry.tensors.invariants import scalar_invariants
-from cayley.geometry.tensors.products import LEVI_CIVITA, vector_triple_matrix
+from cayley.geometry.tensors.products import LEVI_CIVITA, isotropic_part, scalar_invariants, vector_triple_matrix
 from cayley.geometry.tensors.projections import check_direction, perpendicular_part
 
 _RATES = {  # of a chart: what the former names were, and the kernel of the chart that they are

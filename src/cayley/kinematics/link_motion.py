@@ -20,7 +20,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import ConventionError
 from cayley.geometry.pose import HERE
-from cayley.geometry.tensors.rotating import angular_acceleration_from_vectors
+from cayley.geometry.tensors.frames import angular_acceleration_from_vectors
 from cayley.kinematics.elementary import steps_of, steps_to
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
 from cayley.kinematics.jacobians.velocity import Moving, moving, moving_on, point_in

@@ -8,8 +8,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.model.formats.search import Search
 from cayley.model.formats.xml_elements import Element, read_xml
 from cayley.shapes.kinds import KINDS

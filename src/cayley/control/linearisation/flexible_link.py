@@ -19,7 +19,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SignatureError
-from cayley.geometry.vector_fields.feedback_linearity import Linearisability, linearisability
+from cayley.geometry.vector_fields.output_degrees import Linearisability, linearisability
 from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System

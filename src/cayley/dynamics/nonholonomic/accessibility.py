@@ -20,9 +20,9 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.dynamics.open_tree.configurations import Configurations
 from cayley.errors import UnsupportedError
+from cayley.geometry.vector_fields.distributions import growth
 from cayley.geometry.vector_fields.fields import Fields, nearby
 from cayley.geometry.vector_fields.generated_algebra import generated_algebra
-from cayley.geometry.vector_fields.involutive_closure import growth
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree

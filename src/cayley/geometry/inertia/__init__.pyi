@@ -1,9 +1,11 @@
 from cayley.geometry.inertia.attitude import AttitudeState, AttitudeTrajectory, simulate_attitude
 from cayley.geometry.inertia.body_dynamics import (
+    BodyCost,
     LinkWrench,
     Wrench,
     angular_acceleration_from_torque,
     angular_momentum,
+    body_costs,
     euler_torque,
     kinetic_energy,
     newton_euler_by_moments,
@@ -18,7 +20,6 @@ from cayley.geometry.inertia.consistency import (
     physical_consistency,
     pseudo_inertia_consistency,
 )
-from cayley.geometry.inertia.costs import BodyCost, body_costs
 from cayley.geometry.inertia.free_body import BodyState, BodyTrajectory, simulate_body
 from cayley.geometry.inertia.gyroscope import (
     SteadyPrecession,
@@ -36,13 +37,6 @@ from cayley.geometry.inertia.mass_properties import (
     mass_properties_of_density,
     mass_properties_of_points,
 )
-from cayley.geometry.inertia.meshes import check_mesh, mass_properties_of_mesh, mesh_volume
-from cayley.geometry.inertia.parallel_axes import (
-    euler_tensor_about_center,
-    inertia_about_center,
-    inertia_about_point,
-)
-from cayley.geometry.inertia.principal import InertiaSymmetry, PrincipalInertia, inertia_symmetry, principal_inertia
 from cayley.geometry.inertia.solid_moments import (
     box_inertia,
     capsule_inertia,
@@ -62,11 +56,14 @@ from cayley.geometry.inertia.solid_moments import (
 from cayley.geometry.inertia.solids import (
     box,
     capsule,
+    check_mesh,
     cone,
     cylinder,
     disc,
     ellipsoid,
     hemisphere,
+    mass_properties_of_mesh,
+    mesh_volume,
     plate,
     ring,
     rod,
@@ -77,13 +74,20 @@ from cayley.geometry.inertia.solids import (
 )
 from cayley.geometry.inertia.tensor_motion import TensorState, TensorTrajectory, simulate_by_tensors
 from cayley.geometry.inertia.tensors import (
+    InertiaSymmetry,
     Moments,
+    PrincipalInertia,
     check_invertible_inertia,
+    euler_tensor_about_center,
     euler_tensor_from_inertia,
+    inertia_about_center,
+    inertia_about_point,
     inertia_from_euler_tensor,
     inertia_rate,
+    inertia_symmetry,
     inverse_inertia,
     moments_from_pseudo_inertia,
+    principal_inertia,
     pseudo_inertia,
 )
 from cayley.geometry.inertia.thrusters import (

@@ -8,16 +8,23 @@
 Euler's equation has one form for the centre of mass and for a point at rest, in fixed axes and in body axes: what
 matters is that inertia, velocity and acceleration are all about that point and all in those axes. SI units. Sources:
 Balafoutis & Patel (4.3.1)-(4.3.44); seed 2, (3.4)-(3.29); Yamamoto (F.1)-(F.16), spec E3-42.
+
+`published` are the numbers of Balafoutis & Patel, section 4.3.4. `text` counts the operations of the very texts in
+`body_dynamics`, each as it is written. `compiled` is what is left when the compiler knows that the inertia is
+symmetric, six numbers.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.algebras.counts import Operations, count
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.tracing.trace import trace
+from cayley.compiler.typing import Array, Scalar, Text
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 
@@ -98,7 +105,8 @@ def newton_euler_by_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd:
     The text of (4.3.1), (4.2.20), (4.3.44), (3.3.31), with only the products that the vector needs: 30 multiplications
     and 24 additions, Omega given.
 
-    >>> newton_euler_by_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], hat([0.0, 0.0, 1.0]), [0.0, 0.0, 0.0]).moment
+    >>> turning = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    >>> newton_euler_by_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], turning, [0.0, 0.0, 0.0]).moment
     array([0., 0., 1.])
     """
     moment = [Omega[i] @ J[:, k] - Omega[k] @ J[:, i] for i, k in ((2, 1), (0, 2), (1, 0))]
@@ -109,8 +117,8 @@ def newton_euler_by_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd:
 def newton_euler_by_symmetric_tensors(mass: Scalar, J: Array, r: Array, Omega: Array, sdd: Array) -> Wrench:
     """The same with the symmetry of J used once more, spec R-19...25: 27 multiplications and 24 additions, Omega given.
 
-    >>> newton_euler_by_symmetric_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], hat([0.0, 0.0, 1.0]),
-    ...                                   [0.0, 0.0, 0.0]).moment
+    >>> turning = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    >>> newton_euler_by_symmetric_tensors(2.0, np.eye(3) / 2, [1.0, 0.0, 0.0], turning, [0.0, 0.0, 0.0]).moment
     array([0., 0., 1.])
     """
     O = Omega
@@ -153,3 +161,48 @@ def newton_euler_by_moments(mass: Scalar, U: Array, E: Array, w: Array, wd: Arra
     turned = E @ wd + np.cross(w, E @ w)
     about_center = turned + np.cross(U, np.cross(r, wd)) + np.cross(w, np.cross(U, np.cross(r, w)))
     return LinkWrench(mass * a + np.cross(wd, U) + np.cross(w, np.cross(w, U)), about_center, turned + np.cross(U, a))
+
+
+@dataclass(frozen=True)
+class BodyCost:
+    """Multiplications and additions of one way to compute force and moment of a body."""
+
+    formulation: str
+    published: Operations
+    text: Operations
+    compiled: Operations
+
+
+def body_costs() -> tuple[BodyCost, ...]:
+    """The three formulations of section 4.3.4, the angular acceleration tensor taken as given.
+
+    >>> for cost in body_costs():
+    ...     print(f"{cost.formulation}: {cost.published}; the text has {cost.text}")
+    vectors: 45 multiplications, 33 additions; the text has 45 multiplications, 33 additions
+    tensors: 30 multiplications, 24 additions; the text has 30 multiplications, 24 additions
+    symmetric tensors: 27 multiplications, 24 additions; the text has 27 multiplications, 24 additions
+    """
+    rows = (("vectors", 45, 33, newton_euler_by_vectors), ("tensors", 30, 24, newton_euler_by_tensors),
+            ("symmetric tensors", 27, 24, newton_euler_by_symmetric_tensors))
+    return tuple(BodyCost(name, Operations(m, a), _of_text(text), _compiled(text)) for name, m, a, text in rows)
+
+
+def _of_text(text: Kernel[Any]) -> Operations:
+    function = text.__wrapped__
+    assert function is not None
+    return count(trace(function, text.signature, {}, name=text.__name__, inputs=text.inputs))
+
+
+def _compiled(text: Kernel[Any]) -> Operations:
+    return kernel(str(text.signature).replace("(),(3,3)", "(),(6)", 1))(_with_six_moments(text)).operations()
+
+
+def _with_six_moments(text: Kernel[Any]) -> Text:
+    if len(text.inputs) == 6:
+        return lambda mass, moments, r, w, wd, sdd: text(mass, _symmetric(moments), r, w, wd, sdd)
+    return lambda mass, moments, r, Omega, sdd: text(mass, _symmetric(moments), r, Omega, sdd)
+
+
+def _symmetric(moments: Array) -> Array:
+    a, b, c, d, e, f = moments
+    return np.array([[a, d, e], [d, b, f], [e, f, c]])

@@ -18,7 +18,7 @@ from cayley.errors import GeometryError
 from cayley.geometry.batch import real_array, tolerance_of
 from cayley.geometry.inertia.mass_properties import MassProperties
 from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, inertia_from_euler_tensor
-from cayley.geometry.tensors.decomposition import symmetric_part
+from cayley.geometry.tensors.products import symmetric_part
 from cayley.showing import brief
 
 _MASSLESS = "there is no mass, but an inertia"

@@ -15,8 +15,13 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import real_array
-from cayley.geometry.inertia.parallel_axes import inertia_about_center, inertia_about_point
-from cayley.geometry.inertia.tensors import euler_tensor_from_inertia, moments_from_pseudo_inertia, pseudo_inertia
+from cayley.geometry.inertia.tensors import (
+    euler_tensor_from_inertia,
+    inertia_about_center,
+    inertia_about_point,
+    moments_from_pseudo_inertia,
+    pseudo_inertia,
+)
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.showing import brief
 

@@ -1,7 +1,3 @@
-from cayley.geometry.motions.composition import Move, sequence_of_moves, turn_about_line
-from cayley.geometry.motions.displacements import (
-    motion_of_point,
-)
 from cayley.geometry.motions.dual import (
     MU,
     Dual,
@@ -20,13 +16,6 @@ from cayley.geometry.motions.dual import (
     dual_sqrt,
     dual_tan,
 )
-from cayley.geometry.motions.dual_jacobians import (
-    ActiveJacobian,
-    active_jacobian,
-    dual_angular_velocity,
-    dual_jacobian,
-    joint_lines,
-)
 from cayley.geometry.motions.dual_quaternion import (
     check_unit_dual_quaternion,
     dual_quaternion_conjugate,
@@ -37,20 +26,24 @@ from cayley.geometry.motions.dual_quaternion import (
     normalize_dual_quaternion,
     pose_from_dual_quaternion,
 )
-from cayley.geometry.motions.dual_rates import (
-    dual_vector_parameter_rate_from_body_velocity,
-    dual_vector_parameter_rate_from_world_velocity,
-    dual_velocity_from_dual_vector_parameter_rate,
-)
 from cayley.geometry.motions.dual_vector_parameter import (
+    ActiveJacobian,
+    active_jacobian,
     compose_dual_vector_parameters,
+    dual_angular_velocity,
+    dual_jacobian,
     dual_quaternion_from_joint,
     dual_quaternion_of_chain,
     dual_vector_parameter_from_pose,
+    dual_vector_parameter_rate_from_body_velocity,
+    dual_vector_parameter_rate_from_world_velocity,
+    dual_velocity_from_dual_vector_parameter_rate,
+    joint_lines,
     pose_from_dual_vector_parameter,
     pose_of_chain,
 )
 from cayley.geometry.motions.homogeneous import (
+    Move,
     check_pose,
     compose_all_poses,
     compose_poses,
@@ -61,10 +54,12 @@ from cayley.geometry.motions.homogeneous import (
     pose_from_quaternion,
     pose_from_vector_parameter,
     relative_pose,
+    sequence_of_moves,
     transform_plane,
     transform_point,
     transform_vector,
     translation_pose,
+    turn_about_line,
 )
 from cayley.geometry.motions.lines import (
     between_lines,
@@ -81,6 +76,7 @@ from cayley.geometry.motions.screws import (
     FixedPoints,
     fixed_points,
     fraction_of_pose,
+    motion_of_point,
     pose_from_screw,
     pose_from_twist,
     screw_from_displacement,

@@ -6,14 +6,32 @@ c^ = c + mu c*, an array (2, 3) of (real, dual): c is the vector-parameter of th
 finite c^; a chain of joints goes through them in the dual homogeneous form, a unit dual quaternion [w^ : v^], c^ = v^ /
 w^. A joint is a row (theta, d, alpha, a) of a classical Denavit-Hartenberg table: turn theta about and shift d along z,
 then turn alpha about and shift a along the new x. Source: Mladenova (153)-(156), spec R-34.
+
+Kinematic equations, those of rotations over dual numbers:
+    w^ = 2 (c^' + c^ x c^') / (1 + c^.c^)         c^' = (w^ + c^ (c^.w^) - c^ x w^) / 2
+w^ = w + mu w* is the dual angular velocity: w the angular velocity, w* the velocity of the point of the body that is at
+the origin, p' - w x p in the axes of the world; in those of the body, where the signs of the vector products change,
+R^T p', the velocity of its own origin. As the twist (w*; w) it is at hand for every frame of a mechanism,
+`arm.twist(q, qd, frame, axes="world", at="world")`, or `axes="body"`. Half-turns send c^ to infinity in finite time:
+`integrate_pose` goes through. Source: Mladenova (157), spec S0-73; for rotations (79), (81).
+
+The dual Jacobian of a chain of cylindric joints: joint i turns about and slides along the z axis of
+frame i - 1, the line K^_i = K_i + mu K*_i in the base frame. The dual angular velocity w^ = sum (dtheta_i + mu dd_i)
+K^_i of the last frame has as its real part the angular velocity and as its dual part the velocity of the body point
+that is at the base origin: w* = dp - w x p. Source: Mladenova (157)-(163), numbered as in spec E-77.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import ModelError
 from cayley.geometry.motions.dual import Dual, dual_cross, dual_dot
 from cayley.geometry.motions.dual_quaternion import (
     dual_quaternion_from_pose,
@@ -21,13 +39,14 @@ from cayley.geometry.motions.dual_quaternion import (
     dual_quaternion_product,
     pose_from_dual_quaternion,
 )
-from cayley.geometry.motions.homogeneous import check_pose, pose_from_vector_parameter
+from cayley.geometry.motions.homogeneous import check_pose, compose_poses, pose_from_vector_parameter
 from cayley.geometry.rotations.vector_parameter import (
     check_composition,
     check_not_half_turn,
     check_vector_parameter,
     doubled_share,
 )
+from cayley.showing import brief
 
 _ALONG_X = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 _ALONG_Z = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -131,3 +150,156 @@ def pose_of_chain(table: Array) -> Array:
     array([4., 0., 2.])
     """
     return pose_from_dual_quaternion.unchecked(_through(table))
+
+
+class DualRate(NamedTuple):
+    """A dual angular velocity (2, 3), (w, w*) [rad/s, m/s], in the axes of the `world` and in those of the `body`."""
+
+    world: Array
+    body: Array
+
+
+def _check_finite(c: ArrayLike, *_: object) -> None:
+    check_vector_parameter(np.asarray(c)[..., 0, :])
+
+
+@kernel("(2,3),(2,3)->(2,3),(2,3)", check=_check_finite)
+def dual_velocity_from_dual_vector_parameter_rate(c: Array, dc: Array) -> DualRate:
+    """The dual angular velocity `world` and `body` (2, 3) from c^ and its rate (2, 3), (real, dual) [-, m; 1/s, m/s].
+    `SingularityError` where c is not finite. Mladenova (157).
+
+    >>> here = [[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]]   # a quarter turn about z, and 2 m up
+    >>> dual_velocity_from_dual_vector_parameter_rate(here, [[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]]).world
+    array([[0., 0., 1.],
+           [0., 0., 0.]])
+    """
+    at = Dual(c[0], c[1])
+    rate = Dual(dc[0], dc[1])
+    per = 2 / (1 + dual_dot(at, at))
+    across = dual_cross(at, rate)
+    return DualRate((per * (rate + across)).stacked(), (per * (rate - across)).stacked())
+
+
+@kernel("(2,3),(2,3)->(2,3)")
+def dual_vector_parameter_rate_from_world_velocity(c: Array, w: Array) -> Array:
+    """The rate (2, 3) of c^ under the dual angular velocity w^ (2, 3) in the axes of the world: (w^ + c^ (c^.w^) - c^ x
+    w^) / 2.
+
+    >>> dual_vector_parameter_rate_from_world_velocity([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], [[0, 0, 1.0], [0, 0, 0.0]])
+    array([[0., 0., 1.],
+           [0., 0., 2.]])
+    """
+    return _rate(Dual(c[0], c[1]), Dual(w[0], w[1]), -1.0)
+
+
+@kernel("(2,3),(2,3)->(2,3)")
+def dual_vector_parameter_rate_from_body_velocity(c: Array, w: Array) -> Array:
+    """The rate (2, 3) of c^ under the dual angular velocity w^ (2, 3) in the axes of the body: (w^ + c^ (c^.w^) + c^ x
+    w^) / 2.
+
+    >>> dual_vector_parameter_rate_from_body_velocity([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], [[1.0, 0, 0], [0, 0, 0.0]])
+    array([[0.5, 0.5, 0. ],
+           [0. , 1. , 0. ]])
+    """
+    return _rate(Dual(c[0], c[1]), Dual(w[0], w[1]), 1.0)
+
+
+def _rate(c: Dual, w: Dual, hand: float) -> Array:
+    return (0.5 * (w + c * dual_dot(c, w) + hand * dual_cross(c, w))).stacked()
+
+
+class JointLines(NamedTuple):
+    directions: Array
+    moments: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+class DualVelocity(NamedTuple):
+    angular: Array
+    linear: Array
+
+
+@dataclass(frozen=True)
+class ActiveJacobian:
+    """The columns of a dual Jacobian that belong to moving coordinates: `matrix` (..., 6, m), `coordinates` such as
+    ('theta 1', 'd 2').
+    """
+
+    matrix: Array
+    coordinates: tuple[str, ...]
+
+
+@kernel("(n,4)->(n,3),(n,3)")
+def joint_lines(table: Array) -> JointLines:
+    """The axes of the joints as lines in the base frame: `directions` K_i and `moments` K*_i, rows. Mladenova
+    (158)-(160).
+
+    >>> joint_lines([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]]).moments
+    array([[ 0.,  0.,  0.],
+           [ 0., -4.,  0.]])
+    """
+    T = np.eye(4)
+    directions = []
+    moments = []
+    for row in table:
+        directions.append(T[:3, 2])
+        moments.append(np.cross(T[:3, 3], T[:3, 2]))
+        T = compose_poses.unchecked(T, pose_from_dual_quaternion.unchecked(dual_quaternion_from_joint(row)))
+    if not directions:
+        return JointLines(np.zeros((0, 3)), np.zeros((0, 3)))
+    return JointLines(np.stack(directions), np.stack(moments))
+
+
+@kernel("(n,4),(n),(n)->(3),(3)")
+def dual_angular_velocity(table: Array, theta_rates: Array, d_rates: Array) -> DualVelocity:
+    """`angular` velocity [rad/s] of the last frame and `linear` velocity [m/s] of its point at the base origin, in base
+    axes. (157).
+
+    >>> dual_angular_velocity([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]], [0.0, 1.0], [3.0, 0.0])
+    DualVelocity(angular=array([0., 0., 1.]), linear=array([ 0., -4.,  3.]))
+    """
+    lines = joint_lines(table)
+    total = Dual(theta_rates, d_rates) @ Dual(*lines)
+    return DualVelocity(total.real, total.dual)
+
+
+def dual_jacobian(table: ArrayLike) -> Array:
+    """The 6 x 2n matrix from (theta rates; d rates) to the twist (linear; angular) of the last frame at the base
+    origin. (163).
+
+    Left half: columns (K*_i; K_i), of the turns. Right half: columns (K_i; 0), of the slides.
+
+    >>> dual_jacobian([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]])[:, 1]
+    array([ 0., -4.,  0.,  0.,  0.,  1.])
+    """
+    lines = joint_lines(table)
+    K = np.swapaxes(lines.directions, -2, -1)
+    moments = np.swapaxes(lines.moments, -2, -1)
+    return np.concatenate([np.concatenate([moments, K], axis=-2),
+                           np.concatenate([K, np.zeros_like(K)], axis=-2)], axis=-1)
+
+
+def active_jacobian(table: ArrayLike, joints: str | Sequence[str]) -> ActiveJacobian:
+    """The columns for a chain whose joints are `joints`, one letter each: R turns, P slides, C does both. Spec S0-35.
+
+    A cylindric joint has two columns, the turn first. `ModelError` for other letters or another number of joints.
+
+    >>> active_jacobian([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]], "PR").coordinates
+    ('d 1', 'theta 2')
+    """
+    whole = dual_jacobian(table)
+    n = whole.shape[-1] // 2
+    if len(joints) != n or any(letter not in ("R", "P", "C") for letter in joints):
+        raise ModelError(
+            f"joints={joints!r}: the table has {n} rows; give one letter for each, R (turns), P (slides) or C (both)")
+    chosen = [(name, i + offset) for i, letter in enumerate(joints) for name, offset in _COLUMNS[letter](i, n)]
+    return ActiveJacobian(whole[..., [column for _, column in chosen]], tuple(name for name, _ in chosen))
+
+
+_COLUMNS: dict[str, Callable[[int, int], list[tuple[str, int]]]] = {
+    "R": lambda i, n: [(f"theta {i + 1}", 0)],
+    "P": lambda i, n: [(f"d {i + 1}", n)],
+    "C": lambda i, n: [(f"theta {i + 1}", 0), (f"d {i + 1}", n)],
+}

@@ -22,7 +22,7 @@ from cayley.geometry.motions.dual_quaternion import (
     normalize_dual_quaternion,
     pose_from_dual_quaternion,
 )
-from cayley.geometry.motions.dual_rates import (
+from cayley.geometry.motions.dual_vector_parameter import (
     dual_vector_parameter_rate_from_body_velocity,
     dual_vector_parameter_rate_from_world_velocity,
 )

@@ -6,6 +6,9 @@ e, x0 = (p_across + cot(phi/2) e x p)/2. A half-turn, a rotation alone (s = 0) a
 axis of a translation is at infinity, so that it has the direction of p and no place. Twists are (linear; angular): the
 exponential of (v; l) is the pose reached in unit time with the constant spatial twist (v; l). Sources: Mladenova (141),
 corrected as in spec E-31, E-32; Balafoutis & Patel, theorems 2.1 (Euler) and 2.2 (Chasles).
+
+The motion of a point of a displaced body: the vector-parameter is in homogeneous form h = [w : v] of any norm (a
+half-turn is w = 0), or finite, c = v / w. Source: Mladenova (75)-(78), (146)-(147), spec R-18.
 """
 
 from __future__ import annotations
@@ -20,11 +23,15 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import digits_of
-from cayley.geometry.motions.composition import turn_about_line
-from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix
-from cayley.geometry.rates.charts import world_velocity_map, world_velocity_map_inverse
+from cayley.geometry.motions.homogeneous import check_pose, pose_from_matrix, turn_about_line
+from cayley.geometry.rates.charts import chart, world_velocity_map, world_velocity_map_inverse
+from cayley.geometry.rates.points import acceleration_of_body_point, velocity_of_body_point
 from cayley.geometry.rotations.axis_angle import check_unit_axis
-from cayley.geometry.rotations.homogeneous import homogeneous_from_matrix, normalize_homogeneous
+from cayley.geometry.rotations.homogeneous import (
+    homogeneous_from_matrix,
+    normalize_homogeneous,
+    rotate_by_homogeneous,
+)
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector, rotation_vector_from_matrix
 from cayley.geometry.scaling import direction
@@ -172,3 +179,28 @@ def fixed_points(T: ArrayLike, *, tolerance: float | None = None) -> FixedPoints
     if abs(screw.distance) > tolerance * max(1.0, size):
         return FixedPoints("none", None, None)
     return FixedPoints("line", screw.point, screw.direction)
+
+
+class PointMotion(NamedTuple):
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
+@kernel("(4),(4),(4),(3),(3),(3),(3)->(3),(3),(3)", check=check_nonzero_quaternion)
+def motion_of_point(h: Array, dh: Array, ddh: Array, p: Array, dp: Array, ddp: Array, point: Array) -> PointMotion:
+    """`position`, `velocity` and `acceleration` of the body point r_d from the motion ([w : v], p) and its rates.
+    Mladenova (77)-(78).
+
+    dr = w x (r - p) + dp; ddr = (hat(dw) + hat(w)^2)(r - p) + ddp. Spec E-23: the two parts of ddr that the text calls
+    tangential and normal are so only while the axis keeps its direction.
+
+    >>> rest = [0.0, 0.0, 0.0]
+    >>> motion_of_point([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], np.zeros(4), rest, rest, rest,
+    ...                 [1.0, 0.0, 0.0]).acceleration
+    array([-4.,  0.,  0.])
+    """
+    arm = rotate_by_homogeneous.unchecked(h, point)
+    w = chart("homogeneous").velocity.unchecked(h, dh).world
+    dw = chart("homogeneous").acceleration.unchecked(h, dh, ddh).world
+    return PointMotion(arm + p, velocity_of_body_point(dp, w, arm), acceleration_of_body_point(ddp, w, dw, arm))

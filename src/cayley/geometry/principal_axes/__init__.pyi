@@ -4,6 +4,8 @@ from cayley.geometry.principal_axes.diagonalization import (
     diagonalize,
     diagonalizing_rotations,
     rotations_by_elimination,
+    second_level_roots,
+    second_level_rotations,
 )
 from cayley.geometry.principal_axes.dialytic import (
     FirstLevel,
@@ -20,11 +22,11 @@ from cayley.geometry.principal_axes.linear_systems import (
     mode_functions,
     symmetric_exponential,
 )
-from cayley.geometry.principal_axes.plane_rotation import second_level_roots, second_level_rotations
-from cayley.geometry.principal_axes.point_mass import PointMassRotations, point_mass_rotations
 from cayley.geometry.principal_axes.symbolic import (
+    PointMassRotations,
     PointMassSteps,
     SymbolicDiagonalization,
+    point_mass_rotations,
     second_level_radicals,
     symbolic_diagonalization,
     symbolic_point_mass,

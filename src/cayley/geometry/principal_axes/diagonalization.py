@@ -4,6 +4,11 @@ The two levels compose, c'' = <(x, 0, z), (u, 0, 0)>, in homogeneous form, so th
 like any other. Where eigenvalues are distinct there are 24 rotations, one from the other by the rotation group of the
 cube; where they coincide there are more, and 24 of them are given. Source: Mladenova 5.4, (189), (190), Theorem 4; spec
 R-38.
+
+The rotation in the plane of the last two axes: u solves u^4 - 2 a u^3 - 6 u^2 + 2 a u + 1 = 0 with a = (b33 - b22)/b23.
+Its four roots are tan(t), tan(t + pi/4), tan(t - pi/4) and tan(t + pi/2): rotations a quarter turn apart. Computed from
+the angle they keep their digits for every a, where the radicals lose all of them, and the fourth may be a half-turn.
+Source: Mladenova 5.4, (182)-(188), evaluated as in spec R-38, E-37.
 """
 
 from __future__ import annotations
@@ -13,9 +18,10 @@ from itertools import product
 
 import numpy as np
 
+from cayley.compiler.kernel import kernel
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.principal_axes.dialytic import ROUNDING, first_level
-from cayley.geometry.principal_axes.plane_rotation import second_level_rotations
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, matrix_from_homogeneous, normalize_homogeneous
 from cayley.showing import brief
 
@@ -140,3 +146,38 @@ def _first_sign(forms: Array) -> Array:
     """The sign of the first component that is not zero."""
     place = np.argmax(np.abs(forms) > 1e-15, axis=1)
     return np.take_along_axis(forms, place[:, None], axis=1)[:, 0]
+
+
+def _half_angles(B: Array) -> Array:
+    t = np.arctan2(-2 * B[1, 2], B[2, 2] - B[1, 1]) / 4
+    # the root in (-1, 0]: zero, not -1, for b23 = 0
+    t = where(t > 0, t - np.pi / 4, where(t <= -np.pi / 4, t + np.pi / 4, t))
+    return np.stack([t, t + np.pi / 4, t - np.pi / 4, t + np.pi / 2])
+
+
+@kernel("(3,3)->(4,4)")
+def second_level_rotations(B: Array) -> Array:
+    """The four rotations about the first axis that make b23 zero, as homogeneous [w : v]; for b23 = 0 the first is the
+    identity.
+
+    >>> second_level_rotations(np.diag([1.0, 3.0, 2.0]))[0]
+    array([1., 0., 0., 0.])
+    """
+    t = _half_angles(B)
+    zero = 0 * t
+    return np.stack([np.cos(t), np.sin(t), zero, zero], axis=1)
+
+
+@kernel("(3,3)->(4)")
+def second_level_roots(B: Array) -> Array:
+    """The roots u1 to u4 of (184) in the order of (185)-(188): in (-1, 0], in (0, 1], in (-inf, -1], in (1, inf],
+    infinite for b23 = 0.
+
+    >>> second_level_roots([[0.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]).round(9)
+    array([-0.41421356,  0.41421356, -2.41421356,  2.41421356])
+    """
+    t = _half_angles(B)[0]
+    sin = np.sin(t)
+    cos = np.cos(t)
+    # sin <= 0, of either zero
+    return np.stack([sin / cos, (cos + sin) / (cos - sin), (sin - cos) / (cos + sin), cos / np.abs(sin)])

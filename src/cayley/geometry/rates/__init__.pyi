@@ -34,14 +34,12 @@ from cayley.geometry.rates.points import (
     angular_velocity_about_axis,
     angular_velocity_from_point,
     compose_angular_rates,
-    rate_from_rotating_frame,
-    velocity_of_body_point,
-    velocity_of_moving_point,
-)
-from cayley.geometry.rates.screw_axis import (
     instantaneous_screw,
     instantaneous_screw_from_homogeneous,
     instantaneous_screw_from_vector_parameter,
+    rate_from_rotating_frame,
+    velocity_of_body_point,
+    velocity_of_moving_point,
 )
 from cayley.geometry.rates.tangent_bundle import (
     compose_changing_homogeneous,

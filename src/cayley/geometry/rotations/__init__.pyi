@@ -9,7 +9,6 @@ from cayley.geometry.rotations.axis_angle import (
     rotate_by_axis_angle,
     rotation_vector_from_axis_angle,
 )
-from cayley.geometry.rotations.complex_numbers import as_complex, as_real
 from cayley.geometry.rotations.configuration import (
     Configuration,
     ConfigurationSolutions,
@@ -47,13 +46,21 @@ from cayley.geometry.rotations.euler import (
     euler_from_quaternion,
     euler_kernels,
     matrix_from_euler,
+    matrix_from_roll_pitch_yaw,
     quaternion_from_euler,
+    quaternion_from_roll_pitch_yaw,
+    roll_pitch_yaw_from_matrix,
+    roll_pitch_yaw_from_quaternion,
 )
-from cayley.geometry.rotations.euler_direct import zyz_by_turning_back
+from cayley.geometry.rotations.euler_decomposition import zyz_by_turning_back
 from cayley.geometry.rotations.exponential import (
+    LinearInvariants,
+    NaturalInvariants,
     exponential_of_skew,
     exponential_series,
+    linear_invariants,
     matrix_by_cayley_hamilton,
+    natural_invariants,
     skew_power,
 )
 from cayley.geometry.rotations.frames import (
@@ -86,16 +93,6 @@ from cayley.geometry.rotations.homogeneous import (
     normalize_homogeneous,
     rotate_by_homogeneous,
 )
-from cayley.geometry.rotations.interpolation import (
-    interpolate_long_way,
-    interpolate_shortest,
-)
-from cayley.geometry.rotations.invariants import (
-    LinearInvariants,
-    NaturalInvariants,
-    linear_invariants,
-    natural_invariants,
-)
 from cayley.geometry.rotations.matrix import (
     angle_between_rotations,
     check_rotation_matrix,
@@ -107,12 +104,6 @@ from cayley.geometry.rotations.matrix import (
     rotation_x,
     rotation_y,
     rotation_z,
-)
-from cayley.geometry.rotations.modified_rodrigues import (
-    matrix_from_modified_rodrigues,
-    modified_rodrigues_from_matrix,
-    modified_rodrigues_from_quaternion,
-    quaternion_from_modified_rodrigues,
 )
 from cayley.geometry.rotations.quaternion import (
     angle_between_quaternions,
@@ -133,15 +124,15 @@ from cayley.geometry.rotations.quaternion import (
     rotate_by_quaternion,
     scalar_last_from_quaternion,
 )
-from cayley.geometry.rotations.roll_pitch_yaw import (
-    matrix_from_roll_pitch_yaw,
-    quaternion_from_roll_pitch_yaw,
-    roll_pitch_yaw_from_matrix,
-    roll_pitch_yaw_from_quaternion,
-)
 from cayley.geometry.rotations.rotation_vector import (
     compose_rotation_vectors,
+    interpolate_long_way,
+    interpolate_shortest,
+    matrix_from_modified_rodrigues,
     matrix_from_rotation_vector,
+    modified_rodrigues_from_matrix,
+    modified_rodrigues_from_quaternion,
+    quaternion_from_modified_rodrigues,
     quaternion_from_rotation_vector,
     rotate_by_rotation_vector,
     rotation_vector_from_matrix,
@@ -149,6 +140,8 @@ from cayley.geometry.rotations.rotation_vector import (
 )
 from cayley.geometry.rotations.spinor import (
     PAULI,
+    as_complex,
+    as_real,
     check_unit_spinor,
     inverse_spinor,
     matrix_from_spinor,
@@ -161,25 +154,23 @@ from cayley.geometry.rotations.spinor import (
     spinor_product,
     spinor_with_phase,
 )
-from cayley.geometry.rotations.stereographic import (
-    cayley_klein_from_quaternion,
-    fractional_linear,
-    point_from_ratio,
-    quaternion_from_cayley_klein,
-    ratio_from_point,
-    ratio_from_xi,
-    xi_from_ratio,
-)
 from cayley.geometry.rotations.unitary import (
+    cayley_klein_from_quaternion,
     check_traceless_hermitian,
     check_unitary,
     compose_unitaries,
+    fractional_linear,
     hermitian_from_vector,
+    point_from_ratio,
+    quaternion_from_cayley_klein,
     quaternion_from_unitary,
+    ratio_from_point,
+    ratio_from_xi,
     turn_hermitian,
     turn_spinor,
     unitary_from_quaternion,
     vector_from_hermitian,
+    xi_from_ratio,
 )
 from cayley.geometry.rotations.vector_parameter import (
     axis_angle_from_vector_parameter,

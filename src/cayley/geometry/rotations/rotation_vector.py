@@ -6,6 +6,14 @@ smooth at r = 0, derivatives included; at a half-turn the derivatives of the log
 given, the same from both sides.
 
 Source: Mladenova 2.5 (after (74)), "rotation vector l".
+
+Modified Rodrigues parameters p = tan(phi/4) e: every rotation has two, p and its shadow -p/(p.p), which belongs to -q.
+Extractions give the shorter, |p| <= 1, which is 1 at a half-turn.
+
+Interpolation at constant angular velocity, the shortest way or the long way round: attitudes are homogeneous forms [w :
+v] (unit quaternions among them) of any size; results have length one. t = 0 is the start, t = 1 the goal; other values
+of t continue the motion. Half-turns, on the way or between the ends, are nothing special: exactly a half-turn apart
+both ways are equally long, and the sign of the given forms decides which one is "shortest".
 """
 
 from __future__ import annotations
@@ -14,11 +22,25 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import SingularityError
+from cayley.geometry.batch import first_failure, place
+from cayley.geometry.rotations.axis_angle import vector_length
 from cayley.geometry.rotations.even_functions import arctangent_ratio, sine_ratio, versine_ratio
+from cayley.geometry.rotations.homogeneous import (
+    check_homogeneous,
+    compose_homogeneous,
+    inverse_homogeneous,
+    normalize_homogeneous,
+)
 from cayley.geometry.rotations.matrix import check_rotation_matrix
-from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix, quaternion_product
-from cayley.geometry.scaling import unsigned
+from cayley.geometry.rotations.quaternion import (
+    check_unit_quaternion,
+    matrix_from_quaternion,
+    quaternion_from_matrix,
+    quaternion_product,
+)
+from cayley.geometry.scaling import direction, unsigned
 
 
 @kernel("(3)->(3,3)")
@@ -100,3 +122,96 @@ def compose_rotation_vectors(a: Array, b: Array) -> Array:
     """
     q = quaternion_product(quaternion_from_rotation_vector(a), quaternion_from_rotation_vector(b))
     return rotation_vector_from_quaternion.unchecked(q)
+
+
+@kernel("(3)->(4)")
+def quaternion_from_modified_rodrigues(p: Array) -> Array:
+    """(1 - p.p; 2 p)/(1 + p.p).
+
+    >>> quaternion_from_modified_rodrigues([0.0, 0.0, 1.0])
+    array([0., 0., 0., 1.])
+    """
+    square = p @ p
+    return np.concatenate([[1.0 - square], 2.0 * p]) / (1.0 + square)
+
+
+@kernel("(4)->(3)", check=check_unit_quaternion)
+def modified_rodrigues_from_quaternion(q: Array) -> Array:
+    """(x, y, z)/(1 + w), for that one of q and -q whose scalar part is not negative.
+
+    >>> modified_rodrigues_from_quaternion([0.0, 0.6, 0.0, 0.8])
+    array([0.6, 0. , 0.8])
+    """
+    return q[1:] / where(q[0] < 0, q[0] - 1.0, q[0] + 1.0)
+
+
+@kernel("(3)->(3,3)")
+def matrix_from_modified_rodrigues(p: Array) -> Array:
+    """The rotation matrix of p = tan(phi/4) e.
+
+    >>> matrix_from_modified_rodrigues([0.0, 0.0, 1.0])
+    array([[-1.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    return matrix_from_quaternion.unchecked(quaternion_from_modified_rodrigues(p))
+
+
+@kernel("(3,3)->(3)", check=check_rotation_matrix)
+def modified_rodrigues_from_matrix(R: Array) -> Array:
+    """The shorter p = tan(phi/4) e of a rotation matrix.
+
+    >>> modified_rodrigues_from_matrix(np.diag([-1.0, -1.0, 1.0]))
+    array([0., 0., 1.])
+    """
+    return modified_rodrigues_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R))
+
+
+def _between(a: Array, b: Array) -> Array:
+    """The rotation vector from a to b in the frame of a, its angle from 0 to pi."""
+    return rotation_vector_from_quaternion.unchecked(compose_homogeneous(inverse_homogeneous(a), b))
+
+
+def _check_ends(a: Array, b: Array, *_: object) -> None:
+    check_homogeneous(a, b)
+
+
+@kernel("(4),(4),()->(4)", check=_check_ends)
+def interpolate_shortest(a: Array, b: Array, t: Scalar) -> Array:
+    """The attitude at the fraction t of the shortest way from a to b: a turn by at most pi about one axis.
+
+    >>> interpolate_shortest([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], 0.5)
+    array([0.70710678, 0.        , 0.        , 0.70710678])
+    """
+    a = normalize_homogeneous.unchecked(a)
+    b = normalize_homogeneous.unchecked(b)
+    return compose_homogeneous(a, quaternion_from_rotation_vector(t * _between(a, b)))
+
+
+def _check_long_way(a: Array, b: Array, *_: object) -> None:
+    check_homogeneous(a, b)
+    turn = _turn(a, b)
+    bad = first_failure(vector_length(turn) > 8 * np.finfo(turn.dtype).eps)
+    if bad is not None:
+        raise SingularityError(
+            f"the attitudes{place(bad)} are equal: the long way is a full turn, about an axis they do not determine")
+
+
+@kernel("(4),(4)->(3)")
+def _turn(a: Array, b: Array) -> Array:
+    return _between(normalize_homogeneous.unchecked(a), normalize_homogeneous.unchecked(b))
+
+
+@kernel("(4),(4),()->(4)", check=_check_long_way)
+def interpolate_long_way(a: Array, b: Array, t: Scalar) -> Array:
+    """The attitude at the fraction t of the long way from a to b: a turn by at least pi, opposite to the shortest.
+
+    Attitudes that are equal, but for rounding, raise `SingularityError`.
+
+    >>> interpolate_long_way([1.0, 0.0, 0.0, 0.0], [0.8, 0.0, 0.0, 0.6], 1.0)
+    array([-0.8,  0. ,  0. , -0.6])
+    """
+    a = normalize_homogeneous.unchecked(a)
+    b = normalize_homogeneous.unchecked(b)
+    axis, angle = direction(_between(a, b))
+    return compose_homogeneous(a, quaternion_from_rotation_vector(t * (angle - 2.0 * np.pi) * axis))

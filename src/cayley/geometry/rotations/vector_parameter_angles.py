@@ -19,9 +19,15 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.geometry.rotations.euler import Axes, EulerSolutions, euler_from_quaternion, quaternion_from_euler
+from cayley.geometry.rotations.euler import (
+    Axes,
+    EulerSolutions,
+    euler_from_quaternion,
+    quaternion_from_euler,
+    quaternion_from_roll_pitch_yaw,
+    roll_pitch_yaw_from_quaternion,
+)
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, inverse_homogeneous, normalize_homogeneous
-from cayley.geometry.rotations.roll_pitch_yaw import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, quaternion_from_vector_parameter
 
 # Eulerian angles

@@ -1,36 +1,37 @@
 from cayley.geometry.tensors.checks import check_orthogonal, check_skew, check_symmetric, check_unit_vector
 from cayley.geometry.tensors.cross import hat, vee
-from cayley.geometry.tensors.decomposition import (
-    isotropic_part,
-    skew_part,
-    symmetric_part,
-    wedge,
-)
-from cayley.geometry.tensors.dyads import Dyads, dyads_with_antecedents, dyads_with_consequents, minimal_dyads
 from cayley.geometry.tensors.frames import (
+    Dyads,
+    angular_acceleration_from_vectors,
+    angular_velocity_tensor,
     components_in_frame,
+    dyads_with_antecedents,
+    dyads_with_consequents,
+    minimal_dyads,
     tensor_in_frame,
     tensor_of_map,
     tensor_rank,
 )
-from cayley.geometry.tensors.invariants import (
-    ScalarInvariants,
-    dual_vector,
-    left_dual_tensor,
-    left_dual_vector,
-    scalar_invariants,
-)
 from cayley.geometry.tensors.products import (
     LEVI_CIVITA,
     UNIT,
+    ScalarInvariants,
     angle_between_tensors,
     contraction,
     dot,
     double_dot,
+    dual_vector,
     dyad,
+    isotropic_part,
+    left_dual_tensor,
+    left_dual_vector,
+    scalar_invariants,
+    skew_part,
+    symmetric_part,
     tensor_norm,
     unit_vector,
     vector_triple_matrix,
+    wedge,
 )
 from cayley.geometry.tensors.projections import (
     Eigenspace,
@@ -41,10 +42,6 @@ from cayley.geometry.tensors.projections import (
     perpendicular_part,
     plane_projection,
     spectral_decomposition,
-)
-from cayley.geometry.tensors.rotating import (
-    angular_acceleration_from_vectors,
-    angular_velocity_tensor,
 )
 
 __all__ = [

@@ -1,11 +1,19 @@
-"""Products of vectors and second-order tensors, and the two isotropic tensors that contractions are made with.
+"""Products of vectors and second-order tensors, the two isotropic tensors, symmetric and skew parts, and invariants.
 
 A tensor is the array of its components in one orthonormal frame: T[i, j] = e_i . T e_j. A product takes operands in the
 same frame. Source: Balafoutis & Patel, section 3.2.2-3.3.1, equations (3.2.3)-(3.2.34) and (3.3.3)-(3.3.6); what they
 call orthogonal is measured here by the inner product, as in spec E-33.
+
+Symmetric, skew and isotropic parts and the wedge product are those of section 3.3.2, (3.3.7)-(3.3.9).
+
+The vector invariant `vect(T)` of the source is `vee(T)`, its `dual(u)` of a vector is `hat(u)`. `dual_vector` is the
+way back, and refuses a tensor that is not skew. The `left_` pair has the opposite orientation. Source: Balafoutis &
+Patel, section 3.3.3.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +21,8 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.scaling import largest_component, length_of_any, scaling
-from cayley.geometry.tensors.checks import refuse_where
+from cayley.geometry.tensors.checks import check_skew, refuse_where
+from cayley.geometry.tensors.cross import hat
 
 UNIT = np.eye(3)
 """Kronecker's tensor, the only isotropic tensor of order two up to a factor."""
@@ -133,3 +142,99 @@ def vector_triple_matrix(a: Array, c: Array) -> Array:
     array([ 0., -1.,  0.])
     """
     return (c @ a) * np.eye(3) - np.outer(c, a)
+
+
+@kernel("(n,n)->(n,n)")
+def symmetric_part(T: Array) -> Array:
+    """T+ = (T + T^T) / 2, (3.3.8).
+
+    >>> symmetric_part([[1.0, 2.0], [0.0, 1.0]])
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    return (T + T.T) / 2
+
+
+@kernel("(n,n)->(n,n)")
+def skew_part(T: Array) -> Array:
+    """T- = (T - T^T) / 2, (3.3.8). In three dimensions its vector is `vee(T)`.
+
+    >>> skew_part([[1.0, 2.0], [0.0, 1.0]])
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    """
+    return (T - T.T) / 2
+
+
+@kernel("(n,n)->(n,n)")
+def isotropic_part(T: Array) -> Array:
+    """(tr T / n) 1, the part of a tensor that is the same in every frame; what remains is the deviator.
+
+    >>> isotropic_part([[1.0, 2.0], [0.0, 5.0]])
+    array([[3., 0.],
+           [0., 3.]])
+    """
+    return np.trace(T) / len(T) * np.eye(len(T))
+
+
+@kernel("(n),(n)->(n,n)")
+def wedge(u: Array, v: Array) -> Array:
+    """u ^ v = u (x) v - v (x) u, (3.3.9): a skew tensor, zero for parallel vectors. In three dimensions u x v =
+    vee(wedge(v, u)).
+
+    >>> wedge([1.0, 0.0], [0.0, 1.0])
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    """
+    return np.outer(u, v) - np.outer(v, u)
+
+
+class ScalarInvariants(NamedTuple):
+    trace: float
+    minors: float
+    determinant: float
+    square: float
+
+
+@kernel("(3,3)->(),(),(),()")
+def scalar_invariants(T: Array) -> ScalarInvariants:
+    """I1 = tr T, I2 = sum of the principal minors, I3 = det T, I4 = sum of the squared components, (3.3.18)-(3.3.21).
+
+    I4 is independent of the others only if T is not symmetric.
+
+    >>> np.array(scalar_invariants([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 2.0]]))
+    array([2., 0., 0., 5.])
+    """
+    minors = (T[1, 1] * T[2, 2] - T[1, 2] * T[2, 1] + T[2, 2] * T[0, 0] - T[0, 2] * T[2, 0] + T[0, 0] * T[1, 1]
+              - T[0, 1] * T[1, 0])
+    return ScalarInvariants(np.trace(T), minors, np.linalg.det(T), np.sum(T * T))
+
+
+@kernel("(3,3)->(3)", check=check_skew)
+def dual_vector(T: Array) -> Array:
+    """The vector u with T = hat(u), (3.3.31), (3.3.33). A tensor that is not skew is refused: `vee` takes any.
+
+    >>> dual_vector([[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]])
+    array([1., 2., 3.])
+    """
+    return np.stack([T[2, 1], T[0, 2], T[1, 0]])
+
+
+@kernel("(3)->(3,3)")
+def left_dual_tensor(u: Array) -> Array:
+    """The skew tensor of the opposite orientation, (3.3.34): -hat(u), so that v x u = left_dual_tensor(u) @ v.
+
+    >>> left_dual_tensor([0.0, 0.0, 1.0]) @ [1.0, 0.0, 0.0]
+    array([ 0., -1.,  0.])
+    """
+    return -hat(u)
+
+
+@kernel("(3,3)->(3)", check=check_skew)
+def left_dual_vector(T: Array) -> Array:
+    """The vector u with T = left_dual_tensor(u), (3.3.36). A tensor that is not skew is refused.
+
+    >>> left_dual_vector(left_dual_tensor([1.0, 2.0, 3.0]))
+    array([1., 2., 3.])
+    """
+    return -np.stack([T[2, 1], T[0, 2], T[1, 0]])

@@ -4,6 +4,11 @@
 An involutive distribution of constant rank r is tangent to surfaces of dimension r through every state, the level
 surfaces of n - r functions. Where the rank is less than near, a singular state, it says nothing.
 Source: Mladenova 7.5, appendix, spec R-56.
+
+D1 = the fields,   D(k+1) = Dk + [D1, Dk]
+Ranks are those at states that have nothing special about them: where the columns are independent as functions, one
+bracket of each kind is enough. With the rank n every state near can be reached (Chow's theorem); otherwise there are
+n less that rank functions that no motion along the fields changes (Frobenius' theorem).
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from itertools import combinations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.geometry.vector_fields.fields import TOLERANCE, joined, nearby, states
+from cayley.geometry.vector_fields.fields import TOLERANCE, Bracket, Fields, joined, nearby, sampled_rank, states
 
 _NEAR = 6  # states at which it is looked beside those given
 
@@ -102,3 +107,36 @@ def involutivity(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike
                            for columns, own in zip(looked, ranks, strict=True)))
     return Involutivity(where.shape[-1], ranks[0], np.asarray(here.ranks(tolerance)), leaving,
                         int(max(own.max(initial=0) for own in ranks)))
+
+
+def growth(fields: Fields, samples: Array, most: int, tolerance: float, *p: Array) -> tuple[int, ...]:
+    """The ranks of D1, D2, ..., until nothing is new or the rank is `most`, at the best of the samples (k, nq)."""
+    basis: list[Bracket] = []  # what is kept of brackets, after the fields themselves
+    newest = range(fields.count)
+    ranks = [fields.count]
+    while newest and ranks[-1] < most:
+        tried = [(x, z) for x in range(fields.count) for z in newest if z > x]
+        new = _new(fields, basis, tried, samples, tolerance, *p)
+        newest = range(fields.count + len(basis), fields.count + len(basis) + len(new))
+        basis += new
+        if new:
+            ranks.append(fields.count + len(basis))
+    return tuple(ranks)
+
+
+def _new(fields: Fields, basis: list[Bracket], tried: list[Bracket], samples: Array, tolerance: float,
+         *p: Array) -> list[Bracket]:
+    """Those of the tried brackets that add to the rank, where it is largest."""
+    if not tried:
+        return []
+    seen = fields.columns([*basis, *tried], samples, *p).finite()
+    ranks = seen.ranks(tolerance)
+    known = fields.count + len(basis)
+    if not len(ranks) or max(ranks) == known:
+        return []
+    at = int(np.argmax(ranks))
+    chosen = list(range(known))
+    for k in range(known, seen.values.shape[-1]):
+        if sampled_rank(seen.values[at][:, [*chosen, k]], seen.scales[at][[*chosen, k]], tolerance) > len(chosen):
+            chosen.append(k)
+    return [tried[k - known] for k in chosen[known:]]

@@ -18,7 +18,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, ModelError, ModelWarning
-from cayley.geometry.inertia.parallel_axes import inertia_about_center
+from cayley.geometry.inertia.tensors import inertia_about_center
 from cayley.geometry.motions.homogeneous import relative_pose
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.denavit_hartenberg.axis_lines import (

@@ -21,7 +21,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ConventionError, ModelError
-from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
+from cayley.geometry.rotations.euler import roll_pitch_yaw_from_matrix
 from cayley.model.denavit_hartenberg.row_texts import numbers_of_row
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose

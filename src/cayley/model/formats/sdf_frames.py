@@ -13,8 +13,8 @@ from math import radians
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xml_elements import Element
 from cayley.wording import did_you_mean

@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import CayleyError
-from cayley.geometry.inertia.parallel_axes import inertia_about_center
+from cayley.geometry.inertia.tensors import inertia_about_center
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.budget import Budget

@@ -34,8 +34,8 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_matrix
+from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.geometry.rotations.roll_pitch_yaw import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.budget import Budget
 from cayley.model.findings import Finding

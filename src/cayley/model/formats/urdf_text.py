@@ -9,7 +9,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
-from cayley.geometry.rotations.roll_pitch_yaw import roll_pitch_yaw_from_matrix
+from cayley.geometry.rotations.euler import roll_pitch_yaw_from_matrix
 from cayley.model.formats.format import check_holds
 from cayley.model.formats.xml_elements import quoted
 from cayley.model.parts import Body, Friction, Joint, Limits, Rotor

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.geometry.rotations.roll_pitch_yaw import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion
+from cayley.geometry.rotations.euler import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion
 from cayley.studio.live.panels.panel import Panel
 from cayley.studio.sliders import Slider, sliders
 
