@@ -9,7 +9,6 @@ from cayley.dynamics.approximate import tabulate
 from cayley.dynamics.cartesian.model import CartesianMechanism
 from cayley.dynamics.inverse.augmented_bodies import augmented_constants
 from cayley.dynamics.inverse.newton_euler import Movement, own_load_about_center
-from cayley.dynamics.linearised.symbol_names import counterpart
 from cayley.dynamics.nonholonomic.integrable_part import level_functions
 from cayley.dynamics.nonholonomic.moving_frame import completed_frame
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
@@ -42,6 +41,7 @@ from cayley.machines.parallel.delta import TranslationalDelta
 from cayley.machines.parallel.stewart import StewartPlatform
 from cayley.machines.walking.planar_biped import PlanarBiped
 from cayley.model.parts import Body
+from dynamics.symbol_names import counterpart
 from geometry.formulas_of_tensors import dyad_basis
 from kinematics.arms import standard_arm
 

@@ -8,12 +8,12 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
-from cayley.dynamics.linearised.moment_sums import moment_sums
 from cayley.dynamics.linearised.nominal import nominal
 from cayley.dynamics.linearised.partials import PartialDerivatives
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import SignatureError, UnsupportedError
 from dynamics.chains import random_chain, random_state
+from dynamics.moment_sums import moment_sums
 from dynamics.test_linearised import quantities
 
 PATTERNS = ("RRRR", "RPRR", "PRPR")

@@ -157,12 +157,6 @@ from cayley.dynamics.linearised.state_space import (
 from cayley.dynamics.linearised.state_space import (
     StateSpace as StateSpace,
 )
-from cayley.dynamics.linearised.structural_facts import (
-    StructuralFacts as StructuralFacts,
-)
-from cayley.dynamics.linearised.structural_facts import (
-    structural_facts as structural_facts,
-)
 from cayley.dynamics.mechanics.constrained import (
     ConstrainedMotion as ConstrainedMotion,
 )

@@ -8,7 +8,6 @@ import cayley as cy
 from cayley.errors import GeometryError, ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.machines.networks import OpenNetwork, RigidBody
-from cayley.machines.networks.explicit_blocks import operator_block, tip_block, weight_block
 from cayley.machines.networks.forms import equations_in_forms
 from cayley.machines.networks.hybrid_solve import driven_motion, driver_names, solvability
 from cayley.machines.networks.instant import Attachment, BodyMotion, instant
@@ -28,6 +27,7 @@ from cayley.machines.networks.signal_flow import block_diagram
 from cayley.model.joint_kinds import Revolute
 from dynamics.robots import ACCEPTED, forces_there, pinocchio_model, robot, state_here
 from kinematics.motions import KINDS_AND_MORE, random_state, random_tree
+from machines.networks.explicit_blocks import operator_block, tip_block, weight_block
 
 G = np.array([0.3, -0.5, -9.81])
 MIXED = np.array([[0.4, 0.15, -0.7, 1.1], [0.5, -0.3, 0.8, -1.2], [1.0, 0.4, -0.6, 0.9]])  # W3-08, W4-06

@@ -20,5 +20,3 @@ from cayley.dynamics.linearised.second_derivatives import (
 from cayley.dynamics.linearised.state_space import Linearisation as Linearisation
 from cayley.dynamics.linearised.state_space import LinearisedMechanism as LinearisedMechanism
 from cayley.dynamics.linearised.state_space import StateSpace as StateSpace
-from cayley.dynamics.linearised.symbol_names import SYMBOLS as SYMBOLS
-from cayley.dynamics.linearised.symbol_names import counterpart as counterpart

@@ -31,12 +31,6 @@ class MomentSums(NamedTuple):
 
 def moment_sums(links: Links, q: Array, qd: Array) -> tuple[MomentSums, ...]:
     """E_i, U_i and L_i of every link of an open chain (`serial_chain`) by their sums.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = moment_sums(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]))
-    >>> found[0].E[2, 2].round(10)  # the inertia that the first joint feels
-    np.float64(3.3078106247)
     """
     motion = nominal(links, q, qd, np.zeros(links.nv))
     return tuple(_sums(motion, i) for i in range(len(motion.links)))

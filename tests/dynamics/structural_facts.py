@@ -42,11 +42,6 @@ def structural_facts(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, ma
                      tolerance: float = 1e-12) -> StructuralFacts:
     """The facts of an open chain at a state, of its own matrices or of some that were found elsewhere, to a part of the
     largest entry.
-
-    >>> from cayley.model.catalogue import load_robot
-    >>> facts = structural_facts(load_robot("s1_g1"), [0.3, -0.7], [0.5, 1.2], [-0.4, 0.8])
-    >>> all(facts[:6]), facts.first_column_of_P_is_zero, facts.P_is_symmetric
-    (True, False, False)
     """
     chain = serial_chain(tree)
     q, qd, qdd = (np.asarray(x, dtype=float) for x in (q, qd, qdd))

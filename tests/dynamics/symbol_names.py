@@ -60,9 +60,6 @@ SYMBOLS: dict[str, Symbol] = {
 
 def counterpart(symbol: str) -> Text:
     """What stands for a symbol here: a function, a class, or a field of one.
-
-    >>> counterpart("E_oi").__name__
-    'generalized_links'
     """
     module, _, path = SYMBOLS[symbol].place.partition(":")
     found: Any = import_module(module)
