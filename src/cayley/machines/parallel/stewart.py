@@ -24,7 +24,7 @@ from cayley.kinematics.inverse.distinct import first_of_each
 from cayley.kinematics.inverse.step import damped_solution
 from cayley.machines.arguments import batch_of, data
 from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
-from cayley.machines.parallel.stewart_dynamics import StewartDynamics, leg_of
+from cayley.machines.parallel.stewart_dynamics import StewartDynamics
 from cayley.machines.parallel.trees import stewart_configuration, stewart_tree
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
@@ -141,8 +141,8 @@ class StewartPlatform:
 
     def dynamics(self, *, platform: Body, cylinder: Body | None = None, piston: Body | None = None,
                  gravity: ArrayLike = (0.0, 0.0, -9.81)) -> StewartDynamics:
-        """Inverse and forward dynamics in the coordinates of the platform. The bodies are those of `tree`; legs are
-        round about z, and without mass where they are left out.
+        """Inverse and forward dynamics in the coordinates of the platform. The bodies are those of `tree`; legs
+        that are left out have no mass.
 
         >>> angles = np.radians([0, 60, 120, 180, 240, 300])
         >>> ring = lambda radius, at: radius * np.stack([np.cos(at), np.sin(at), 0 * at], axis=1)
@@ -153,7 +153,7 @@ class StewartPlatform:
         >>> lift.round(6)  # a sixth of the weight, times the length of a leg by its height
         array([22.124186, 22.124186, 22.124186, 22.124186, 22.124186, 22.124186])
         """
-        return StewartDynamics(self, platform, leg_of(cylinder, piston), data("gravity", gravity, (3,)))
+        return StewartDynamics(self, platform, cylinder, piston, data("gravity", gravity, (3,)))
 
     def direct_position(self, lengths: ArrayLike, *, guess: ArrayLike) -> StewartAssembly:
         """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has

@@ -6,22 +6,27 @@
     omega = (r / l) (u1 - u2),   cd = (a r / l) (u1 - u2) i + (r / 2) (u1 + u2) j
     (theta3d, psid) = N(psi) u                             rates of the castor's wheel and bracket
     I(psi) ud + C(psi, u) u = tau                          torques of the driven wheels
-Source: Ruggiu (4.42)-(4.54), corrected as in spec E-13 to E-15.
+All coordinates of the tree follow the driven wheels, qd = S(psi) u, and so its equations M qdd + C_q qd = Q become
+    I = S^T M S,   C = S^T (M S' + C_q S)                  ' by time
+by d'Alembert's principle: Lagrange's equations in u would miss what the constraints do. Source: Ruggiu (4.42)-(4.54),
+corrected as in spec E-13 to E-15.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar, is_finite_number
+from cayley.dynamics.closed_form import coriolis_matrix
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ModelError, SingularityError
-from cayley.machines.rolling.projected_masses import bodies, castor_matrix, inertia, velocity_matrix
 from cayley.model.constraint_kinds import Wheel
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Joint
@@ -30,6 +35,16 @@ from cayley.systems.ports import Block, BlockLike, Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.wording import shown
+
+_DIFFERENCE = np.array([1.0, -1.0])
+_SUM = np.array([1.0, 1.0])
+
+
+class Following(NamedTuple):
+    """S (7, 2), the velocities of the tree's coordinates by u at the heading 0, and its rate."""
+
+    S: Array
+    rate: Array
 
 
 @dataclass(frozen=True)
@@ -106,22 +121,29 @@ class RollingRobot:
     def castor_matrix(self) -> Kernel:
         """`castor_matrix(psi)`: N (..., 2, 2). (4.53)."""
         self._check_trail()
-        return kernel("()->(2,2)", name="castor_matrix", inputs=("psi",))(lambda psi: castor_matrix(self, psi).N)
+        return kernel("()->(2,2)", name="castor_matrix", inputs=("psi",))(lambda psi: self._castor(psi)[0])
 
     @cached_property
     def castor_rates(self) -> Kernel:
         """`castor_rates(psi, u)`: theta3d and psid (..., 2)."""
         self._check_trail()
         return kernel("(),(2)->(2)", name="castor_rates", inputs=("psi", "u"))(
-            lambda psi, u: castor_matrix(self, psi).N @ u)
+            lambda psi, u: self._castor(psi)[0] @ u)
 
     @cached_property
     def angular_velocities(self) -> Kernel:
         """`angular_velocities(psi, u)` (..., 5, 3): of right wheel, left wheel, castor, bracket and chassis. (4.48)-
         (4.52)."""
         self._check_trail()
-        return kernel("(),(2)->(5,3)", name="angular_velocities", inputs=("psi", "u"))(
-            lambda psi, u: np.stack([body.hw @ u for body in bodies(self, psi)]))
+        def text(psi: Scalar, u: Array) -> Array:
+            omega = self._motion(u)[0]
+            rolled, turned = self._castor(psi)[0] @ u
+            none = 0.0 * omega
+            return np.stack([np.stack(row) for row in (
+                [-u[0], none, omega], [-u[1], none, omega], [rolled, none, omega + turned],
+                [none, none, omega + turned], [none, none, omega])])
+
+        return kernel("(),(2)->(5,3)", name="angular_velocities", inputs=("psi", "u"))(text)
 
     @cached_property
     def steered(self) -> Kernel:
@@ -139,28 +161,28 @@ class RollingRobot:
     def inertia_matrix(self) -> Kernel:
         """`inertia_matrix(psi)`: I (..., 2, 2)."""
         self._check_trail()
-        return kernel("()->(2,2)", name="inertia_matrix", inputs=("psi",))(lambda psi: inertia(self, psi))
+        return kernel("()->(2,2)", name="inertia_matrix", inputs=("psi",))(self._inertia)
 
     @cached_property
     def velocity_matrix(self) -> Kernel:
         """`velocity_matrix(psi, u)`: C (..., 2, 2)."""
         self._check_trail()
         return kernel("(),(2)->(2,2)", name="velocity_matrix", inputs=("psi", "u"))(
-            lambda psi, u: velocity_matrix(self, psi, u))
+            self._velocity_matrix)
 
     @cached_property
     def inverse_dynamics(self) -> Kernel:
         """`inverse_dynamics(psi, u, ud)`: torques (..., 2) of the driven wheels."""
         self._check_trail()
         return kernel("(),(2),(2)->(2)", name="inverse_dynamics", inputs=("psi", "u", "ud"))(
-            lambda psi, u, ud: inertia(self, psi) @ ud + velocity_matrix(self, psi, u) @ u)
+            lambda psi, u, ud: self._inertia(psi) @ ud + self._velocity_matrix(psi, u) @ u)
 
     @cached_property
     def forward_dynamics(self) -> Kernel:
         """`forward_dynamics(psi, u, tau)`: ud (..., 2)."""
         self._check_trail()
         return kernel("(),(2),(2)->(2)", name="forward_dynamics", inputs=("psi", "u", "tau"))(
-            lambda psi, u, tau: ldl_solve(inertia(self, psi), tau - velocity_matrix(self, psi, u) @ u))
+            lambda psi, u, tau: ldl_solve(self._inertia(psi), tau - self._velocity_matrix(psi, u) @ u))
 
     def tree(self) -> Tree:
         """The robot as a tree with wheels that roll, `cy.Mechanism(robot.tree())`: joints "base" (planar), "right",
@@ -193,13 +215,13 @@ class RollingRobot:
         return System("rolling robot", state={**state, "u": Block((2,), "rad/s")},
                       inputs={"tau": Port((2,), "N m", default=0.0)}, derivative=derivative,
                       power=lambda t, x, u, p: u.tau @ x.u,
-                      energy=lambda t, x, u, p: x.u @ (inertia(self, x.psi) @ x.u) / 2)
+                      energy=lambda t, x, u, p: x.u @ (self._inertia(x.psi) @ x.u) / 2)
 
     def _posture(self, x: Record, u: Array) -> dict[str, Any]:
         omega, right, ahead = self._motion(u)
         c = np.cos(x.heading)
         s = np.sin(x.heading)
-        castor = castor_matrix(self, x.psi).N @ u
+        castor = self._castor(x.psi)[0] @ u
         return {"c": np.stack([c * right - s * ahead, s * right + c * ahead]), "heading": omega, "psi": castor[1],
                 "theta3": castor[0]}
 
@@ -213,11 +235,46 @@ class RollingRobot:
         across = self.track / (2 * self.radius) * omega
         return np.stack([speed / self.radius + across, speed / self.radius - across])
 
+    def _castor(self, psi: Scalar) -> tuple[Array, Array]:
+        """N (2, 2) and its derivative by psi. (4.53)."""
+        far = (self.axle + self.pivot) / self.track * _DIFFERENCE
+        half = _SUM / 2
+        c, s = np.cos(psi), np.sin(psi)
+        rho = self.radius / self.trail
+        N = np.stack([s * half + c * far, rho * (c * half - s * far - self.trail / self.track * _DIFFERENCE)])
+        return N, np.stack([c * half - s * far, rho * (-s * half - c * far)])
+
+    def _following(self, psi: Scalar, u: Array) -> Following:
+        turn = self.radius / self.track * _DIFFERENCE
+        right, ahead = self.axle * turn, self.radius / 2 * _SUM
+        N, slope = self._castor(psi)
+        omega, psid = turn @ u, N[1] @ u
+        return Following(np.stack([right, ahead, turn, *np.eye(2), N[1], N[0]]),
+                         np.stack([-omega * ahead, omega * right, *np.zeros((3, 2)), psid * slope[1], psid * slope[0]]))
+
+    @cached_property
+    def _links(self) -> Links:
+        return links_of(self.tree().spanning_tree())
+
+    def _inertia(self, psi: Scalar) -> Array:
+        S = self._following(psi, np.zeros(2)).S
+        return S.T @ inertia_matrix(self._links, _turned_castor(psi)) @ S
+
+    def _velocity_matrix(self, psi: Scalar, u: Array) -> Array:
+        q = _turned_castor(psi)
+        S, rate = self._following(psi, u)
+        return S.T @ (inertia_matrix(self._links, q) @ rate + coriolis_matrix(self._links, q, S @ u) @ S)
+
     def _check_trail(self) -> None:
         if self.trail == 0.0:
             raise SingularityError(
                 "a castor without trail does not turn by itself: its rates do not follow from those of the wheels "
                 "(d = 0)")
+
+
+def _turned_castor(psi: Scalar) -> Array:
+    """The tree's coordinates (7): C at the origin, heading 0, wheels at 0."""
+    return np.stack([0.0 * psi] * 5 + [psi, 0.0 * psi])
 
 
 _BACK = (-1.0, 0.0, 0.0)  # about which the driven wheels turn where they roll ahead
