@@ -46,7 +46,7 @@ SYMBOLS: dict[str, Symbol] = {
     "ω, ω̇, Ω": Symbol("angular velocity, acceleration, acceleration tensor",
                        "cayley.dynamics.inverse.newton_euler:Movement.w"),
     "q, χ, τ": Symbol("coordinates, Cartesian coordinates, forces",
-                      "cayley.dynamics.cartesian.coordinates:CartesianCoordinates"),
+                      "cayley.dynamics.cartesian.model:CartesianCoordinates"),
     "A_i": Symbol("axes of a link in its parent", "cayley.dynamics.rigid_links.links:Link.rotation"),
     "W_i": Symbol("axes of a link in the root's", "cayley.dynamics.linearised.nominal:MovingLink.R"),
     "S(v), dual": Symbol("skew tensor of a vector", "cayley.geometry.tensors.cross:hat"),

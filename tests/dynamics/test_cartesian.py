@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised, perturbation_map
-from cayley.dynamics.cartesian.model import CartesianMechanism, operational_space_kernel
+from cayley.dynamics.cartesian.model import CartesianCoordinates, CartesianMechanism, operational_space_kernel
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError

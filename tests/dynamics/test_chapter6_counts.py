@@ -7,11 +7,9 @@ import pytest
 
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.dynamics.accounting import forward_tables as tables
-from cayley.dynamics.accounting.counted_run import total
+from cayley.dynamics.accounting.counted_run import GENERAL, total
 from cayley.dynamics.accounting.counting_scalar import Tape, values
-from cayley.dynamics.accounting.formulas import NO_FIGURES
-from cayley.dynamics.accounting.generic_arms import GENERAL
-from cayley.dynamics.accounting.published import TABLE_52_TOTAL
+from cayley.dynamics.accounting.formulas import NO_FIGURES, TABLE_52_TOTAL
 from cayley.dynamics.inertia_matrix import generalized_links
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import serial_chain

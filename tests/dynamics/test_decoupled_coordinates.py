@@ -8,8 +8,7 @@ import pytest
 
 import cayley as cy
 from cayley.control import decoupled_control
-from cayley.dynamics.forward.decoupled_inertia import decoupled_model
-from cayley.dynamics.forward.principal_axes import principal_axes_of
+from cayley.dynamics.forward.decoupled_inertia import decoupled_model, principal_axes_of
 from cayley.errors import CayleyError, SingularityError
 from cayley.geometry.principal_axes.diagonalization import diagonalizing_rotations
 from cayley.model.joint_kinds import Prismatic, Revolute

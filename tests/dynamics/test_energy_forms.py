@@ -6,8 +6,7 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.inverse.energy_forms import FORMS
-from cayley.dynamics.mechanics.energy_forms import gibbs_appell
-from cayley.dynamics.mechanics.lagrange import lagrange_system
+from cayley.dynamics.mechanics.lagrange import gibbs_appell, lagrange_system
 from cayley.dynamics.nonholonomic import nonholonomic_system
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.joint_kinds import Floating, Helical, Prismatic, Revolute, Spherical

@@ -15,7 +15,7 @@ import cayley as cy
 from cayley.dynamics.closed_form import coriolis_matrix, gravity_forces, inertia_matrix
 from cayley.dynamics.equations import equations_of_motion
 from cayley.dynamics.equations.named_recursion import named_inverse_dynamics, named_recursion
-from cayley.dynamics.equations.printing import latex_name
+from cayley.dynamics.equations.result import latex_name
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.links import links_of

@@ -35,8 +35,7 @@ from cayley.dynamics.identification import (
 )
 from cayley.dynamics.identification.exciting import MEASURES, MotionLimits, _Dullness, _Series
 from cayley.dynamics.identification.physical import Divergence, pseudo_inertia_of
-from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, Moments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Friction, Joint

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm
 from cayley.dynamics.accounting.counting_scalar import Tape, values
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.linear_tables import (
     ALGORITHM_71,
     RIGHT_ANGLE,

@@ -10,8 +10,7 @@ import pinocchio as pin
 import pytest
 
 from cayley.compiler.kernel import kernel
-from cayley.dynamics.accounting.counted_run import count_operations
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.accounting.counted_run import GENERAL, count_operations, generic_arm
 from cayley.dynamics.inverse import (
     augmented_links,
     base_frame_newton_euler,

@@ -9,7 +9,7 @@ import pytest
 import cayley as cy
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.identification import linear_model
-from cayley.dynamics.open_tree.mechanics import TreeMechanics, inertia_parameters
+from cayley.dynamics.open_tree import TreeMechanics, inertia_parameters
 from cayley.errors import CayleyError, ConventionError, ModelError, SingularityError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Floating, Prismatic, Revolute, Spherical

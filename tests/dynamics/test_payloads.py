@@ -5,8 +5,7 @@ import pytest
 
 import cayley as cy
 from cayley.dynamics.inverse import augmented_links
-from cayley.dynamics.inverse.augmented_bodies import Payload, augmented_constants
-from cayley.dynamics.inverse.augmented_chain import augmented_chain
+from cayley.dynamics.inverse.augmented_bodies import Payload, augmented_chain, augmented_constants
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ModelError, UnsupportedError
 from cayley.mechanism import Mechanism

@@ -11,9 +11,8 @@ import pytest
 
 import cayley as cy
 from cayley.compiler.solving.definite import are_definite
-from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised
-from cayley.dynamics.cartesian.model import CartesianMechanism, operational_space_kernel
+from cayley.dynamics.cartesian.model import CartesianCoordinates, CartesianMechanism, operational_space_kernel
 from cayley.dynamics.forward.methods import METHODS
 from cayley.dynamics.forward.singular_inertia import _deep_is_regular, _short_is_regular, why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from cayley.compiler.algebras.interpret import MPMATH, interpret
 from cayley.compiler.kernel import kernel
-from cayley.dynamics.accounting.generic_arms import generic_arm
+from cayley.dynamics.accounting.counted_run import generic_arm
 from cayley.dynamics.inverse import newton_euler, vector_parameter_lagrange, vector_parameter_newton_euler
 from cayley.dynamics.inverse.vector_parameter_lagrange import (
     joint_space_model,

@@ -10,7 +10,7 @@ from matplotlib.patches import Arc
 
 import cayley as cy
 from cayley.drawing import draw_ellipsoids, stick_figure, workspace
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm
 from cayley.dynamics.generated_model import elastic_generic_arm
 from cayley.dynamics.generated_model import growth as grown
 from cayley.simulation import simulate

@@ -62,7 +62,7 @@ def counts(robot: Robot, function: Annotated[
 
 def method_counts(arm: Mechanism, function: str) -> list[dict[str, Any]]:
     """The operations of each method, or why it cannot be used."""
-    from cayley.dynamics.accounting.published import TABLE_53
+    from cayley.dynamics.accounting.formulas import TABLE_53
     from cayley.errors import UnsupportedError
     compute = getattr(arm, function)
     rows = []

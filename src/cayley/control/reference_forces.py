@@ -21,9 +21,9 @@ import numpy as np
 from cayley.compiler.typing import Array, Text
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
-from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moved
 from cayley.dynamics.rigid_links.links import ROOT
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
+from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moved
 from cayley.errors import SignatureError
 from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.dynamics.open_tree import Configurations
 from cayley.errors import UnsupportedError
 from cayley.model.tree import Tree
 from cayley.systems.trajectory import SystemTrajectory

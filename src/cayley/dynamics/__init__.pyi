@@ -17,8 +17,8 @@ from cayley.dynamics.approximate import (
 from cayley.dynamics.approximate import (
     tabulate as tabulate,
 )
-from cayley.dynamics.cartesian.coordinates import CartesianCoordinates as CartesianCoordinates
 from cayley.dynamics.cartesian.linearised import CartesianLinearised as CartesianLinearised
+from cayley.dynamics.cartesian.model import CartesianCoordinates as CartesianCoordinates
 from cayley.dynamics.cartesian.model import (
     CartesianMechanism as CartesianMechanism,
 )
@@ -52,14 +52,14 @@ from cayley.dynamics.forward.decoupled_inertia import (
 from cayley.dynamics.forward.decoupled_inertia import (
     decoupled_model as decoupled_model,
 )
+from cayley.dynamics.forward.decoupled_inertia import (
+    principal_axes_of as principal_axes_of,
+)
 from cayley.dynamics.forward.kernels import (
     ForwardDynamics as ForwardDynamics,
 )
 from cayley.dynamics.forward.kernels import (
     forward_dynamics_kernel as forward_dynamics_kernel,
-)
-from cayley.dynamics.forward.principal_axes import (
-    principal_axes_of as principal_axes_of,
 )
 from cayley.dynamics.forward.singular_inertia import (
     InertiaRegularity as InertiaRegularity,
@@ -163,9 +163,6 @@ from cayley.dynamics.mechanics.constrained import (
 from cayley.dynamics.mechanics.constrained import (
     constrained_motion as constrained_motion,
 )
-from cayley.dynamics.mechanics.energy_forms import (
-    gibbs_appell as gibbs_appell,
-)
 from cayley.dynamics.mechanics.equilibrium import (
     Equilibrium as Equilibrium,
 )
@@ -176,6 +173,9 @@ from cayley.dynamics.mechanics.equilibrium import (
     Potential as Potential,
 )
 from cayley.dynamics.mechanics.lagrange import LagrangeSystem as LagrangeSystem
+from cayley.dynamics.mechanics.lagrange import (
+    gibbs_appell as gibbs_appell,
+)
 from cayley.dynamics.mechanics.lagrange import lagrange_system as lagrange_system
 from cayley.dynamics.mechanics.particle_systems import (
     ParticleSystem as ParticleSystem,

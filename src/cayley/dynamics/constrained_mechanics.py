@@ -33,8 +33,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.mechanics.constrained import multipliers
-from cayley.dynamics.open_tree.configurations import Configurations
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import Configurations, TreeMechanics
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.rows import RowName
 from cayley.kinematics.constraints.scale import machine_size

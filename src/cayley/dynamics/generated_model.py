@@ -34,18 +34,17 @@ from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.graph import is_constant
 from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
+from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.equations.symbolic_links import Numbers, Parameter, symbolic_links
 from cayley.dynamics.forward.singular_inertia import regular_text, why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.trace_lagrange import trace_terms
-from cayley.dynamics.rigid_links.drives import friction_forces, rotor_inertias
+from cayley.dynamics.rigid_links.drives import Tie, friction_forces, rotor_inertias, ties
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import without_unseen_turns
 from cayley.dynamics.rigid_links.planar_rotations import RationalAngle, Turn
-from cayley.dynamics.rigid_links.springs import Tie, ties
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.model.tree import Tree
 

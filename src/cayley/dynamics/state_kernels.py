@@ -28,8 +28,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics import closed_form
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.inverse.external_loads import ExternalLoads
-from cayley.dynamics.inverse.loaded_methods import loaded_text
+from cayley.dynamics.inverse.external_loads import ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
 from cayley.dynamics.rigid_links import energies
@@ -38,11 +37,11 @@ from cayley.dynamics.rigid_links.drives import (
     rotor_coriolis_matrix,
     rotor_inertias,
     rotor_velocity_forces,
+    spring_energy,
 )
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import check_method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized, sized_kernel
 from cayley.kinematics.kernel_words import described, of_the_tree, units_of
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism

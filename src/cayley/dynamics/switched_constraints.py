@@ -17,8 +17,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.open_tree.configurations import Configurations
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import Configurations, TreeMechanics
 from cayley.errors import ConventionError, ModelError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State

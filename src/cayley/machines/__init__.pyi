@@ -21,5 +21,5 @@ from cayley.machines.walking.leg_motion import led_trunk as led_trunk
 from cayley.machines.walking.leg_motion import shared_load as shared_load
 from cayley.machines.walking.leg_motion import shared_thrust as shared_thrust
 from cayley.machines.walking.planar_biped import PlanarBiped as PlanarBiped
-from cayley.machines.walking.repeating_stride import RepeatingStride as RepeatingStride
 from cayley.machines.walking.stride import Stride as Stride
+from cayley.machines.walking.stride_checks import RepeatingStride as RepeatingStride

@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from cayley.dynamics.approximate import DynamicsTable
     from cayley.dynamics.elastic_drives import MotorMotion, ReductionError
     from cayley.dynamics.equations.kinematic_equations import KinematicEquations
-    from cayley.dynamics.euler_lagrange import EulerLagrange
     from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
     from cayley.dynamics.forward.decoupled_inertia import DecoupledModel
     from cayley.dynamics.forward.singular_inertia import InertiaRegularity
     from cayley.dynamics.generated_model import GeneratedModel
     from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
     from cayley.dynamics.inertia_matrix.unit_accelerations import CompositeBodies, GeneralizedLinks
-    from cayley.dynamics.inverse.augmented_chain import AugmentedChain
+    from cayley.dynamics.inverse.augmented_bodies import AugmentedChain
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.screws import BodyScrews
-    from cayley.dynamics.kane_equations import KaneEquations
+    from cayley.dynamics.kane_equations import EulerLagrange, KaneEquations
     from cayley.dynamics.linearised.partials import PartialDerivatives
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
     from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
@@ -167,12 +166,12 @@ class Formulations(Room):
     def augmented_links(self) -> AugmentedChain:
         """The augmented links of an open chain of revolute and prismatic joints, what Algorithm 5.7 computes off-line:
         `constants`, and the same with a load `attached` or `detached` by increments; see
-        `cayley.dynamics.inverse.augmented_chain`.
+        `cayley.dynamics.inverse.augmented_bodies`.
 
         >>> cy.load("s1_f2").formulations.augmented_links.attached("tool", 2.0).mass
         array([5.5, 3.5])
         """
-        from cayley.dynamics.inverse.augmented_chain import augmented_chain
+        from cayley.dynamics.inverse.augmented_bodies import augmented_chain
         return kept(self, "augmented links", lambda: augmented_chain(self.tree))
 
     @one_kernel("q")
@@ -232,12 +231,12 @@ class Formulations(Room):
     def euler_lagrange(self) -> Kernel[EulerLagrange]:
         """`euler_lagrange(q, qd, qdd)`: the operator of Euler and Lagrange on the Lagrangian of the mechanism, term by
         term (..., nv): `momentum_rate`, `kinetic_slope`, `potential_slope`, `dissipation`; `kinetic` is d/dt dK/dqd -
-        dK/dq, and `tau` all of it. See `cayley.dynamics.euler_lagrange`.
+        dK/dq, and `tau` all of it. See `cayley.dynamics.kane_equations`.
 
         >>> cy.load("s1_f2").formulations.euler_lagrange([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).tau
         array([15.20009968,  2.87612016])
         """
-        from cayley.dynamics.euler_lagrange import euler_lagrange_kernel
+        from cayley.dynamics.kane_equations import euler_lagrange_kernel
         return euler_lagrange_kernel(self.tree)
 
     def kane_equations(self, speeds: Callable[[Array], Any] | ArrayLike | None = None) -> KaneEquations:

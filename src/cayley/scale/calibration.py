@@ -2,8 +2,8 @@
 
     minimise  sum over the samples of  |y(q, pi) - y_measured|^2
 Levenberg and Marquardt's steps, one pass over the log for each: the rows [J, residual] of each part are reduced to a
-triangle, and the triangles joined (as `cayley.dynamics.identification.summed` does with forces, which are linear). What
-a pass at new numbers gives, their cost and the next step, follows from its triangle alone.
+triangle, and the triangles joined, as `cayley.dynamics.identification.measurements` does with forces, which are linear.
+The cost of new numbers and the next step follow from the triangle of a pass alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.identification.elimination import independent_columns, triangular
+from cayley.dynamics.identification.structure import independent_columns, triangular
 from cayley.errors import GeometryError, SignatureError, SingularityError
 from cayley.kinematics.mechanism_kernel import KernelWithParameters
 from cayley.model.parameters import Parameters

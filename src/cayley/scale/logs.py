@@ -11,8 +11,7 @@ import numpy as np
 from cayley.compiler.algebras.lazy_arrays import is_lazy
 from cayley.compiler.typing import Array
 from cayley.dynamics.identification.base_parameters import BaseParameters
-from cayley.dynamics.identification.measurements import Measurements
-from cayley.dynamics.identification.summed import SummedMeasurements, summed_measurements
+from cayley.dynamics.identification.measurements import Measurements, SummedMeasurements, summed_measurements
 from cayley.errors import SignatureError
 from cayley.scale.points import Columns, Table, whole_number
 from cayley.scale.tasks import Workers, done, in_order, tasks_of

@@ -1,6 +1,6 @@
 """Motion in time: adaptive simulation with events, and compiled rollouts of fixed steps."""
 
-from cayley.dynamics.open_tree.mechanics import inertia_parameters
+from cayley.dynamics.open_tree import inertia_parameters
 from cayley.simulation.rollouts import Rollout, rollout
 from cayley.simulation.simulate import simulate
 from cayley.simulation.trajectory import Trajectory

@@ -9,7 +9,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
-from cayley.dynamics.rigid_links.drives import rotor_inertias
+from cayley.dynamics.rigid_links.drives import rotor_inertias, spring_energy
 from cayley.dynamics.rigid_links.energies import (
     center_of_mass,
     centroidal_momentum,
@@ -19,7 +19,6 @@ from cayley.dynamics.rigid_links.energies import (
     total_mass,
 )
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.springs import spring_energy
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree

@@ -20,8 +20,7 @@ from functools import partial
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Axes
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.open_tree.configurations import parametric_system, tree_system
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import TreeMechanics, parametric_system, tree_system
 from cayley.dynamics.rigid_links.drives import coulomb_frictions
 from cayley.errors import UnsupportedError
 from cayley.model.constraints import check_independent

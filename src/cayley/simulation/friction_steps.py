@@ -21,7 +21,7 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.dry_friction import corrected, held_solve
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import TreeMechanics
 from cayley.simulation.held_flow import HeldFlow, HeldMechanics, acting
 from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage
 from cayley.systems.layout import Layout

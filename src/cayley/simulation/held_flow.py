@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.forward.dry_friction import held_solve
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import TreeMechanics
 from cayley.systems.fixed_steps.protocol import Flow
 from cayley.systems.layout import State
 from cayley.systems.record import Record

@@ -16,7 +16,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.constrained_mechanics import projection_kernel
 from cayley.dynamics.forward.constrained import constraint_forces_kernel
-from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.dynamics.open_tree import Configurations
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized_kernel
 from cayley.model.configurations import normalized

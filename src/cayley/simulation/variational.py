@@ -31,7 +31,7 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import TreeMechanics
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree

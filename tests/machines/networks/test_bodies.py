@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 from cayley.errors import ModelError
 from cayley.geometry.spatial import spatial_inertia
 from cayley.machines.networks import RigidBody
+from cayley.machines.networks.forms import PowerBalance, body_balance, is_passive
 from cayley.machines.networks.given_arrays import Operator
-from cayley.machines.networks.power_audit import PowerBalance, body_balance, is_passive
 from cayley.machines.networks.rigid_body import ActivePart, port_matrix
 
 W = np.array([0.5, -0.4, 0.8])

@@ -8,21 +8,21 @@ import cayley as cy
 from cayley.errors import GeometryError, ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
 from cayley.machines.networks import OpenNetwork, RigidBody
-from cayley.machines.networks.forms import equations_in_forms
-from cayley.machines.networks.hybrid_solve import driven_motion, driver_names, solvability
-from cayley.machines.networks.instant import Attachment, BodyMotion, instant
-from cayley.machines.networks.joint_layer import NetworkJoint
-from cayley.machines.networks.open_equations import (
+from cayley.machines.networks.forms import equations_in_forms, is_passive
+from cayley.machines.networks.hybrid_solve import (
     centre_operator,
+    driven_motion,
+    driver_names,
     inverse_matrix,
     joint_matrix,
     open_equations,
+    solvability,
     tip_matrix,
     weights,
 )
+from cayley.machines.networks.instant import Attachment, BodyMotion, instant, inward, outward
+from cayley.machines.networks.joint_layer import NetworkJoint
 from cayley.machines.networks.open_network import least_motion
-from cayley.machines.networks.power_audit import is_passive
-from cayley.machines.networks.recursion import inward, outward
 from cayley.machines.networks.signal_flow import block_diagram
 from cayley.model.joint_kinds import Revolute
 from dynamics.robots import ACCEPTED, forces_there, pinocchio_model, robot, state_here
@@ -434,7 +434,7 @@ def test_the_block_diagram_is_the_recursion():
 
 
 def test_the_diagram_is_drawn(tmp_path):
-    from cayley.machines.networks.signal_flow_picture import draw_block_diagram
+    from cayley.machines.networks.signal_flow import draw_block_diagram
     network = OpenNetwork.of(cy.load("planar2r").tree)
     figure = draw_block_diagram(block_diagram(network.instant(np.zeros(2), np.zeros(2)), "planar2r"))
     figure.savefig(tmp_path / "diagram.svg")

@@ -7,9 +7,8 @@ import pytest
 
 from cayley.errors import ModelError
 from cayley.machines.networks import Connection, LineSpring, Network, RigidBody
-from cayley.machines.networks.formulation_tree import chain_graph, formulation
+from cayley.machines.networks.formulation_tree import Edge, EdgeKind, SystemGraph, chain_graph, formulation
 from cayley.machines.networks.rigid_body import port_matrix
-from cayley.machines.networks.system_graph import Edge, EdgeKind, SystemGraph
 from cayley.model.joint_kinds import Revolute
 
 

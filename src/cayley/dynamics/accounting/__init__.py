@@ -6,18 +6,19 @@ figures.
     Cost(multiplications=56, additions=48, divisions=0, functions=0)
 """
 
-from cayley.dynamics.accounting import published
+from cayley.dynamics.accounting import formulas as published
 from cayley.dynamics.accounting.break_even import break_even, forward_figures, steps_that_pay
 from cayley.dynamics.accounting.counted_run import (
+    GENERAL,
     CountedRun,
     count_operations,
+    generic_arm,
     nothing_idle,
     operations_by_equation,
     total,
 )
 from cayley.dynamics.accounting.counting_scalar import Cost, CountingScalar, Tape
 from cayley.dynamics.accounting.formulas import Figures, Formula
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables
 from cayley.dynamics.accounting.tables import (
     ALGORITHM_53,

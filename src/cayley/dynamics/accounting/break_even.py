@@ -15,11 +15,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from cayley.compiler.typing import Array
-from cayley.dynamics.accounting.counted_run import total
+from cayley.dynamics.accounting.counted_run import GENERAL, total
 from cayley.dynamics.accounting.counting_scalar import Cost
 from cayley.dynamics.accounting.formulas import Figures, fitted
 from cayley.dynamics.accounting.forward_tables import by_parts, count_forward_dynamics
-from cayley.dynamics.accounting.generic_arms import GENERAL
 from cayley.dynamics.forward import articulated_bodies, composite_bodies, conjugate_gradients, generalized_links
 from cayley.dynamics.rigid_links.links import Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links

@@ -1,10 +1,17 @@
-"""Numbers of operations as polynomials of the number n of joints, exact."""
+"""Numbers of operations as polynomials of the number n of joints, exact.
+
+The published operation counts, as printed, with the corrections of the catalogue.
+
+Balafoutis & Patel, sections 4.3.4, 5.2, 5.3.2 and Tables 5.1 to 5.3 (all joints revolute). Table 3 of Mladenova is in
+`cayley.geometry.rotations.costs`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,3 +142,72 @@ def _fit(runs: Mapping[int, Mapping[str, Cost]]) -> dict[str, Figures] | None:
             return None
         made[equation] = Figures(m, a)
     return made
+
+
+class Entry(NamedTuple):
+    """What an equation costs in general, and if every twist is 0 or +-90 degrees."""
+
+    general: Figures
+    special: Figures
+
+
+def _entry(general: tuple[int, int, int, int], special: tuple[int, int, int, int], start: int = 1) -> Entry:
+    return Entry(Figures.linear(*general, start), Figures.linear(*special, start))
+
+
+TABLE_51: dict[str, Entry] = {
+    "5.3.45a": _entry((8, -8, 5, -5), (4, -4, 3, -3)),
+    "5.3.45b": _entry((10, -10, 7, -7), (6, -6, 5, -5)),
+    "5.3.45c": _entry((6, -5, 9, -9), (6, -5, 9, -9)),
+    "5.3.45e": _entry((17, -14, 13, -13), (13, -11, 11, -11)),  # gravity along z_0: spec E-28
+    "5.3.45f": _entry((15, -10, 15, -12), (15, -10, 15, -12)),
+    "5.3.45g": _entry((0, 0, 0, 0), (0, 0, 0, 0)),
+    "5.3.46a": _entry((17, -8, 13, -7), (13, -4, 11, -5)),
+    "5.3.46b": _entry((20, -14, 19, -13), (16, -10, 17, -11)),
+    "5.3.46c": _entry((0, 0, 0, 0), (0, 0, 0, 0)),
+}
+TABLE_51_TOTAL = _entry((93, -69, 81, -66), (73, -50, 71, -56))
+
+TABLE_52: dict[str, Entry] = {
+    "5.3.45a": _entry((8, -12, 5, -9), (4, -7, 3, -5), 2),
+    "5.3.45b": _entry((10, -15, 7, -11), (6, -10, 5, -8), 2),
+    "5.3.45c": _entry((6, -5, 9, -9), (6, -5, 9, -9), 2),
+    "5.3.45e": _entry((17, -19, 13, -16), (13, -16, 11, -14), 2),
+    "5.3.45f": _entry((15, -13, 15, -14), (15, -13, 15, -14), 2),
+    "5.3.45g": _entry((0, 0, 0, 0), (0, 0, 0, 0), 2),
+    "5.3.46a": _entry((17, -17, 13, -16), (13, -13, 11, -3), 2),
+    "5.3.46b": _entry((20, -27, 19, -25), (16, -20, 17, -22), 2),
+    "5.3.46c": _entry((0, 0, 0, 0), (0, 0, 0, 0), 2),
+}
+TABLE_52_TOTAL = _entry((93, -108, 81, -100), (73, -84, 71, -75), 2)
+TABLE_52_CORRECTED = {**TABLE_52, "5.3.46a": _entry((17, -17, 13, -16), (13, -13, 11, -14), 2)}  # spec E-26
+TABLE_52_CORRECTED_TOTAL = _entry((93, -108, 81, -100), (73, -84, 71, -86), 2)
+
+TABLE_53: dict[str, Figures] = {
+    "Hollerbach 4x4 [14]": Figures.linear(830, -592, 675, -464),
+    "Hollerbach 3x3 [14]": Figures.linear(412, -277, 320, -201),
+    "Luh et al. [14]": Figures.linear(150, -48, 131, -48),
+    "Craig [34]": Figures.linear(126, -99, 106, -92),
+    "Khosla and Neuman [48]": Figures.linear(123, -60, 96, -55),  # printed as [49]: spec E-29
+    "Li [26]": Figures.linear(120, -104, 98, -94),
+    "Khalil et al. [50]": Figures.linear(105, -92, 94, -86),
+    "Angeles et al. [45]": Figures.linear(105, -109, 90, -105, 2),
+    "Algorithm 5.6": Figures.linear(96, -77, 84, -70),  # not what its own rules give: spec E-30
+    "Algorithm 5.7, Table 5.1": Figures.linear(93, -69, 81, -66),
+    "Algorithm 5.7, Table 5.2": Figures.linear(93, -108, 81, -100, 2),
+}
+
+IN_THE_TEXT: dict[str, Figures] = {
+    "Featherstone, Algorithm 5.4": Figures.linear(130, -68, 101, -56),
+    "Algorithm 5.2, additions as printed": Figures.linear(412, -277, 675, -201),  # 320n-201 is meant: spec E-11
+    "Vukobratovic et al., as printed": Figures(Formula.of((-36, 9, Fraction(35, 2), Fraction(3, 2))),
+                                               Formula.of((-28, 32, Fraction(23, 2), Fraction(7, 6)))),
+}
+"""Formulas of sections 5.2 and 5.3.2 that no table has."""
+
+SIX_JOINTS: dict[str, tuple[int, int]] = {
+    "Uicker, Kahn": (66271, 51548),
+    "Waters": (7051, 5652),
+    "Vukobratovic et al.": (992, 776),  # the printed formulas give 972 and 830: spec E-12
+}
+"""Multiplications and additions that are printed for six joints only."""

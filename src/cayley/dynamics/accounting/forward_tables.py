@@ -20,12 +20,10 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.linear import ldl_solve
-from cayley.dynamics.accounting.counted_run import generic_state, total
+from cayley.dynamics.accounting.counted_run import GENERAL, check_kinds, generic_state, total
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
-from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted
-from cayley.dynamics.accounting.generic_arms import GENERAL, check_kinds
+from cayley.dynamics.accounting.formulas import NO_FIGURES, Entry, Figures, Formula, fitted
 from cayley.dynamics.accounting.operation_table import OperationTable
-from cayley.dynamics.accounting.published import Entry
 from cayley.dynamics.accounting.tables import RIGHT_ANGLE
 from cayley.dynamics.inertia_matrix.generalized_links import Generalized, enclosing, felt_before, origins
 from cayley.dynamics.inverse.augmented_bodies import augmented_links

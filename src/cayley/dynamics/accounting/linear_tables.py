@@ -15,10 +15,9 @@ from fractions import Fraction
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.dynamics.accounting.counted_run import generic_state
+from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm, generic_state
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted
-from cayley.dynamics.accounting.generic_arms import GENERAL, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.linearised.algorithm_7_1 import sensitivities
 from cayley.dynamics.linearised.methods import METHODS

@@ -28,11 +28,19 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
-from cayley.dynamics.accounting import published
-from cayley.dynamics.accounting.counted_run import generic_state, named, nothing_idle, operations_by_equation, total
+from cayley.dynamics.accounting import formulas as published
+from cayley.dynamics.accounting.counted_run import (
+    GENERAL,
+    check_joints,
+    generic_arm,
+    generic_state,
+    named,
+    nothing_idle,
+    operations_by_equation,
+    total,
+)
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
-from cayley.dynamics.accounting.generic_arms import GENERAL, check_joints, generic_arm
 from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.passes import STILL, Base

@@ -27,8 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.cartesian.coordinates import CartesianCoordinates
-from cayley.dynamics.cartesian.model import check_regular
+from cayley.dynamics.cartesian.model import CartesianCoordinates, check_regular
 from cayley.dynamics.forward.singular_inertia import check_definite
 from cayley.dynamics.linearised.by_differentiation import over, solved, times
 from cayley.dynamics.linearised.kernels import Linearize, linearize_kernel

@@ -32,10 +32,9 @@ from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, rotor_inertias, viscous_frictions
+from cayley.dynamics.rigid_links.drives import Tie, coulomb_frictions, rotor_inertias, ties, viscous_frictions
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.springs import Tie, ties
 from cayley.errors import CayleyError, UnsupportedError
 from cayley.kinematics.kernel_words import described
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism

@@ -22,9 +22,17 @@ from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.closed_form import closed_form, constraint_form
 from cayley.dynamics.equations.constraint_sums import Ties
 from cayley.dynamics.equations.named_recursion import named_recursion
-from cayley.dynamics.equations.printing import Line, latex_name, latex_of, text_of
 from cayley.dynamics.equations.readable_sums import product, total
-from cayley.dynamics.equations.result import DIGITS, EquationsOfMotion, Velocities, needed_lines
+from cayley.dynamics.equations.result import (
+    DIGITS,
+    EquationsOfMotion,
+    Line,
+    Velocities,
+    latex_name,
+    latex_of,
+    needed_lines,
+    text_of,
+)
 from cayley.dynamics.equations.trigonometric_sums import TooLong
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError

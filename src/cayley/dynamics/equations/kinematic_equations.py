@@ -17,9 +17,8 @@ import sympy
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.constraint_sums import ends_of, frame_motion, way_to_root
 from cayley.dynamics.equations.parameter_symbols import angles_of, parameter_symbols, parameter_values
-from cayley.dynamics.equations.printing import Line, latex_of, text_of
 from cayley.dynamics.equations.readable_sums import Writer
-from cayley.dynamics.equations.result import needed_lines
+from cayley.dynamics.equations.result import Line, latex_of, needed_lines, text_of
 from cayley.dynamics.equations.symbolic_links import parameters_of
 from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, coordinate_name, exact_links
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of

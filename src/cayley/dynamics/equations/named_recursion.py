@@ -26,8 +26,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, parameter_symbols, parameter_values, passive
-from cayley.dynamics.equations.printing import Line
-from cayley.dynamics.equations.result import EquationsOfMotion, Group
+from cayley.dynamics.equations.result import EquationsOfMotion, Group, Line
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of, symbolic_links
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, carried, felt_inwards
 from cayley.dynamics.inverse import newton_euler

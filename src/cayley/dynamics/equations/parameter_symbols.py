@@ -15,8 +15,7 @@ from cayley.compiler.typing import Scalar
 from cayley.dynamics.equations.readable_sums import product, total
 from cayley.dynamics.equations.symbolic_links import Parameter
 from cayley.dynamics.equations.trigonometric_sums import decimal
-from cayley.dynamics.rigid_links.drives import rotor_inertias
-from cayley.dynamics.rigid_links.springs import Tie, ties
+from cayley.dynamics.rigid_links.drives import Tie, rotor_inertias, ties
 from cayley.errors import UnsupportedError
 from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring
 from cayley.model.tree import Tree

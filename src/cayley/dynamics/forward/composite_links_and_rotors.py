@@ -16,14 +16,7 @@ from cayley.dynamics.rigid_links.spatial_operators import LinksAndRotors
 
 
 def forward_dynamics(arm: LinksAndRotors, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0) -> Array:
-    """The accelerations (nv) of joints and motors; the arguments are those of `links_and_rotors`.
-
-    >>> from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
-    >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(links_and_rotors(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                  np.zeros(2)).round(9)
-    array([-11.73425172,  11.94176239])
-    """
+    """The accelerations (nv) of joints and motors; the arguments are those of `links_and_rotors`."""
     nv = arm.links.nv
     bias = inverse_dynamics(arm, q, qd, np.zeros(nv))
     return solve(inertia_matrix(arm, q) + np.diag(np.zeros(nv) + rotors), tau - bias)

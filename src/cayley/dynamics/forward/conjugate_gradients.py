@@ -57,12 +57,6 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: A
 
     `rotors`: inertia (nv) of the drives beside the links'. Where more than half of the digits of the forces are left
     at the end, as where the inertia matrix is singular, the accelerations are NaN.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                  np.zeros(2)).round(9)
-    array([-11.73425172,  11.94176239])
     """
     forces = tau - bias_forces(links, q, qd)
     times = inertia_times(links, q, rotors)

@@ -33,9 +33,14 @@ from cayley.dynamics.forward.standing_wheels import standing
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rubbing, viscous_frictions
+from cayley.dynamics.rigid_links.drives import (
+    coulomb_frictions,
+    passive_forces,
+    rubbing,
+    spring_forces,
+    viscous_frictions,
+)
 from cayley.dynamics.rigid_links.links import Links
-from cayley.dynamics.rigid_links.springs import spring_forces
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.constraints.structure import constraint_structure

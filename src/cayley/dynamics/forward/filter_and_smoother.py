@@ -31,12 +31,6 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
     inertia.
 
     `rotors`: inertia (n) of the drives, added to the diagonal of D.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                  np.zeros(2)).round(9)
-    array([-11.73425172,  11.94176239])
     """
     found = kalman_filter(links, q, rotors)
     c, b = _inputs(links, found, qd)

@@ -77,10 +77,6 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Arr
     Raises `SingularityError` that names the joint, if one moves no inertia. `rotors`: inertia (nv) that the velocities
     of the joints have beside that of the bodies. `wrenches`: the numbers of bodies of the tree, and what acts on them
     from outside: (f; m) about the body's origin, in the root's axes.
-
-    >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(load_robot("s1_g1"), np.array([0.3, -0.7]), np.array([0.5, 1.2]), np.zeros(2)).round(9)
-    array([-11.73425172,  11.94176239])
     """
     return solution(tree, q, qd, tau, rotors=rotors, wrenches=wrenches).qdd
 

@@ -26,12 +26,6 @@ def forward_dynamics(links: Links, q: Array, qd: Array, tau: Array, *, rotors: f
     """The accelerations (nv) that the forces `tau` give at the state (`q`, `qd`).
 
     `rotors`: inertia (nv) of the drives beside the links'; their roots are more rows of P.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> forward_dynamics(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                  np.zeros(2)).round(9)
-    array([-11.73425172,  11.94176239])
     """
     P = np.concatenate([square_root(links, q), np.diag(np.sqrt(np.zeros(links.nv) + rotors))])
     Q, R = orthogonal_factors(P)

@@ -18,11 +18,17 @@ from cayley.dynamics.identification.exciting import (
     motion_limits,
     random_trajectory,
 )
-from cayley.dynamics.identification.measurements import Measurements, measurements_from_positions, simulate_measurements
+from cayley.dynamics.identification.measurements import (
+    Measurements,
+    SummedMeasurements,
+    logged_measurements,
+    measurements_from_positions,
+    simulate_measurements,
+    summed_measurements,
+)
 from cayley.dynamics.identification.physical import physical_estimate
 from cayley.dynamics.identification.regressor import JOINT_TERMS, LinearModel, carriers, linear_model, regressor
-from cayley.dynamics.identification.summed import SummedMeasurements, logged_measurements, summed_measurements
-from cayley.dynamics.rigid_links.inertial_parameters import (
+from cayley.dynamics.rigid_links.moments import (
     MOMENT_NAMES,
     MOMENTS_FROM_INERTIA,
     inertia_vector_from_moments,

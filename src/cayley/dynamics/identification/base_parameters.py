@@ -21,11 +21,19 @@ import sympy
 
 from cayley.compiler.made_once import kept as kept_with
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
 from cayley.dynamics.identification.regressor import LinearModel
-from cayley.dynamics.identification.structure import Hidden, Units, hidden_moments, moved_in
-from cayley.dynamics.rigid_links.inertial_parameters import moved
+from cayley.dynamics.identification.structure import (
+    Hidden,
+    Units,
+    hidden_moments,
+    independent_columns,
+    moved_in,
+    tidy,
+    triangular,
+    words,
+)
 from cayley.dynamics.rigid_links.links import ROOT, Link
+from cayley.dynamics.rigid_links.moments import moved
 from cayley.kinematics.configuration_kernels import integrate_kernel
 from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations

@@ -16,9 +16,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
-from cayley.dynamics.identification.elimination import independent_columns, tidy, triangular, words
-from cayley.dynamics.identification.measurements import Measurements
-from cayley.dynamics.identification.summed import SummedMeasurements, summed_measurements
+from cayley.dynamics.identification.measurements import Measurements, SummedMeasurements, summed_measurements
+from cayley.dynamics.identification.structure import independent_columns, tidy, triangular, words
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.model.report import Table
 from cayley.model.tree import Tree

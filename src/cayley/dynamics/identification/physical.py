@@ -21,8 +21,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.base_parameters import BaseParameters
 from cayley.dynamics.identification.estimate import Estimate, Measured, stacked
 from cayley.dynamics.identification.regressor import LinearModel
-from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
-from cayley.dynamics.rigid_links.moments import Moments
+from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, Moments, moments_from_vector, vector_from_moments
 from cayley.errors import SignatureError, SingularityError
 
 _UNKNOWN_BODY = np.array([1.0, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01])  # 1 kg, 10 cm in each direction

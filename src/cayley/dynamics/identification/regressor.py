@@ -35,10 +35,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
+from cayley.dynamics.rigid_links.drives import Tie, stored_by, tied_column, ties
 from cayley.dynamics.rigid_links.energies import link_poses, link_twists
-from cayley.dynamics.rigid_links.inertial_parameters import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, links_of
-from cayley.dynamics.rigid_links.springs import Tie, stored_by, tied_column, ties
+from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moments_from_vector, vector_from_moments
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.model.parts import Body, Friction, Joint, Rotor

@@ -34,13 +34,7 @@ class Generalized(NamedTuple):
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """The inertia matrix (n, n) at the configuration `q`.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g2")), np.array([-0.3, -0.1, 0.1]))[0].round(10)
-    array([ 1.55786603, -1.63837479, -0.14568622])
-    """
+    """The inertia matrix (n, n) at the configuration `q`."""
     augmented = augmented_links(links, q)
     s = origins(links, q)
     bodies = _generalized(augmented, s, q)

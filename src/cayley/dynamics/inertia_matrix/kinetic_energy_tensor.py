@@ -20,14 +20,7 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """The kinetic-energy tensor H = D (n, n) at the configuration `q`: energy = q'.H q' / 2.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29      ]])
-    """
+    """The kinetic-energy tensor H = D (n, n) at the configuration `q`: energy = q'.H q' / 2."""
     rates = unit_velocities(links, q)
     return mirrored([[_summed(links, rates, j, i) for j in range(i + 1)] for i in range(links.nv)])
 

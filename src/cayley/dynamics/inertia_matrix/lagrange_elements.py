@@ -36,14 +36,7 @@ class Carried(NamedTuple):
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """The inertia matrix (n, n) at the configuration `q`.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29      ]])
-    """
+    """The inertia matrix (n, n) at the configuration `q`."""
     joints = carried(links, q)
     return mirrored([[_entry(joints[j], joints[i]) for j in range(i + 1)] for i in range(len(joints))])
 

@@ -16,14 +16,7 @@ from cayley.dynamics.rigid_links.spatial_operators import LinksAndRotors, operat
 
 
 def inertia_matrix(arm: LinksAndRotors, q: Array) -> Array:
-    """M (nv, nv), without the inertia of rotors that only spin.
-
-    >>> from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(links_and_rotors(load_robot("s1_f2")), np.array([0.3, -0.7])).round(4)
-    array([[0.8695, 0.2047],
-           [0.2047, 0.09  ]])
-    """
+    """M (nv, nv), without the inertia of rotors that only spin."""
     of = [operators(link, q) for link in arm.links.links]
     carried = [body.M for body in of]
     found: list[list[Scalar]] = [[0.0] * arm.links.nv for _ in range(arm.links.nv)]

@@ -1,4 +1,11 @@
-"""The published methods for the inertia matrix by name. Each is a module; all give the same matrix."""
+"""The published methods for the inertia matrix by name. Each is a module; all give the same matrix.
+
+>>> import numpy as np
+>>> from cayley.model.catalogue import load_robot
+>>> arm, expected = load_robot("s1_f2"), [[0.86945266, 0.20472633], [0.20472633, 0.09]]
+>>> all(np.allclose(each.text(arm, "inertia_matrix")(np.array([0.3, -0.7])), expected) for each in METHODS.values())
+True
+"""
 
 from __future__ import annotations
 

@@ -39,12 +39,6 @@ class Filter(NamedTuple):
 def inertia_matrix(links: Links, q: Array, *, regular: bool = False) -> Array:
     """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is
     zero.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29      ]])
     """
     found = kalman_filter(links, q, regular=regular)
     F = factor(found)

@@ -26,14 +26,7 @@ _ROUNDING = 1e-12
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """The inertia matrix (nv, nv) at the configuration `q`: D = T^T M T.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29      ]])
-    """
+    """The inertia matrix (nv, nv) at the configuration `q`: D = T^T M T."""
     T = twist_map(links, q)
     moved = [M @ T[6 * k:6 * k + 6] for k, M in enumerate(extended_masses(links, q))]
     return T.T @ np.concatenate(moved) if moved else np.zeros((0, 0))

@@ -22,14 +22,7 @@ from cayley.geometry.spatial import swapped
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """The inertia matrix (nv, nv) at the configuration `q`.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29      ]])
-    """
+    """The inertia matrix (nv, nv) at the configuration `q`."""
     phi = transitions(links, q)
     I = composites(links, phi)
     rows: list[list[Any]] = [[0.0] * links.nv for _ in range(links.nv)]

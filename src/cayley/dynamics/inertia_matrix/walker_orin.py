@@ -17,14 +17,7 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """The inertia matrix (n, n) at the configuration `q`.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s1_g1")), np.array([0.3, -0.7])).round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29      ]])
-    """
+    """The inertia matrix (n, n) at the configuration `q`."""
     columns = [column(links, q, i) for i in range(links.nv)]
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
 

@@ -41,7 +41,7 @@ from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """How a link moves, and what turns the augmented link."""
 
     w: Array
@@ -65,13 +65,6 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
     the robot); `payload` is a particle on the last link, which makes that a truly augmented link.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s1_f6"))
-    >>> inverse_dynamics(arm, np.array([0.6, 0.35, -1.1, 0.8]), np.array([0.9, -0.5, 1.3, -0.7]),
-    ...                  np.array([-0.4, 1.1, 0.6, 2.0]))
-    array([ 6.06276327, 44.78459024,  0.82546412,  0.18763133])
     """
     augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     return np.array([
@@ -93,12 +86,12 @@ def passes(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrenc
            payload: Payload | None) -> tuple[Links, list[Any], list[Any]]:
     """The augmented links, their states, and the sums."""
     augmented = chain_of_augmented_links(links, q, payload)
-    start = State(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - links.gravity)
+    start = LinkState(base.w, base.wd, acceleration_tensor(base.w, base.wd), NONE, base.a - links.gravity)
     states = forward(augmented, start, forward_cycle, q, qd, qdd)
     return augmented, states, backward(augmented, states, tip, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
+def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
     """Of an augmented link."""
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
@@ -115,10 +108,10 @@ def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) ->
         sdd = sdd + zeta  # (5.3.45e)
     Om = acceleration_tensor(w, wd)  # (5.3.45c)
     mu = euler_torque(Om, link.moments.second)  # (5.3.45f) (5.3.45g)
-    return State(w, wd, Om, zeta, sdd, mu)
+    return LinkState(w, wd, Om, zeta, sdd, mu)
 
 
-def backward_cycle(link: Link, state: State, outer: Wrench) -> Sum:
+def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Sum:
     """Of an augmented link; `outer` is B, the eta of the next link, and s."""
     u = link.moments.first
     Udd = state.Om @ u + outer.force  # (5.3.46a)
@@ -126,7 +119,7 @@ def backward_cycle(link: Link, state: State, outer: Wrench) -> Sum:
     return Sum(Udd, eta)
 
 
-def passed_on(link: Link, state: State, own: Sum, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, own: Sum, q: Array) -> Wrench:
     """B, eta and s for the link before."""
     pulled = own.Udd if link.is_revolute else own.Udd + link.moments.mass * state.zeta  # (5.3.46a)
     B = link.inwards(pulled, q)  # (5.3.46a)
@@ -134,5 +127,5 @@ def passed_on(link: Link, state: State, own: Sum, q: Array) -> Wrench:
     return Wrench(B, eta, link.offset(q))
 
 
-def joint_force(link: Link, state: State, own: Sum) -> Scalar:
+def joint_force(link: Link, state: LinkState, own: Sum) -> Scalar:
     return own.eta[2] if link.is_revolute else link.moments.mass * state.sdd[2] + own.Udd[2]  # (5.3.46c)

@@ -20,7 +20,7 @@ from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """Where a link is, how it moves, and what moves it, in the axes of the base."""
 
     R: Array
@@ -41,12 +41,6 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
     the robot), in the axes of that link.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s1_f3"))
-    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
-    array([  2.36805323, -12.50977644])
     """
     states = movements(links, q, qd, qdd, base)
     return np.array([state.z @ (load.eta if link.is_revolute else load.f)
@@ -60,20 +54,20 @@ def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STI
     return as_wrenches(loads(links, q, movements(links, q, qd, qdd, base), tip))
 
 
-def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base = STILL) -> list[State]:
+def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base = STILL) -> list[LinkState]:
     """The outward pass."""
-    return forward(links, State(np.eye(3), NONE, base.w, base.wd, NONE, base.a - links.gravity), forward_cycle, q, qd,
-                   qdd)
+    start = LinkState(np.eye(3), NONE, base.w, base.wd, NONE, base.a - links.gravity)
+    return forward(links, start, forward_cycle, q, qd, qdd)
 
 
-def loads(links: Links, q: Array, states: list[State], tip: Wrench) -> list[Load]:
+def loads(links: Links, q: Array, states: list[LinkState], tip: Wrench) -> list[Load]:
     """The inward pass."""
     R = states[-1].R if states else np.eye(3)
     end = Wrench(R @ tip.force, R @ tip.moment, R @ tip.at)
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
+def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
     offset = before.R @ link.offset(q)
@@ -95,15 +89,15 @@ def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) ->
     sdd = vd + np.cross(wd, s) + np.cross(w, np.cross(w, s))  # (4.28)
     F = m * sdd  # (4.24)
     N = I @ wd + np.cross(w, I @ w)  # (4.25)
-    return State(R, before.p + offset, w, wd, v, vd, z, s, sdd, F, N)
+    return LinkState(R, before.p + offset, w, wd, v, vd, z, s, sdd, F, N)
 
 
-def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
+def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
     f = state.F + outer.force  # (4.22)
     n = state.N + outer.moment + np.cross(state.s, state.F) + np.cross(outer.at, outer.force)  # (4.23)
     return Load(f, n)
 
 
-def passed_on(link: Link, state: State, load: Load, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
     """The load itself, and the way to the link's origin from that of the link before it."""
     return Wrench(load.f, load.eta, state.R @ link.rotation(q).T @ link.offset(q))

@@ -50,14 +50,7 @@ def link_jacobians(links: Links, q: Array) -> list[LinkJacobians]:
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """M (n, n), symmetric; positive definite where every joint moves mass.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s2_we19")), np.array([0.3, 0.7])).round(8)
-    array([[3.40447729, 0.77890531],
-           [0.77890531, 0.32      ]])
-    """
+    """M (n, n), symmetric; positive definite where every joint moves mass."""
     M = np.zeros((links.nv, links.nv))
     for mass, I, Js, Jw in link_jacobians(links, q):
         M = M + mass * (Js.T @ Js) + Jw.T @ (I @ Jw)                                    # (3.37)

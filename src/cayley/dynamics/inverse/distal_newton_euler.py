@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _NEAR = 1e-9
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """How a link moves, in the axes of its distal frame."""
 
     w: Array
@@ -74,12 +74,6 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
 
     `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
     the robot), in the axes of that link; `frames` are n + 1 distal frames, those of the joints if not given.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s2_we20"))
-    >>> inverse_dynamics(arm, np.array([0.4, 0.9, 0.5]), np.array([0.7, -0.6, 0.3]), np.array([0.2, 0.5, -0.4]))
-    array([ 0.18027364, -3.44305572,  6.56779358])
     """
     frames = joint_frames(links) if frames is None else frames
     states = movements(links, q, qd, qdd, base, frames)
@@ -93,18 +87,18 @@ def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STI
     return as_wrenches(loads(links, movements(links, q, qd, qdd, base, frames), tip, frames))
 
 
-def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base, frames: Sequence[Array]) -> list[State]:
+def movements(links: Links, q: Array, qd: Array, qdd: Array, base: Base, frames: Sequence[Array]) -> list[LinkState]:
     """The outward pass: how the links move. Velocities are those relative to the base's origin, which may move."""
     E = frames[0][:3, :3]
     p = frames[0][:3, 3]
     a = base.a + acceleration_tensor(base.w, base.wd) @ p
-    states = [State(E.T @ base.w, E.T @ base.wd, E.T @ np.cross(base.w, p), E.T @ a, E.T @ links.gravity)]
+    states = [LinkState(E.T @ base.w, E.T @ base.wd, E.T @ np.cross(base.w, p), E.T @ a, E.T @ links.gravity)]
     for link, (start, end) in zip(links.links, pairwise(frames), strict=True):
         states.append(forward_cycle(link, start, end, states[-1], q, qd, qdd))
     return states[1:]
 
 
-def loads(links: Links, states: Sequence[State], tip: Wrench, frames: Sequence[Array]) -> list[Load]:
+def loads(links: Links, states: Sequence[LinkState], tip: Wrench, frames: Sequence[Array]) -> list[Load]:
     """The inward pass: what the joints give to their links, in the frames before them."""
     E = frames[-1][:3, :3]
     p = frames[-1][:3, 3]
@@ -116,7 +110,8 @@ def loads(links: Links, states: Sequence[State], tip: Wrench, frames: Sequence[A
     return found[::-1]
 
 
-def forward_cycle(link: Link, start: Array, end: Array, before: State, q: Array, qd: Array, qdd: Array) -> State:
+def forward_cycle(link: Link, start: Array, end: Array, before: LinkState, q: Array, qd: Array,
+                  qdd: Array) -> LinkState:
     """`start` and `end` are the poses of the frames before and of the link, in the links that carry them."""
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
@@ -137,10 +132,10 @@ def forward_cycle(link: Link, start: Array, end: Array, before: State, q: Array,
     vd = R @ before.vd + np.cross(wd, r) + np.cross(w, np.cross(w, r)) + swerve
     rc = _moments(link, end).center
     vd_c = vd + np.cross(wd, rc) + np.cross(w, np.cross(w, rc))
-    return State(w, wd, v, vd, R @ before.g, vd_c, R, r)
+    return LinkState(w, wd, v, vd, R @ before.g, vd_c, R, r)
 
 
-def backward_cycle(link: Link, end: Array, state: State, after: Load) -> Load:
+def backward_cycle(link: Link, end: Array, state: LinkState, after: Load) -> Load:
     """`after` is what the link gives to the next one, at its own origin and in its own axes."""
     own = _moments(link, end)
     rc = own.center

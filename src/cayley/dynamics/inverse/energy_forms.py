@@ -5,7 +5,7 @@ the whole mechanism.
          the acceleration of the link's origin, less gravity, W = wd~ + w~ w~, u and E first and second moments about it
     L    kinetic less potential energy
 dS/dqdd are the forces of joints of every kind. Nielsen's and Tzenov's forms are of coordinates whose rates the
-velocities are: spherical and floating joints are refused by name. Source: `cayley.dynamics.mechanics.energy_forms`.
+velocities are: spherical and floating joints are refused by name. Source: `cayley.dynamics.mechanics.lagrange`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.newton_euler import movements
-from cayley.dynamics.mechanics.energy_forms import gibbs_appell_forces, nielsen_forces, tzenov_forces
+from cayley.dynamics.mechanics.lagrange import gibbs_appell_forces, nielsen_forces, tzenov_forces
 from cayley.dynamics.rigid_links.energies import lagrangian
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, UnsupportedError

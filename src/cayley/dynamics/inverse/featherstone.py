@@ -25,7 +25,7 @@ from cayley.geometry import spatial
 from cayley.geometry.spatial import force_cross, force_transform, motion_transform, swapped
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """How a link moves, and what moves it."""
 
     v: Array
@@ -34,17 +34,7 @@ class State(NamedTuple):
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
-
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s1_f3"))
-    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
-    array([  2.36805323, -12.50977644])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
     found = spatial_loads(links, q, qd, qdd, base, tip)
     return np.array([spatial_dot(axis(link), f) for link, f in zip(links.links, found, strict=True)])  # (5.2.27b)
 
@@ -57,13 +47,13 @@ def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STI
 
 
 def spatial_loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Any]:
-    start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
+    start = LinkState(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
     states = forward(links, start, forward_cycle, q, qd, qdd)
     end = np.concatenate([tip.force, tip.moment + np.cross(tip.at, tip.force)])
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
+def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
     X = outward_transform(link, q)
     s = axis(link)
     I = spatial_inertia(link)
@@ -72,14 +62,14 @@ def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) ->
     v = X @ before.v + s * rate  # (5.2.26a)
     a = X @ before.a + spatial_cross(v) @ (s * rate) + s * change  # (5.2.26b)
     F = I @ a + spatial_cross(v) @ (I @ v)  # (5.2.26c)
-    return State(v, a, F)
+    return LinkState(v, a, F)
 
 
-def backward_cycle(link: Link, state: State, outer: Array) -> Array:
+def backward_cycle(link: Link, state: LinkState, outer: Array) -> Array:
     return outer + state.F  # (5.2.27a)
 
 
-def passed_on(link: Link, state: State, f: Array, q: Array) -> Array:
+def passed_on(link: Link, state: LinkState, f: Array, q: Array) -> Array:
     return inward_transform(link, q) @ f  # (5.2.27a)
 
 

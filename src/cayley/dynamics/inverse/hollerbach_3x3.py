@@ -25,14 +25,7 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> q, qd, qdd = np.array([[0.3, 0.8], [1.1, -0.4], [0.5, 2.0]])
-    >>> inverse_dynamics(serial_chain(load_robot("s1_f3")), q, qd, qdd)
-    array([ 2.36805323, -12.50977644])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     tau = []
     for link, (W, D, e, c, mass) in zip(links.links, sums_beyond(links, q, qd, qdd), strict=True):
         if link.is_revolute:

@@ -16,14 +16,7 @@ from cayley.dynamics.rigid_links.transforms import insertion, moving_transforms,
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> q, qd, qdd = np.array([[0.3, 0.8], [1.1, -0.4], [0.5, 2.0]])
-    >>> inverse_dynamics(serial_chain(load_robot("s1_f3")), q, qd, qdd)
-    array([ 2.36805323, -12.50977644])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     g = np.array([*links.gravity, 0.0])
     A = np.zeros((4, 4))
     D = np.zeros((4, 4))

@@ -14,30 +14,20 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.base_frame_newton_euler import State, movements
+from cayley.dynamics.inverse.base_frame_newton_euler import LinkState, movements
 from cayley.dynamics.inverse.passes import FREE, STILL, Base, Wrench
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
-
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s1_f3"))
-    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
-    array([  2.36805323, -12.50977644])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
     states = movements(links, q, qd, qdd, base)
     return np.array([
         joint_force(link, state, states[i:], tip)
         for i, (link, state) in enumerate(zip(links.links, states, strict=True))])
 
 
-def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> Scalar:
+def joint_force(link: Link, state: LinkState, beyond: list[LinkState], tip: Wrench) -> Scalar:
     """Of one joint, as a sum over its link and all beyond it."""
     z = state.z
     o = state.p
@@ -50,7 +40,7 @@ def joint_force(link: Link, state: State, beyond: list[State], tip: Wrench) -> S
     return z @ (sum(other.F for other in beyond) + pull)  # (5.2.37)
 
 
-def moment_about(o: Array, other: State) -> Array:
+def moment_about(o: Array, other: LinkState) -> Array:
     """What turns a link, about the point `o`."""
     r = other.p + other.s - o
     return other.N + np.cross(r, other.F)  # (5.2.36)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.dynamics.inverse.external_loads import ExternalLoads
-from cayley.dynamics.inverse.loaded_methods import loaded_text
+from cayley.dynamics.inverse.external_loads import ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods

@@ -49,14 +49,7 @@ def outward(arm: LinksAndRotors, q: Array, qd: Array) -> Outward:
 
 
 def inverse_dynamics(arm: LinksAndRotors, q: Array, qd: Array, qdd: Array) -> Array:
-    """Forces (nv) of joints and motors, without those of springs.
-
-    >>> from cayley.dynamics.rigid_links.spatial_operators import links_and_rotors
-    >>> from cayley.model.catalogue import load_robot
-    >>> inverse_dynamics(links_and_rotors(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                  np.array([-0.4, 0.8])).round(8)
-    array([29.14743322,  5.25717023])
-    """
+    """Forces (nv) of joints and motors, without those of springs."""
     moved = outward(arm, q, qd)
     rest = np.concatenate([np.zeros(3), -arm.links.gravity])
     W: list[Array] = [np.zeros(6)] * len(moved.of)

@@ -32,7 +32,7 @@ from cayley.dynamics.inverse.passes import (
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """How a link moves, and what moves it."""
 
     w: Array
@@ -43,17 +43,7 @@ class State(NamedTuple):
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
-
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s1_f2"))
-    >>> inverse_dynamics(arm, np.array([0.3, -0.7]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
-    array([15.20009968,  2.87612016])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
     return along_the_axes(links, loads(links, q, qd, qdd, base, tip))  # (5.2.24c)
 
 
@@ -65,11 +55,11 @@ def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STI
 
 
 def loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
-    states = forward(links, State(base.w, base.wd, base.a - links.gravity), forward_cycle, q, qd, qdd)
+    states = forward(links, LinkState(base.w, base.wd, base.a - links.gravity), forward_cycle, q, qd, qdd)
     return backward(links, states, tip, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
+def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
     rate = qd[link.columns][0]
     change = qdd[link.columns][0]
     s = link.offset(q)  # (5.2.23c)
@@ -88,16 +78,16 @@ def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) ->
     rdd = np.cross(wd, r) + np.cross(w, np.cross(w, r)) + sdd  # (5.2.23d)
     F = m * rdd  # (5.2.23e)
     M = I @ wd + np.cross(w, I @ w)  # (5.2.23f)
-    return State(w, wd, sdd, F, M)
+    return LinkState(w, wd, sdd, F, M)
 
 
-def backward_cycle(link: Link, state: State, outer: Wrench) -> Load:
+def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
     f = outer.force + state.F  # (5.2.24a)
     eta = state.M + np.cross(outer.at, outer.force) + np.cross(link.moments.center, state.F) + outer.moment  # (5.2.24b)
     return Load(f, eta)
 
 
-def passed_on(link: Link, state: State, load: Load, q: Array) -> Wrench:
+def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
     """The load of a joint in the axes of the link before it."""
     f = link.inwards(load.f, q)  # (5.2.24a)
     eta = link.inwards(load.eta, q)  # (5.2.24b)

@@ -1,4 +1,14 @@
-"""The published methods of inverse dynamics by name. Each is a module; all give the same forces."""
+"""The published methods of inverse dynamics by name. Each is a module; all give the same forces.
+
+All take links, q, qd and qdd. Some take `base`, the motion of the base, and `tip`, the wrench that the last link exerts
+on its surroundings (the opposite of what acts on the robot).
+
+>>> import numpy as np
+>>> from cayley.model.catalogue import load_robot
+>>> arm, state = load_robot("s1_f2"), np.array([[0.3, -0.7], [1.1, -0.4], [0.5, 2.0]])
+>>> all(np.allclose(each.text(arm, "inverse_dynamics")(*state), [15.20009968, 2.87612016]) for each in METHODS.values())
+True
+"""
 
 from __future__ import annotations
 

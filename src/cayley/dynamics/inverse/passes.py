@@ -51,12 +51,12 @@ class Load(NamedTuple):
     eta: Array
 
 
-State = TypeVar("State")  # of a link, as the method has it
+Of = TypeVar("Of")  # of a link, as the method has it
 STILL = Base()
 FREE = Wrench()
 
 
-def forward(links: Links, start: State, cycle: Callable[..., State], q: Array, qd: Array, qdd: Array) -> list[State]:
+def forward(links: Links, start: Of, cycle: Callable[..., Of], q: Array, qd: Array, qdd: Array) -> list[Of]:
     """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state
     of the base.
     """

@@ -36,7 +36,7 @@ from cayley.geometry import spatial
 from cayley.geometry.spatial import motion_transform, swapped
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """How a link moves."""
 
     v: Array
@@ -44,17 +44,7 @@ class State(NamedTuple):
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`).
-
-    `base` is how the base moves; `tip` is what the last link exerts on its surroundings (the opposite of what acts on
-    the robot).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> arm = serial_chain(load_robot("s1_f3"))
-    >>> inverse_dynamics(arm, np.array([0.3, 0.8]), np.array([1.1, -0.4]), np.array([0.5, 2.0]))
-    array([  2.36805323, -12.50977644])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
     found = spatial_loads(links, q, qd, qdd, base, tip)
     return np.array([axis(link) @ f for link, f in zip(links.links, found, strict=True)])  # (5.2.35b)
 
@@ -67,13 +57,13 @@ def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STI
 
 
 def spatial_loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Any]:
-    start = State(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
+    start = LinkState(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
     states = forward(links, start, forward_cycle, q, qd, qdd)
     end = transition(np.eye(3), tip.at) @ np.concatenate([tip.moment, tip.force])
     return backward(links, states, end, backward_cycle, passed_on, q)
 
 
-def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) -> State:
+def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
     phi = transition(link.rotation(q), link.offset(q))
     h = axis(link)
     s = link.offset(q)
@@ -85,10 +75,10 @@ def forward_cycle(link: Link, before: State, q: Array, qd: Array, qdd: Array) ->
     alpha = np.concatenate([turned, swung] if link.is_revolute else [NONE, swung + 2 * turned])
     v = phi.T @ before.v + h * rate  # (5.2.34a)
     a = phi.T @ before.a + h * change + alpha  # (5.2.34b)
-    return State(v, a)
+    return LinkState(v, a)
 
 
-def backward_cycle(link: Link, state: State, outer: ArrayLike) -> Array:
+def backward_cycle(link: Link, state: LinkState, outer: ArrayLike) -> Array:
     w = state.v[:3]
     u = link.moments.first
     I = link.moments.inertia
@@ -96,7 +86,7 @@ def backward_cycle(link: Link, state: State, outer: ArrayLike) -> Array:
     return outer + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
 
 
-def passed_on(link: Link, state: State, f: Array, q: Array) -> Array:
+def passed_on(link: Link, state: LinkState, f: Array, q: Array) -> Array:
     return transition(link.rotation(q), link.offset(q)) @ f  # (5.2.35a)
 
 

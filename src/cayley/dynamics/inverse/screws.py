@@ -94,14 +94,7 @@ def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterab
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) of a chain of revolute and prismatic joints: of each force screw what is along the axis.
-
-    >>> import cayley as cy
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]),
-    ...                  np.array([0.5, 2.0]))
-    array([15.20009968,  2.87612016])
-    """
+    """Joint forces (n) of a chain of revolute and prismatic joints: of each force screw what is along the axis."""
     return along_the_axes(links, q, chain_screws(links, q, qd, qdd))
 
 

@@ -25,14 +25,7 @@ from cayley.dynamics.rigid_links.transforms import (
 
 
 def inertia_matrix(links: Links, q: Array) -> Array:
-    """M (n, n).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> inertia_matrix(serial_chain(load_robot("s3_w09")), np.array([0.3, 0.7])).round(8)
-    array([[0.85111932, 0.19472633],
-           [0.19472633, 0.08      ]])
-    """
+    """M (n, n)."""
     first = transform_derivatives(links, q).first
     M = np.zeros((links.nv, links.nv))
     for link, dT in zip(links.links, first, strict=True):

@@ -41,14 +41,7 @@ class Place(NamedTuple):
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V.
-
-    >>> import cayley as cy
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> inverse_dynamics(serial_chain(cy.load("s1_f2").tree), np.array([0.3, -0.7]), np.array([1.1, -0.4]),
-    ...                  np.array([0.5, 2.0]))
-    array([15.20009968,  2.87612016])
-    """
+    """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V."""
     if not links.links:
         return np.zeros(0)
     H, h = joint_space_model(links, q, qd)

@@ -15,14 +15,7 @@ from cayley.dynamics.rigid_links.transforms import insertion, moving_transforms,
 
 
 def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`).
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> q, qd, qdd = np.array([[0.3, -0.7], [1.1, -0.4], [0.5, 2.0]])
-    >>> inverse_dynamics(serial_chain(load_robot("s1_f2")), q, qd, qdd)
-    array([15.20009968, 2.87612016])
-    """
+    """Joint forces (n) [N or N m] that give the accelerations `qdd` at the state (`q`, `qd`)."""
     moved = moving_transforms(links, q, qd, qdd)
     g = np.array([*links.gravity, 0.0])
     tau = []

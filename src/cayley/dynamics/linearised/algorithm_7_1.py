@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.augmented_links import State, Sum, passes
+from cayley.dynamics.inverse.augmented_links import LinkState, Sum, passes
 from cayley.dynamics.inverse.passes import FREE, STILL, across_z
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Link, Links
@@ -50,15 +50,7 @@ class Column(NamedTuple):
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
-    >>> found.P.round(10)
-    array([[-4.95551671, 1.08060634],
-           [ 2.29211636, 2.25223045]])
-    """
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints."""
     augmented, states, sums = passes(links, q, qd, qdd, STILL, FREE, None)
     bodies = augmented.links
     n = len(states)
@@ -75,7 +67,7 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
     return Sensitivities(*[np.array(matrix).reshape(n, n) for matrix in (D, V, P)])
 
 
-def _body(links: tuple[Link, ...], states: list[State], i: int, after: Body, q: Array, qd: Array) -> Body:
+def _body(links: tuple[Link, ...], states: list[LinkState], i: int, after: Body, q: Array, qd: Array) -> Body:
     """Step 1: the moments of links i to n."""
     link = links[i]
     w = states[i].w
@@ -106,7 +98,7 @@ def _turned(link: Link, T: Array, q: Array) -> Array:
     return np.stack([link.inwards(row, q) for row in half])
 
 
-def _own_column(link: Link, state: State, own: Sum, body: Body) -> Column:
+def _own_column(link: Link, state: LinkState, own: Sum, body: Body) -> Column:
     U, dU, E, L = body
     dz = across_z(state.w)
     ddz = state.Om[:, 2]
@@ -126,7 +118,7 @@ def _own_column(link: Link, state: State, own: Sum, body: Body) -> Column:
                   E @ ddz - twice_L @ dz + np.cross(U, across_z(state.sdd)) - across_z(own.eta))  # (7.3.18k)
 
 
-def _carried(link: Link, before: State, column: Column, q: Array, qd: Array) -> Column:
+def _carried(link: Link, before: LinkState, column: Column, q: Array, qd: Array) -> Column:
     """Step 2: about the origin of the link before, in its axes."""
     s = link.offset(q)
     ds = np.cross(before.w, s)  # (7.3.18d)
@@ -142,7 +134,7 @@ def _carried(link: Link, before: State, column: Column, q: Array, qd: Array) -> 
                   link.inwards(column.G, q) - np.cross(s, fb))  # (7.3.19g)
 
 
-def _own_entries(link: Link, state: State, column: Column) -> tuple[Any, Any, Any]:
+def _own_entries(link: Link, state: LinkState, column: Column) -> tuple[Any, Any, Any]:
     dz = across_z(state.w)
     ddz = state.Om[:, 2]
     if link.is_prismatic:
@@ -152,7 +144,7 @@ def _own_entries(link: Link, state: State, column: Column) -> tuple[Any, Any, An
     return column.B[2], v, p
 
 
-def _entries(link: Link, state: State, column: Column) -> tuple[Any, Any, Any, Any, Any]:
+def _entries(link: Link, state: LinkState, column: Column) -> tuple[Any, Any, Any, Any, Any]:
     dz = across_z(state.w)
     ddz = state.Om[:, 2]
     if link.is_prismatic:

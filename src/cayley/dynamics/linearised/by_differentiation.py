@@ -23,16 +23,7 @@ from cayley.kinematics.jacobians.differentiated_jacobians import derivatives as 
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
-    """D, V and P (nv, nv) at a state and an acceleration.
-
-    >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(minimal_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                       np.array([-0.4, 0.8]))
-    >>> found.P.round(10)
-    array([[-4.95551671, 1.08060634],
-           [ 2.29211636, 2.25223045]])
-    """
+    """D, V and P (nv, nv) at a state and an acceleration."""
     by_q, by_v, _ = derivatives(inverse_dynamics, links, q, qd, qdd)
     return Sensitivities(inertia_matrix(links, q), by_v, along_velocities(links, q, by_q))
 

@@ -87,14 +87,6 @@ class Projected(NamedTuple):
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array, *, asked: str = "DVP") -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than
     these. Those that are not `asked` for are zero.
-
-    >>> from cayley.dynamics.rigid_links.minimal_links import minimal_links
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(minimal_links(load_robot("s1_g1")), np.array([0.3, -0.7]), np.array([0.5, 1.2]),
-    ...                       np.array([-0.4, 0.8]))
-    >>> found.D.round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29 ]])
     """
     _check_directions(links)
     moved = movements(links, q, qd, qdd)

@@ -18,15 +18,7 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> direct = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
-    >>> direct.V.round(10) + 0.0
-    array([[ 0.92767347, 1.31420408],
-           [-0.38653061, 0. ]])
-    """
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints."""
     library = partial_derivatives(links, q, qd, qdd)
     n = len(links.links)
     rows = [[_entry(library, i, j) for j in range(n)] for i in range(n)]

@@ -23,12 +23,13 @@ from cayley.dynamics.rigid_links.drives import (
     rotor_inertias,
     rotor_velocity_slopes,
     rubbing,
+    spring_forces,
+    spring_matrices,
     viscous_frictions,
 )
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.dynamics.rigid_links.springs import spring_forces, spring_matrices
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import has_changing_directions
 from cayley.kinematics.kernel_words import described, units_of

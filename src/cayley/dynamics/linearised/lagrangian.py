@@ -30,15 +30,7 @@ _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
-
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
-    >>> found.P.round(10)
-    array([[-4.95551671, 1.08060634],
-           [ 2.29211636, 2.25223045]])
-    """
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints."""
     n = len(links.links)
     g = np.array([*links.gravity, 0.0])
     D = np.zeros((n, n))

@@ -15,15 +15,6 @@ from cayley.dynamics.rigid_links.links import Links
 
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivities:
-    """D, V and P (n, n) of an open chain of revolute and prismatic joints.
-
-    >>> import numpy as np
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> from cayley.model.catalogue import load_robot
-    >>> found = sensitivities(serial_chain(load_robot("s1_g1")), *np.array([[0.3, -0.7], [0.5, 1.2], [-0.4, 0.8]]))
-    >>> found.D.round(10)
-    array([[3.30781062, 0.74890531],
-           [0.74890531, 0.29 ]])
-    """
+    """D, V and P (n, n) of an open chain of revolute and prismatic joints."""
     P, V, D = derivatives(inverse_dynamics, links, q, qd, qdd)
     return Sensitivities(D, V, P)

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
-from cayley.dynamics.inverse.augmented_links import State, Sum, backward_cycle, forward_cycle, passed_on
+from cayley.dynamics.inverse.augmented_links import LinkState, Sum, backward_cycle, forward_cycle, passed_on
 from cayley.dynamics.inverse.newton_euler import acceleration_tensor
 from cayley.dynamics.inverse.passes import NONE, Wrench, Z
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
@@ -24,7 +24,7 @@ from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry.tensors.cross import skew
 
-_REST = State(NONE, NONE, np.zeros((3, 3)), NONE, NONE, NONE)
+_REST = LinkState(NONE, NONE, np.zeros((3, 3)), NONE, NONE, NONE)
 
 
 class Step(NamedTuple):
@@ -71,7 +71,8 @@ def _step(link: Link, dq: Array, dqd: Array, dqdd: Array) -> Step:
     return Step(moved, 0.0, rate, change) if link.is_revolute else Step(0.0, moved, rate, change)
 
 
-def _outwards(augmented: Links, steps: list[Step], q: Array, qd: Array, qdd: Array) -> tuple[list[State], list[State]]:
+def _outwards(augmented: Links, steps: list[Step], q: Array, qd: Array,
+              qdd: Array) -> tuple[list[LinkState], list[LinkState]]:
     state = _REST._replace(sdd=-augmented.gravity)
     d = _REST
     states = []
@@ -86,7 +87,7 @@ def _outwards(augmented: Links, steps: list[Step], q: Array, qd: Array, qdd: Arr
     return states, changes
 
 
-def _changed_state(link: Link, step: Step, before: State, d: State, q: Array, qd: Array) -> State:
+def _changed_state(link: Link, step: Step, before: LinkState, d: LinkState, q: Array, qd: Array) -> LinkState:
     rate = qd[link.columns][0]
     w = link.outwards(before.w, q)
     dw = _seen_outwards(link, step, before.w, d.w, q)
@@ -96,19 +97,19 @@ def _changed_state(link: Link, step: Step, before: State, d: State, q: Array, qd
     dy = d.sdd + d.Om @ s + before.Om @ _offset_change(link, step)
     dsdd = _seen_outwards(link, step, y, dy, q)
     if link.is_revolute:
-        return State(dw + Z * step.rate, dwd + np.cross(dw, Z) * rate + np.cross(w, Z) * step.rate + Z * step.change,
-                     d.Om, NONE, dsdd)
+        turned = dwd + np.cross(dw, Z) * rate + np.cross(w, Z) * step.rate + Z * step.change
+        return LinkState(dw + Z * step.rate, turned, d.Om, NONE, dsdd)
     dzeta = np.cross(dw, Z) * (2 * rate) + np.cross(w, Z) * (2 * step.rate) + Z * step.change
-    return State(dw, dwd, d.Om, dzeta, dsdd + dzeta)
+    return LinkState(dw, dwd, d.Om, dzeta, dsdd + dzeta)
 
 
-def _tensor_change(state: State, d: State) -> Array:
+def _tensor_change(state: LinkState, d: LinkState) -> Array:
     """d(wd~ + w~ w~)."""
     crossed = skew(d.w) @ skew(state.w)
     return acceleration_tensor(NONE, d.wd) + crossed + crossed.T
 
 
-def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: list[State], q: Array) -> Array:
+def _inwards(augmented: Links, steps: list[Step], states: list[LinkState], changes: list[LinkState], q: Array) -> Array:
     outer = d_outer = Wrench(NONE, NONE, NONE)
     forces: list[Any] = []
     for k in reversed(range(len(states))):
@@ -128,7 +129,7 @@ def _inwards(augmented: Links, steps: list[Step], states: list[State], changes: 
     return np.array(forces[::-1])
 
 
-def _changed_wrench(link: Link, step: Step, state: State, own: Sum, d: State, change: Sum, q: Array) -> Wrench:
+def _changed_wrench(link: Link, step: Step, state: LinkState, own: Sum, d: LinkState, change: Sum, q: Array) -> Wrench:
     pulled = own.Udd
     dpulled = change.Udd
     if link.is_prismatic:

@@ -21,8 +21,15 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.dynamics.mechanics.energy_forms import Function, by_time, optional, takes_time, timed, timed_kernel
-from cayley.dynamics.mechanics.lagrange import LagrangeSystem
+from cayley.dynamics.mechanics.lagrange import (
+    Function,
+    LagrangeSystem,
+    by_time,
+    optional,
+    takes_time,
+    timed,
+    timed_kernel,
+)
 from cayley.errors import ModelError, SignatureError
 
 

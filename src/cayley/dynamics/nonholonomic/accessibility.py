@@ -18,7 +18,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
-from cayley.dynamics.open_tree.configurations import Configurations
+from cayley.dynamics.open_tree import Configurations
 from cayley.errors import UnsupportedError
 from cayley.geometry.vector_fields.distributions import growth
 from cayley.geometry.vector_fields.fields import Fields, nearby

@@ -10,9 +10,14 @@ from cayley.dynamics.mechanics.lagrange import lagrange_system
 from cayley.dynamics.nonholonomic.moving_frame import Forms, MovingFrame
 from cayley.dynamics.nonholonomic.system import NonholonomicSystem
 from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias
+from cayley.dynamics.rigid_links.drives import (
+    coulomb_frictions,
+    passive_forces,
+    rotor_inertias,
+    spring_energy,
+    stored_spring_forces,
+)
 from cayley.dynamics.rigid_links.links import links_of
-from cayley.dynamics.rigid_links.springs import spring_energy, stored_spring_forces
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.actuation import actuation

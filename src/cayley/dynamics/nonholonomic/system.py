@@ -17,8 +17,7 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Result
 from cayley.dynamics.mechanics.constrained import augmented
-from cayley.dynamics.mechanics.energy_forms import Function
-from cayley.dynamics.mechanics.lagrange import LagrangeSystem, Terms, lagrange_system
+from cayley.dynamics.mechanics.lagrange import Function, LagrangeSystem, Terms, lagrange_system
 from cayley.dynamics.nonholonomic.moving_frame import Forms, MovingFrame
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
 from cayley.wording import shown

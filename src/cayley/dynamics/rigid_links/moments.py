@@ -6,17 +6,27 @@
 They add up over bodies, and a change of the frame is one formula. The moments need not be those of a real body: those
 of a link whose share was partly given to its neighbour are moments like any others. Source: Balafoutis & Patel
 (4.3.4)-(4.3.14); equations (T-3)-(T-4) of docs/developers/theory/tensors.md.
+
+The ten numbers of a link in which forces are linear, as a vector, in other frames, and in other words.
+
+    (m, ux, uy, uz, Jxx, Jxy, Jxz, Jyy, Jyz, Jzz)     the moments of `cayley.dynamics.rigid_links.moments` about the
+                                                      link's origin
+    (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)  mass, first moment and inertia tensor about the origin, in
+    Pinocchio's order
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.tracing.nominal_values import is_present
+from cayley.compiler.tracing.nominal_values import in_general_position, is_present, is_symbolic, suppose
 from cayley.compiler.typing import Array, Scalar
-from cayley.model.parts import Body
+from cayley.model.parts import Body, BodyByMoments
+from cayley.model.tree import Tree
 
 
 class Moments(NamedTuple):
@@ -66,3 +76,77 @@ class Moments(NamedTuple):
 
 
 NOTHING = Moments(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+MOMENT_NAMES = ("m", "ux", "uy", "uz", "Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz")
+_ROWS, _COLUMNS = np.triu_indices(3)
+_PINOCCHIO = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+
+
+def vector_from_moments(moments: Moments) -> Array:
+    """The ten numbers (10) of a link."""
+    return np.array([moments.mass, *moments.first, *np.asarray(moments.second)[_ROWS, _COLUMNS]])
+
+
+def moments_from_vector(ten: Array) -> Moments:
+    """
+    >>> moments_from_vector(np.arange(10.0)).second[0]
+    array([4., 5., 6.])
+    """
+    second = np.empty((3, 3), dtype=np.asarray(ten).dtype)
+    second[_ROWS, _COLUMNS] = ten[4:]
+    second[_COLUMNS, _ROWS] = ten[4:]
+    return Moments(ten[0], ten[1:4], second)
+
+
+def moved(R: Array, p: Array) -> Array:
+    """The matrix (10, 10) that takes the ten numbers into a frame in which the old one has the axes `R` and the origin
+    `p`.
+
+    >>> moved(np.eye(3), np.array([0.5, 0.0, 0.0]))[:, 0]
+    array([1.  , 0.5 , 0.  , 0.  , 0.25, 0.  , 0.  , 0.  , 0.  , 0.  ])
+    """
+    return np.stack(
+        [vector_from_moments(moments_from_vector(unit).seen_from(R, p)) for unit in np.eye(10, dtype=R.dtype)], axis=1)
+
+
+def inertia_vector_from_moments(moments: Moments) -> Array:
+    """(m, mc, I about the origin) (10) in the order of Pinocchio's dynamic parameters."""
+    I = moments.inertia
+    return np.array([moments.mass, *moments.first, *[I[place] for place in _PINOCCHIO]])
+
+
+def moments_from_inertia_vector(ten: Array) -> Moments:
+    """The moments of a link from (m, mc, I about the origin).
+
+    >>> moments_from_inertia_vector([2.0, 0, 0, 0, 5.0, 0, 4.0, 0, 0, 3.0]).second.diagonal()
+    array([1., 2., 3.])
+    """
+    xx, xy, yy, xz, yz, zz = (ten[k] for k in range(4, 10))
+    half = (xx + yy + zz) / 2
+    second = [np.stack([half - xx, -xy, -xz]), np.stack([-xy, half - yy, -yz]), np.stack([-xz, -yz, half - zz])]
+    return Moments(ten[0], np.stack([ten[1], ten[2], ten[3]]), np.stack(second))
+
+
+def tree_with_inertia_vectors(tree: Tree, vectors: Mapping[str, Array]) -> Tree:
+    """The mechanism with other inertias (10), (m, mc, I about the origin), of named bodies: numbers, or inputs of a
+    trace, of which the values of the model are then the nominal ones.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> heavy = tree_with_inertia_vectors(load_robot("planar2r"), {"link2": [3.0, 0.6, 0, 0, 0.1, 0, 0.3, 0, 0, 0.3]})
+    >>> heavy.bodies[2].mass, heavy.bodies[2].center
+    (3.0, array([0.2, 0. , 0. ]))
+    """
+    bodies = []
+    for body in tree.bodies:
+        vector = vectors.get(body.name)
+        if vector is not None:
+            if is_symbolic(vector):
+                suppose(vector, in_general_position(inertia_vector_from_moments(Moments.of(body))))
+            body = BodyByMoments.of(body.name, *moments_from_inertia_vector(vector))
+        bodies.append(body)
+    return replace(tree, bodies=tuple(bodies))
+
+
+MOMENTS_FROM_INERTIA = np.stack([vector_from_moments(moments_from_inertia_vector(unit)) for unit in np.eye(10)], axis=1)
+"""(10, 10): a block of ten columns of a regressor times this is the block for (m, mc, I)."""

@@ -13,12 +13,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, UnsupportedError
+from cayley.machines.networks.formulation_tree import REFERENCE
 from cayley.machines.networks.instant import Attachment, Convention
 from cayley.machines.networks.joint_layer import NetworkJoint
 from cayley.machines.networks.network import Connection, Network
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import RigidBody
-from cayley.machines.networks.system_graph import REFERENCE
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import check_independent, constraints_of
 from cayley.model.masses import check_has_masses

@@ -14,15 +14,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.open_tree.configurations import tree_system
+from cayley.dynamics.open_tree import tree_system
 from cayley.errors import ModelError, UnsupportedError
 from cayley.machines.networks.circuit import Circuit
 from cayley.machines.networks.circuit_equations import StateEquations
-from cayley.machines.networks.instant import Instant
+from cayley.machines.networks.hybrid_solve import inverse_matrix
+from cayley.machines.networks.instant import Instant, outward
 from cayley.machines.networks.line_spring import spring_wrenches, stretched
 from cayley.machines.networks.network import Network
-from cayley.machines.networks.open_equations import inverse_matrix
-from cayley.machines.networks.recursion import outward
 from cayley.model.motors import GEARED
 from cayley.model.parts import Joint
 from cayley.model.rotor import Rotor

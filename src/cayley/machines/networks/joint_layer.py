@@ -16,8 +16,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.geometry.tensors.cross import skew
+from cayley.machines.networks.hybrid_solve import OpenEquations
 from cayley.machines.networks.instant import BodyMotion, Convention
-from cayley.machines.networks.open_equations import OpenEquations
 from cayley.model.joint_kinds import Motion
 
 

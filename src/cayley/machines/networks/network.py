@@ -25,13 +25,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, FieldArray
 from cayley.errors import ModelError
-from cayley.machines.networks.formulation_tree import check_drivers
+from cayley.machines.networks.formulation_tree import REFERENCE, Edge, EdgeKind, SystemGraph, check_drivers
 from cayley.machines.networks.given_arrays import given_array, given_rotation
 from cayley.machines.networks.instant import Attachment
 from cayley.machines.networks.joint_layer import NetworkJoint
 from cayley.machines.networks.open_network import OpenNetwork
 from cayley.machines.networks.rigid_body import GRAVITY, RigidBody
-from cayley.machines.networks.system_graph import REFERENCE, Edge, EdgeKind, SystemGraph
 from cayley.model.constraint_kinds import Constraint, Loop
 from cayley.model.joint_kinds import Motion, check_motion
 from cayley.model.joint_kinds.motion import plane_across
@@ -194,7 +193,7 @@ class Network:
             end.body).point(end.port)
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> NetworkLayout:
         """Which connections are joints of the tree, a body each, from the reference outwards, and which close loops."""
         reached: dict[str, Connection | None] = {REFERENCE: None}
         left = list(self.connections)
@@ -210,7 +209,7 @@ class Network:
         outwards = nx.DiGraph((self.terminal(joint.first, joint.name).body, body) for body, joint in joints.items())
         order = [body for body in nx.dfs_preorder_nodes(outwards, REFERENCE) if body in joints]  # as a mechanism has it
         names = {joint.name for joint in joints.values()}
-        return Layout(tuple(joints[body] for body in order),
+        return NetworkLayout(tuple(joints[body] for body in order),
                       tuple(each for each in self.connections if each.name not in names))
 
     def _reaches(self, connection: Connection, reached: Mapping[str, Connection | None]) -> bool:
@@ -290,7 +289,7 @@ class Network:
 
     def system(self, circuit: Circuit | None = None) -> System:
         """The network in time, with the circuit that drives some of its connections; see
-        `cayley.machines.networks.recursion`."""
+        `cayley.machines.networks.instant`."""
         from cayley.machines.networks.circuits_in_time import network_system
         return network_system(self, circuit)
 
@@ -307,7 +306,7 @@ class Network:
         return np.asarray(self.layout.joints[self.number(end.body)].second_axes).T @ self.point(end)
 
 
-class Layout(NamedTuple):
+class NetworkLayout(NamedTuple):
     """Joints of a tree, from the reference outwards, one a body, and connections that close loops."""
 
     joints: tuple[Connection, ...]

@@ -23,24 +23,15 @@ from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.dynamics.forward.singular_inertia import explanation
-from cayley.dynamics.open_tree.configurations import Configurations
-from cayley.dynamics.open_tree.mechanics import TreeMechanics
+from cayley.dynamics.open_tree import Configurations, TreeMechanics
 from cayley.errors import GeometryError, ModelError
 from cayley.kinematics.singular.redundancy import RateSolutions, general_solution
 from cayley.kinematics.subspaces import subspaces
+from cayley.machines.networks.forms import PowerBalance, power_received, power_stored
 from cayley.machines.networks.given_arrays import given_array, given_rotation
-from cayley.machines.networks.instant import Attachment, Convention, Instant, instant
-from cayley.machines.networks.joint_layer import (
-    JointMap,
-    NetworkJoint,
-    Reduced,
-    body_motions,
-    joint_map,
-    reduced,
-)
-from cayley.machines.networks.open_equations import OpenEquations, open_equations
-from cayley.machines.networks.power_audit import PowerBalance, power_received, power_stored
-from cayley.machines.networks.recursion import inward, outward
+from cayley.machines.networks.hybrid_solve import OpenEquations, open_equations
+from cayley.machines.networks.instant import Attachment, Convention, Instant, instant, inward, outward
+from cayley.machines.networks.joint_layer import JointMap, NetworkJoint, Reduced, body_motions, joint_map, reduced
 from cayley.machines.networks.rigid_body import RigidBody
 from cayley.model.joint_kinds import check_motion
 from cayley.model.tree import Tree

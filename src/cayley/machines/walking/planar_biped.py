@@ -28,8 +28,9 @@ from cayley.errors import (
 from cayley.geometry.batch import above_rounding
 from cayley.machines.arguments import batch_of
 from cayley.machines.walking import biped_equations as equations
-from cayley.machines.walking import contact_modes, leg_programs
-from cayley.machines.walking.biped_tree import biped_tree
+from cayley.machines.walking import contact_modes
+from cayley.machines.walking import leg_motion as programs
+from cayley.machines.walking.biped_equations import biped_tree
 from cayley.machines.walking.leg_motion import KNEES, Legs, Relation, leg_angles, leg_motion
 from cayley.machines.walking.programmed_body import check_friction
 from cayley.machines.walking.programmed_gait import SUPPORT, programmed_gait
@@ -212,23 +213,23 @@ class PlanarBiped:
         return kernel("(7),(7),(4),(4)->(7)", name="forward_dynamics_in_tangents",
                       inputs=("y", "yd", "tau", "reactions"))(text)
 
-    # Legs that move by a program: see `leg_programs`
+    # Legs that move by a program: see `leg_motion`
 
     @cached_property
     def flight(self) -> Kernel[tuple[Array, ...]]:
         """`flight(q, qd, legs)`: qdd (..., 7), torques (..., 4), reactions (..., 4), which are zero, where the legs
         have the accelerations (4) of their angles."""
-        return self._program("flight", lambda q, qd, legs: leg_programs.in_flight(self, q, qd, legs))
+        return self._program("flight", lambda q, qd, legs: programs.in_flight(self, q, qd, legs))
 
     @cached_property
     def first_support(self) -> Kernel[tuple[Array, ...]]:
         """`first_support(q, qd, legs)`: qdd, torques and reactions where the first foot stands."""
-        return self._program("first_support", lambda q, qd, legs: leg_programs.on_one_foot(self, q, qd, legs, 0))
+        return self._program("first_support", lambda q, qd, legs: programs.on_one_foot(self, q, qd, legs, 0))
 
     @cached_property
     def second_support(self) -> Kernel[tuple[Array, ...]]:
         """`second_support(q, qd, legs)`: qdd, torques and reactions where the second foot stands."""
-        return self._program("second_support", lambda q, qd, legs: leg_programs.on_one_foot(self, q, qd, legs, 1))
+        return self._program("second_support", lambda q, qd, legs: programs.on_one_foot(self, q, qd, legs, 1))
 
     @cached_property
     def double_support(self) -> Kernel[tuple[Array, ...]]:
@@ -240,7 +241,7 @@ class PlanarBiped:
         def text(q: Array, qd: Array, legs: Array, relations: Array, values: Array) -> tuple[Array, ...]:
             if len(values) > 2:
                 raise SignatureError(f"two relations say how the feet share the load, not {len(values)}")
-            return tuple(leg_programs.on_both_feet(self, q, qd, legs, relations, values))
+            return tuple(programs.on_both_feet(self, q, qd, legs, relations, values))
 
         return kernel("(7),(7),(4),(m,9),(m)->(7),(4),(4)", name="double_support", check=self._check_closed,
                       inputs=("q", "qd", "legs", "relations", "values"))(text)
@@ -249,7 +250,7 @@ class PlanarBiped:
     def double_support_with_least_torques(self) -> Kernel[tuple[Array, ...]]:
         """`double_support_with_least_torques(q, qd, legs)`: the same with the least sum of squares of the torques."""
         return self._program("double_support_with_least_torques",
-                             lambda q, qd, legs: leg_programs.on_both_feet(
+                             lambda q, qd, legs: programs.on_both_feet(
                                  self, q, qd, legs, np.zeros((0, 9)), np.zeros(0)), self._check_closed)
 
     @cached_property
@@ -258,7 +259,7 @@ class PlanarBiped:
         on the ground while the legs keep the rates of their program, with the impulses (..., 2, 4) of the torques
         [N m s] and (..., 2, 4) of the ground [N s]: H (qd+ - qd-) = B T + J^T P."""
         def text(q: Array, qd: Array) -> tuple[Array, ...]:
-            ways = [leg_programs.touch_down(self, q, qd, foot) for foot in range(2)]
+            ways = [programs.touch_down(self, q, qd, foot) for foot in range(2)]
             return (np.stack([qd + way.qdd for way in ways]), np.stack([way.torques for way in ways]),
                     np.stack([way.reactions for way in ways]))
 
@@ -269,7 +270,7 @@ class PlanarBiped:
         """`opening_rates(q, qd, legs)`: velocity and acceleration (..., 4) of the second foot relative to the first;
         zero where both can stand."""
         return kernel("(7),(7),(4)->(4)", name="opening_rates", inputs=("q", "qd", "legs"))(
-            lambda q, qd, legs: leg_programs.opening_rates(self, q, qd, legs))
+            lambda q, qd, legs: programs.opening_rates(self, q, qd, legs))
 
     def _check_closed(self, q: Array, qd: Array, legs: Array, *others: Array) -> None:
         rates = np.abs(self.opening_rates(q, qd, legs)).max(initial=0.0)
@@ -287,7 +288,7 @@ class PlanarBiped:
             raise SingularityError("links of the biped have no inertia: its accelerations do not follow from forces. "
                                    "Give the motion of the legs, as in `flight`, `first_support` and `gait`")
 
-    def _program(self, name: str, text: leg_programs.Program,
+    def _program(self, name: str, text: programs.Program,
                  check: Callable[..., None] | None = None) -> Kernel[tuple[Array, ...]]:
         return kernel("(7),(7),(4)->(7),(4),(4)", name=name, inputs=("q", "qd", "legs"), check=check)(
             lambda q, qd, legs: tuple(text(q, qd, legs)))

@@ -19,8 +19,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError, SignatureError
 from cayley.machines.walking import biped_equations as equations
-from cayley.machines.walking.leg_motion import Relation
-from cayley.machines.walking.leg_programs import Gait, in_flight, on_both_feet, on_one_foot
+from cayley.machines.walking.leg_motion import Gait, Relation, in_flight, on_both_feet, on_one_foot
 from cayley.systems.layout import State
 from cayley.systems.ports import Block, PortLike
 from cayley.wording import shown

@@ -22,8 +22,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.machines.walking import biped_equations as equations
-from cayley.machines.walking.leg_motion import Legs, leg_motion
-from cayley.machines.walking.leg_programs import in_flight, on_one_foot, touch_down
+from cayley.machines.walking.leg_motion import Legs, in_flight, leg_motion, on_one_foot, touch_down
 from cayley.machines.walking.programmed_body import (
     FEET,
     FIRST,

@@ -23,8 +23,7 @@ from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.errors import UnsupportedError
-from cayley.machines.walking.leg_motion import LegMotion, Legs, Relation, leg_motion
-from cayley.machines.walking.leg_programs import on_both_feet, touch_down
+from cayley.machines.walking.leg_motion import LegMotion, Legs, Relation, leg_motion, on_both_feet, touch_down
 from cayley.machines.walking.programmed_body import (
     CONTACTS,
     DOUBLE,
@@ -49,7 +48,7 @@ from cayley.systems.transitions import Transition
 
 if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped
-    from cayley.machines.walking.repeating_stride import RepeatingStride
+    from cayley.machines.walking.stride_checks import RepeatingStride
 
 LEADS = ("leg1", "leg2")
 OPPOSITE = {FLIGHT: FLIGHT, FIRST: SECOND, SECOND: FIRST, DOUBLE: DOUBLE}
@@ -122,7 +121,7 @@ class Stride(HoldsFunctions):
     def repeating(self, theta: float = 0.0, rate: float = 0.0) -> RepeatingStride:
         """The angle of the trunk and its rate with which a stride begins that ends as it began, legs exchanged, sought
         from these; see `RepeatingStride`."""
-        from cayley.machines.walking.repeating_stride import repeating_stride
+        from cayley.machines.walking.stride_checks import repeating_stride
         return repeating_stride(self, theta, rate)
 
     # The plan as a system

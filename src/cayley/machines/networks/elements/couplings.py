@@ -22,8 +22,8 @@ from cayley.machines.networks.elements.element import (
     AcrossStorage,
     Dissipator,
     Domain,
+    EdgeEquation,
     Element,
-    Law,
     ThroughSensor,
     ThroughSource,
     ThroughStorage,
@@ -67,8 +67,8 @@ class Gear(TwoPort):
         self.check_ratio("ratio", self.ratio)
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return Law({0: 1.0, 1: -self.ratio}), Law({}, {0: self.ratio, 1: 1.0})
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return EdgeEquation({0: 1.0, 1: -self.ratio}), EdgeEquation({}, {0: self.ratio, 1: 1.0})
 
 
 class Transformer(Gear):
@@ -96,8 +96,8 @@ class Motor(TwoPort):
         self.check_ratio("constant", self.constant)
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return Law({0: 1.0, 1: -self.constant}), Law({}, {0: self.constant, 1: 1.0})
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return EdgeEquation({0: 1.0, 1: -self.constant}), EdgeEquation({}, {0: self.constant, 1: 1.0})
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class Gyrator(TwoPort):
         self.check_ratio("ratio", self.ratio)
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return Law({0: 1.0}, {1: self.ratio}), Law({1: 1.0}, {0: -self.ratio})
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return EdgeEquation({0: 1.0}, {1: self.ratio}), EdgeEquation({1: 1.0}, {0: -self.ratio})
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ UNITS: dict[str, tuple[str, str]] = {"electric": ("V", "A"), "rotation": ("rad/s
 GROUND = "ground"
 
 
-class Law(NamedTuple):
+class EdgeEquation(NamedTuple):
     """sum across[k] a_k + sum through[k] t_k = the source or the state that is named, or 0; by numbers of edges."""
 
     across: Mapping[int, float] = {}
@@ -64,7 +64,7 @@ class Element(ABC):
 
     @property
     @abstractmethod
-    def laws(self) -> tuple[Law, ...]:
+    def laws(self) -> tuple[EdgeEquation, ...]:
         """As many laws as edges."""
 
     @property
@@ -115,8 +115,8 @@ class Dissipator(OnePort):
         """g of its law."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({0: self.conductance()}, {0: -1.0}),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({0: self.conductance()}, {0: -1.0}),)
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ class AcrossStorage(OnePort):
         """C of its law."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({0: 1.0}, state=self.name),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({0: 1.0}, state=self.name),)
 
     @property
     def storages(self) -> tuple[Storage, ...]:
@@ -145,8 +145,8 @@ class ThroughStorage(OnePort):
         """L of its law."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({}, {0: 1.0}, state=self.name),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({}, {0: 1.0}, state=self.name),)
 
     @property
     def storages(self) -> tuple[Storage, ...]:
@@ -158,8 +158,8 @@ class AcrossSource(OnePort):
     """Holds its second end lower than the first by an input of its name."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({0: 1.0}, source=self.name),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({0: 1.0}, source=self.name),)
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,8 @@ class ThroughSource(OnePort):
     """Drives an input of its name from its second end to the first, out of it into the circuit."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({}, {0: -1.0}, source=self.name),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({}, {0: -1.0}, source=self.name),)
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ class AcrossSensor(OnePort):
     """Measures a difference, and takes nothing."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({}, {0: 1.0}),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({}, {0: 1.0}),)
 
     @property
     def sensor(self) -> tuple[str, int]:
@@ -189,8 +189,8 @@ class ThroughSensor(OnePort):
     """Measures what goes through it, and has no difference across it."""
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({0: 1.0}),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({0: 1.0}),)
 
     @property
     def sensor(self) -> tuple[str, int]:

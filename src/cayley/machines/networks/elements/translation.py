@@ -11,7 +11,7 @@ from cayley.machines.networks.elements.element import (
     AcrossStorage,
     Dissipator,
     Domain,
-    Law,
+    EdgeEquation,
     OnePort,
     ThroughSensor,
     ThroughSource,
@@ -93,8 +93,8 @@ class JointShaft(OnePort):
     domain: ClassVar[Domain] = "rotation"
 
     @property
-    def laws(self) -> tuple[Law, ...]:
-        return (Law({0: 1.0}, source=f"speed of {self.of}"),)
+    def laws(self) -> tuple[EdgeEquation, ...]:
+        return (EdgeEquation({0: 1.0}, source=f"speed of {self.of}"),)
 
     @property
     def joint(self) -> str:

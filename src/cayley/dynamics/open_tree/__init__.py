@@ -1,1 +1,0 @@
-"""The open tree of rigid bodies as a system: its equations of motion, its configurations, its ports."""
