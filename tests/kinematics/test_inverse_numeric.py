@@ -21,7 +21,7 @@ from cayley.kinematics.inverse import (
     resolved_rates,
 )
 from cayley.kinematics.inverse.bounds import bounds_of
-from cayley.kinematics.inverse.kernels import error_kernel
+from cayley.kinematics.inverse.goal import Goal
 from cayley.kinematics.inverse.step import FRESH, RUNNING, STALLED, search_step
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.mechanism import Mechanism
@@ -112,7 +112,7 @@ def test_progress_is_progress_however_long_it_was_waited_for():
     target = np.eye(4)
     # beyond a stretched arm, which is as near as it can be: after one step nothing gets better
     target[:3, 3] = [3.0, 0.0, 0.0]
-    step = search_step(PLANAR_2R.tree, "tool", Task.of(PLANAR_2R.tree, "position", "world"),
+    step = search_step(Goal(PLANAR_2R.tree, "tool", Task.of(PLANAR_2R.tree, "position", "world")),
                        bounds_of(PLANAR_2R.tree, "tool", limits=True))
     fresh, waiting = (step(np.zeros(2), FRESH + np.array([0.0, waited, 0.0, 0.0]), target, 1e-20)
                       for waited in (0.0, 3.0))
@@ -461,9 +461,9 @@ def test_kernels_have_parity(monkeypatch):
     check_parity(damping_from_singular_value, [0.0, 0.02, 0.3], [0.05, 0.05, 0.05], [0.1, 0.1, 0.1])
     q = random.uniform(-2, 2, size=(3, 2))
     targets = PLANAR_2R.pose(q, "tool")
-    check_parity(error_kernel(PLANAR_2R.tree, "tool", Task()), q + 0.3, targets, jacobians=False)
+    check_parity(Goal(PLANAR_2R.tree, "tool", Task()).errors(), q + 0.3, targets, jacobians=False)
     bounds = bounds_of(PLANAR_2R.tree, "tool", limits=True)
-    step = search_step(PLANAR_2R.tree, "tool", Task.of(PLANAR_2R.tree, "position", "world"), bounds)
+    step = search_step(Goal(PLANAR_2R.tree, "tool", Task.of(PLANAR_2R.tree, "position", "world")), bounds)
     memory = np.tile([9.0, *FRESH[1:]], (3, 1))
 
     def plain(*state):

@@ -82,6 +82,10 @@ class Bounds:
         """Which coordinates are at a limit, to 1e-9, or beyond."""
         return (q <= self.lower + _TOUCHING) | (q >= self.upper - _TOUCHING)
 
+    def contains(self, q: Array) -> Array:
+        """Which configurations (...) have no coordinate beyond a limit, to 1e-9."""
+        return np.asarray(((q >= self.lower - _TOUCHING) & (q <= self.upper + _TOUCHING)).all(axis=-1))
+
     def places(self, q: Array) -> Array:
         """Numbers that tell configurations of the chain apart, whole turns and the sign of a quaternion left out."""
         turning = self.turns & self.moved

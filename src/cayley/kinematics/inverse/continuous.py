@@ -25,8 +25,8 @@ from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.rows import check_holonomic
 from cayley.kinematics.continuation import Shares
 from cayley.kinematics.inverse.bounds import bounds_of
-from cayley.kinematics.inverse.goal import Goal
-from cayley.kinematics.inverse.kernels import motion_kernel, named_kernel
+from cayley.kinematics.inverse.goal import Goal, named_kernel
+from cayley.kinematics.inverse.kernels import motion_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
 from cayley.kinematics.inverse.task import Task

@@ -6,17 +6,29 @@ that does so and closes them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.constraints.rows import RowName, jacobian_of, least_sense, residual_of, row_names
 from cayley.kinematics.constraints.scale import row_sizes
 from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
+
+
+class Errors(NamedTuple):
+    """Norms of the asked linear rows [m], of the angular rows [rad], of all rows, and of what constraints leave open
+    [m, rad]; without a task that of all rows is in the size of the machine."""
+
+    position: Scalar
+    angle: Scalar
+    residual: Scalar
+    opening: Scalar
 
 
 class Missing(NamedTuple):
@@ -72,6 +84,17 @@ class Goal:
         parts = (missing.linear, missing.angular, missing.opening / self.sizes)
         return sum((part @ part for part in parts if len(part)), start=0.0)
 
+    def errors(self) -> Kernel[Errors]:
+        """The kernel `(q, target) -> Errors`."""
+        def text(q: Array, target: Array) -> Errors:
+            missing = self.missing(q, target)
+            position2, angle2, opening2 = (part @ part for part in missing)
+            whole = position2 + angle2 + opening2 if self.task else self.square(missing)
+            return Errors(np.sqrt(position2), np.sqrt(angle2), np.sqrt(whole), np.sqrt(opening2))
+
+        return named_kernel(self.tree, "errors_of", self.frame or "constraints",
+                            f"({self.tree.nq}),{self.target}->(),(),(),()", text)
+
     @property
     def sizes(self) -> Array:
         """What the rows of the constraints are measured in."""
@@ -80,3 +103,8 @@ class Goal:
         of_each = dict(zip(row_names(self.tree), row_sizes(self.tree), strict=True))
         return np.array([of_each[RowName(each.name, holds)] for each in self.constraints
                          for holds in each.row_names[:each.positions]])
+
+
+def named_kernel(tree: Tree, name: str, frame: str, signature: str, text: Callable[..., Any]) -> Kernel[Any]:
+    """The kernel of a text, with the names of the mechanism and of the frame in its own."""
+    return kernel(signature, name="".join(c if c.isalnum() else "_" for c in f"{name}_{tree.name}_{frame}"))(text)

@@ -25,11 +25,11 @@ from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.kinematics.inverse import result as reasons
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
-from cayley.kinematics.inverse.distinct import first_of_each
-from cayley.kinematics.inverse.kernels import allowed_jacobian, error_kernel, jacobian_kernel
+from cayley.kinematics.inverse.goal import Goal
+from cayley.kinematics.inverse.kernels import allowed_jacobian, jacobian_kernel
 from cayley.kinematics.inverse.result import InverseKinematicsResult
-from cayley.kinematics.inverse.search import Found, Search, quick_search, search
-from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call, search_step
+from cayley.kinematics.inverse.search import Found, GoalSearch, Search, first_of_each, quick_search, search
+from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call
 from cayley.kinematics.inverse.task import Task, as_targets
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
@@ -90,7 +90,7 @@ def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 2
             "solutions"
         )
     solver = solver_of(tree, frame, task, axes, limits)
-    found = solver.solve(target, solver.starts(starts, seed), tolerance, 0, iterations, seed)
+    found = solver.solve(target, solver.table(starts, seed), tolerance, 0, iterations, seed)
     solved = np.flatnonzero(found.solved)
     first, _ = first_of_each(solver.bounds.places(found.q[solved]), apart)
     return found[solved[first]]
@@ -115,15 +115,12 @@ class Solver:
         self.task = task
         constraints = constraints_on(tree, tree.path(tree.body_number(tree.frame(frame).body)))
         self._calls = iterations_of_a_call(constraints)
-        self._step = search_step(tree, frame, task, bounds, constraints).ufunc()
-        self._error = error_kernel(tree, frame, task, constraints)
+        self._search = GoalSearch(Goal(tree, frame, task, constraints), bounds)
         self._jacobian = jacobian_kernel(tree, frame, task, bounds) if not constraints else allowed_jacobian(
             tree, frame, task, bounds, constraints)
         self._is_free = not constraints
-        self._errors = self._error.ufunc()
         self._reach = reach_from_first_joint(tree, frame, bounds) if len(task.linear) == 3 else np.inf
         self._origin = _first_origin(tree, frame)
-        self._starts: dict[tuple[int, int], np.ndarray] = {}
 
     def solve(self, target: ArrayLike, start: ArrayLike | None, tolerance: float, restarts: int, iterations: int,
               seed: int) -> InverseKinematicsResult:
@@ -140,35 +137,14 @@ class Solver:
             targets = np.broadcast_to(targets, (*batch, 4, 4))
             own = np.broadcast_to(own, (*batch, self.nq)).reshape(-1, self.nq)
         targets = targets.reshape(-1, 4, 4)
-        table = self.starts(restarts + 1, seed)
-
-        def starts(rows: Array | slice, number: int, count: int) -> Array:
-            return self._of_attempts(table[None, number:number + count], None if own is None else own[rows], number,
-                                     len(targets[rows]))
-
-        made = Search(self._step, self._errors, starts, self._hopeless, tolerance * tolerance,
-                      -(-iterations // self._calls), 1 + restarts)
+        made = self._search.of(own, tolerance, -(-iterations // self._calls), 1 + restarts, seed, self._hopeless)
         with np.errstate(all="ignore"):
             quick = None if batch else self._quick_result(made, targets[0], tolerance)
             return self._result(search(made, targets), targets, tolerance, batch) if quick is None else quick
 
-    def starts(self, count: int, seed: int) -> Array:
+    def table(self, count: int, seed: int) -> Array:
         """The first starts (count, nq) of a seed."""
-        if (count, seed) not in self._starts:
-            scattered = self.bounds.scattered(count - 1, seed, self.neutral)
-            self._starts[count, seed] = np.concatenate([self.bounds.middle(self.neutral)[None], scattered])
-        return self._starts[count, seed]
-
-    def _of_attempts(self, scattered: Array, own: Array | None, number: int, rows: int) -> Array:
-        """The starts (rows, count, nq) of attempts from `number` on: those scattered, and the targets' own for the
-        first.
-        """
-        if own is None:
-            return scattered.repeat(rows, axis=0)
-        q = np.where(self.bounds.moved, scattered, own[:, None])
-        if number == 0:
-            q[:, 0] = own
-        return q
+        return self._search.table(count, seed)
 
     def _checked_start(self, start: ArrayLike) -> Array:
         q = np.asarray(start, dtype=np.float64)
@@ -187,7 +163,7 @@ class Solver:
         if found is None:
             return None
         q = self.bounds.unwound(self._nearer(found[0][None], target)[0])
-        position, angle, residual, opening = self._error(q, target)
+        position, angle, residual, opening = self._search.error(q, target)
         if not residual <= tolerance:
             return None
         return InverseKinematicsResult(q, np.True_, position, angle, residual, opening, found[2], found[1],
@@ -199,14 +175,14 @@ class Solver:
         of the task."""
         if self._is_free or not len(q):
             return q
-        moved, _ = self._step(q, FRESH[None].repeat(len(q), axis=0), targets, 0.0)
-        is_nearer = self._errors(moved, targets)[2] < self._errors(q, targets)[2]
+        moved, _ = self._search.step(q, FRESH[None].repeat(len(q), axis=0), targets, 0.0)
+        is_nearer = self._search.errors(moved, targets)[2] < self._search.errors(q, targets)[2]
         return np.where(is_nearer[:, None], moved, q)
 
     def _result(self, found: Found, targets: Array, tolerance: float,
                 batch: tuple[int, ...]) -> InverseKinematicsResult:
         q = self.bounds.unwound(self._nearer(found.q, targets))
-        position, angle, residual, opening = self._errors(q, targets)
+        position, angle, residual, opening = self._search.errors(q, targets)
         solved = residual <= tolerance
         why = self._why(solved, found.state, targets)
 

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.kinematics.inverse.step import FRESH, RUNNING, SETTLING, SOLVED
+from cayley.kinematics.inverse.bounds import Bounds
+from cayley.kinematics.inverse.goal import Goal
+from cayley.kinematics.inverse.step import FRESH, RUNNING, SETTLING, SOLVED, search_step
 
 # searches that run at once where there are few targets: calls cost more than their lanes
 _FIRST_LANES = 8
@@ -20,6 +22,7 @@ _LATER_LANES = 64
 _CROWDED = 0.75  # the share of running searches below which the others are taken out of a batch
 _SETTLING_CALLS = 20
 _FRESH = FRESH[None]
+_ALL = slice(None)
 
 
 class Found(NamedTuple):
@@ -33,9 +36,9 @@ class Found(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What a search is made of. `step` and `errors` are ufuncs, `starts(rows, first, count)` gives configurations
-    (rows, count, nq), `hopeless(targets)` says which targets are out of reach, `total` attempts of at most `calls`
-    calls are made for the others."""
+    """One search: `step` and `errors` are ufuncs, `starts(rows, first, count)` gives configurations (rows, count, nq),
+    `hopeless(targets)` says which targets are out of reach, and `total` attempts of at most `calls` calls are made for
+    the others."""
 
     step: Callable[..., Any]
     errors: Callable[..., Any]
@@ -46,10 +49,47 @@ class Search(NamedTuple):
     total: int
 
 
+class GoalSearch:
+    """The kernels of searches for one goal between bounds, for targets (n, ...): poses of a frame, or times at which
+    constraints are to be kept."""
+
+    def __init__(self, goal: Goal, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.neutral = goal.tree.neutral
+        self.step = search_step(goal, bounds).ufunc()
+        self.error = goal.errors()  # of one configuration, where a ufunc costs more than its text
+        self.errors = self.error.ufunc()
+        self._tables: dict[tuple[int, int], Array] = {}
+
+    def table(self, count: int, seed: int) -> Array:
+        """The first starts (count, nq) of a seed: near the middle of the ranges, and scattered over them."""
+        if (count, seed) not in self._tables:
+            scattered = self.bounds.scattered(count - 1, seed, self.neutral)
+            self._tables[count, seed] = np.concatenate([self.bounds.middle(self.neutral)[None], scattered])
+        return self._tables[count, seed]
+
+    def of(self, own: Array | None, tolerance: float, calls: int, attempts: int, seed: int = 0,
+           hopeless: Callable[[Array], Array] = lambda targets: np.zeros(len(targets), dtype=bool)) -> Search:
+        """A search whose first attempts begin at configurations (n, nq) that targets have of their own, if they have
+        any, and whose others begin at the table of a seed; what the goal does not move stays as in their own."""
+        table = self.table(attempts, seed)
+
+        def starts(rows: Array | slice, number: int, count: int) -> Array:
+            given = table[None, number:number + count]
+            if own is None:
+                return given if isinstance(rows, slice) else given.repeat(len(rows), axis=0)
+            q = np.where(self.bounds.moved, given, own[rows, None])
+            if number == 0:
+                q[:, 0] = own[rows]
+            return q
+
+        return Search(self.step, self.errors, starts, hopeless, tolerance * tolerance, calls, attempts)
+
+
 def search(s: Search, targets: Array) -> Found:
     """The best that all attempts find for each of the targets (n, 4, 4)."""
     done = _width(s, len(targets), 0, _FIRST_LANES)
-    found = _attempts(s, targets, s.starts(slice(None), 0, done), 0)
+    found = _attempts(s, targets, s.starts(np.arange(len(targets)), 0, done), 0)
     open_ones = found.state != SOLVED
     if not np.count_nonzero(open_ones):
         return found
@@ -64,31 +104,30 @@ def search(s: Search, targets: Array) -> Found:
             old[waiting[better]] = new[better]
         waiting = waiting[again.state != SOLVED]
         done = done + width
-    return _settled(s, found, targets)
+    rows = np.flatnonzero(found.state != SOLVED)
+    if rows.size:  # searches end when they slow down, before they are at rest
+        found.q[rows] = settled(s, found.q[rows], targets[rows], _SETTLING_CALLS)
+    return found
 
 
 def quick_search(s: Search, target: Array) -> tuple[Array, int, int] | None:
     """The configuration, attempt and iterations that `search` finds for one target (4, 4), if the first attempts that
     run at once are enough: the same without arrays of one, for those who call it a thousand times a second."""
     width = _width(s, 1, 0, _FIRST_LANES)
-    q, memory, states = _together(s, s.starts(slice(None), 0, width)[0], target, width)
+    q, memory, states = _together(s, s.starts(_ALL, 0, width)[0], target, width)
     if SOLVED not in states:
         return None
     row = states.index(SOLVED)
     return q[row], row, int(memory[row, 2])
 
 
-def _settled(s: Search, found: Found, targets: Array) -> Found:
-    """What is not solved brought as near as it comes: searches end when they slow down, before they are at rest."""
-    rows = np.flatnonzero(found.state != SOLVED)
-    if rows.size:
-        q = found.q[rows]
-        memory = SETTLING[None].repeat(rows.size, axis=0)
-        for _ in range(_SETTLING_CALLS):
-            q, memory = s.step(q, memory, targets[rows], s.tolerance2)
-        better = _residual(s, q, targets[rows]) < _residual(s, found.q[rows], targets[rows])
-        found.q[rows[better]] = q[better]
-    return found
+def settled(s: Search, q: Array, targets: Array, calls: int) -> Array:
+    """The configurations (n, nq) that are nearest to the goal downhill from given ones, never farther than these."""
+    memory = SETTLING[None].repeat(len(q), axis=0)
+    nearest = q
+    for _ in range(calls):
+        q, memory = s.step(q, memory, targets, s.tolerance2)
+    return np.where((_residual(s, q, targets) < _residual(s, nearest, targets))[:, None], q, nearest)
 
 
 def _width(s: Search, targets: int, done: int, lanes: int) -> int:
@@ -169,3 +208,21 @@ def _apart(s: Search, q: Array, targets: Array) -> tuple[Array, Array]:
     ended_q[rows] = q
     ended_memory[rows] = memory
     return ended_q, ended_memory
+
+
+def first_of_each(places: Array, apart: float) -> tuple[Array, Array]:
+    """Of points (n, k), in their order, those that are `apart` from all before them in some entry, by their numbers
+    (m); and how many points each of them stands for (m), itself among them.
+
+    >>> first_of_each(np.array([[0.0, 1.0], [2.0, 1.0], [0.0, 1.0]]), 1e-6)
+    (array([0, 1]), array([2, 1]))
+    """
+    first: list[int] = []
+    counts: list[int] = []
+    left = np.arange(len(places))
+    while left.size:
+        same = np.abs(places[left] - places[left[0]]).max(axis=-1, initial=0.0) <= apart
+        first.append(int(left[0]))
+        counts.append(int(np.count_nonzero(same)))
+        left = left[~same]
+    return np.array(first, dtype=int), np.array(counts, dtype=int)

@@ -20,13 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.kernel import Kernel
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.kinematics.inverse.bounds import Bounds
-from cayley.kinematics.inverse.goal import Goal, Missing
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.goal import Goal, Missing, named_kernel
 from cayley.model.configuration_space import moving_joints
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.tree import Tree
@@ -57,22 +56,20 @@ SETTLING = np.array([np.inf, -np.inf, 0.0,
                      RUNNING])  # does not stall, and is damped enough to come to rest where the error is not zero
 
 
-def search_step(tree: Tree, frame: str | None, task: Task | None, bounds: Bounds,
-                constraints: Sequence[Constraint] = ()) -> Kernel[SearchState]:
+def search_step(goal: Goal, bounds: Bounds) -> Kernel[SearchState]:
     """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations; of one, if there are
     constraints, of which a machine has so many that calls cost little beside them.
 
     A search that has ended stays where it is.
     """
-    goal = Goal(tree, frame, task, tuple(constraints))
-
     def text(q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
         for _ in range(iterations_of_a_call(goal.constraints)):
             q, memory = _iteration(goal, bounds, q, memory, target, tolerance2)
         return SearchState(q, memory)
 
-    name = "".join(c if c.isalnum() else "_" for c in f"search_step_of_{tree.name}_{frame or 'constraints'}")
-    return kernel(f"({tree.nq}),(4),{goal.target},()->({tree.nq}),(4)", name=name)(text)
+    nq = goal.tree.nq
+    return named_kernel(goal.tree, "search_step_of", goal.frame or "constraints",
+                        f"({nq}),(4),{goal.target},()->({nq}),(4)", text)
 
 
 def iterations_of_a_call(constraints: Sequence[Constraint]) -> int:

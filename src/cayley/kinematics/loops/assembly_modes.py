@@ -21,7 +21,7 @@ from cayley.kinematics.constraints.rows import check_holonomic
 from cayley.kinematics.constraints.scale import length_unit
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
-from cayley.kinematics.inverse.distinct import first_of_each
+from cayley.kinematics.inverse.search import first_of_each
 from cayley.kinematics.inverse.step import SOLVED
 from cayley.kinematics.loops.closing import branch_sign
 from cayley.kinematics.loops.closing_search import ClosingSearch, closing_search
@@ -138,9 +138,10 @@ def _poses(tree: Tree, frame: str) -> Callable[[Array], Array]:
 def _round(search: ClosingSearch, q: Array, starts: int, seed: int) -> tuple[Array, float]:
     """The closed configurations that one search from each of some starts finds, and the least that any leaves open."""
     times = np.zeros(starts)
-    found = search.from_each(search.starts(q[None], starts, seed)[0], times)
+    begun = np.where(search.bounds.moved, search.table(starts, seed), q)
+    found = search.best(begun, times, 1)
     left = search.opening(found.q, times)
-    good = (found.state == SOLVED) & search.is_inside(found.q)
+    good = (found.state == SOLVED) & search.bounds.contains(found.q)
     return found.q[good], float(np.min(left[np.isfinite(left)], initial=np.inf))
 
 
