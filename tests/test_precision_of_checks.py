@@ -27,10 +27,10 @@ from cayley.geometry.tensors import dyad, minimal_dyads, tensor_of_map, tensor_r
 from cayley.geometry.tensors.frames import dyads_with_antecedents
 from cayley.geometry.tensors.projections import oblique_projection
 from cayley.kinematics.inverse.rates import resolved_rates
-from cayley.kinematics.jacobians.inverse_rates import joint_velocities
 from cayley.kinematics.singular.indices import indices
 from cayley.kinematics.singular.redundancy import (
     general_solution,
+    joint_velocities,
     manipulability_gradient,
     projected_rates,
 )

@@ -19,7 +19,7 @@ from cayley.control import (
 )
 from cayley.dynamics.linearised.state_space import LinearisedMechanism
 from cayley.errors import CayleyError, ConventionError, SignatureError, SingularityError
-from cayley.kinematics.configuration_kernels import integrate_kernel
+from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.model.parts import Body
 from cayley.planning import FunctionOfTime
 from compiler.parity import compiled_c

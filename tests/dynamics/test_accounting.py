@@ -42,7 +42,7 @@ from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.geometry.rotations.costs import dynamics_claims, jacobian_claims
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.jacobians.velocity import jacobian
 from cayley.model.catalogue import load_robot
 from cayley.model.denavit_hartenberg.conversion import tree_from_dh
 from cayley.model.denavit_hartenberg.table import DHRow

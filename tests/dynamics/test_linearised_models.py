@@ -27,8 +27,8 @@ from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.identified_discrete_model import RecursiveFit, continuous, fit_state_space
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import ConventionError, SignatureError, SingularityError
-from cayley.kinematics.configuration_kernels import difference_kernel, rate_kernel
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.frame_kernels import difference_kernel, rate_kernel
 from cayley.model.parts import Body
 from dynamics.chains import random_chain, random_state
 from dynamics.robots import state_here

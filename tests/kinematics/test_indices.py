@@ -11,10 +11,12 @@ from cayley.kinematics.singular.indices import (
     force_ellipsoid,
     indices,
     joint_velocity_ellipsoid,
+    made_uniform,
     manipulability,
+    uniform_jacobian,
     velocity_ellipsoid,
+    velocity_units,
 )
-from cayley.kinematics.singular.uniform_units import made_uniform, uniform_jacobian, velocity_units
 from compiler.parity import check_parity
 from kinematics.arms import STANFORD_LIKE, modified_arm, planar_arm, standard_arm
 from kinematics.motions import close, everything, random_state

@@ -21,9 +21,8 @@ from cayley.kinematics.inverse import (
     resolved_rates,
 )
 from cayley.kinematics.inverse.bounds import bounds_of
-from cayley.kinematics.inverse.goal import Goal
+from cayley.kinematics.inverse.goal import Goal, Task, task_error, task_jacobian
 from cayley.kinematics.inverse.step import FRESH, RUNNING, STALLED, search_step
-from cayley.kinematics.inverse.task import Task, task_error, task_jacobian
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from cayley.compiler.kernel import kernel
-from cayley.kinematics.body_points import point_position
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.jacobians.differentiated_jacobians import configuration_rate_map, task_jacobian
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
-from cayley.kinematics.jacobians.task_functions import configuration_rate_map, task_jacobian
-from cayley.kinematics.jacobians.velocity import acceleration, twist
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.jacobians.velocity import acceleration, jacobian, twist
+from cayley.kinematics.link_motion import point_position
 from compiler.parity import check_parity
 from kinematics.arms import ELBOW, SIX, STANFORD_LIKE, modified_arm, standard_arm, translation
 from kinematics.exact_motion import derivatives

@@ -6,10 +6,10 @@ import pytest
 from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations import configuration_from_coordinates
-from cayley.kinematics.body_points import point_position
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.jacobians.analytic import coordinates
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.jacobians.velocity import jacobian
+from cayley.kinematics.link_motion import point_position
 from compiler.parity import check_parity
 from kinematics.arms import (
     ELBOW,

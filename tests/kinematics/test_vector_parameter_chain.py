@@ -10,19 +10,22 @@ from cayley.geometry.rotations import compose_vector_parameters, matrix_from_hom
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.analytic import analytic_jacobian, coordinates
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
-from cayley.kinematics.jacobians.joint_lines import active_columns, dual_jacobian, joint_lines
 from cayley.kinematics.jacobians.vector_parameter_chain import (
     JointPairs,
+    active_columns,
     attitude_jacobian,
     chain_pose,
     check_chain,
+    dual_jacobian,
+    joint_lines,
     joint_pairs,
+    pair_limits,
     pair_rate_map,
     vector_parameter_jacobian,
+    within_limits,
 )
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.jacobians.velocity import jacobian
 from cayley.kinematics.orientation import orientation
-from cayley.kinematics.pair_limits import pair_limits, within_limits
 from cayley.kinematics.subspaces import subspaces
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Helical, Prismatic, Revolute, Spherical

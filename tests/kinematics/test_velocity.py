@@ -8,19 +8,18 @@ from cayley.compiler.kernel import kernel
 from cayley.errors import ConventionError
 from cayley.geometry.pose import Pose
 from cayley.geometry.tensors.cross import hat, vee
-from cayley.kinematics.body_points import point_acceleration, point_position, point_velocity
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobians.analytic import relative_pose
-from cayley.kinematics.jacobians.twist_matrices import pose_rate, similar_twist_matrix, twist_matrix
+from cayley.kinematics.jacobians.analytic import pose_rate, relative_pose, similar_twist_matrix, twist_matrix
 from cayley.kinematics.jacobians.velocity import (
     JointRate,
     acceleration,
+    jacobian,
     joint_rates,
     twist,
     velocity_by_running,
     velocity_by_sum,
 )
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.link_motion import point_acceleration, point_position, point_velocity
 from compiler.parity import check_parity
 from kinematics.arms import STANFORD_LIKE, rotation, standard_arm, standard_link, translation
 from kinematics.exact_motion import derivatives

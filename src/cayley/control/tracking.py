@@ -23,8 +23,8 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError
-from cayley.kinematics.configuration_kernels import difference_kernel, rate_kernel
 from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.frame_kernels import difference_kernel, rate_kernel
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.ordinary_equations import integrate

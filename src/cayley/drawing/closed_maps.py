@@ -11,14 +11,13 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.map_curves import MapCurves
-from cayley.drawing.map_fields import MapFields
-from cayley.drawing.map_grid import MapGrid
+from cayley.drawing.map_fields import MapFields, MapGrid
 from cayley.drawing.task_jacobians import free_base
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
 from cayley.kinematics.constraints.structure import constraint_structure
-from cayley.kinematics.inverse.task import Task
-from cayley.kinematics.singular.uniform_units import ROW_UNITS, made_uniform
+from cayley.kinematics.inverse.goal import Task
+from cayley.kinematics.singular.indices import ROW_UNITS, made_uniform
 from cayley.machines.workspace_maps import WorkspaceMap, grid_of
 from cayley.model.constraints import constraints_on, tied_joints
 from cayley.model.coordinate_labels import velocity_labels

@@ -28,7 +28,7 @@ from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.loops.closing import close
-from cayley.kinematics.loops.closing_step import closed_nearby
+from cayley.kinematics.loops.closing_search import closed_nearby
 from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import constraints_on

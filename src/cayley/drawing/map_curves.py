@@ -16,7 +16,7 @@ import numpy as np
 from contourpy import contour_generator
 
 from cayley.compiler.typing import Array
-from cayley.drawing.map_grid import MapGrid
+from cayley.drawing.map_fields import MapGrid
 from cayley.kinematics.continuation import Corrected, corrected, follow
 from cayley.kinematics.loops.closing import is_within_limits
 

@@ -3,7 +3,7 @@ can change there.
 
 The task "position" of a planar mechanism is two rows, to the right and up; "orientation" is one, about the normal;
 "pose" is both. Elements of different units are refused unless a characteristic length is given: see
-`cayley.kinematics.singular.uniform_units`.
+`cayley.kinematics.singular.indices`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array
 from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
-from cayley.kinematics.singular.uniform_units import ROW_UNITS, column_units, made_uniform, uniform_jacobian
+from cayley.kinematics.singular.indices import ROW_UNITS, column_units, made_uniform, uniform_jacobian
 from cayley.model.constraints import constraints_on, is_tied
 from cayley.model.tree import Tree
 

@@ -26,8 +26,7 @@ from cayley.dynamics.rigid_links.drives import rotor_coriolis_matrix, rotor_velo
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, of_the_tree, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, of_the_tree, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

@@ -29,8 +29,7 @@ from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import on_its_own_variables
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

@@ -43,8 +43,7 @@ from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import check_method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized, sized_kernel
-from cayley.kinematics.kernel_words import described, of_the_tree, units_of
-from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, of_the_tree, units_of
 from cayley.model.tree import Tree
 
 

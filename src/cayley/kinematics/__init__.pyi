@@ -1,14 +1,5 @@
 """The names of `cayley.kinematics`: what a user imports from it, and where each is written."""
 
-from cayley.kinematics.body_points import (
-    point_acceleration as point_acceleration,
-)
-from cayley.kinematics.body_points import (
-    point_position as point_position,
-)
-from cayley.kinematics.body_points import (
-    point_velocity as point_velocity,
-)
 from cayley.kinematics.constraints.structure import mobility as mobility
 from cayley.kinematics.forward import (
     Pose as Pose,
@@ -33,6 +24,7 @@ from cayley.kinematics.inverse.continuous import PostureResult as PostureResult
 from cayley.kinematics.inverse.continuous import continuous_posture as continuous_posture
 from cayley.kinematics.inverse.newton import NewtonResult as NewtonResult
 from cayley.kinematics.inverse.newton import newton_iteration as newton_iteration
+from cayley.kinematics.inverse.numeric import InverseKinematicsResult as InverseKinematicsResult
 from cayley.kinematics.inverse.numeric import (
     distinct_solutions as distinct_solutions,
 )
@@ -51,9 +43,11 @@ from cayley.kinematics.inverse.rates import (
 from cayley.kinematics.inverse.rates import (
     resolved_rates as resolved_rates,
 )
-from cayley.kinematics.inverse.result import InverseKinematicsResult as InverseKinematicsResult
 from cayley.kinematics.inverse.tracking import PathResult as PathResult
 from cayley.kinematics.inverse.tracking import follow_path as follow_path
+from cayley.kinematics.jacobians.analytic import (
+    absolute_twist_matrix as absolute_twist_matrix,
+)
 from cayley.kinematics.jacobians.analytic import (
     analytic_hessian as analytic_hessian,
 )
@@ -69,6 +63,21 @@ from cayley.kinematics.jacobians.analytic import (
 from cayley.kinematics.jacobians.analytic import (
     coordinates as coordinates,
 )
+from cayley.kinematics.jacobians.analytic import (
+    pose_rate as pose_rate,
+)
+from cayley.kinematics.jacobians.analytic import (
+    similar_twist_matrix as similar_twist_matrix,
+)
+from cayley.kinematics.jacobians.analytic import (
+    twist_matrix as twist_matrix,
+)
+from cayley.kinematics.jacobians.differentiated_jacobians import (
+    configuration_rate_map as configuration_rate_map,
+)
+from cayley.kinematics.jacobians.differentiated_jacobians import (
+    task_jacobian as task_jacobian,
+)
 from cayley.kinematics.jacobians.general_jacobian import (
     hessian as hessian,
 )
@@ -78,41 +87,12 @@ from cayley.kinematics.jacobians.general_jacobian import (
 from cayley.kinematics.jacobians.general_jacobian import (
     jacobian_second_rate as jacobian_second_rate,
 )
-from cayley.kinematics.jacobians.inverse_rates import (
-    JointMotion as JointMotion,
-)
-from cayley.kinematics.jacobians.inverse_rates import (
-    joint_motion as joint_motion,
-)
-from cayley.kinematics.jacobians.inverse_rates import (
-    joint_velocities as joint_velocities,
-)
-from cayley.kinematics.jacobians.joint_lines import (
+from cayley.kinematics.jacobians.vector_parameter_chain import (
     JointLines as JointLines,
 )
-from cayley.kinematics.jacobians.joint_lines import (
+from cayley.kinematics.jacobians.vector_parameter_chain import PairLimits as PairLimits
+from cayley.kinematics.jacobians.vector_parameter_chain import (
     active_columns as active_columns,
-)
-from cayley.kinematics.jacobians.joint_lines import (
-    dual_jacobian as dual_jacobian,
-)
-from cayley.kinematics.jacobians.task_functions import (
-    configuration_rate_map as configuration_rate_map,
-)
-from cayley.kinematics.jacobians.task_functions import (
-    task_jacobian as task_jacobian,
-)
-from cayley.kinematics.jacobians.twist_matrices import (
-    absolute_twist_matrix as absolute_twist_matrix,
-)
-from cayley.kinematics.jacobians.twist_matrices import (
-    pose_rate as pose_rate,
-)
-from cayley.kinematics.jacobians.twist_matrices import (
-    similar_twist_matrix as similar_twist_matrix,
-)
-from cayley.kinematics.jacobians.twist_matrices import (
-    twist_matrix as twist_matrix,
 )
 from cayley.kinematics.jacobians.vector_parameter_chain import (
     attitude_jacobian as attitude_jacobian,
@@ -121,14 +101,19 @@ from cayley.kinematics.jacobians.vector_parameter_chain import (
     chain_pose as chain_pose,
 )
 from cayley.kinematics.jacobians.vector_parameter_chain import (
+    dual_jacobian as dual_jacobian,
+)
+from cayley.kinematics.jacobians.vector_parameter_chain import (
     joint_pairs as joint_pairs,
 )
 from cayley.kinematics.jacobians.vector_parameter_chain import (
     vector_parameter_jacobian as vector_parameter_jacobian,
 )
+from cayley.kinematics.jacobians.vector_parameter_chain import within_limits as within_limits
 from cayley.kinematics.jacobians.velocity import (
     acceleration as acceleration,
 )
+from cayley.kinematics.jacobians.velocity import jacobian as jacobian
 from cayley.kinematics.jacobians.velocity import (
     joint_rates as joint_rates,
 )
@@ -141,15 +126,21 @@ from cayley.kinematics.jacobians.velocity import (
 from cayley.kinematics.jacobians.velocity import (
     velocity_by_sum as velocity_by_sum,
 )
-from cayley.kinematics.jacobians.world_jacobian import jacobian as jacobian
+from cayley.kinematics.link_motion import (
+    point_acceleration as point_acceleration,
+)
+from cayley.kinematics.link_motion import (
+    point_position as point_position,
+)
+from cayley.kinematics.link_motion import (
+    point_velocity as point_velocity,
+)
 from cayley.kinematics.loops.assembly_modes import AssemblyModes as AssemblyModes
 from cayley.kinematics.loops.assembly_modes import assemblies as assemblies
 from cayley.kinematics.loops.closing import Closure as Closure
 from cayley.kinematics.loops.closing import close as close
 from cayley.kinematics.loops.following_inputs import InputPath as InputPath
 from cayley.kinematics.loops.following_inputs import follow_inputs as follow_inputs
-from cayley.kinematics.pair_limits import PairLimits as PairLimits
-from cayley.kinematics.pair_limits import within_limits as within_limits
 from cayley.kinematics.singular.indices import (
     Ellipsoid as Ellipsoid,
 )
@@ -168,8 +159,13 @@ from cayley.kinematics.singular.indices import (
 from cayley.kinematics.singular.indices import (
     manipulability as manipulability,
 )
+from cayley.kinematics.singular.indices import uniform_jacobian as uniform_jacobian
 from cayley.kinematics.singular.indices import (
     velocity_ellipsoid as velocity_ellipsoid,
+)
+from cayley.kinematics.singular.indices import velocity_units as velocity_units
+from cayley.kinematics.singular.redundancy import (
+    JointMotion as JointMotion,
 )
 from cayley.kinematics.singular.redundancy import (
     RateSolutions as RateSolutions,
@@ -179,6 +175,12 @@ from cayley.kinematics.singular.redundancy import (
 )
 from cayley.kinematics.singular.redundancy import (
     gradient_projection as gradient_projection,
+)
+from cayley.kinematics.singular.redundancy import (
+    joint_motion as joint_motion,
+)
+from cayley.kinematics.singular.redundancy import (
+    joint_velocities as joint_velocities,
 )
 from cayley.kinematics.singular.redundancy import (
     manipulability_gradient as manipulability_gradient,
@@ -201,8 +203,6 @@ from cayley.kinematics.singular.singularities import (
 from cayley.kinematics.singular.singularities import (
     singularity_at as singularity_at,
 )
-from cayley.kinematics.singular.uniform_units import uniform_jacobian as uniform_jacobian
-from cayley.kinematics.singular.uniform_units import velocity_units as velocity_units
 from cayley.kinematics.statics import (
     WrenchSolutions as WrenchSolutions,
 )

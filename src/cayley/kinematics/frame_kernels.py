@@ -1,5 +1,5 @@
-"""Kernels of the texts of this layer, `text(tree, *arrays, frame, **choices)`, for one mechanism, one frame and one
-choice.
+"""Kernels of the texts of kinematics, `text(tree, *arrays, frame, **choices)`, for one mechanism, one frame and one
+choice; and of rates, steps and differences of configurations.
 """
 
 from __future__ import annotations
@@ -17,8 +17,15 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ConventionError
 from cayley.kinematics.forward import body_poses, frame_pose
-from cayley.kinematics.kernel_words import choices_in_words, described, first_sentence, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import (
+    MechanismKernel,
+    choices_in_words,
+    described,
+    first_sentence,
+    of_a_mechanism,
+    units_of,
+)
+from cayley.model.configuration_space import configuration_difference, configuration_rate, configuration_step
 from cayley.model.tree import Tree
 
 _UNITS = {
@@ -109,3 +116,24 @@ def _check_frames(tree: Tree, frame: str, what: str, choices: dict[str, Any]) ->
     for place in (choices.get("formed_in"), choices.get("referred_to")):
         if place not in (None, "world", "body"):
             tree.frame(place)
+
+
+def rate_kernel(tree: Tree) -> Kernel:
+    """`rate(q, qd)`: dq/dt, how the coordinates change at a velocity."""
+    return sized_kernel(tree, "(q),(v)->(q)", lambda q, qd: configuration_rate(tree, q, qd), "rate",
+                        sentence="How fast the coordinates q change at the velocity qd.")
+
+
+def integrate_kernel(tree: Tree) -> Kernel:
+    """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
+    return sized_kernel(tree, "(q),(v)->(q)", lambda q, qd: configuration_step(tree, q, qd), "integrate",
+                        sentence="Where the constant velocity qd leads from the configuration q in unit time.",
+                        unit="q")
+
+
+def difference_kernel(tree: Tree) -> Kernel:
+    """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
+    return sized_kernel(tree, "(q),(q)->(v)", lambda start, end: configuration_difference(tree, start, end),
+                        "difference",
+                        sentence="The constant velocity that leads from one configuration to another in unit time.",
+                        unit="qd")

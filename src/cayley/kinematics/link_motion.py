@@ -1,4 +1,4 @@
-"""How every link of a tree moves, and any point of a link: without gravity, in space or as another link sees it.
+"""Motions of all links of a tree and of points fixed to them: without gravity, in space or as another link sees them.
 
     w, dw    angular velocity, angular acceleration          Omega    the tensor dw~ + w~ w~ by which points accelerate
     u, du    velocity and acceleration of a point            r        from the origin of the observer to the point
@@ -9,6 +9,10 @@ observer fixed to it finds,
     w - w_o,  dw - dw_o - w_o x (w - w_o),  u' = u - u_o - w_o x r,  du - du_o - Omega_o r - 2 w_o x u'
 Differences of the velocities and accelerations in space are the derivatives of the vector from one point to the other.
 Source: Balafoutis & Patel (4.2.19), (4.2.20), (5.2.23a-d), (6.3.38), (6.3.39).
+
+A point has its coordinates in a named frame; one of a grasped object has them in the frame of the tool (Yamamoto
+(1.19), corrected as in spec E3-08). An object that is held somewhere else is a frame of its own: `tree.with_frame(name,
+body, pose)`.
 """
 
 from __future__ import annotations
@@ -23,8 +27,8 @@ from cayley.geometry.pose import HERE
 from cayley.geometry.tensors.frames import angular_acceleration_from_vectors
 from cayley.kinematics.elementary import steps_of, steps_to
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
-from cayley.kinematics.jacobians.velocity import Moving, moving, moving_on, point_in
-from cayley.kinematics.jacobians.world_jacobian import axes_in_root
+from cayley.kinematics.jacobians.analytic import relative_pose
+from cayley.kinematics.jacobians.velocity import Moving, acceleration, axes_in_root, moving, moving_on, point_in, twist
 from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
 from cayley.model.elementary_motions import ROOT, elementary_motions
 from cayley.model.tree import Tree
@@ -123,3 +127,19 @@ def _observers(tree: Tree, q: Array, qd: Array, qdd: Array, found: list[Moving],
         return [found[0], *[found[parent] for parent in tree.parents]]
     observer = found[0] if relative_to == WORLD else moving(steps_to(tree, q, relative_to), qd, qdd)[-1]
     return [observer] * len(found)
+
+
+def point_position(tree: Tree, q: Array, point: Array, frame: str, *, relative_to: str) -> Array:
+    """Where a point (3) of a frame is, seen from another frame or from the root ("world") [m]: R point + p."""
+    pose = relative_pose(tree, q, frame, relative_to)
+    return pose.R @ point + pose.p
+
+
+def point_velocity(tree: Tree, q: Array, qd: Array, point: Array, frame: str, *, axes: str) -> Array:
+    """The velocity (3) of a point of a frame relative to the root, in the named axes [m/s]."""
+    return twist(tree, q, qd, frame, axes=axes, at=point)[:3]
+
+
+def point_acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, point: Array, frame: str, *, axes: str) -> Array:
+    """The acceleration (3) of a point of a frame relative to the root, without gravity, in the named axes [m/s^2]."""
+    return acceleration(tree, q, qd, qdd, frame, axes=axes, at=point)[:3]

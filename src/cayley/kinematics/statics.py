@@ -17,8 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike, FrameName, Scalar
 from cayley.errors import SignatureError
 from cayley.kinematics.elementary import steps_to
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobians.velocity import point_in
-from cayley.kinematics.jacobians.world_jacobian import axes_in_root
+from cayley.kinematics.jacobians.velocity import axes_in_root, point_in
 from cayley.kinematics.subspaces import Subspaces, rank_tolerance, subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree

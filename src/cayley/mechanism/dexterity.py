@@ -53,7 +53,7 @@ class Dexterity(Room):
         >>> cy.load("planar2r").dexterity.task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
         (3, 2)
         """
-        from cayley.kinematics.singular.uniform_units import uniform_jacobian
+        from cayley.kinematics.singular.indices import uniform_jacobian
         rows, columns = self._task_shape(frame, task, characteristic_length)
         return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
@@ -111,7 +111,7 @@ class Dexterity(Room):
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""
-        from cayley.kinematics.singular.uniform_units import uniform_jacobian
+        from cayley.kinematics.singular.indices import uniform_jacobian
         return np.shape(
             uniform_jacobian(self.tree, self.tree.neutral, frame, task=task, axes="world",
                              characteristic_length=characteristic_length))

@@ -40,7 +40,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").point([0.0, np.pi / 2], [0.1, 0.0, 0.0], "tool").round(12)
         array([0.5, 0.5, 0. ])
         """
-        from cayley.kinematics.body_points import point_position
+        from cayley.kinematics.link_motion import point_position
         return frame_kernel(self.tree, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
 
     @family("q")
@@ -245,11 +245,11 @@ class Kinematics(Data):
     @one_kernel("q", "qd")
     def integrate(self) -> Kernel:
         """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
-        from cayley.kinematics.configuration_kernels import integrate_kernel
+        from cayley.kinematics.frame_kernels import integrate_kernel
         return integrate_kernel(self.tree)
 
     @one_kernel("start", "end")
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
-        from cayley.kinematics.configuration_kernels import difference_kernel
+        from cayley.kinematics.frame_kernels import difference_kernel
         return difference_kernel(self.tree)

@@ -23,7 +23,6 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, PlanningError, SignatureError, UnsupportedError
 from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
-from cayley.kinematics.configuration_kernels import rate_kernel
 from cayley.kinematics.constraints.actuated_motion import (
     actuated_acceleration_kernel,
     actuated_jerk_kernel,
@@ -34,6 +33,7 @@ from cayley.kinematics.constraints.actuation import actuation
 from cayley.kinematics.constraints.closed_states import ALONE, check_closed_state
 from cayley.kinematics.constraints.rows import hold_positions
 from cayley.kinematics.constraints.structure import constraint_structure
+from cayley.kinematics.frame_kernels import rate_kernel
 from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.configuration_space import moving_joints
 from cayley.model.configurations import normalized, quaternion_places

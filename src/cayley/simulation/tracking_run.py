@@ -21,7 +21,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.tracking import Reference, Tracking, Weights, tracking_control
 from cayley.errors import ConventionError, SignatureError
-from cayley.kinematics.configuration_kernels import integrate_kernel
+from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.model.motors import ELASTIC
 from cayley.model.rotor import Rotor
 from cayley.model.spring_kinds import BacklashSpring

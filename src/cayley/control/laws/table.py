@@ -17,7 +17,7 @@ from types import MethodType
 from typing import Concatenate, Generic, ParamSpec, Protocol, overload
 
 from cayley.errors import SignatureError
-from cayley.kinematics.kernel_words import mechanism_in_words, units_of
+from cayley.kinematics.mechanism_kernel import mechanism_in_words, units_of
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 from cayley.wording import did_you_mean, shown

@@ -37,8 +37,7 @@ from cayley.dynamics.elastic_drives.elastic_arm import (
 from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.errors import SignatureError
-from cayley.kinematics.kernel_words import described
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.systems.ports import Block, Port, PortLike

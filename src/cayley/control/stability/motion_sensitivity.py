@@ -27,10 +27,10 @@ from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.linearised.kernels import forward_derivatives_kernel, linearize_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace, turning_of_perturbations
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.kinematics.configuration_kernels import rate_kernel
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.kinematics.constraints.rows import residual_kernel
+from cayley.kinematics.frame_kernels import rate_kernel
 from cayley.model.constraints import check_independent
 from cayley.model.parameters import Parameters
 from cayley.model.tree import Tree

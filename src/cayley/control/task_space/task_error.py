@@ -20,7 +20,7 @@ from cayley.geometry.rates.charts import world_velocity_map_inverse
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree

@@ -50,7 +50,7 @@ from cayley.geometry.rotations.costs import Cost as TableCost
 from cayley.geometry.rotations.costs import cost_of, dynamics_claims, jacobian_claims
 from cayley.kinematics.jacobians.formed_jacobian import By, formed_jacobian
 from cayley.kinematics.jacobians.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.jacobians.velocity import jacobian
 from cayley.model.tree import Tree
 
 

@@ -38,7 +38,7 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import ConventionError, SignatureError, SingularityError
 from cayley.geometry.batch import above_rounding, first_failure, place
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.analytic import (
     analytic_jacobian,
     analytic_jacobian_rate,

@@ -36,8 +36,7 @@ from cayley.dynamics.rigid_links.drives import Tie, coulomb_frictions, rotor_ine
 from cayley.dynamics.rigid_links.links import Links
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import CayleyError, UnsupportedError
-from cayley.kinematics.kernel_words import described
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism
 from cayley.model.constraints import check_independent
 from cayley.model.motors import ELASTIC, REDUCED
 from cayley.model.spring_kinds.spring import SpringState

@@ -50,8 +50,7 @@ from cayley.kinematics.constraints.space import check_rank, determines
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.constraints.turned_loops import TurnedLoop, turned_loops
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

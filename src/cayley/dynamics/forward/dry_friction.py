@@ -45,8 +45,7 @@ from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree, slices
 

@@ -23,8 +23,7 @@ from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethod
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 
 _TAKES_LOADS = {METHODS[name].module for name in ("composite-bodies", "articulated-bodies")}

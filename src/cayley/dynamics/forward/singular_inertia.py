@@ -35,8 +35,7 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.geometry.batch import first_failure, place
 from cayley.kinematics.frame_kernels import sized, sized_kernel
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

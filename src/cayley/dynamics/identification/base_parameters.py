@@ -34,9 +34,10 @@ from cayley.dynamics.identification.structure import (
 )
 from cayley.dynamics.rigid_links.links import ROOT, Link
 from cayley.dynamics.rigid_links.moments import moved
-from cayley.kinematics.configuration_kernels import integrate_kernel
+from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
+from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.loops.closing import close
 from cayley.model.configurations import random_configuration
 from cayley.model.constraints import check_independent

@@ -13,8 +13,7 @@ from cayley.dynamics.inertia_matrix.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import rotor_inertias
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 
 

@@ -23,8 +23,7 @@ from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.geometry.pose import Pose
 from cayley.kinematics.frame_kernels import sized_kernel
-from cayley.kinematics.kernel_words import of_the_tree
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism, of_the_tree
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

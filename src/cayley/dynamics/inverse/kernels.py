@@ -14,8 +14,7 @@ from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethod
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.constraints.rows import timed
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:

@@ -31,8 +31,7 @@ from cayley.dynamics.rigid_links.moments import Moments
 from cayley.errors import UnsupportedError
 from cayley.geometry.spatial import force_cross, force_transform, motion_transform, spatial_inertia
 from cayley.kinematics.frame_kernels import sized
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 
 

@@ -40,8 +40,7 @@ from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import ConstraintStructure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import derivatives
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.constraints import check_positions_follow
 from cayley.model.parameters import has_symbols
 from cayley.model.tree import Tree

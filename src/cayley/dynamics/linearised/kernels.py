@@ -32,8 +32,7 @@ from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethod
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import has_changing_directions
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import Made, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief
 

@@ -28,10 +28,10 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import UnreachableError
 from cayley.geometry.motions.screws import twist_from_pose
 from cayley.geometry.pose import Pose
-from cayley.kinematics.configuration_kernels import integrate_kernel
 from cayley.kinematics.constraints.rows import jacobian_of, residual_kernel, residual_of
 from cayley.kinematics.constraints.scale import CLOSED, length_unit, row_sizes, scaled_jacobian
 from cayley.kinematics.forward import body_poses, frame_pose
+from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.model.configurations import random_configuration
 from cayley.model.constraint_kinds import Constraint

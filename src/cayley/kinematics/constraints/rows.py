@@ -24,8 +24,7 @@ from cayley.geometry.pose import Pose
 from cayley.kinematics.elementary import Step, steps_of, ways_between
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.velocity import Moving, moving
-from cayley.kinematics.kernel_words import described, units_of
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
+from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of
 from cayley.model.joint_kinds import FrameMotion, Row

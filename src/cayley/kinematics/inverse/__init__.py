@@ -2,9 +2,8 @@
 
 from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
 from cayley.kinematics.inverse.newton import NewtonResult, newton_iteration
-from cayley.kinematics.inverse.numeric import distinct_solutions, inverse_kinematics
+from cayley.kinematics.inverse.numeric import InverseKinematicsResult, distinct_solutions, inverse_kinematics
 from cayley.kinematics.inverse.rates import Rates, damped_inverse, damping_from_singular_value, resolved_rates
-from cayley.kinematics.inverse.result import InverseKinematicsResult
 from cayley.kinematics.inverse.tracking import PathResult, follow_path
 
 __all__ = [

@@ -24,12 +24,11 @@ from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vecto
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.rows import check_holonomic
 from cayley.kinematics.continuation import Shares
+from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.inverse.bounds import bounds_of
-from cayley.kinematics.inverse.goal import Goal, named_kernel
-from cayley.kinematics.inverse.kernels import motion_kernel
+from cayley.kinematics.inverse.goal import Goal, Task, named_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
-from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_on
@@ -105,8 +104,9 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
         raise SignatureError(f"poses (K, 4, 4) are solved from one configuration ({tree.nq}), not {goals.shape} from "
                              f"{q.shape}")
     wanted = Task.of(tree, task, "world")
-    march = _March(_looking(tree, frame, wanted), kept(tree, "motion", lambda: motion_kernel(tree)), sum(wanted.rows),
-                   tree.nv, tolerance, secondary, 1.0 / max(len(goals) - 1, 1))
+    move = kept(tree, "integrate", lambda: integrate_kernel(tree))
+    march = _March(_looking(tree, frame, wanted), move, sum(wanted.rows), tree.nv, tolerance, secondary,
+                   1.0 / max(len(goals) - 1, 1))
     found = np.full((len(goals), tree.nq), np.nan)
     residual = np.full(len(goals), np.nan)
     smallest = np.full(len(goals), np.nan)

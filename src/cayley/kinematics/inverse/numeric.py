@@ -8,14 +8,17 @@ IEEE Transactions on Robotics 27 (2011).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
+from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import joined_batch
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SignatureError
@@ -23,14 +26,11 @@ from cayley.geometry.batch import numbers
 from cayley.geometry.motions.homogeneous import check_pose, pose_defect
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
-from cayley.kinematics.inverse import result as reasons
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
-from cayley.kinematics.inverse.goal import Goal
-from cayley.kinematics.inverse.kernels import allowed_jacobian, jacobian_kernel
-from cayley.kinematics.inverse.result import InverseKinematicsResult
+from cayley.kinematics.inverse.goal import Goal, Task, as_targets, named_kernel, task_jacobian
 from cayley.kinematics.inverse.search import Found, GoalSearch, Search, first_of_each, quick_search, search
-from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call
-from cayley.kinematics.inverse.task import Task, as_targets
+from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call, velocity_scale
+from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 
@@ -167,7 +167,7 @@ class Solver:
         if not residual <= tolerance:
             return None
         return InverseKinematicsResult(q, np.True_, position, angle, residual, opening, found[2], found[1],
-                                       self.bounds.size, reasons.WITHIN_TOLERANCE, self.bounds.hit,
+                                       self.bounds.size, WITHIN_TOLERANCE, self.bounds.hit,
                                        partial(self._jacobian, q, target), self._is_free)
 
     def _nearer(self, q: Array, targets: Array) -> Array:
@@ -199,8 +199,8 @@ class Solver:
     def _why(self, solved: Array, state: Array, targets: Array) -> Array:
         if np.count_nonzero(solved) == len(solved):
             return np.zeros(len(solved), dtype=int)
-        why = np.where(state == STALLED, reasons.LOCAL_MINIMUM, reasons.ITERATION_LIMIT)
-        return np.where(solved, reasons.WITHIN_TOLERANCE, np.where(self._hopeless(targets), reasons.BEYOND_REACH, why))
+        why = np.where(state == STALLED, LOCAL_MINIMUM, ITERATION_LIMIT)
+        return np.where(solved, WITHIN_TOLERANCE, np.where(self._hopeless(targets), BEYOND_REACH, why))
 
 
 @kernel("(4,4)->()")
@@ -224,3 +224,118 @@ def _first_origin(tree: Tree, frame: str) -> Array:
     """The origin (3) of the first joint on the way to a frame: it does not move."""
     way = tree.path(tree.body_number(tree.frame(frame).body))
     return Pose.of(tree.joints[way[0]].placement).p if way else np.zeros(3)
+
+
+def jacobian_kernel(tree: Tree, frame: str, task: Task, bounds: Bounds) -> Kernel:
+    """`(q, target)` -> the rows of the task (m, nv), with lengths measured in the size of the chain."""
+    def text(q: Array, target: Array) -> Array:
+        rows = np.array([1.0 / bounds.size] * len(task.linear) + [1.0] * len(task.angular))
+        return rows[:, None] * task_jacobian(tree, q, frame, target, task) * velocity_scale(tree, bounds)
+    return named_kernel(tree, "task_jacobian_of", frame, f"({tree.nq}),(4,4)->({sum(task.rows)},{tree.nv})", text)
+
+
+def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
+                     constraints: Sequence[Constraint]) -> Callable[[Array, Array], Array]:
+    """`(q, target)` -> the rows of the task by orthonormal velocities that the constraints allow, (..., m, k)."""
+    rows = jacobian_kernel(tree, frame, task, bounds)
+    own = Goal(tree, None, None, tuple(constraints))
+    held = sum(constraint.positions for constraint in constraints)
+    scale = velocity_scale(tree, bounds) * bounds.free
+    sizes = own.sizes
+    constrained = named_kernel(tree, "constraint_rows_of", frame, f"({tree.nq})->({held},{tree.nv})",
+                         lambda q: own.jacobian(q, np.zeros(())) * scale / sizes[:, None])
+
+    def allowed(q: Array, target: Array) -> Array:
+        A = np.asarray(constrained(q))
+        V = np.linalg.svd(A)[2]
+        null = np.swapaxes(V[..., int(np.max(rank_of(A), initial=0)):, :], -1, -2)
+        return (rows(q, target) * bounds.free) @ (null * bounds.free[:, None])
+
+    return allowed
+
+
+WITHIN_TOLERANCE, LOCAL_MINIMUM, ITERATION_LIMIT, BEYOND_REACH = range(4)
+REASONS = np.array(["within tolerance", "local minimum", "iteration limit", "beyond the reach of the chain"])
+_STATUS = np.array(["solved", "not found", "not found", "unreachable"])
+
+
+@dataclass(frozen=True, eq=False)
+class InverseKinematicsResult(HoldsFunctions):
+    """The configuration found, how well it does, and why the search ended. Every field has the batch axes of the
+    targets.
+
+    The residuals are those of `q` itself, computed anew: `residual` is the norm of all asked rows, metres and radians
+    together. What is not solved is the best of all attempts, never a success.
+    """
+
+    q: Array  # (..., nq)
+    solved: Scalar  # truth values (...)
+    position_error: Scalar  # [m] (...), zero where no position is asked
+    angle_error: Scalar  # [rad] (...), zero where no orientation is asked
+    residual: Scalar  # (...)
+    opening: Scalar  # of loops and other constraints, part of the residual; zero where there are none (...)
+    iterations: Scalar  # of the attempt that gave q (...)
+    restarts: Scalar  # number of that attempt: 0 is the first start (...)
+    length: float  # [m]; in which lengths are measured for `singular_values`
+    _reason: Scalar = field(repr=False)
+    _limits: Callable[[Array], Array] = field(repr=False)
+    _jacobian: Callable[[], Array] = field(repr=False)
+    _is_free: bool = field(default=True, repr=False)
+
+    @property
+    def status(self) -> str | Array:
+        """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable
+        all the same).
+        """
+        return _words(_STATUS, self._reason)
+
+    @property
+    def reason(self) -> str | Array:
+        """Why the search stopped: "within tolerance", "local minimum" (of every attempt), "iteration limit" (of at
+        least one attempt), or "beyond the reach of the chain"."""
+        return _words(REASONS, self._reason)
+
+    @cached_property
+    def limits_hit(self) -> Array:
+        """Which coordinates are at a limit, to 1e-9 (..., nq)."""
+        return self._limits(self.q)
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have
+        no unit. Under constraints, of its action on the velocities that they allow.
+        """
+        return np.linalg.svd(self._jacobian(), compute_uv=False)
+
+    @property
+    def smallest_singular_value(self) -> Array:
+        """How far q is from a singular configuration (...)."""
+        return self.singular_values[..., -1]
+
+    @cached_property
+    def branch(self) -> Scalar:
+        """The sign of the determinant of the task's Jacobian (...): a singular configuration lies between solutions of
+        different signs. Zero where the Jacobian is not square, and of mechanisms with constraints, whose allowed
+        velocities have no order."""
+        J = self._jacobian()
+        is_square = J.shape[-2] == J.shape[-1] and self._is_free
+        return np.sign(np.linalg.det(J)) if is_square else np.zeros(J.shape[:-2])
+
+    def __getitem__(self,
+                    index: int | slice | list[int] | Array
+                    | tuple[int | slice | Array, ...]) -> InverseKinematicsResult:
+        """The result of one or some of the batch."""
+        arrays = ("q", "solved", "position_error", "angle_error", "residual", "opening", "iterations", "restarts",
+                  "_reason")
+        return replace(self, **{name: getattr(self, name)[index]
+                                for name in arrays}, _jacobian=lambda: self._jacobian()[index])
+
+    def __repr__(self) -> str:
+        if np.ndim(self.solved):
+            return f"<inverse kinematics: {np.count_nonzero(self.solved)} of {np.size(self.solved)} solved>"
+        q = np.array2string(self.q, precision=6)
+        return f"<inverse kinematics: {self.status} ({self.reason}), residual {self.residual:.1e}, q = {q}>"
+
+
+def _words(words: Array, codes: Array) -> str | Array:
+    return str(words[codes]) if np.ndim(codes) == 0 else words[codes]

@@ -20,9 +20,8 @@ from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.inverse.goal import named_kernel
-from cayley.kinematics.inverse.task import Task, target_motion, task_error, task_jacobian
-from cayley.kinematics.jacobians.world_jacobian import jacobian
+from cayley.kinematics.inverse.goal import Task, named_kernel, target_motion, task_error, task_jacobian
+from cayley.kinematics.jacobians.velocity import jacobian
 from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
 

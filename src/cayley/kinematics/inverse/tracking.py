@@ -1,9 +1,7 @@
 """Following a path of poses with the Jacobian: rates of the joints, integrated step by step.
 
-    qdot = J^-1 (xdot + G e)      G = 0: open loop, the error drifts with the step; G > 0: the error decays as edot = -G
-                                  e
-    q_(k+1) = q_k + qdot dt       stable while every eigenvalue of G dt is below 2; for G dt = 1 nothing of an old error
-                                  is left
+    qdot = J^-1 (xdot + G e)      G = 0: open loop, the error drifts; G > 0: the error decays as edot = -G e
+    q_(k+1) = q_k + qdot dt       multiplies the error by 1 - G dt: stable while all eigenvalues of G dt are below 2
 With damping, J^-1 is the damped inverse of `rates`: bounded at singular configurations, at the price of an error there,
 |qdot| <= |xdot + G e| / (2 k). What the task leaves free may serve another purpose, qdot + (1 - J^+ J) qdot0. Source:
 Ruggiu 5.6, (5.14)-(5.18), (2.75).
@@ -21,12 +19,11 @@ from cayley.compiler.signature import joined_batch
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
 from cayley.geometry.rotations.rotation_vector import rotation_vector_from_matrix
-from cayley.kinematics.inverse.gains import gain_matrix
-from cayley.kinematics.inverse.kernels import motion_kernel
+from cayley.kinematics.frame_kernels import integrate_kernel
+from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.kinematics.inverse.orientation_errors import moment_kernel
 from cayley.kinematics.inverse.rates import resolved_rates
-from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
@@ -127,7 +124,7 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
     batch = joined_batch([poses.shape[:-3], np.shape(start)[:-1]], ["path", "start"])
     q = np.array(np.broadcast_to(start, (*batch, tree.nq)), dtype=float)
     look = kept(tree, ("moment", frame, wanted, orientation), lambda: moment_kernel(tree, frame, wanted, orientation))
-    move = kept(tree, "motion", lambda: motion_kernel(tree))
+    move = kept(tree, "integrate", lambda: integrate_kernel(tree))
     lock = 3 if orientation == "vect" else 2
     moments = []
     obstacle = np.zeros(batch, dtype=int)
@@ -168,3 +165,36 @@ def path_twists(poses: Array, step: float) -> Array:
     twists = np.concatenate([np.diff(p, axis=-2), turns], axis=-1) / step
     return np.concatenate([twists, twists[..., -1:, :] if poses.shape[-3] > 1 else np.zeros((*poses.shape[:-2], 6))],
                           axis=-2)
+
+
+_SYMMETRIC = 1e-12
+
+
+def gain_matrix(gain: ArrayLike, size: int) -> Array:
+    """G (size, size) [1/s] of a number (0 for an open loop), a diagonal (size) or a matrix.
+
+    >>> gain_matrix([1.0, 2.0], 2)
+    array([[1., 0.],
+           [0., 2.]])
+    >>> gain_matrix([[1.0, 3.0], [3.0, 1.0]], 2)
+    Traceback (most recent call last):
+    cayley.errors.SignatureError: the gain is not positive definite: its eigenvalues are -2 to 4, and errors would grow
+    """
+    G = np.asarray(gain, dtype=float)
+    if not np.isfinite(G).all():
+        raise SignatureError("a gain is of finite numbers")
+    if G.ndim == 0:
+        if G < 0:
+            raise SignatureError(f"the gain is not negative: {float(G):g} would let errors grow")
+        return float(G) * np.eye(size)
+    if G.shape not in ((size,), (size, size)):
+        raise SignatureError(f"a gain is a number, a diagonal ({size}) or a matrix ({size}, {size}) for the {size} "
+                             f"rows of this task, not {G.shape}")
+    full = np.diag(G) if G.ndim == 1 else G
+    if np.abs(full - full.T).max() > _SYMMETRIC * np.abs(full).max():
+        raise SignatureError("the gain is not symmetric: give (G + G^T)/2, or a diagonal")
+    values = np.linalg.eigvalsh(full)
+    if values[0] <= 0:
+        raise SignatureError(f"the gain is not positive definite: its eigenvalues are {values[0]:.6g} to "
+                             f"{values[-1]:.6g}, and errors would grow")
+    return full

@@ -6,6 +6,10 @@ J_w) of the same relative motion in the same axes and f' = B w,
     J = (J_v; B J_w)      J' = (J_v'; B J_w' + B' J_w)      J'' = (J_v''; B J_w'' + 2 B' J_w' + B'' J_w)
 J fails where B does, even if the geometric Jacobian is regular: the parameters are at fault then, not the mechanism.
 Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23), (1.36), (1.37).
+
+Velocities as 4 x 4 matrices are T' of a pose, and T' T^-1 = [[hat(w), v_O], [0, 0]] with the velocity v_O of the body
+point at the origin; of a link in the link before it T' T^-1 = [[t' Z, d' z], [0, 0]] in Denavit-Hartenberg frames. Seen from another frame a twist matrix becomes T M T^-1, and those
+of a chain add up. Source: Ruggiu (2.46)-(2.55), corrected as in spec E-30.
 """
 
 from __future__ import annotations
@@ -20,8 +24,17 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.pose import Pose
+from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobians.general_jacobian import general_jacobian, hessian, jacobian_rate, jacobian_second_rate
+from cayley.kinematics.jacobians.general_jacobian import (
+    branch,
+    general_jacobian,
+    hessian,
+    jacobian_rate,
+    jacobian_second_rate,
+    reference,
+)
+from cayley.kinematics.jacobians.velocity import Moving
 from cayley.kinematics.orientation import ROUNDING, OrientationParameters
 from cayley.kinematics.orientation import orientation as orientation_named
 from cayley.model.tree import Tree
@@ -110,3 +123,33 @@ def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: 
 def _over(J: Array, B: Array, *more: tuple[Any, Any]) -> Array:
     """(J_v; B J_w + sum B_k J_w,k)."""
     return np.concatenate([J[:3], sum((C @ K[3:] for C, K in more), start=B @ J[3:])])
+
+
+def pose_rate(tree: Tree, q: Array, qd: Array, frame: str, *, relative_to: str) -> Array:
+    """T' (4, 4) of the pose of a frame in another, or in the root ("world")."""
+    return twist_matrix(tree, q, qd, frame, relative_to=relative_to) @ relative_pose(tree, q, frame, relative_to).matrix
+
+
+def twist_matrix(tree: Tree, q: Array, qd: Array, frame: str, *, relative_to: str) -> Array:
+    """T' T^-1 (4, 4) of the pose of a frame in another, or in the root ("world"), in the axes of that other."""
+    own = branch(tree, q, qd, None, frame).end
+    other = reference(tree, q, qd, None, relative_to).end
+    return similar_twist_matrix(other.pose.inverse, absolute_twist_matrix(own) - absolute_twist_matrix(other))
+
+
+def absolute_twist_matrix(body: Moving) -> Array:
+    """[[hat(w), u - w x p], [0, 0]] in the root's axes."""
+    return _matrix(hat(body.w), body.u - np.cross(body.w, body.pose.p))
+
+
+def similar_twist_matrix(pose: Pose, matrix: Array) -> Array:
+    """T M T^-1: the same twist, seen from the frame in which the one it was seen from has the pose T.
+
+    Ruggiu (2.51)-(2.53).
+    """
+    turned = pose.R @ matrix[:3, :3] @ pose.R.T
+    return _matrix(turned, pose.R @ matrix[:3, 3] - turned @ pose.p)
+
+
+def _matrix(spin: Array, velocity: Array) -> Array:
+    return np.concatenate([np.concatenate([spin, np.stack([velocity], axis=1)], axis=1), np.zeros((1, 4))])

@@ -1,5 +1,5 @@
-"""A chain in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of
-its slide.
+"""Chains in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of
+its slide; limits of the pairs; and the axes of the joints as lines, with the Jacobian of dual numbers that they make.
 
     c       tan(angle/2) e of a joint, in its own axes
     g       composition of what lies between the root and a joint, as [w : v]
@@ -7,11 +7,23 @@ its slide.
 Pairs have no redundant trigonometry: positions, attitude and Jacobians are rational in them, and the pairs may come
 from anywhere, such as a table over the readings of the encoders. Each joint must be short of a half-turn; the chain
 need not be, its attitude is homogeneous. Source: Mladenova (1)-(7), (108)-(125), (256)-(259); spec R-25, R-26.
+
+A turn between limits short of half-turns has a c between two finite vectors; a turn that may pass a half-turn has an
+unbounded one. Source: Mladenova (1), (109), (256); spec R-25.
+
+    K, K*    direction and moment of an axis: K^ = K + mu K*
+    t', d'   rates of the turn about it and of the slide along it
+The twist of a frame's body at the root's origin is w^ = sum (t' + mu d') K^: the real part is the angular velocity, the
+dual part the velocity of the body point at the origin. As real numbers, 6 x 2n: columns (K*; K) of the turns, then (K;
+0) of the slides. The joints that a tree really has choose among them: a revolute joint takes a column of the left half,
+a prismatic one of the right half, a helical one both, a spherical one three on the left, a floating one all six.
+Source: Mladenova (157)-(163), numbered as in spec E-77.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +36,10 @@ from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quatern
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import pairs_to
-from cayley.model.joint_kinds import Motion
+from cayley.model.joint_kinds import Motion, Screw
 from cayley.model.joint_kinds.motion import Axis, Z
 from cayley.model.tree import Tree
+from cayley.showing import brief
 
 _ROUNDING = 1e-14  # of a unit form
 
@@ -169,3 +182,114 @@ def _pair_rates(motion: Motion, q: Array) -> Array:
 
 def _axis(motion: Motion) -> Axis:
     return Z if motion.screw is None else motion.screw.axis
+
+
+@dataclass(frozen=True, eq=False)
+class PairLimits:
+    """The set Q_ct: bounds of c and t, component by component, each (n, 3). Mladenova (109), (256)."""
+
+    lower: JointPairs
+    upper: JointPairs
+
+    def contain(self, pairs: JointPairs) -> Array:
+        """Whether pairs (..., n, 3) are in the set, (...)."""
+        inside = [(low <= x) & (x <= high) for low, x, high in zip(self.lower, pairs, self.upper, strict=True)]
+        return np.all(inside[0] & inside[1], axis=(-2, -1))
+
+
+def pair_limits(tree: Tree, frame: str) -> PairLimits:
+    """The limits of the joints on the way to a frame as limits of their pairs: infinite where a turn may pass a
+    half-turn or has none.
+    """
+    bounds = [
+        _pair_bounds(link.motion, tree.lower[link.coordinates], tree.upper[link.coordinates])
+        for link in pairs_to(tree, frame)[0]]
+    low, high = (np.array([b[side] for b in bounds]) for side in (0, 1))
+    return PairLimits(JointPairs(low[:, 0], low[:, 1]), JointPairs(high[:, 0], high[:, 1]))
+
+
+def within_limits(tree: Tree, q: ArrayLike) -> Array:
+    """Whether configurations (..., nq) are in the set Q of the joint limits, (...). Mladenova (1)."""
+    return np.all((tree.lower <= np.asarray(q)) & (np.asarray(q) <= tree.upper), axis=-1)
+
+
+def _pair_bounds(motion: Motion, lower: Array, upper: Array) -> tuple[Array, Array]:
+    """The smallest and the largest (c, t), each (2, 3)."""
+    none = np.zeros((2, 3))
+    attitude = motion.attitude
+    if attitude is not None:
+        low, high = none if attitude.position is None else (lower[attitude.position], upper[attitude.position])
+        return np.array([np.full(3, -np.inf), low]), np.array([np.full(3, np.inf), high])
+    free = lower[0] <= -np.pi or upper[0] >= np.pi
+    ends = np.array([[-np.inf], [np.inf]]) if free else np.tan(np.array([lower, upper]) / 2)
+    axis, turn, slide = motion.screw or Screw(Z, 0.0, 0.0)
+    c = _along(np.asarray(axis), ends) if turn else none
+    t = _along(np.asarray(axis) * slide, np.array([lower, upper])) if slide else none
+    return np.array([c.min(axis=0), t.min(axis=0)]), np.array([c.max(axis=0), t.max(axis=0)])
+
+
+def _along(axis: Array, ends: Array) -> Array:
+    """Both ends times the axis; zero times infinity is zero."""
+    return np.where(axis == 0, 0.0, np.where(axis == 0, 1.0, axis) * ends)
+
+
+class JointLines(NamedTuple):
+    """Rows, one for each axis: K and K*, each (n, 3)."""
+
+    directions: Array
+    moments: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+def joint_lines(tree: Tree, q: Array, frame: str) -> JointLines:
+    """The axes on the way to a frame; a spherical or a floating joint has three, those of the body that it moves."""
+    pose = HERE
+    directions = []
+    moments = []
+    for link in pairs_to(tree, frame)[0]:
+        pose = pose.then(link.placement).then(Pose(*link.motion.pose(q[link.coordinates])))
+        for axis in _axes(link.motion):
+            directions.append(pose.R @ axis)
+            moments.append(np.cross(pose.p, directions[-1]))
+    return JointLines(np.stack(directions), np.stack(moments)) if directions else JointLines(
+        np.zeros((0, 3)), np.zeros((0, 3)))
+
+
+def dual_jacobian(tree: Tree, q: Array, frame: str) -> Array:
+    """The twist (v; w) of a frame's body at the root's origin, in the root's axes, by (t'; d'): (6, 2n).
+
+    Mladenova (163).
+    """
+    K, moments = (rows.T for rows in joint_lines(tree, q, frame))
+    return np.concatenate([np.concatenate([moments, K]), np.concatenate([K, np.zeros(K.shape)])], axis=1)
+
+
+def active_columns(tree: Tree, frame: str) -> Array:
+    """The constant matrix (2n, nv) from velocities to (t'; d'): `dual_jacobian @ active_columns` is the Jacobian at the
+    root's origin.
+    """
+    links = pairs_to(tree, frame)[0]
+    n = sum(len(_axes(link.motion)) for link in links)
+    chosen = np.zeros((2 * n, tree.nv))
+    axis = 0
+    for link in links:
+        count = len(_axes(link.motion))
+        turning, sliding = _shares(link.motion)
+        chosen[axis:axis + count, link.columns] = turning
+        chosen[n + axis:n + axis + count, link.columns] = sliding
+        axis += count
+    return chosen
+
+
+def _axes(motion: Motion) -> Array:
+    return np.eye(3) if motion.screw is None else np.array([motion.screw.axis])
+
+
+def _shares(motion: Motion) -> tuple[Any, Any]:
+    """What a joint's velocities give to the turns about its axes and to the slides along them."""
+    if motion.screw is None:
+        directions = np.asarray(motion.subspace(motion.neutral))
+        return directions[3:], directions[:3]
+    return motion.screw.turn, motion.screw.slide

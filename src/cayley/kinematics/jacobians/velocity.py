@@ -1,4 +1,4 @@
-"""Twists (v; w) and accelerations (a; dw) of frames and points of a tree, relative to its root.
+"""Geometric Jacobians, twists (v; w) and accelerations (a; dw) of frames and points of a tree, relative to its root.
 
     u, w     velocity of an origin, angular velocity
     du, dw   their rates: true accelerations, also when they are
@@ -8,6 +8,9 @@ Three texts give the same numbers. "link": outwards in the axes of the links; th
 s_i); the cheapest in those. "sum": joint by joint what each does to the point, u = sum (t_i x p_i,n + s_i). Given the
 joint axes and origins, both sums cost 9n multiplications and 12n - 6 additions for n revolute joints. Source: Ruggiu
 (2.55), (2.56), 2.3.2; spec S2-35, S2-36.
+
+The axes of v and w are always named: `axes="world"` (the root's), `axes="body"` (the frame's own), or the name of a
+frame. Source: equation (K-3) of docs/developers/theory/kinematics.md.
 """
 
 from __future__ import annotations
@@ -20,9 +23,9 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import ConventionError
 from cayley.geometry.pose import HERE, Pose
+from cayley.geometry.tensors.cross import hat
 from cayley.kinematics.elementary import Step, steps_to
-from cayley.kinematics.forward import frame_pose
-from cayley.kinematics.jacobians.world_jacobian import axes_in_root
+from cayley.kinematics.forward import frame_pose, joint_pose
 from cayley.model.tree import Tree
 
 Method = Literal["link", "running", "sum"]
@@ -215,3 +218,39 @@ def _resolved(tree: Tree, q: Array, linear: Array, angular: Array, frame: str, a
 
 def _turned(R: Array, pair: Array) -> Array:
     return np.concatenate([R @ pair[:3], R @ pair[3:]])
+
+
+def jacobian(tree: Tree, q: Array, frame: str, *, axes: str) -> Array:
+    """The Jacobian (6, nv) of a frame: its twist is J @ v."""
+    wanted = tree.frame(frame)
+    poses = poses_on_the_way(tree, q, tree.body_number(wanted.body))
+    end = (poses[-1][1] if poses else HERE).then(Pose.of(wanted.pose))
+    turn = axes_in_root(tree, q, axes, end).T
+    columns = [np.zeros((6, joint.motion.nv)) for joint in tree.joints]
+    for number, pose in poses:
+        columns[number] = _columns(tree.joints[number].motion.subspace(q[tree.q_slices[number]]), pose, end.p, turn)
+    return np.concatenate(columns, axis=1) if columns else np.zeros((6, 0))
+
+
+def poses_on_the_way(tree: Tree, q: Array, body: int) -> list[tuple[int, Pose]]:
+    """For each joint from the root to a body, its number and the pose of its child."""
+    pose = HERE
+    found = []
+    for number in tree.path(body):
+        pose = pose.then(joint_pose(tree, number, q))
+        found.append((number, pose))
+    return found
+
+
+def axes_in_root(tree: Tree, q: Array, axes: str, own: Pose) -> Array:
+    """The rotation of the asked axes in the root's frame."""
+    if axes == "world":
+        return np.eye(3)
+    return own.R if axes == "body" else frame_pose(tree, q, axes).R
+
+
+def _columns(subspace: Array, child: Pose, point: Array, turn: Array) -> Array:
+    """What a joint's directions do to a point, in the asked axes."""
+    angular = child.R @ subspace[3:]
+    linear = child.R @ subspace[:3] - hat(point - child.p) @ angular
+    return np.concatenate([turn @ linear, turn @ angular])

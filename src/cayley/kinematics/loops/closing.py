@@ -26,8 +26,7 @@ from cayley.kinematics.constraints.inputs import Inputs, common_batch
 from cayley.kinematics.constraints.rows import hold_positions, jacobian_kernel
 from cayley.kinematics.constraints.scale import scaled
 from cayley.kinematics.constraints.structure import constraint_structure
-from cayley.kinematics.loops.closing_search import closed_within_limits, closing_search
-from cayley.kinematics.loops.closing_step import closed_nearby
+from cayley.kinematics.loops.closing_search import closed_nearby, closed_within_limits, closing_search
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.showing import brief

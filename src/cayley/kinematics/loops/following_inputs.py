@@ -18,13 +18,13 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
-from cayley.kinematics.configuration_kernels import difference_kernel
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.inputs import Inputs, common_batch
 from cayley.kinematics.constraints.rows import check_holonomic, jacobian_kernel, residual_kernel
 from cayley.kinematics.constraints.scale import length_unit, lengths, machine_size, row_sizes
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.continuation import Shares
+from cayley.kinematics.frame_kernels import difference_kernel
 from cayley.kinematics.loops.closing import branch_sign, close, is_within_limits
 from cayley.kinematics.loops.following_step import STAGES, Stage, following_step, is_arrived
 from cayley.model.tree import Tree

@@ -1,6 +1,9 @@
-"""Random configurations of mechanisms with constraints: random ones of the spanning tree, closed by small steps, of
-which those within the limits are kept. They are not even in any measure, and may be of any assembly mode. Where few are
-found, guesses are drawn towards one that is."""
+"""Configurations that a mechanism with constraints can take within its limits: one near zero, and random ones.
+
+Random configurations of the spanning tree are closed by small steps, and those within the limits are kept. Their
+distribution is uniform in no measure, and they may be of any assembly mode. Where few are found, guesses are drawn
+towards one that is closed.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import UnreachableError
-from cayley.kinematics.configuration_kernels import difference_kernel, integrate_kernel
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.constraints.rows import hold_positions
+from cayley.kinematics.frame_kernels import difference_kernel, integrate_kernel
 from cayley.kinematics.loops.closing import close, is_within_limits
-from cayley.kinematics.loops.closing_step import closed_nearby
-from cayley.model.configurations import random_configuration
+from cayley.kinematics.loops.closing_search import closed_nearby
+from cayley.model.configurations import check_configuration, random_configuration, with_mimic_joints
+from cayley.model.named_configurations import near_zero
 from cayley.model.tree import Tree
 
 _ROUNDS = 50
@@ -61,3 +65,24 @@ def _drawn_near(tree: Tree, guesses: Array, random: np.random.Generator) -> Arra
     away = kept(tree, "difference", lambda: difference_kernel(tree))(anchor.configuration, guesses)
     return kept(tree, "integrate", lambda: integrate_kernel(tree))(anchor.configuration,
                                                                     away * random.uniform(size=(len(guesses), 1)))
+
+
+def neutral_within_limits(tree: Tree) -> Array:
+    """The configuration (nq) with every joint at its zero, or in the middle of its range where zero is outside; of a
+    mechanism with loops and other constraints a closed one near that, at the time 0 if motions are prescribed. Raises
+    `UnreachableError` if there is none within the limits.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> neutral_within_limits(load_robot("panda")).round(4)
+    array([ 0.    ,  0.    ,  0.    , -1.5708,  0.    ,  0.    ,  0.    ])
+    """
+    rest = near_zero(tree)
+    if not (tree.loops or tree.constraints):
+        q = with_mimic_joints(tree, rest)
+        check_configuration(tree, q)
+        return q
+    found = close(tree, rest, 0.0 if tree.is_timed else None, limits=True)
+    if found.status != "closed":
+        raise UnreachableError(f"no configuration within the limits of {tree.name} was found that keeps its "
+                               f"constraints: {found.status}")
+    return found.configuration

@@ -28,9 +28,9 @@ from cayley.kinematics.constraints.closure import closed_samples
 from cayley.kinematics.constraints.scale import constraint_jacobian, length_unit
 from cayley.kinematics.constraints.space import allowed_velocities, held_velocities
 from cayley.kinematics.constraints.structure import ConfigurationSingularity, configuration_singularity, mobility
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.goal import Task
+from cayley.kinematics.singular.indices import ROW_UNITS
 from cayley.kinematics.singular.input_output import closed, task_rows
-from cayley.kinematics.singular.uniform_units import ROW_UNITS
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.showing import brief

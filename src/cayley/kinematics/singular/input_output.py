@@ -24,7 +24,7 @@ from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.scale import check_closed, length_unit, lengths
 from cayley.kinematics.constraints.space import allowed_velocities
 from cayley.kinematics.frame_kernels import frame_kernel
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.model.tree import Tree
 from cayley.showing import brief

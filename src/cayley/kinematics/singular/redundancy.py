@@ -1,11 +1,14 @@
-"""Joint velocities for a task that leaves some of them free: the general solution, the shortest one, and the one that
-improves something.
+"""Joint velocities of a task: the general solution of a redundant arm, the shortest one, the one that improves a
+criterion, and the only one of a square regular Jacobian.
 
     qd = J^+ v + (1 - J^+ J) qd0      J^+ = J^T (J J^T)^-1, by singular values, so that a singular J has it too
 With qd0 = -k grad w the free part makes the criterion w SMALLER: what should grow, such as the manipulability, enters
 with its sign changed. Where J is singular, there are infinitely many solutions if v is in its range and
 none otherwise (spec E-29): then the answer is the nearest one, and `solved` says so. Source: Ruggiu (2.64)-(2.76),
 corrected as in spec E-31.
+
+    qd = J^-1 r'      qdd = J^-1 (r'' - J' qd)      of a square J
+A singular J has no inverse: `SingularityError` names the velocity that is lost. Source: Yamamoto 1.15 with (1.36), (1.37); spec S3-21.
 """
 
 from __future__ import annotations
@@ -18,12 +21,12 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import rounding
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import SignatureError
-from cayley.kinematics.inverse.task import Task
+from cayley.errors import SignatureError, SingularityError
+from cayley.geometry.batch import first_failure, place
+from cayley.kinematics.inverse.goal import Task
+from cayley.kinematics.jacobians.differentiated_jacobians import task_jacobian
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
-from cayley.kinematics.jacobians.task_functions import task_jacobian
-from cayley.kinematics.singular.indices import manipulability, orthogonal_rows
-from cayley.kinematics.singular.uniform_units import uniform_jacobian
+from cayley.kinematics.singular.indices import manipulability, orthogonal_rows, uniform_jacobian
 from cayley.kinematics.subspaces import RANK_TOLERANCE, Subspaces, rank_tolerance, subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
@@ -133,3 +136,56 @@ def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Seq
     largest = np.sqrt(reduce(lambda product, square: product * square, [row @ row for row in J]))
     return task_jacobian(tree, q, index) + np.where(index(q) > _NO_GRADIENT * largest + 64 * rounding(largest), 0.0,
                                                         np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion:
+    """Joint velocities and accelerations, each (..., n)."""
+
+    velocities: Array
+    accelerations: Array
+
+    __repr__ = brief
+
+
+def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float | None = None) -> Array:
+    """The joint velocities (..., n) that give the rate (..., n) of a task with the Jacobian J (..., n, n).
+
+    >>> joint_velocities([[0.0, 2.0], [1.0, 0.0]], [4.0, 3.0])
+    array([3., 2.])
+    """
+    return _solved(_checked(J, tolerance), rate)
+
+
+def joint_motion(J: ArrayLike, J_rate: ArrayLike, rate: Array, second_rate: ArrayLike, *,
+                 tolerance: float | None = None) -> JointMotion:
+    """The joint velocities and accelerations that give the rate r' and the second rate r'' of a task: (..., n) each.
+
+    `J` and `J_rate` (..., n, n) must be of the same kind as the rates: of the same point, axes and parameters of the
+    attitude.
+    """
+    J = _checked(J, tolerance)
+    velocities = _solved(J, rate)
+    drift = (np.asarray(J_rate, dtype=np.float64) @ velocities[..., None])[..., 0]
+    return JointMotion(velocities, _solved(J, np.asarray(second_rate, dtype=np.float64) - drift))
+
+
+def _checked(J: ArrayLike, tolerance: float | None) -> Array:
+    tolerance = rank_tolerance(tolerance, J)
+    J = np.asarray(J, dtype=np.float64)
+    if J.ndim < 2 or J.shape[-1] != J.shape[-2]:
+        raise SignatureError(f"a Jacobian with an inverse has shape (..., n, n), not {J.shape}: choose rows, or use "
+                             "redundancy.general_solution")
+    parts = subspaces(J, tolerance=tolerance)
+    bad = first_failure(~np.asarray(parts.singular))
+    if bad is not None:
+        lost = parts.U[bad][:, -1]
+        raise SingularityError(
+            f"the Jacobian{place(bad)} is singular (singular values from {parts.singular_values[bad][0]:.2g} to "
+            f"{parts.smallest[bad]:.0e}): no joint velocities give a rate along {np.round(lost, 6).tolist()}; "
+            "redundancy.general_solution gives the nearest ones")
+    return J
+
+
+def _solved(J: Array, right: ArrayLike) -> Array:
+    return np.linalg.solve(J, np.asarray(right, dtype=np.float64)[..., None])[..., 0]

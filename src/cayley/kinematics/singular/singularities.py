@@ -18,11 +18,11 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.inverse.numeric import inverse_kinematics
-from cayley.kinematics.inverse.task import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
-from cayley.kinematics.jacobians.world_jacobian import axes_in_root
-from cayley.kinematics.singular.uniform_units import velocity_units
+from cayley.kinematics.jacobians.velocity import axes_in_root
+from cayley.kinematics.singular.indices import velocity_units
 from cayley.kinematics.subspaces import Subspaces, rank_tolerance, subspaces
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree

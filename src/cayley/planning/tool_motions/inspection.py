@@ -20,7 +20,7 @@ from cayley.errors import ModelError
 from cayley.geometry.array_shapes import Shape, distance, least_apart
 from cayley.kinematics.constraints.actuated_motion import actuated_jacobian
 from cayley.kinematics.frame_kernels import body_pose_kernel
-from cayley.kinematics.inverse.task import Task
+from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.model.constraints import is_tied
 from cayley.model.tree import Tree
