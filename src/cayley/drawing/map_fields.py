@@ -1,5 +1,5 @@
-"""Compiled equations of a map of a mechanism with loops in a plane, the determinants that tell where it is singular, and
-the configurations over the grid of the map on the branch of a start.
+"""Compiled equations of a map of a mechanism with loops in a plane, the determinants that tell where it is singular,
+and the configurations over the grid of the map on the branch of a start.
 
     A qd = 0, T J qd = xd      as many rows of the task as there are degrees of freedom: two lie in the plane of the
                                map, the others are held

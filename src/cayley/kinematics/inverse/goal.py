@@ -6,8 +6,8 @@
     2 sin(phi/2) e         the same if only one or two rows are asked, from the quaternion of R_t R^T
 
 The last form is smooth all the way round, because the free part of the rotation may have any angle, and equals the
-rotation vector to first order. Two of its rows are zero exactly where the two frames share the third axis, and one where
-the axis of the missing rotation is across that row.
+rotation vector to first order. Two of its rows are zero exactly where the two frames share the third axis, and one
+where the axis of the missing rotation is across that row.
 """
 
 from __future__ import annotations

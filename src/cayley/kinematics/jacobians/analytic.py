@@ -8,8 +8,9 @@ J fails where B does, even if the geometric Jacobian is regular: the parameters 
 Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23), (1.36), (1.37).
 
 Velocities as 4 x 4 matrices are T' of a pose, and T' T^-1 = [[hat(w), v_O], [0, 0]] with the velocity v_O of the body
-point at the origin; of a link in the link before it T' T^-1 = [[t' Z, d' z], [0, 0]] in Denavit-Hartenberg frames. Seen from another frame a twist matrix becomes T M T^-1, and those
-of a chain add up. Source: Ruggiu (2.46)-(2.55), corrected as in spec E-30.
+point at the origin; of a link in the link before it T' T^-1 = [[t' Z, d' z], [0, 0]] in Denavit-Hartenberg frames. Seen
+from another frame a twist matrix becomes T M T^-1, and those of a chain add up. Source: Ruggiu (2.46)-(2.55), corrected
+as in spec E-30.
 """
 
 from __future__ import annotations

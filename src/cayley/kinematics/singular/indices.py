@@ -11,8 +11,8 @@ no torque. Source: Ruggiu (2.59)-(2.63), (2.76), (3.62)-(3.65).
 
 Rows are metres or radians a second, columns are of revolute or prismatic joints. The elements have one unit if the rows
 do and the columns do; otherwise a singular value adds metres to radians, and its size depends on the unit of length.
-Such a Jacobian raises an error, unless a characteristic length L says how many metres are worth a radian: then lengths are
-divided by L, in the rows and in the columns. Source: Ruggiu 2.3.5; spec S2-40, A-09.
+Such a Jacobian raises an error, unless a characteristic length L says how many metres are worth a radian: then lengths
+are divided by L, in the rows and in the columns. Source: Ruggiu 2.3.5; spec S2-40, A-09.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ none otherwise (spec E-29): then the answer is the nearest one, and `solved` say
 corrected as in spec E-31.
 
     qd = J^-1 r'      qdd = J^-1 (r'' - J' qd)      of a square J
-A singular J has no inverse: `SingularityError` names the velocity that is lost. Source: Yamamoto 1.15 with (1.36), (1.37); spec S3-21.
+A singular J has no inverse: `SingularityError` names the velocity that is lost. Source: Yamamoto 1.15 with (1.36),
+(1.37); spec S3-21.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ done in closed form (`planar_folds`), others are sampled and continued (`singula
 2.9; spec S2-101. `cayley.drawing.draw_singular_locus` draws it.
 
 A planar arm of revolute joints is singular where all links are on one line, each forth or back. Its point is then at a
-distance |+-a1 +- a2 ... +- an| from the first axis: the image of the locus is circles. The largest is the outer boundary.
-The inner boundary has the radius by which the longest link exceeds all others together, if it does.
+distance |+-a1 +- a2 ... +- an| from the first axis: the image of the locus is circles. The largest is the outer
+boundary. The inner boundary has the radius by which the longest link exceeds all others together, if it does.
 """
 
 from __future__ import annotations
