@@ -34,7 +34,6 @@ from cayley.dynamics.identification.structure import (
 )
 from cayley.dynamics.rigid_links.links import ROOT, Link
 from cayley.dynamics.rigid_links.moments import moved
-from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.kinematics.frame_kernels import integrate_kernel
