@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import islice
 
 import numpy as np
@@ -29,6 +28,7 @@ def nearest(name: object, names: Iterable[str], *, similar: float = SIMILAR) -> 
     if not isinstance(name, str) or len(name) > LONGEST_COMPARED:
         return []
     candidates = {other.lower(): other for other in islice(names, MOST_COMPARED) if len(other) <= LONGEST_COMPARED}
+    from difflib import get_close_matches  # which nobody needs who makes no mistake
     return [candidates[found] for found in get_close_matches(name.lower(), candidates, n=3, cutoff=similar)]
 
 

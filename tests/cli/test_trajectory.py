@@ -30,7 +30,7 @@ def test_a_machine_with_a_loop_goes_by_its_drives():
     machine = cy.load("four_bar")
     q = np.array(found["q"])
     assert q[0, 0] == pytest.approx(0.2) and q[-1, 0] == pytest.approx(2.0)
-    assert np.abs(machine.constraint_residual(q)).max() < 1e-12
+    assert np.abs(machine.loops.residual(q)).max() < 1e-12
     assert max(map(max, found["parts"].values())) == pytest.approx(1.0, abs=1e-6)
     shown = call("trajectory", "four_bar", "0.2", "1.0", "--law", "3-4-5", "--time", "2", "--effort", "inf").stdout
     assert "rocker" in shown

@@ -292,9 +292,9 @@ def test_a_law_is_tried_on_a_machine_with_a_loop():
     torque keeps a motion that the loop allows to rounding."""
     machine = cy.load("four_bar")
     law = machine.control.computed_torque(100.0, 20.0)
-    start = machine.close(machine.neutral).configuration
+    start = machine.loops.close(machine.neutral).configuration
     target = ordinary_step(machine.tree, start)
-    assert np.abs(machine.constraint_residual(target)).max() < 1e-10 and target[0] == pytest.approx(start[0] + 0.3)
+    assert np.abs(machine.loops.residual(target)).max() < 1e-10 and target[0] == pytest.approx(start[0] + 0.3)
     trial = try_law(machine, law, JointAim(machine.tree), start=start, target=target)
     assert trial.verdict.nature == "asymptotically stable" and trial.finished
     assert np.abs(trial.tracking_error).max() < 1e-9

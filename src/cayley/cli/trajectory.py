@@ -122,7 +122,7 @@ def _configuration(arm: Mechanism, text: str) -> Array:
     if not arm.tree.is_constrained or len(text.replace(",", " ").split()) != len(places):
         return numbers(text, arm.nq, "a configuration")
     given = numbers(text, len(places), "the coordinates of the actuated joints")
-    closed = arm.close(arm.neutral, fixed=dict(zip(arm.actuated_joints, given, strict=True)))
+    closed = arm.loops.close(arm.neutral, fixed=dict(zip(arm.actuated_joints, given, strict=True)))
     if closed.status != "closed":
         raise UnreachableError(f"{arm.name} does not close with its drives at {text}: {closed.message}")
     return closed.configuration

@@ -82,7 +82,16 @@ def also_called(name: str) -> tuple[str, ...]:
     >>> "mass matrix" in also_called("inertia_matrix")
     True
     """
-    return tuple(word for row in words() if row.name == name for word in row.words)
+    return _by_name().get(name, ())
+
+
+@cache
+def _by_name() -> dict[str, tuple[str, ...]]:
+    """The words of the field for each function of a mechanism and of its rooms."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in words():
+        found[row.name] = (*found.get(row.name, ()), *row.words) if row.name else ()
+    return found
 
 
 def with_other_names(kind: Kind, room: str = "") -> Kind:
@@ -91,7 +100,7 @@ def with_other_names(kind: Kind, room: str = "") -> Kind:
     It is the class of mechanisms, or of one of their rooms, `arm.loops`, by its name.
     """
     prefix = f"{room}." if room else ""
-    for name in {row.name.removeprefix(prefix) for row in words() if row.name.startswith(prefix)} & set(dir(kind)):
+    for name in {name.removeprefix(prefix) for name in _by_name() if name.startswith(prefix)} & set(dir(kind)):
         found = getattr_static(kind, name)
         if found.__doc__ and also_called(prefix + name):
             found.__doc__ = f"{cleandoc(found.__doc__)}\n\nAlso called: {', '.join(also_called(prefix + name))}."

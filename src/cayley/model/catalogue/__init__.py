@@ -5,7 +5,7 @@ Machines with loops are closed at q = 0. The fixtures of the specification are t
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
+from pathlib import Path
 
 from cayley.errors import ModelError
 from cayley.model.catalogue.packaged import PACKAGED
@@ -13,7 +13,7 @@ from cayley.model.formats.toml_format import load_toml
 from cayley.model.tree import Tree
 from cayley.wording import did_you_mean, shown
 
-_FOLDERS = {False: files(__name__), True: files(__name__) / "fixtures"}
+_FOLDERS = {False: Path(__file__).parent, True: Path(__file__).parent / "fixtures"}
 
 
 def catalogue_names(*, fixtures: bool = False) -> tuple[str, ...]:
@@ -40,5 +40,4 @@ def load_robot(name: str) -> Tree:
         known = sorted([*robots, *PACKAGED])
         advice = did_you_mean(name, (*known, *fixtures), otherwise=f"; it has {', '.join(known)}")
         raise ModelError(f"the catalogue has no robot {shown(name)}{advice}")
-    with as_file(_FOLDERS[name not in robots] / f"{name}.toml") as path:
-        return load_toml(path)
+    return load_toml(_FOLDERS[name not in robots] / f"{name}.toml")
