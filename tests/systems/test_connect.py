@@ -1,7 +1,6 @@
 """Connected systems beside the same equations in one piece, and beside SciPy's linear systems."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from scipy.linalg import expm
 import cayley as cy
 import cayley.control
 from cayley.errors import ConventionError, ModelWarning, SignatureError
-from cayley.model.parts import Friction
 from cayley.model.winding import Winding
 from cayley.systems import Block, System, feedback, series
 from systems.plants import G, linear, motor, pendulum
@@ -251,12 +249,22 @@ def test_wrong_connections_are_named():
         cy.connect()
 
 
-def test_dry_friction_cannot_be_connected():
-    arm = cy.load("planar2r")
-    joints = [replace(joint, friction=Friction(0.1, 0.5)) for joint in arm.tree.joints]
-    arm = cy.Mechanism(replace(arm.tree, joints=tuple(joints))).including("friction")
-    with pytest.raises(cy.UnsupportedError, match="dry friction"):
-        arm.system()
+@pytest.mark.parametrize("second", ["renamed", "tied"])
+def test_two_mechanisms_with_dry_friction_are_one_system_and_each_moves_as_alone(second):
+    """The columns of each are found in the state of the whole: of an arm, and of an arm with other names or a linkage.
+    """
+    arm = cy.load("planar2r").with_friction(["joint1", "joint2"], coulomb=0.5).including("friction")
+    other = cy.load("four_bar").with_friction("crank", coulomb=0.6).including("friction") if second == "tied" else arm
+    names = {"q": "angles", "qd": "rates", "tau": "moments"}
+    whole = cy.connect(other.system(), arm.system().renamed(names, "second"))
+    q = other.loops.close(np.full(other.nq, 0.4)).configuration if second == "tied" else np.array([0.1, -0.7])
+    start = {"angles": [0.3, 0.2], "rates": [0.0, 1.0]}
+    found = whole.simulate({"q": q, "qd": np.zeros(other.nv), **start}, until=0.5)
+    one, two = other.simulate(q, np.zeros(other.nv), until=0.5), arm.simulate(*start.values(), until=0.5)
+    assert np.abs(found.end["q"] - one.q[-1]).max() < 1e-7 and np.abs(found.end["angles"] - two.q[-1]).max() < 1e-7
+    instants = sorted((o.t, o.action) for o in (*one.happened, *two.happened))
+    assert [action for _, action in instants] == [o.action for o in found.happened]
+    assert np.abs([t for t, _ in instants] - np.array([o.t for o in found.happened])).max(initial=0.0) < 1e-7
 
 
 def test_elastic_drive_has_the_eigen_frequencies_of_the_closed_form():

@@ -322,12 +322,13 @@ def tree_system(mechanics: TreeMechanics) -> System:
         timed=mechanics.is_timed)
 
 
-def parametric_system(mechanics: TreeMechanics, words: Sequence[str]) -> System:
-    """The system of an open tree, with the array `parameters` (p) of those that the words choose as its parameter; see
-    `cayley.model.parameters`.
+def parametric_system(mechanics: TreeMechanics,
+                      words: Sequence[str]) -> tuple[System, Callable[[Record], TreeMechanics]]:
+    """The system of an open tree with the array `parameters` (p) of those that the words choose as its parameter, and
+    the mechanics of the tree with given parameters; see `cayley.model.parameters`.
 
     >>> from cayley.model.catalogue import load_robot
-    >>> pendulum = parametric_system(TreeMechanics(load_robot("s1_f2")), ["mass", "gravity"])
+    >>> pendulum, _ = parametric_system(TreeMechanics(load_robot("s1_f2")), ["mass", "gravity"])
     >>> pendulum.parameters["parameters"]
     array([ 2.  ,  1.5 , -9.81])
     >>> roll = pendulum.rollout(parameters=["parameters"])
@@ -350,7 +351,8 @@ def parametric_system(mechanics: TreeMechanics, words: Sequence[str]) -> System:
             suppose(p.parameters, chosen.samples())
         return replace(mechanics, tree=chosen.tree_with(p.parameters))
 
-    return replace(tree_system(mechanics), parameters={"parameters": chosen.nominal},
-                   derivative=lambda t, x, u, p: accelerations(x.q, x.qd, *acting(u), p.parameters),
-                   power=lambda t, x, u, p: at(p).power(x.q, x.qd, *acting(u)),
-                   energy=lambda t, x, u, p: at(p).energy(x.q, x.qd, *acting(u)[1:]))
+    system = replace(tree_system(mechanics), parameters={"parameters": chosen.nominal},
+                     derivative=lambda t, x, u, p: accelerations(x.q, x.qd, *acting(u), p.parameters),
+                     power=lambda t, x, u, p: at(p).power(x.q, x.qd, *acting(u)),
+                     energy=lambda t, x, u, p: at(p).energy(x.q, x.qd, *acting(u)[1:]))
+    return system, at

@@ -43,21 +43,26 @@ class Motion(Data):
         from cayley.control.arm_control import ArmControl
         return ArmControl(self.tree)
 
-    def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = ()) -> System:
+    def system(self, *, wrenches: Sequence[str] = (), axes: str = "body", parameters: Sequence[str] = (),
+               limits: str | float = "ignore") -> System:
         """The mechanism as a system, with the state (`q`, `qd`), the input `tau` and, for each frame of `wrenches`, the
         input `wrench_<frame>` (6): to be connected with motors, controllers and whatever else is one. With words for
         `parameters`, as in `with_parameters`, it has the parameter `parameters` (p), which each trajectory of a rollout
         may have its own of: `system.rollout(parameters=["parameters"])` takes `parameters={"parameters": numbers}`
         (..., p), and an environment of `cayley.learning` has them among what `start` gives (docs/robots/parameters.md).
 
-        Of a mechanism with constraints it is brought back onto them after each step, and has the input `tau` alone.
+        Dry friction that the mechanism includes belongs to the system: joints stick and slip, in `simulate` and in
+        compiled rollouts. `limits` of joints: "ignore" them, "inelastic" or "elastic" stops, the coefficient of
+        restitution of stops, from 0 to 1, or "end", which ends a simulation there.
+
+        Of a mechanism with constraints it is brought back onto them after each step.
 
         >>> cy.load("planar2r").system()
         <system planar2r: state q, qd; inputs tau; outputs q, qd>
         """
-        from cayley.simulation.fixed_steps import connectable_system
+        from cayley.simulation.fixed_steps import mechanism_system
         self._say_without_friction()
-        return connectable_system(self.tree, tuple(wrenches), axes, tuple(parameters))
+        return mechanism_system(self.tree, wrenches, axes, limits=limits, parameters=parameters)
 
     def simulate(self, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
                  controller: Controller | None = None, until: float | None = None, times: ArrayLike | None = None,
@@ -97,7 +102,8 @@ class Motion(Data):
 
     def rollout(self, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
                 wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
-                base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
+                base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None,
+                limits: str | float = "ignore") -> Rollout:
         """Compiled rollouts of fixed steps, for batches of states, made once for each choice; see
         `cayley.simulation.rollout`.
 
@@ -108,10 +114,10 @@ class Motion(Data):
         from cayley.simulation import rollout
         self._say_without_friction()
         key = ("rollout", method, controller, control, tuple(wrenches), axes, tuple(inertias), base_motion,
-               tuple(changing), iterations)
+               tuple(changing), iterations, limits)
         return kept(self, key, lambda: rollout(
             self.tree, method=method, controller=controller, control=control, wrenches=wrenches, axes=axes,
-            inertias=inertias, base_motion=base_motion, changing=changing, iterations=iterations))
+            inertias=inertias, base_motion=base_motion, changing=changing, iterations=iterations, limits=limits))
 
     def sweep(self, compute: str | Callable[..., Any], points: Points | Mapping[str, Any], *,
               into: str | os.PathLike[str] | None = None, chunk: int = 65536,

@@ -7,29 +7,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
 from cayley.dynamics.inverse.external_loads import base_inputs
-from cayley.dynamics.rigid_links.drives import without_dry_friction
 from cayley.errors import ConventionError, SignatureError
 from cayley.model.tree import Tree
 from cayley.simulation.controllers import Controller, Law, checked_forces
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.systems.driving import Driving
-from cayley.systems.holding import Blocks
-from cayley.systems.system import System
+from cayley.systems.layout import Blocks
 
 Wrench: TypeAlias = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]  # (6), or a function of (t, q, qd)
 
 
 BaseMotion: TypeAlias = Callable[[float], Sequence[ArrayLike]]  # of the root at a time: pose (7), twist (6), its rate
-
-
-def simulated_system(tree: Tree, wrenches: tuple[str, ...], axes: str, base_motion: bool = False) -> System:
-    """The system of a mechanism without its dry friction, which is held apart; made once for a mechanism."""
-    return kept(tree, ("simulated", wrenches, axes, base_motion), lambda: mechanism_system(
-        ConstrainedMechanics.of(without_dry_friction(tree), wrenches, axes, base_motion=base_motion)))
 
 
 def _of_the_root(tree: Tree, base: BaseMotion, t: float) -> tuple[Array, Array]:
@@ -48,7 +38,7 @@ class Forces(Driving):
 
     def __init__(self, tree: Tree, tau: ArrayLike | None, controller: Controller | None, parameters: dict[str, Any],
                  wrenches: Mapping[str, Wrench], axes: str, period: float | None, start: float,
-                 base: BaseMotion | None = None) -> None:
+                 base: BaseMotion | None = None, limits: str | float = "ignore") -> None:
         self.tree = tree
         self._law = None if controller is None else Law(controller, tree)
         constant = np.zeros(tree.nv) if tau is None else checked_forces(tau, tree, "tau")
@@ -63,7 +53,7 @@ class Forces(Driving):
         self._origin = start
         self._held = np.full(tree.nv, np.nan)
         self.looks: list[tuple[float, np.ndarray]] = []  # of a digital controller: when, and the forces it then held
-        system = simulated_system(tree, tuple(wrenches), axes, base is not None)
+        system = mechanism_system(tree, tuple(wrenches), axes, base_motion=base is not None, limits=limits)
         driven = constant if self._law is None else self._tau
         moving = {} if base is None else {
             "base_turning": lambda t, q, qd: _of_the_root(tree, base, t)[0],

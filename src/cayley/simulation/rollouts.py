@@ -16,24 +16,18 @@ from cayley.compiler.derivatives.jax_layers import jax_layer
 from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.local_functions import call, packed
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
-from cayley.errors import ConventionError, GeometryError, SignatureError, UnsupportedError
+from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
-from cayley.simulation.closed_friction_steps import closed_friction_step
 from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.controllers import Controller, Law
 from cayley.simulation.fixed_steps import mechanism_system
-from cayley.simulation.friction_steps import with_dry_friction
-from cayley.simulation.rest import checked_coulomb
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems import rollouts as systems
 from cayley.systems.arguments import check_lists
 from cayley.systems.checkpoints import Run
 from cayley.systems.device_trajectory import DeviceTrajectory
-from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.layout import State
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
@@ -195,10 +189,10 @@ class Rollout:
         given = self._inputs(tau, inputs, steps)
         state = {n: a if is_on_gpu(a) else rollout_numbers(a, n)
                  for n, a in self._of_system.viewed({"q": q, "qd": qd}).items()}
-        self._check(state["q"], state["qd"], step, start)
+        self._check(state["q"], state["qd"], start)
         return state, given
 
-    def _check(self, q: Array, qd: Array, step: ArrayLike, start: float) -> None:
+    def _check(self, q: Array, qd: Array, start: float) -> None:
         if is_on_gpu(q) or is_on_gpu(qd):  # where nothing is looked at but shapes
             for name, array, size in (("q", q, self.tree.nq), ("qd", qd, self.tree.nv)):
                 if array.shape[-1:] != (size,):
@@ -214,10 +208,6 @@ class Rollout:
                 f"{qd.shape}"
             )
         check_closed_state(self.tree, q, qd, start)
-        if (np.asarray(step) < 0).any() and coulomb_frictions(self.tree).any():
-            raise ConventionError(
-                "a step is negative: dry friction cannot be run backwards, as a joint at rest does not say "
-                "how it came there")
 
     def _inputs(self, tau: ArrayLike | None, inputs: dict[str, ArrayLike], steps: int) -> dict[str, Array]:
         shapes = self.inputs
@@ -283,7 +273,8 @@ def _on(rollout: Rollout, backend: str) -> Rollout:
 
 def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
             wrenches: Sequence[str] = (), axes: str = "body", inertias: Sequence[str] = (),
-            base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None) -> Rollout:
+            base_motion: bool = False, changing: Sequence[str] = (), iterations: int | None = None,
+            limits: str | float = "ignore") -> Rollout:
     """Compile rollouts of a mechanism; call the result on states.
 
     `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or
@@ -294,7 +285,8 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
     `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is moved, by the inputs
     `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and twist. `changing`: inputs
-    that have a value for each step. `iterations`: of an implicit method.
+    that have a value for each step. `iterations`: of an implicit method. `limits`: of joints, as in `simulate`:
+    "ignore", "inelastic", "elastic", or the coefficient of restitution of stops.
 
     >>> from cayley.model.catalogue import load_robot
     >>> roll = rollout(load_robot("planar2r"), method="rk4")
@@ -305,27 +297,14 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     check_lists(wrenches=wrenches, inertias=inertias, changing=changing)
     if control not in ("sampled", "continuous"):
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
-    mechanics = ConstrainedMechanics.of(without_dry_friction(tree), tuple(wrenches), axes, tuple(inertias),
-                                        base_motion)
-    system = mechanism_system(mechanics)
+    system = mechanism_system(tree, wrenches, axes, inertias, base_motion, limits)
     law = None if controller is None else Law(controller, tree)
-    steps = fixed_step(method, iterations, system.methods)
-    coulomb = checked_coulomb(tree)
-    if coulomb.any() and isinstance(mechanics, ConstrainedMechanics):
-        if method != "semi-implicit-euler":
-            raise UnsupportedError(
-                f"{tree.name} includes dry friction, and its constraints tie joints together: which of them stand "
-                'still is settled by `simulate`, and in fixed steps by "semi-implicit-euler", not by '
-                f"{method!r}")
-        steps = closed_friction_step(mechanics, coulomb)
-    elif coulomb.any():
-        steps = with_dry_friction(steps, mechanics, coulomb)
+    steps = systems.system_step(system, method, iterations)
     feed = None if law is None else _feed(law, tree, control == "sampled")
     made = Rollout(tree, systems.Rollout(system, steps, method, changing, feed=feed), law, changing)
     made._recipe = partial(rollout, tree, method=method, controller=controller, control=control,
                            wrenches=tuple(wrenches), axes=axes, inertias=tuple(inertias), base_motion=base_motion,
-                           changing=tuple(changing),
-                           iterations=iterations)
+                           changing=tuple(changing), iterations=iterations, limits=limits)
     return made
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,8 @@ from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
 from cayley.simulation.closed_outcome import closed_outcome
-from cayley.simulation.closed_rest import ClosedRest
 from cayley.simulation.controllers import Controller
 from cayley.simulation.forces import BaseMotion, Forces, Wrench
-from cayley.simulation.rest import Rest
-from cayley.simulation.stops import Stops, stops_of
 from cayley.simulation.trajectory import Trajectory
 from cayley.systems.events import Event
 from cayley.systems.simulate import METHODS, go, name_of, run_of
@@ -71,11 +67,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
         raise ConventionError("joint forces are given by `tau` or by a `controller`, not by both")
     begin = start if times is None or not np.size(times) else float(np.ravel(np.asarray(times, dtype=float))[0])
     forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, begin,
-                    base)
-    stops = _stops(tree, limits)
-    kind = ClosedRest if tree.is_constrained else Rest
-    rest = kind(tree, Stops(stops.restitution, []), stops.all) if limits == "end" else kind(tree, stops)
-    run = run_of(forces.system, forces, rest, {}, until=until, times=times, start=start, events=events, method=method,
+                    base, limits)
+    run = run_of(forces.system, forces, {}, until=until, times=times, start=start, events=events, method=method,
                  rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     if run.instants is None and control_period is not None and control_period > 0:
         run.instants = _ticks(start, run.end, control_period)
@@ -112,15 +105,6 @@ def _ticks(start: float, end: float, period: float) -> Array:
     """When a digital controller looks, and the end."""
     ticks = start + period * np.arange(np.ceil((end - start) / period * (1 - 1e-12)) + 1)
     return np.append(ticks[ticks < end - 1e-9 * period], end)
-
-
-def _stops(tree: Tree, limits: str | float) -> Stops:
-    words = {"ignore": 0.0, "end": 0.0, "inelastic": 0.0, "elastic": 1.0}
-    restitution = float(limits) if isinstance(limits, Real) else words.get(str(limits))
-    if restitution is None or not 0 <= restitution <= 1:
-        raise ConventionError(
-            f"limits are {', '.join(map(repr, words))}, or a coefficient of restitution from 0 to 1, not {limits!r}")
-    return Stops(restitution, [] if limits == "ignore" else stops_of(tree))
 
 
 def _checked(system: System, tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bool, start: float) -> dict[str, Array]:

@@ -35,8 +35,9 @@ from cayley.dynamics.open_tree import TreeMechanics
 from cayley.errors import UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_product
 from cayley.model.tree import Tree
-from cayley.simulation.held_flow import HeldFlow, acting
 from cayley.systems.fixed_steps.protocol import FixedStep, Point, Stage, Table, largest
+from cayley.systems.fixed_steps.standstill import HeldFlow
+from cayley.systems.friction_and_stops import held_solve
 from cayley.systems.layout import Layout
 
 
@@ -135,7 +136,6 @@ def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array)
     """One look: at the start for the momentum, at the midpoint for the velocities, at the end for the velocity there.
     """
     flow, h, row = stage
-    mechanics = flow.mechanics if isinstance(flow, HeldFlow) else mechanics
     q = point.x.q
     tree = mechanics.tree
     nv = tree.nv
@@ -149,11 +149,15 @@ def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array)
     velocity = parts.in_body(here, nu)
     looked = point.x.replaced({"q": here, "qd": velocity})
     u = flow.inputs(looked)
-    tau, *more = acting(u)
+    tau, *more = (u[name] for name in u)
     M = mechanics.inertia(here, *more)
     p = parts.in_parent(here, M @ velocity)
     f = mechanics.slope_of_lagrangian(here, velocity, *more)
     generalized = mechanics.generalized_forces(here, velocity, tau, *more)
+    going = None
+    if isinstance(flow, HeldFlow):
+        going = flow.going["qd"]
+        generalized = generalized - flow.friction(flow.system.holds[0])
     power = flow.power(looked, u) if mechanics.is_timed else velocity @ generalized  # prescribed motions do work
     force = parts.in_parent(here, generalized)
     before, after = _momenta(parts, turns, h, p, f)
@@ -166,7 +170,8 @@ def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array)
         found = parts.in_parent(here, _kept(mechanics, parts, stage, q, at_end, here, M, forces))
         arriving, _ = mechanics.projected(arriving, found)
     else:
-        found = parts.in_parent(here, mechanics.solved(M, forces))
+        solved = mechanics.solved(M, forces) if going is None else held_solve(M, forces, going)
+        found = parts.in_parent(here, solved)
     x = point.x.replaced({"q": where(row.last, end, q),
                           "qd": where(row.last, parts.in_body(here, found), point.x.qd)})
     arrived = Point(x, where(row.closing, point.work + h * power, point.work),

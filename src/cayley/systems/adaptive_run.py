@@ -18,10 +18,10 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.driving import Driving
 from cayley.systems.events import Event, happenings, loss
-from cayley.systems.holding import Blocks, Nothing
-from cayley.systems.layout import Layout
+from cayley.systems.layout import Blocks, Layout
 from cayley.systems.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
+from cayley.systems.standstill import FRICTION_WORDS, Standstill
 from cayley.systems.system import System
 from cayley.systems.trajectory import Occurrence
 from cayley.systems.transitions import Transition
@@ -31,6 +31,7 @@ _TURNS = 100  # segments that may begin at one time
 _SAME = 1e-13  # of a time: what is not longer is no time
 _SHORT = 1e-6  # seconds: where the ever shorter times between the effects of an event have no end that can be reached
 _TOUCHING = 1e-12  # what may be negative of what must not be
+_NONE = np.zeros(0)
 
 
 @dataclass
@@ -40,7 +41,6 @@ class Run:
     system: System
     kernels: RunningKernels
     driving: Driving
-    held: Nothing
     events: tuple[Event, ...]
     instants: Array | None
     end: float
@@ -61,6 +61,8 @@ class Run:
         self.modes = vector[self._smooth:]
         self._next = 0
         self._counted = 0
+        self.held = Standstill(self.system, self._matrices) if any(
+            part.possible for part in self.system.holds) else None
         self._flat = all(block.is_flat for block in self.system.blocks.values())
         self.y = self._joined(self._blocks(vector[:self._smooth]), 0.0)
         self._released: Mapping[int, float] = {}
@@ -73,7 +75,9 @@ class Run:
         here = self.t
         turns = 0
         while not self.status:
-            if self.t >= self.end:
+            if self.end - self.t <= _SAME * max(1.0, abs(self.end)):
+                if self.instants is not None:
+                    self._keep_until(self.end, lambda _: self.y)
                 self._finish("finished", f"the end, t = {self.end:.6g}, was reached")
             elif turns > _TURNS:
                 self._finish("event storm", f"events follow each other without end at t = {self.t:.9g}")
@@ -87,13 +91,13 @@ class Run:
         """Resolve what touches and what is at rest, look with the controller; False if there is no going on."""
         x = self._parts(self.y)
         self._bound = min(self.end, self.driving.next_tick(self.t, x))
-        if self.held.possible:
-            x, struck = self.held.impacts(x)
+        if self.held is not None:
+            vector, struck = self.held.impacts(self.t, _flat(x))
             for name in struck:
                 self._occurred(name, "impact")
             if struck:
-                self._jump(x)
-            for name, word in self.held.settle(x, self._free_slope, self._released):
+                self._jump(self._blocks(vector))
+            for name, word in self.held.settle(self.t, vector, partial(self._free_slope, vector), self._released):
                 self._occurred(name, word)
             self._released = {}
         if not np.isfinite(self._slope(self.t, self.y)).all():
@@ -104,7 +108,7 @@ class Run:
         start = self._joined(self._parts(self.y), self.y[self._smooth])
         solver = self.make_solver(self._slope, self.t, start, self._bound)
         passing = [*self.events, *self._transitions()]
-        watched: list[Any] = [*passing, *self.held.watched]
+        watched: list[Any] = [*passing, *(self.held.watched if self.held else ())]
         before = self._values(watched, self.t, self.y)
         for event in self._at_zero:
             if event in watched:
@@ -190,10 +194,11 @@ class Run:
                 self._jump(self._blocks(after[:self._smooth]), x)
                 self._look_for_storm(what.name)
         else:
-            changed, released, end = self.held.act(what, x, self._reaction(self.t, self.y))
+            assert self.held is not None
+            changed, released, end = self.held.act(what, self.t, _flat(x), self._reaction(self.t, self.y))
             self._released = {**self._released, **released}
             if changed is not None:
-                self._jump(changed)
+                self._jump(self._blocks(changed))
             if end is not None:
                 status, name, message = end
                 self._occurred(name, "end")
@@ -256,7 +261,8 @@ class Run:
             elif isinstance(what, Transition):
                 found.append(guards[self.system.transitions.index(what)])  # type: ignore[index]
             else:
-                found.append(self.held.value(what, x, lambda: self._reaction(t, y)))
+                assert self.held is not None
+                found.append(self.held.value(what, t, _flat(x), lambda: self._reaction(t, y)))
         return np.array(found)
 
     def _value(self, what: Any, dense: Scalar, t: float) -> float:  # noqa: ANN401 (an event or a transition of either kind)
@@ -267,6 +273,10 @@ class Run:
     @cached_property
     def _smooth(self) -> int:
         return self.system.layout.smooth
+
+    @cached_property
+    def _reactions(self) -> int:
+        return 0 if self.held is None else self.held.count
 
     def _blocks(self, coordinates: Array) -> Blocks:
         """The blocks of coordinates (smooth)."""
@@ -292,7 +302,7 @@ class Run:
                 for (name, block), part in zip(self.system.blocks.items(), x.values(), strict=True)}
 
     def _joined(self, x: Blocks, work: float) -> Array:
-        return np.concatenate([*[part.ravel() for part in x.values()], [work], np.zeros(self.held.reactions)])
+        return np.concatenate([*[part.ravel() for part in x.values()], [work], np.zeros(self._reactions)])
 
     def _free(self, t: float, y: Array) -> Array:
         """The slope of (coordinates, work) without what is held at rest."""
@@ -300,19 +310,23 @@ class Run:
         if not np.isfinite(y).all():
             return np.full(self._smooth + 1, np.nan)
         x = self._blocks(y[:self._smooth].copy())
-        inputs = self.held.inputs(self.driving.at(t, self._straight(x)))
-        return self.kernels.slope(t, x, self.modes, inputs)
+        friction = _NONE if self.held is None else self.held.forces
+        return self.kernels.slope(t, x, self.modes, self.driving.at(t, self._straight(x)), friction)
 
-    def _free_slope(self, x: Blocks) -> Array:
-        return self._free(self.t, self._joined(x, 0.0))[:self._smooth]
+    def _free_slope(self, x: Array) -> Array:
+        return self._free(self.t, np.concatenate([x, np.zeros(1)]))[:self._smooth]
+
+    def _matrices(self, t: float, x: Array) -> tuple[Array, Array]:
+        """The inertia of what may be held, and the rows of its constraints, at a state (smooth)."""
+        return self.kernels.matrices(t, np.concatenate([x, self.modes]), self.driving.at(t, self._blocks(x)))
 
     def _slope(self, t: float, y: Array) -> Array:
         slope = self._free(t, y)
-        if not self.held.reactions:
+        if self.held is None:
             return slope
-        reaction = np.zeros(self.held.reactions)
-        if np.isfinite(slope).all():
-            slope[:self._smooth], reaction = self.held.resolved(self._parts(y, t), slope[:self._smooth])
+        reaction = np.zeros(self._reactions)
+        if self.held.held.any() and np.isfinite(slope).all():
+            slope[:self._smooth], reaction = self.held.resolved(t, _flat(self._parts(y, t)), slope[:self._smooth])
         return np.concatenate([slope, reaction])
 
     def _reaction(self, t: float, y: Array) -> Array:
@@ -342,7 +356,8 @@ class Run:
 
     def _cleaned(self, t: float, y: Array) -> Array:
         """A state of the solver on its manifolds, with what is held at rest to the last digit."""
-        return self._joined(self.held.cleaned(self._parts(y, t)), y[self._smooth])
+        x = self._parts(y, t)
+        return self._joined(x if self.held is None else self._blocks(self.held.cleaned(_flat(x))), y[self._smooth])
 
     def _keep(self) -> None:
         self.kept.append((self.t, self.y, self.modes))
@@ -356,7 +371,7 @@ class Run:
 
     def _occurred(self, name: str, action: str, t: float | None = None) -> None:
         self.happened.append(Occurrence(self.t if t is None else t, name, action))
-        self._counted += action not in self.held.words
+        self._counted += action not in FRICTION_WORDS
         if self._counted > self.max_events:
             self._finish(
                 "event storm",
@@ -445,6 +460,11 @@ class Dense:
                 place = layout.places[name]
                 found[:, place] = block.manifold.nearest(found[:, place])
         return found
+
+
+def _flat(x: Blocks) -> Array:
+    """The smooth coordinates of blocks, as a vector of its own."""
+    return np.concatenate([part.ravel() for part in x.values()])
 
 
 def _same(one: float, other: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from cayley.compiler.solving.roots import newton
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.systems.dependence import outputs_depend_on_time
+from cayley.systems.friction_and_stops import FrictionAndStops
 from cayley.systems.layout import State, as_vector, joined
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -44,7 +46,7 @@ class Connected:
             project=self._project if all(part.project for part in parts if part.constraints) else None,
             transitions=[self._transition(k, transition)
                          for k, part in enumerate(parts) for transition in part.transitions],
-            explain=self._explain,
+            holds=[self._held(k, held) for k, part in enumerate(parts) for held in part.holds], explain=self._explain,
             timed=any(part.is_timed or outputs_depend_on_time(part) for part in parts))
 
     def _own(self, k: int, x: State, p: Record) -> tuple[State, Record]:
@@ -112,6 +114,13 @@ class Connected:
 
     def _text(self, k: int, of: Any) -> Scalar:  # noqa: ANN401 (a text of a system)
         return lambda *given: of(*self._arguments(k, *given))
+
+    def _held(self, k: int, held: FrictionAndStops) -> FrictionAndStops:
+        """The friction and the stops of a part, in the state of the whole."""
+        yielding = held.yielding
+        return replace(
+            held, balance=self._text(k, held.balance), rows=held.rows and self._text(k, held.rows),
+            yielding=yielding and (lambda t, x, u, p, forces: yielding(*self._arguments(k, t, x, u, p), forces)))
 
     def _project(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         """Each part with constraints, by its own way back onto them."""

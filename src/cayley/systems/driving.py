@@ -9,7 +9,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
-from cayley.systems.holding import Blocks
+from cayley.systems.layout import Blocks
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
 

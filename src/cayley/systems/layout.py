@@ -23,6 +23,7 @@ from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.wording import did_you_mean
 
+Blocks: TypeAlias = dict[str, np.ndarray]  # a state by the names of its blocks
 # Blocks and modes by name, a mode by its word or number; or just the one block
 StateLike: TypeAlias = Mapping[str, ArrayLike | str] | Record | ArrayLike  # modes are said by their words
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from cayley.compiler.typing import Scalar, Text
 from cayley.errors import SignatureError
+from cayley.systems.friction_and_stops import FrictionAndStops
 from cayley.systems.layout import State
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -45,6 +46,13 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
     def explained(x: State) -> str | None:
         return system.explain(own_state(x)) if system.explain else None
 
+    def held(part: FrictionAndStops) -> FrictionAndStops:
+        yielding = part.yielding
+        return replace(part, velocity=names.get(part.velocity, part.velocity),
+                       position=names.get(part.position, part.position), balance=text(part.balance),
+                       rows=part.rows and text(part.rows), yielding=yielding and (
+                           lambda t, x, u, p, forces: yielding(*own(t, x, u, p), forces)))
+
     blocks = {n: replace(block, velocity=names.get(block.velocity, block.velocity)) if block.velocity else block
               for n, block in system.blocks.items()}
     transitions = [replace(transition, guard=text(transition.guard), during=new(transition.during),
@@ -56,7 +64,7 @@ def renamed(system: System, names: Mapping[str, str], name: str | None = None) -
         output=named(system.values) if system.outputs else None, power=text(system.power) if system.power else None,
         energy=text(system.energy) if system.energy else None,
         constraints={n: text(phi) for n, phi in system.constraints.items()}, project=named(system.project),
-        transitions=transitions,
+        transitions=transitions, holds=[held(part) for part in system.holds],
         explain=explained, methods={} if names else system.methods)
 
 

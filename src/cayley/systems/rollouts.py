@@ -34,6 +34,7 @@ from cayley.systems.compiled_transitions import Watching
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
+from cayley.systems.fixed_steps.standstill import with_standstill
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
@@ -400,6 +401,9 @@ class Rollout:
             raise ConventionError(f"the start is one time in seconds, not {shown(start)}")
         if self._watching is not None and (np.asarray(step) < 0).any():
             raise ConventionError("a step is negative: jumps and modes cannot be run backwards")
+        if any(part.possible for part in self.system.holds) and (np.asarray(step) < 0).any():
+            raise ConventionError("a step is negative: dry friction and stops cannot be run backwards, as a joint at "
+                                  "rest does not say how it came there")
         if steps < 0 or every < 1 or steps % every:
             raise ConventionError(f"{steps} steps with every {every}th kept: `steps` must be a multiple of `every`")
 
@@ -620,11 +624,16 @@ def rollout(system: System, *, method: str = "rk4", changing: Sequence[str] = ()
     """Compile rollouts of a system; see `System.rollout`."""
     check_lists(changing=changing, parameters=parameters)
     watching = Watching(system, tuple(parameters), events_in_a_step, remembered) if system.transitions else None
-    made = Rollout(system, fixed_step(method, iterations, system.methods), method, changing, parameters,
-                   watching=watching)
+    made = Rollout(system, system_step(system, method, iterations), method, changing, parameters, watching=watching)
     made._recipe = partial(rollout, system, method=method, changing=tuple(changing), parameters=tuple(parameters),
                            iterations=iterations, events_in_a_step=events_in_a_step, remembered=remembered)
     return made
+
+
+def system_step(system: System, method: str, iterations: int | None) -> FixedStep:
+    """A method by its name, for a system with or without dry friction and stops."""
+    steps = fixed_step(method, iterations, system.methods)
+    return with_standstill(steps, method, system) if any(part.possible for part in system.holds) else steps
 
 
 def _last(watched: Array | None) -> Array | None:

@@ -17,7 +17,6 @@ from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
 from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
-from cayley.systems.holding import Nothing
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
@@ -41,7 +40,7 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
     given = system.layout.given(x)
     if any(system.layout.batch(given).values()):
         raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
-    run = run_of(system, driving, Nothing(), own, until=until, times=times, start=start, events=events, method=method,
+    run = run_of(system, driving, own, until=until, times=times, start=start, events=events, method=method,
                  rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     check_constraints(system, run.t, system.layout.vectors(given), driving.at(run.t, given).values(), own)
     _check_start(system, given)
@@ -52,7 +51,7 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
                             tuple(run.happened), facts=facts, dense=found.dense)
 
 
-def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[str, Array], *, until: float | None,
+def run_of(system: System, driving: Driving, parameters: Mapping[str, Array], *, until: float | None,
            times: ArrayLike | None, start: float, events: Event | Sequence[Event], method: str | type, rtol: float,
            atol: float, max_step: float, max_events: int, max_evaluations: int | None) -> Run:
     """A run, ready to go, with its options checked."""
@@ -72,8 +71,7 @@ def run_of(system: System, driving: Driving, held: Nothing, parameters: Mapping[
     for event in watched:
         if not isinstance(event, Event):
             raise ConventionError(f"an event is cayley.simulation.Event(name, function), not {shown(event)}")
-    run = Run(system, RunningKernels(system, parameters), driving, held, watched, instants, end, max_events,
-              max_evaluations,
+    run = Run(system, RunningKernels(system, parameters), driving, watched, instants, end, max_events, max_evaluations,
               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
     run.t = start
     return run

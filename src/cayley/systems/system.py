@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, UnsupportedError
 from cayley.systems.layout import Layout, State, StateLike
 from cayley.systems.ports import Block, BlockLike, Port, PortLike, as_blocks, as_ports
 from cayley.systems.record import Record
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cayley.systems.driving import InputLike
     from cayley.systems.events import Event
     from cayley.systems.fixed_steps.protocol import FixedStep
+    from cayley.systems.friction_and_stops import FrictionAndStops
     from cayley.systems.linearization import StateMatrices
     from cayley.systems.rollouts import Rollout
     from cayley.systems.trajectory import SystemTrajectory
@@ -47,7 +48,8 @@ class System(HoldsFunctions):
     `energy` [J] what is stored, for the balance. `constraints`: by name what must be zero; drift
     away from them is projected out after each step, by `project` if that says, by their names, which blocks then are
     where. `modes`: by name the words for their values, the first of which
-    they start with, and `transitions` what changes them. `explain(x)` says in words why there is no derivative at a
+    they start with, and `transitions` what changes them. `holds` is its dry
+    friction and its stops. `explain(x)` says in words why there is no derivative at a
     state; `methods` are integrators of its own. Whether anything depends on the time itself is found in the texts,
     unless `timed` says it. `about` are words for whoever reads the C of it. What `acts`, as a law does, is there to
     drive another: `connect` warns if nothing takes its outputs.
@@ -71,6 +73,7 @@ class System(HoldsFunctions):
     project: Text | None = None
     modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     transitions: Sequence[Transition] = ()
+    holds: Sequence[FrictionAndStops] = ()
     explain: Callable[[State], str | None] | None = None
     methods: Mapping[str, Callable[..., FixedStep]] = field(default_factory=dict)
     timed: bool | None = None
@@ -91,7 +94,7 @@ class System(HoldsFunctions):
         fixed: dict[str, Any] = {
             "state": blocks, "inputs": as_ports(self.inputs), "outputs": outputs, "modes": modes,
             "parameters": {name: np.asarray(value, dtype=float) for name, value in self.parameters.items()},
-            "transitions": tuple(self.transitions), "layout": layout}
+            "transitions": tuple(self.transitions), "holds": tuple(self.holds), "layout": layout}
         for name, value in fixed.items():
             object.__setattr__(self, name, value)
         if self.output is None and outputs.keys() - blocks.keys():
@@ -103,6 +106,8 @@ class System(HoldsFunctions):
             raise SignatureError(f"{self.name} has the state {', '.join(written)}: it needs a `derivative`")
         for transition in self.transitions:
             transition.check(layout)
+        for part in self.holds:
+            part.check(layout)
 
     # What `__post_init__` has made of what was given
     layout: Layout = field(init=False, repr=False)
@@ -239,6 +244,7 @@ class System(HoldsFunctions):
         array([0.1])
         """
         from cayley.systems.digital_step import digital_step
+        self._check_free("a step of a controller")
         return digital_step(self)
 
     def c_source(self, name: str, *, dtype: DTypeLike = "float64") -> CSource:
@@ -270,7 +276,15 @@ class System(HoldsFunctions):
                [-9.81,  0.  ]])
         """
         from cayley.systems.linearization import linearize
+        self._check_free("a linear model")
         return linearize(self, x, inputs or {}, t, parameters or {})
+
+    def _check_free(self, what: str) -> None:
+        """Raise an error if velocities may be held, which only motions in time know."""
+        held = [part for part in self.holds if part.possible]
+        if held:
+            raise UnsupportedError(f"{what} of {self.name} leaves out the dry friction and the stops of "
+                                   f"{', '.join(held[0].names)}: take the system without them")
 
     def rollout(self, *, method: str = "rk4", changing: Sequence[str] = (), parameters: Sequence[str] = (),
                 iterations: int | None = None, events_in_a_step: int = 8, remembered: int = 16) -> Rollout:

@@ -1,13 +1,4 @@
-"""Joints at rest that friction, or a stop, can hold: which of them stay, and how the others begin to move.
-
-    M a = f + r     f the forces (nv) without the reactions r
-    lower <= r <= upper,  a = 0 where r is between its bounds, a > 0 only where r = lower, a < 0 only where r = upper
-    going           how a joint goes: 1 forwards, -1 backwards, 0 it is held
-The bounds of dry friction at rest are -coulomb and coulomb. A reaction that cannot change (lower = upper: a joint that
-slides, or has no friction) holds nothing. M is positive definite, so there is one solution, the minimum of
-a'M a / 2 - a'f + sum of coulomb |a|. It is found by guesses: each round solves for the joints that go, holds those that
-went against their friction, and lets go those whose reaction left its bounds.
-Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
+"""Forward dynamics with dry friction: at rest it holds a joint as long as it can (`systems.friction_and_stops`).
 
 How much friction it takes to roll: of each contact, the force along the ground beside the force across it.
 
@@ -31,7 +22,6 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.forward.constrained import forces_by_method, state_signature
 from cayley.dynamics.forward.standing_wheels import standing
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
-from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import (
     coulomb_frictions,
@@ -48,23 +38,9 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism, units_of
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree, slices
+from cayley.systems.friction_and_stops import corrected
 
 _MOST_ROUNDS = 8
-
-
-def corrected(M: Array, forces: Array, lower: Array, upper: Array, going: Array) -> tuple[Any, Any]:
-    """One round: the accelerations (nv) if the joints go as guessed, and a better guess, the same if it was right."""
-    acceleration = held_solve(M, forces + where(going > 0, lower, upper), going)
-    reaction = M @ acceleration - forces
-    freed = where(reaction > upper, -1.0, where(reaction < lower, 1.0, 0.0))
-    kept = where(going * acceleration > 0, going, 0.0)
-    return acceleration, where(lower < upper, where(going == 0, freed, kept), going)
-
-
-def held_solve(M: Array, forces: Array, going: Array | float) -> Array:
-    """The accelerations (nv) of the joints that go; those that are held have none."""
-    moves = going * going
-    return solve(M * np.outer(moves, moves) + np.diag(1.0 - moves), where(going == 0, 0.0, forces))
 
 
 def with_friction(tree: Tree, links: Links, forward_dynamics: Callable[..., Any],

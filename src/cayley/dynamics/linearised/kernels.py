@@ -13,7 +13,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.linear import is_zero
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.dynamics.closed_form import gravity_forces
-from cayley.dynamics.forward.dry_friction import held_solve, resistance
+from cayley.dynamics.forward.dry_friction import resistance
 from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
@@ -35,6 +35,7 @@ from cayley.kinematics.jacobians.differentiated_jacobians import has_changing_di
 from cayley.kinematics.mechanism_kernel import Made, described, of_a_mechanism, units_of
 from cayley.model.tree import Tree
 from cayley.showing import brief
+from cayley.systems.friction_and_stops import held_solve
 
 WithMethods = TypeVar("WithMethods", bound="KernelWithMethods[Any]")
 _MANY = 5  # velocities on the way to a tip beyond which the closed form is cheaper

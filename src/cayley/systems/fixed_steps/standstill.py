@@ -1,0 +1,289 @@
+"""Dry friction and stops in steps of fixed length: any method, and at its end it is settled what stands still.
+
+During a step the friction of a joint has the direction of its velocity at the start, and a joint that was at rest there
+(by friction, or at a stop) is held, so that the method sees smooth forces and keeps its order. At the end friction and
+stops get their due, an impulse r (n):
+
+    M v' = M v + r    v the velocity that the method gave, v' the one that is kept; M at the end of the step
+    held              r in h [-friction, friction] less h times the reaction that held it: none, unless that was too
+                      large; at a stop that it touches r may push as much as it must
+    turned round      r in [0, 2 s h friction] against it, s the share of the step since it turned: so did the friction
+    beyond a stop     r pushes back until v' is -e times the velocity it came with, or zero if it would return within
+                      the step; positions, and the friction of joints that it turns round, are then what they would be
+                      had it happened at the stop
+    all others        r = 0
+and a joint that has r between its bounds stands still, exactly. That is the problem of `friction_and_stops` for
+velocities, solved in `ROUNDS` rounds from the guess that all of them stand still; what is not decided then is in the
+next step. Each standstill, turn or slip costs an error of h^2: the order of a motion that has some is 2, or that of the
+method if it is less; with impacts it is 1, as they act on the velocities at the end of their step. A joint at rest does
+not creep. Source: Moreau 1988 and Jean 1999 for impulses in
+steps; the share s is new here.
+
+Velocities that constraints tie together take steps of semi-implicit Euler, with impulses in each:
+
+    v' = v + h a + W r         a without dry friction;  W = M^-1 within the constraints
+    |r_k| <= h friction_k      as large as it must be to stop joint k, and against its motion where it is not enough
+Joints that constraints tie together share what stops them; v' is unique. The impulses are found in rounds, joint after
+joint, each as if it were the last (projected Gauss-Seidel); for one freedom the first round is exact. A stop that would
+be passed in the step pushes until v' is -e times the velocity, or ends at the stop. Positions move with v': what
+friction holds does not creep. Order 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, Scalar
+from cayley.errors import UnsupportedError
+from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage, Table, largest
+from cayley.systems.friction_and_stops import REST_SPEED, FrictionAndStops, Stop, corrected, held_solve
+from cayley.systems.layout import Layout, State, as_vector, each
+from cayley.systems.record import Record
+from cayley.systems.system import System
+
+ROUNDS = 3
+_ROUNDS_OF_TIED = 30
+_ANY = 1e30  # N s, N m s: an impulse without a bound
+
+
+@dataclass(frozen=True)
+class HeldFlow(Flow):
+    """A system of which some velocities are held, and others slide: `going` by the names of their blocks."""
+
+    going: Mapping[str, Array]
+
+    def friction(self, part: FrictionAndStops) -> Array:
+        """The dry friction (n) that acts, against the motion."""
+        return part.friction * self.going[part.velocity]
+
+    def balance(self, part: FrictionAndStops, x: State, u: Record) -> tuple[Array, Array]:
+        """M (n, n) and f (n), with the friction of what slides."""
+        M, forces = part.balance(self.t, x, u, self.p)
+        return M, forces - self.friction(part)
+
+    def tangents(self, x: State, u: Record) -> dict[str, Array]:
+        found = super().tangents(x, u)
+        for part in self.system.holds:
+            held = held_solve(*self.balance(part, x, u), self.going[part.velocity])
+            found[part.velocity] = held.reshape(np.shape(found[part.velocity]))
+        return found
+
+    def power(self, x: State, u: Record) -> Scalar:
+        return super().power(x, u) - sum(as_vector(x[part.velocity]) @ self.friction(part)
+                                         for part in self.system.holds)
+
+
+def with_standstill(method: FixedStep, name: str, system: System) -> FixedStep:
+    """A method for a system with dry friction and stops."""
+    ends = [stop for part in system.holds for stop in part.ends]
+    if ends:
+        raise UnsupportedError(f'{system.name} ends at its limits, as {ends[0].name}: only `simulate` does that; take '
+                               'limits="inelastic", "elastic" or a coefficient of restitution for rollouts')
+    if any(part.tied for part in system.holds):
+        if name != "semi-implicit-euler":
+            raise UnsupportedError(
+                f"{system.name} includes dry friction or stops, and its constraints tie joints together: which of them "
+                'stand still is settled by `simulate`, and in fixed steps by "semi-implicit-euler", not by '
+                f"{name!r}")
+        return FixedStep(1, Table(first=[True], last=[True], time=[0.0]), _nothing, _tied_step)
+
+    def text(stage: Stage, point: Point, before: Array) -> tuple[Point, Array]:
+        layout = stage.flow.layout
+        flow = HeldFlow(stage.flow.system, stage.flow.t, stage.flow.p, stage.flow.driven,
+                        {part.velocity: _going(part, point.x) for part in system.holds})
+        found, own = method.text(stage._replace(flow=flow), point, before)
+        settled = reduce(lambda end, part: _settled(part, flow.later((1 - stage.row.time) * stage.h), stage.h, point.x,
+                                                    end), system.holds, found)
+        last = stage.row.last
+        after = Point.of(where(last, settled.vector(layout), found.vector(layout)), layout)
+        restarted = method.carried(settled.vector(layout), layout)
+        return after, where(last, restarted, own) if np.shape(own) != (0,) else own
+
+    return FixedStep(min(method.order, 2), method.table, method.carried, text)
+
+
+class _Sides(NamedTuple):
+    """What is true of each velocity (n) at its lower and at its upper stop."""
+
+    lower: Array
+    upper: Array
+
+    @property
+    def either(self) -> Array:
+        return np.logical_or(self.lower, self.upper)
+
+
+def _at_stops(part: FrictionAndStops, x: State) -> tuple[_Sides, list[tuple[Stop, Scalar]]]:
+    """Which velocities touch a stop or are beyond it, and the gap of each stop."""
+    q = as_vector(x[part.position])
+    gaps = [(stop, stop.n * (q[stop.coordinate] - stop.limit)) for stop in part.stops]
+    touched = {(stop.column, stop.n): where(gap <= stop.tolerance, 1.0, 0.0) for stop, gap in gaps}
+    return _Sides(*(np.stack([touched.get((k, n), 0.0 * q[0]) for k in range(len(part.names))]) > 0.5
+                    for n in (1, -1))), gaps
+
+
+def _going(part: FrictionAndStops, x: State) -> Array:
+    """How the velocities go in a step that starts at a state."""
+    v = as_vector(x[part.velocity])
+    rubs = part.friction > 0
+    if not part.stops:
+        return where(rubs, np.sign(v), 1.0)
+    rests = np.logical_and(v == 0, _at_stops(part, x)[0].either)
+    return where(rubs, np.sign(v), where(rests, 0.0, 1.0))
+
+
+def _settled(part: FrictionAndStops, flow: HeldFlow, h: Scalar, start: State, end: Point) -> Point:
+    """The end of a step after what friction and stops do there."""
+    x, work, defect = end
+    going = flow.going[part.velocity]
+    v = as_vector(x[part.velocity])
+    rubs = part.friction > 0
+    M, forces = flow.balance(part, x, flow.inputs(x))
+    held = held_solve(M, forces, going)
+    reaction = h * (M @ held - forces)
+    most = h * part.friction
+    turned = going * v < 0
+    change = v - as_vector(start[part.velocity])
+    since = where(turned, h * v / where(turned, change, 1.0), 0.0)
+    if part.stops:
+        beyond, gaps = _at_stops(part, x)
+        struck = _Sides(*(np.logical_and(np.logical_and(touched, n * v < 0), np.logical_not(going == 0))
+                          for touched, n in zip(beyond, (1, -1), strict=True)))
+        since_impact = _since_impact(struck, gaps, v, h)
+        since = np.maximum(since, since_impact)
+    lower, upper = (where(rubs, where(going == 0, side * most - reaction, where(
+        side * going > 0, side * 2 * part.friction * since, 0.0)), 0.0) for side in (-1.0, 1.0))
+    guess = where(rubs, where(going == 0, 0.0, where(turned, 0.0, going)), 1.0)
+    momentum = M @ v
+    if not part.stops:
+        after = _solved(M, momentum, lower, upper, guess)
+        kept = x.replaced({part.velocity: after.reshape(np.shape(x[part.velocity]))})
+        return Point(kept, work + (after @ (M @ after) - v @ momentum) / 2, defect)
+    resting, _ = _at_stops(part, start)
+    rests = going == 0
+    lower = where(struck.upper, -_ANY, where(struck.lower, 0.0, where(np.logical_and(rests, resting.upper), -_ANY,
+                                                                      where(rests, -most - reaction, lower))))
+    upper = where(struck.lower, _ANY, where(struck.upper, 0.0, where(np.logical_and(rests, resting.lower), _ANY,
+                                                                     where(rests, most - reaction, upper))))
+    rebound = -part.restitution * v
+    returning = np.maximum(h * np.abs(held), REST_SPEED)
+    target = where(np.logical_and(struck.either, np.abs(rebound) > returning), rebound, 0.0)
+    guess = where(np.logical_or(rests, struck.either), 0.0, guess)
+    after = target + _solved(M, momentum - M @ target, lower, upper, guess)
+    return _moved_back(part, flow, end, after, since_impact)
+
+
+def _solved(M: Array, momentum: Array, lower: Array, upper: Array, guess: Array) -> Array:
+    after = momentum
+    for _ in range(ROUNDS):
+        after, guess = corrected(M, momentum, lower, upper, guess)
+    return after
+
+
+def _since_impact(struck: _Sides, gaps: list[tuple[Stop, Scalar]], v: Array, h: Scalar) -> Scalar:
+    """The time since the first stop was struck; 0 if none was."""
+    since: Scalar = 0.0
+    for stop, gap in gaps:
+        hit = (struck.lower if stop.n > 0 else struck.upper)[stop.column]
+        speed = where(hit, stop.n * v[stop.column], -1.0)
+        since = np.maximum(since, where(hit, np.minimum(np.maximum(gap / speed, 0.0), h), 0.0))
+    return since
+
+
+def _moved_back(part: FrictionAndStops, flow: HeldFlow, end: Point, after: Array, since: Scalar) -> Point:
+    """The end of a step with other velocities, and with the positions that they would have led to since the first stop
+    was struck; coordinates beyond their stops are put back.
+    """
+    x = end.x
+    v = as_vector(x[part.velocity])
+    place = flow.layout.blocks[part.position].manifold.step
+    moved = as_vector(place(x[part.position], (since * (after - v)).reshape(np.shape(x[part.velocity]))))
+    entries = [moved[k] for k in range(len(moved))]
+    for stop in part.stops:
+        bound = np.maximum if stop.n > 0 else np.minimum
+        entries[stop.coordinate] = bound(entries[stop.coordinate], stop.limit)
+    kept = x.replaced({part.velocity: after.reshape(np.shape(x[part.velocity])),
+                       part.position: np.stack(entries).reshape(np.shape(x[part.position]))})
+    return Point(kept, end.work + _energy(flow, part, kept) - _energy(flow, part, x), end.defect)
+
+
+def _energy(flow: Flow, part: FrictionAndStops, x: State) -> Scalar:
+    """The stored energy, or that of motion alone in a system that does not say."""
+    u = flow.inputs(x)
+    if flow.system.energy is not None:
+        return flow.system.energy(flow.t, x, u, flow.p)
+    v = as_vector(x[part.velocity])
+    return v @ (part.balance(flow.t, x, u, flow.p)[0] @ v) / 2
+
+
+# Velocities that constraints tie together
+
+def _tied_step(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
+    flow, h, _ = stage
+    x = point.x
+    layout = flow.layout
+    u = flow.inputs(x)
+    slopes = flow.tangents(x, u)
+    others = layout.stepped(x, {name: h * slopes[name] for name in layout.unmoved})
+    work: Scalar = 0.0
+    defect = point.defect
+    for part in flow.system.holds:
+        v, a = (as_vector(of[part.velocity]) for of in (x, slopes))
+        columns, impulses, W, last = _tied_impulses(part, flow, h, x, u, a)
+        after = v + h * a + impulses @ W
+        others[part.velocity] = after.reshape(np.shape(x[part.velocity]))
+        work = work + impulses @ ((v + after) / 2)[columns]
+        defect = np.maximum(defect, last)
+    moved = x.replaced(others)
+    velocities = {name: moved[velocity] for name, velocity in layout.moved_by.items()}
+    end = moved.replaced(layout.stepped(x, each(velocities, lambda v: h * v)))
+    halfway = x.replaced({name: layout.middle(name, x, moved) for name in others})
+    work = point.work + h * flow.power(halfway, u) + work
+    return Point(flow.constrained(end, h), work, defect), carried
+
+
+def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
+                   a: Array) -> tuple[list[int], Array, Array, Scalar]:
+    """The velocities that may be held, the impulses on them, what unit impulses do (k, n), and by how much the last
+    round has changed velocities.
+    """
+    v = as_vector(x[part.velocity])
+    M, _ = part.balance(flow.t, x, u, flow.p)
+    stopped = {stop.column for stop in part.stops}
+    columns = [k for k in range(len(part.names)) if part.friction[k] > 0 or k in stopped]
+    W = np.stack([part.accelerations(flow.t, x, u, flow.p, unit) for unit in np.eye(len(part.names))[columns]])
+    free = v + h * part.accelerations(flow.t, x, u, flow.p, M @ a)  # without what turns it with the constraints
+    most = h * part.friction[columns]
+    lower, upper, wanted = list(-most), list(most), [0.0 * h for _ in columns]
+    q = as_vector(x[part.position])
+    for stop in part.stops:
+        k = columns.index(stop.column)
+        speed = stop.n * free[stop.column]
+        gap = np.maximum(stop.n * (q[stop.coordinate] - stop.limit), 0.0)
+        passes = gap + h * speed < 0
+        rebound = -part.restitution * speed
+        returns = rebound <= np.maximum(REST_SPEED, h * np.abs(a[stop.column]))
+        wanted[k] = where(passes, stop.n * where(returns, -gap / h, rebound), wanted[k])
+        lower[k] = where(passes, 0.0 if stop.n > 0 else -_ANY, lower[k])
+        upper[k] = where(passes, _ANY if stop.n > 0 else 0.0, upper[k])
+    W_columns = W[:, columns]
+    r: list[Scalar] = [0.0] * len(columns)
+    last: Scalar = 0.0
+    for _ in range(_ROUNDS_OF_TIED):
+        before = list(r)
+        for k, column in enumerate(columns):
+            left = free[column] - wanted[k] + sum(W_columns[k][j] * r[j] for j in range(len(r)))
+            r[k] = np.minimum(np.maximum(r[k] - left / W_columns[k][k], lower[k]), upper[k])
+        last = largest(np.array([np.abs((b - c) * W_columns[k][k])
+                                 for k, (b, c) in enumerate(zip(r, before, strict=True))]))
+    return columns, np.stack(r), W, last
+
+
+def _nothing(points: Array, layout: Layout) -> Array:
+    return points[..., :0]

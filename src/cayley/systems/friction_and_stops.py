@@ -1,0 +1,135 @@
+"""Dry friction and stops of a system: the velocities that may stand still, and the forces that hold them.
+
+    M a = f + r     M and f the inertia and the forces (n) of the velocities of one block, r the reactions
+    lower <= r <= upper,  a = 0 where r is between its bounds, a > 0 only where r = lower, a < 0 only where r = upper
+    going           how a velocity goes: 1 forwards, -1 backwards, 0 it is held
+The bounds of dry friction at rest are -friction and friction; a stop that is touched pushes with any force, in one
+direction. A reaction that cannot change (lower = upper: a joint that slides, or has no friction) holds nothing. M is
+positive definite, so there is one solution, the minimum of a'M a / 2 - a'f + sum of friction |a|. It is found by
+guesses: each round solves for the velocities that go, holds those that went against their friction, and lets go those
+whose reaction left its bounds.
+Sources: Coulomb 1785; Moreau 1966 (the principle); Kunisch & Rendl 2003 (the rounds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.solving.linear import ldl_solve
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, Scalar, Text
+from cayley.errors import SignatureError
+
+if TYPE_CHECKING:
+    from cayley.systems.layout import Layout, State
+    from cayley.systems.record import Record
+
+REST_SPEED = 1e-4  # rad/s, m/s: a joint that leaves a stop slower than this rests there
+TOUCHING = 1e-12  # rad, m
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One side of one coordinate. `n` is +1 at a lower limit and -1 at an upper one: the direction of its push."""
+
+    joint: str
+    coordinate: int  # in the block of positions
+    column: int  # in the block of velocities
+    limit: float
+    n: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.joint}, {'lower' if self.n > 0 else 'upper'} limit"
+
+    @property
+    def tolerance(self) -> float:
+        """The gap at which it is touched."""
+        return TOUCHING * max(1.0, abs(self.limit))
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionAndStops(HoldsFunctions):
+    """The dry friction `friction` (n) of the block `velocity`, and the `stops` of the block `position`.
+
+    `balance(t, x, u, p)` gives M (n, n) and f (n) of the equations of motion without dry friction. A system whose
+    velocities are `tied` by that many constraints gives, besides, their `rows(t, x, u, p)` A (tied, n), the `basis`
+    (n, k) of the free motions of such an A, and `yielding(t, x, u, p, forces)`, the accelerations (n) that forces cause
+    within them.
+    `ends` are limits at which a simulation ends. `restitution` is the coefficient from 0 to 1 of all stops.
+
+    >>> from cayley.systems import Block, System
+    >>> slide = System("slide", state={"x": Block((), "m", velocity="v"), "v": "m/s"}, inputs={"force": "N"},
+    ...                derivative=lambda t, x, u, p: u.force,
+    ...                holds=[FrictionAndStops("v", "x", ("slide",), [2.0],
+    ...                                        lambda t, x, u, p: (np.eye(1), np.stack([u.force])))])
+    >>> pushed = slide.simulate({"x": 0.0, "v": 0.0}, until=2.0, inputs={"force": lambda t, x, v: 2.0 * t})
+    >>> [(round(what.t, 9), what.name, what.action) for what in pushed.happened]
+    [(1.0, 'slide', 'slip')]
+    """
+
+    velocity: str
+    position: str
+    names: tuple[str, ...]
+    friction: Array
+    balance: Text
+    stops: tuple[Stop, ...] = ()
+    restitution: float = 0.0
+    ends: tuple[Stop, ...] = ()
+    tied: int = 0
+    rows: Text | None = None
+    basis: Callable[[Array], Array] | None = None
+    yielding: Text | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "friction", np.asarray(self.friction, dtype=float))
+        if (self.friction < 0).any():
+            raise SignatureError(f"the dry friction of {self.names[int(np.argmin(self.friction))]!r} is negative: it "
+                                 "would push, and nothing says where to from rest")
+
+    def check(self, layout: Layout) -> None:
+        """Raise an error if a block that is named does not exist, or has another size."""
+        for name in (self.velocity, self.position):
+            if name not in layout.blocks:
+                raise SignatureError(f"friction and stops of {layout.whose} act on the block {name!r}, which is none "
+                                     f"of {', '.join(layout.blocks)}")
+        size = layout.blocks[self.velocity].size
+        if self.friction.shape != (size,) or len(self.names) != size:
+            raise SignatureError(f"the dry friction of {layout.whose} has a name and a number for each of the {size} "
+                                 f"velocities {self.velocity!r}, not {len(self.names)} and {self.friction.shape}")
+
+    @property
+    def possible(self) -> bool:
+        """Whether anything can stand still, or end a simulation."""
+        return bool(self.stops or self.ends or self.friction.any())
+
+    def accelerations(self, t: Scalar, x: State, u: Record, p: Record, forces: Array) -> Array:
+        """The accelerations (n) that forces (n) cause."""
+        if self.yielding is not None:
+            return self.yielding(t, x, u, p, forces)
+        return inertia_solve(self.balance(t, x, u, p)[0], forces)
+
+
+def corrected(M: Array, forces: Array, lower: Array, upper: Array, going: Array) -> tuple[Any, Any]:
+    """One round: the accelerations (n) if the joints go as guessed, and a better guess, the same if it was right."""
+    acceleration = held_solve(M, forces + where(going > 0, lower, upper), going)
+    reaction = M @ acceleration - forces
+    freed = where(reaction > upper, -1.0, where(reaction < lower, 1.0, 0.0))
+    kept = where(going * acceleration > 0, going, 0.0)
+    return acceleration, where(lower < upper, where(going == 0, freed, kept), going)
+
+
+def held_solve(M: Array, forces: Array, going: Array | float) -> Array:
+    """The accelerations (n) of the joints that go; those that are held have none."""
+    moves = going * going
+    return inertia_solve(M * np.outer(moves, moves) + np.diag(1.0 - moves), where(going == 0, 0.0, forces))
+
+
+def inertia_solve(M: Array, forces: Array) -> Array:
+    """M^-1 forces, eliminated from the tips of a tree inwards."""
+    return ldl_solve(M[::-1, ::-1], forces[::-1])[::-1]

@@ -1,0 +1,309 @@
+"""Velocities at rest in an adaptive simulation: held by dry friction, or against a stop, or by both, until the force
+that holds them reaches its bound.
+
+A segment of a simulation has a mode: the velocities that are held, and the direction in which friction acts at each
+that slides. In a mode all forces are smooth. It ends when a velocity that slides comes to a standstill, or a reaction
+reaches a bound; the next is found by solving for all velocities at rest together, as one that is let go changes what
+the others must bear. States are vectors of the smooth coordinates; `columns` are the velocities among them.
+
+Where constraints tie velocities together:
+    W = G^T G = N (N^T M N)^-1 N^T     what forces do to accelerations; N spans the velocities that they allow
+    a = a_free + W r                   r the reactions of the velocities that are held, within their bounds
+Such reactions are not unique, though the accelerations are. All are held as long as some reactions within the bounds
+hold them: those that are farthest from the bounds say how long. Which of them go is found from the minimum of
+r.W r / 2 + a_free.r within the bounds. Sources: Moreau 1966 (the principle); Stark & Parker 1995 (bounded least
+squares).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array
+from cayley.systems.friction_and_stops import Stop, corrected
+from cayley.systems.impacts import Impacts
+from cayley.systems.output_kernels import text_kernel
+from cayley.systems.system import System
+
+FRICTION_WORDS = ("stick", "slip")  # these happen so often that they do not count as events
+_STILL = 1e-11  # rad/s, m/s, and of the largest velocity: what the way back onto constraints leaves of zero
+_DEPENDENT = 1e-10  # of the largest singular value
+_ROUNDING = 1e-9  # of the largest acceleration: none
+_FAR = 1e6  # N, N m: what is as far from its bounds is as good as anything farther
+
+# At a time and a state: the inertia M (n, n), and the rows A (m, n) of the constraints
+Matrices = Callable[[float, Array], tuple[Array, Array]]
+
+
+class Act(NamedTuple):
+    """What is done when something that is watched becomes negative: the state changes to `x`, columns are `released` in
+    a direction, or the simulation ends, for the reason (status, name, sentence).
+    """
+
+    x: Array | None = None
+    released: Mapping[int, float] = {}
+    end: tuple[str, str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """A velocity in the direction in which it slides: it is watched for a standstill."""
+
+    column: int
+    direction: float
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """How far the reaction that holds a velocity is from its bounds: it is watched until the velocity is let go."""
+
+    column: int
+
+
+Watched = Stop | Sliding | Stuck
+
+
+class Standstill:
+    """The velocities of a system that can be held, and the mode they are in."""
+
+    def __init__(self, system: System, matrices: Matrices) -> None:
+        self.matrices = matrices
+        parts = system.holds
+        places = system.layout.places
+        offsets = np.cumsum([0, *[len(part.names) for part in parts]]).tolist()
+        self.columns = np.concatenate([np.arange(places[part.velocity].start, places[part.velocity].stop)
+                                       for part in parts])
+        self.friction = np.concatenate([part.friction for part in parts])
+        self.names = [name for part in parts for name in part.names]
+        stops, self.ends = ([Stop(s.joint, places[part.position].start + s.coordinate, offset + s.column, s.limit, s.n)
+                             for part, offset in zip(parts, offsets, strict=False) for s in getattr(part, kind)]
+                            for kind in ("stops", "ends"))
+        restitutions = [part.restitution for part in parts for _ in part.names]
+        self.impacts_at = Impacts(stops, restitutions)
+        self.stops = stops
+        self._bases = [part.basis for part in parts]
+        self._offsets = offsets
+        n = len(self.friction)
+        self.sliding, self.held = np.zeros(n), np.zeros(n, bool)  # directions of friction, 0 where there is none
+        self._lower, self._upper, self._at = np.zeros(n), np.zeros(n), dict[int, Stop]()
+        self.tied = any(part.tied for part in parts)
+
+    @property
+    def count(self) -> int:
+        """How many reactions there are."""
+        return len(self.friction)
+
+    @property
+    def forces(self) -> Array:
+        """The dry friction (n) of the velocities that slide."""
+        return -self.friction * self.sliding
+
+    @property
+    def watched(self) -> list[Watched]:
+        """What ends this mode when it becomes negative."""
+        resting = [*self._at.values()]
+        return [*self.ends, *[stop for stop in self.stops if stop not in resting],
+                *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
+                *[Stuck(int(k)) for k in np.flatnonzero(self.held)]]
+
+    def value(self, what: Watched, t: float, x: Array, reaction: Callable[[], Array]) -> float:
+        """The number that is watched."""
+        if isinstance(what, Stop):
+            return float(what.n * (x[what.coordinate] - what.limit))
+        if isinstance(what, Sliding):
+            return float(what.direction * x[self.columns[what.column]])
+        return self._slack(what.column, self._central(t, x, reaction()))
+
+    def act(self, what: Watched, t: float, x: Array, reaction: Array) -> Act:
+        """What follows from a watched number that has become negative."""
+        if isinstance(what, Stuck):
+            return Act(released={what.column: self._direction(what.column, self._central(t, x, reaction))})
+        x = x.copy()
+        if isinstance(what, Sliding):
+            x[self.columns[what.column]] = 0.0
+        elif what in self.ends:
+            return Act(end=("limit", what.name, f"joint {what.name} was reached"))
+        else:
+            x[what.coordinate] = what.limit  # to the last digit, so that it touches
+        return Act(x)
+
+    def cleaned(self, x: Array) -> Array:
+        """The state with what is held at rest to the last digit."""
+        x[self.columns[self.held]] = 0.0
+        return x
+
+    def impacts(self, t: float, x: Array) -> tuple[Array, list[str]]:
+        """The state after impacts at stops, and the names of the stops that were struck."""
+        v = x[self.columns]
+        if self.tied:
+            v[np.abs(v) <= _STILL * (1.0 + np.abs(v).max())] = 0.0
+            x[self.columns] = v
+        if not self.impacts_at.any(x, v):
+            return x, []
+        x[self.columns], struck = self.impacts_at.hit(x, v, self._compliance(t, x), self.held)
+        return x, [stop.name for stop in struck]
+
+    def settle(self, t: float, x: Array, slope: Callable[[], Array],
+               released: Mapping[int, float]) -> list[tuple[str, str]]:
+        """Decide the mode at a state: what has changed, by name and word. `slope()` is that of the coordinates with
+        nothing held. Velocities that were `released` just now, in a direction, are not taken back.
+        """
+        v = x[self.columns]
+        before, at, slid = self.held, self._at, self.sliding
+        self.sliding = np.sign(v) * (self.friction > 0)
+        self._at = {}
+        still = v == 0
+        self._lower, self._upper = np.where(still, -self.friction, 0.0), np.where(still, self.friction, 0.0)
+        for stop in self.stops:
+            if still[stop.column] and self.impacts_at.touches(stop, x) and released.get(stop.column) != stop.n:
+                self._at[stop.column] = stop
+                bound = self._upper if stop.n > 0 else self._lower
+                bound[stop.column] = stop.n * np.inf
+        going = np.ones(len(v))
+        if (self._lower < self._upper).any():
+            find = self._going_tied if self.tied else self._going
+            going = find(t, x, slope()[self.columns], released)
+        self.held = going == 0
+        self.sliding = np.where(still & (self.friction > 0), going, self.sliding)
+        self._at = {column: stop for column, stop in self._at.items() if self.held[column]}
+        let_go = [(at[k].name, "release") if k in at else (self.names[k], "slip")
+                  for k in np.flatnonzero(before & ~self.held).tolist()]
+        stuck = [(self.names[k], "stick") for k in np.flatnonzero((slid != 0) & self.held).tolist()
+                 if k not in self._at]
+        return [*let_go, *stuck]
+
+    def resolved(self, t: float, x: Array, slope: Array) -> tuple[Array, Array]:
+        """The slope of the coordinates with what is held, and the reactions (n) that hold it."""
+        reaction = np.zeros(self.count)
+        if not self.held.any():
+            return slope, reaction
+        slope = slope.copy()
+        a = slope[self.columns]
+        if self.tied:
+            G = self._roots(t, x)
+            g = np.linalg.lstsq(G[:, self.held].T, a[self.held], rcond=_DEPENDENT)[0]
+            wide = np.where(np.isfinite(self._upper - self._lower), self._upper - self._lower, 1.0)[self.held]
+            reaction[self.held] = -wide * np.linalg.lstsq(G[:, self.held] * wide, g, rcond=_DEPENDENT)[0]
+            a = a + G.T @ (G @ reaction)
+            a[self.held] = 0.0
+        else:
+            M, _ = self.matrices(t, x)
+            forces = M @ a
+            moves = ~self.held
+            a = np.zeros(self.count)
+            a[moves] = np.linalg.solve(M[np.ix_(moves, moves)], forces[moves])
+            reaction[self.held] = (M[self.held] @ a) - forces[self.held]
+        slope[self.columns] = a
+        return slope, reaction
+
+    def _slack(self, column: int, reaction: Array) -> float:
+        """How much the reaction of a held velocity may still change; negative if it is beyond a bound."""
+        return float(min(reaction[column] - self._lower[column], self._upper[column] - reaction[column]))
+
+    def _direction(self, column: int, reaction: Array) -> float:
+        """Where a held velocity goes when it is let go."""
+        return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
+
+    def _compliance(self, t: float, x: Array) -> Array:
+        """What impulses (n) do to velocities (n)."""
+        if not self.tied:
+            return np.linalg.inv(self.matrices(t, x)[0])
+        G = self._roots(t, x)
+        return G.T @ G
+
+    def _going(self, t: float, x: Array, a: Array, released: Mapping[int, float]) -> Array:
+        """How all velocities go: rounds of guesses, in the end one at a time, which cannot go round in circles."""
+        M, _ = self.matrices(t, x)
+        lower, upper = self._lower.copy(), self._upper.copy()
+        forces = M @ a
+        going = np.where(lower < upper, 0.0, 1.0)
+        for column, direction in released.items():
+            going[column] = direction
+            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
+        for turn in range(2 ** min(len(going) + 4, 20)):
+            _, better = corrected(M, forces, lower, upper, going)
+            changes = np.flatnonzero(better != going)
+            if not len(changes):
+                break
+            changes = changes if turn < len(going) + 4 else changes[:1]
+            going[changes] = better[changes]
+        return going
+
+    # Velocities that constraints tie together
+
+    def _roots(self, t: float, x: Array) -> Array:
+        """G (freedoms, n) with W = G^T G."""
+        M, A = self.matrices(t, x)
+        N = np.zeros((self.count, 0))
+        for basis, a, b in zip(self._bases, self._offsets[:-1], self._offsets[1:], strict=True):
+            own = A[:, a:b][np.abs(A[:, a:b]).any(axis=1)]
+            part = np.eye(b - a) if basis is None else basis(own)
+            N = np.hstack([N, np.vstack([np.zeros((a, part.shape[1])), part,
+                                         np.zeros((self.count - b, part.shape[1]))])])
+        return np.linalg.solve(np.linalg.cholesky(N.T @ M @ N), N.T)
+
+    def _central(self, t: float, x: Array, reaction: Array) -> Array:
+        """Of the reactions (n) that do the same as those given, the ones that are farthest from their bounds."""
+        if not self.tied:
+            return reaction
+        G = self._roots(t, x)[:, self.held]
+        _, values, V = np.linalg.svd(G, full_matrices=False)
+        used = values > _DEPENDENT * values.max()
+        n = G.shape[1]
+        if used.sum() == n:
+            return reaction
+        from scipy.optimize import linprog
+        lower, upper = (bound[self.held] for bound in (self._lower, self._upper))
+        low, high = np.isfinite(lower), np.isfinite(upper)
+        within = np.concatenate([np.column_stack([-np.eye(n)[low], np.ones(low.sum())]),
+                                 np.column_stack([np.eye(n)[high], np.ones(high.sum())])])
+        found = linprog([*np.zeros(n), -1.0], within, np.concatenate([-lower[low], upper[high]]),
+                        np.column_stack([V[used], np.zeros(used.sum())]), V[used] @ reaction[self.held],
+                        bounds=[*[(None, None)] * n, (None, _FAR)])
+        central = reaction.copy()
+        central[self.held] = found.x[:-1] if found.status == 0 else np.nan
+        return central
+
+    def _going_tied(self, t: float, x: Array, a: Array, released: Mapping[int, float]) -> Array:
+        G = self._roots(t, x)
+        lower, upper = self._lower.copy(), self._upper.copy()
+        going = np.ones(len(a))
+        for column, direction in released.items():
+            going[column] = direction
+            lower[column] = upper[column] = lower[column] if direction > 0 else upper[column]
+            a = a + G.T @ (G[:, column] * lower[column])
+        from scipy.optimize import lsq_linear
+        can = lower < upper
+        g = np.linalg.lstsq(G[:, can].T, a[can], rcond=_DEPENDENT)[0]
+        reaction = lsq_linear(G[:, can], -g, (lower[can], upper[can]), method="bvls").x
+        after = (a + G.T @ (G[:, can] @ reaction))[can]
+        going[can] = np.where(np.abs(after) <= _ROUNDING * (1.0 + np.abs(a).max()), 0.0, np.sign(after))
+        return going
+
+
+def matrices_kernel(system: System) -> Kernel:
+    """M (n, n) of all velocities that may be held, and the rows A (m, n) of their constraints, if there are any."""
+    def text(*given: Any) -> tuple[Any, ...]:  # noqa: ANN401 (t, x, u, p)
+        M = _diagonal([part.balance(*given)[0] for part in system.holds])
+        rows = [np.zeros((0, len(part.names))) if part.rows is None else part.rows(*given) for part in system.holds]
+        return (M, _diagonal(rows)) if tied else (M,)
+
+    n = sum(len(part.names) for part in system.holds)
+    tied = sum(part.tied for part in system.holds)
+    return text_kernel(system, text, [(n, n), *([(tied, n)] if tied else [])], "inertia")
+
+
+def _diagonal(blocks: list[Any]) -> Any:  # noqa: ANN401 (numbers, or expressions)
+    """A matrix with blocks on its diagonal."""
+    if len(blocks) == 1:
+        return blocks[0]
+    widths = [np.shape(block)[1] for block in blocks]
+    rows = [np.concatenate([np.zeros((np.shape(block)[0], sum(widths[:k]))), block,
+                            np.zeros((np.shape(block)[0], sum(widths[k + 1:])))], axis=1)
+            for k, block in enumerate(blocks) if np.shape(block)[0]]
+    return np.concatenate(rows) if rows else np.zeros((0, sum(widths)))
