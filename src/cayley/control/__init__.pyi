@@ -5,6 +5,7 @@ from cayley.control.actuators.motors import VoltageDynamics as VoltageDynamics
 from cayley.control.actuators.motors import dc_motors as dc_motors
 from cayley.control.actuators.motors import motors_of as motors_of
 from cayley.control.actuators.motors import voltage_dynamics as voltage_dynamics
+from cayley.control.actuators.through_springs import through_springs as through_springs
 from cayley.control.arm_control import ArmControl as ArmControl
 from cayley.control.compensators.compensation import compensated as compensated
 from cayley.control.compensators.fuzzy_compensator import fuzzy_rules as fuzzy_rules

@@ -8,7 +8,6 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.wording import shown
 
@@ -30,7 +29,10 @@ def tree_of(arm: Tree | HasTree) -> Tree:
 
 def check_single_coordinates(tree: Tree, what: str) -> None:
     """Refuse a mechanism with joints that move in another way than by one coordinate, which is an angle or a length."""
+    driven = set(tree.actuated_joints)
     for joint in tree.joints:
+        if tree.is_constrained and joint.name not in driven:
+            continue
         if joint.motion.nv and (joint.motion.nv, joint.motion.nq) != (1, 1):
             raise UnsupportedError(f"{what} is for joints of one coordinate each; joint {joint.name!r} of {tree.name} "
                                    f"is {joint.motion.word}, with {joint.motion.nv} velocities")
@@ -54,14 +56,14 @@ def check_rigid_drives(tree: Tree, what: str) -> None:
     if soft:
         raise UnsupportedError(
             f"{what} would take the springs of {tree.name} for rigid, but joint {soft[0]!r} is driven through one: "
-            "`cayley.control.FeedbackLinearisation` knows them, and `including(\"armature\")` is the arm without them")
+            "`cayley.control.through_springs` drives it by a law of the rigid arm, `including(\"armature\")`, "
+            "and `FeedbackLinearisation` knows the springs")
 
 
 def arm_of_single_coordinates(arm: Tree | HasTree, what: str) -> Tree:
     """The tree of an arm whose velocities are rates of its coordinates, free and with rigid drives; others are refused
     by name."""
     tree = tree_of(arm)
-    check_independent(tree, what)
     check_rigid_drives(tree, what)
     check_single_coordinates(tree, what)
     check_driven(tree, what)

@@ -24,7 +24,6 @@ from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.errors import GeometryError, SignatureError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.velocity import twist
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems.record import Record
 from cayley.systems.system import System
@@ -73,7 +72,6 @@ def surface(arm: Tree | HasTree, frame: str, gap: Gap, stiffness: float, *, damp
     <system surface: inputs q, qd; outputs wrench_tool, depth; parameters surface_stiffness, ...>
     """
     tree = tree_of(arm)
-    check_independent(tree, "a surface")
     check_axes(axes)
     tree.frame(frame)
     numbers = {"stiffness": stiffness, "damping": damping, "friction": friction}

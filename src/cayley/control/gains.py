@@ -7,15 +7,39 @@ that saturates winds it up. An error that is not finite is not integrated. Sourc
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import numbers_of
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.systems.ports import Block
+from cayley.systems.record import Record
 from cayley.wording import shown
+
+
+class IntegralAction(NamedTuple):
+    """The parts of a system that integral action adds to a law; empty and none without a gain."""
+
+    state: dict[str, Block]
+    gains: dict[str, Array]
+    derivative: Text | None
+
+    def added(self, wanted: Array, x: Record, p: Record) -> Array:
+        """What a law wants, and ki z; a text."""
+        return wanted + p.ki * x.integral if self.state else wanted
+
+
+def integral_action(ki: ArrayLike | None, wind_up: ArrayLike | None, count: int,
+                    error: Callable[[Record, Record], Array], *, signed: bool = False) -> IntegralAction:
+    """Integral action on an `error(u, p)` (count), a text of inputs and parameters."""
+    gains = integral_gains(ki, wind_up, count, signed=signed)
+    return IntegralAction(integral_state(ki, count), gains, None if ki is None else lambda t, x, u, p: integral_rate(
+        error(u, p), x.integral, p.ki, p.wind_up))
 
 
 def integral_state(ki: ArrayLike | None, count: int) -> dict[str, Block]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Text
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces, rotor_inertias
 from cayley.dynamics.rigid_links.links import ROOT
@@ -27,7 +28,6 @@ from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moved
 from cayley.errors import SignatureError
 from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.wording import did_you_mean
 
@@ -39,7 +39,7 @@ _CREEP = 1e-3  # [rad/s, m/s] at which dry friction changes its sign
 
 
 class Reference(NamedTuple):
-    """The error, the reference velocity and its rate, and s, each (nv); a text."""
+    """The error, the reference velocity and its rate, and s, each (m) of the drives; a text."""
 
     e: Array
     v: Array
@@ -47,22 +47,26 @@ class Reference(NamedTuple):
     s: Array
 
 
-def reference(u: Record, slope: Array) -> Reference:
-    """From what a law gets: `q`, `qd`, `target`, `target_qd`, `target_qdd`."""
-    e = u.target - u.q
-    v = u.target_qd + slope * e
-    return Reference(e, v, u.target_qdd + slope * (u.target_qd - u.qd), v - u.qd)
+def reference(drives: DriveDynamics, u: Record, slope: Array) -> Reference:
+    """The reference from the inputs `q`, `qd`, `target`, `target_qd`, `target_qdd` of a law."""
+    qd, target_qd, target_qdd = map(drives.picked, (u.qd, u.target_qd, u.target_qdd))
+    e = drives.picked(u.target - u.q)
+    v = target_qd + slope * e
+    return Reference(e, v, target_qdd + slope * (target_qd - qd), v - qd)
 
 
-def tracking_ports(count: int) -> dict[str, Port]:
-    """The inputs of a law that follows a target in joint space: what moves it is zero if nothing drives it."""
-    still = Port((count,), default=0.0)
-    return {"q": Port((count,)), "qd": Port((count,)), "target": Port((count,)), "target_qd": still,
-            "target_qdd": still}
+def in_drives(drives: DriveDynamics, text: Text) -> Text:
+    """A text `(q, qd, v, a)` of forces (nv, ...) of all joints as one (m, ...) of the drives, by their v and a (m)."""
+    def of_drives(q: Array, qd: Array, v: Array, a: Array) -> Array:
+        here = drives.at(q)
+        return here.forces(text(q, qd, here.velocity(v), here.reference_acceleration(q, qd, v, a)))
+
+    return text if drives.is_open else of_drives
 
 
-def reference_forces(tree: Tree) -> Text:
-    """The text `(q, qd, v, a)` of the forces (nv), with the friction and the rotors that the arm includes."""
+def reference_forces(drives: DriveDynamics) -> Text:
+    """The text `(q, qd, v, a)` of the forces (m), with the friction and the rotors that the arm includes."""
+    tree = drives.tree.spanning_tree() if drives.tree.is_constrained else drives.tree
     links = minimal_links(tree)
     weightless = replace(links, gravity=np.zeros(3))
     rest = np.zeros(tree.nv)
@@ -72,7 +76,7 @@ def reference_forces(tree: Tree) -> Text:
         return inverse_dynamics(links, q, qd - half, a) - inverse_dynamics(weightless, q, half, rest) + drive_forces(
             tree, q, qd, a)
 
-    return forces
+    return in_drives(drives, forces)
 
 
 def reference_regressor(model: LinearModel) -> Text:
@@ -105,11 +109,11 @@ class UnknownParameters:
     def size(self) -> int:
         return len(self.names)
 
-    def regressor(self) -> Text:
-        """The text `(q, qd, v, a)` of Y (nv, k); see `reference_regressor`."""
+    def regressor(self, drives: DriveDynamics) -> Text:
+        """The text `(q, qd, v, a)` of Y (m, k); see `reference_regressor`."""
         whole = reference_regressor(self.model)
         felt = np.flatnonzero(np.abs(self.shares).any(axis=1))
-        return lambda q, qd, v, a: whole(q, qd, v, a)[:, felt] @ self.shares[felt]
+        return in_drives(drives, lambda q, qd, v, a: whole(q, qd, v, a)[:, felt] @ self.shares[felt])
 
 
 def unknown_parameters(tree: Tree, parameters: str | Sequence[str] | None, payload: str | None,
@@ -117,7 +121,7 @@ def unknown_parameters(tree: Tree, parameters: str | Sequence[str] | None, paylo
     """`parameters`: "base" (the default), "all", or names out of `linear_model(...).names`; with a frame that carries a
     `payload`, names out of m, ux, uy, uz, Jxx .. Jzz, all ten by default."""
     from cayley.dynamics.identification import linear_model, structural_base_parameters
-    model = linear_model(tree, joint_terms=joint_terms)
+    model = linear_model(tree.spanning_tree() if tree.is_constrained else tree, joint_terms=joint_terms)
     if payload is not None:
         return _of_payload(model, payload, parameters)
     own = np.where([_is_included(tree, word) for _, word in model.columns], model.values, 0.0)

@@ -29,6 +29,7 @@ from cayley.control.signals import force_limits, within
 from cayley.control.targets import motion_target
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.errors import SignatureError, SingularityError
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.showing import Pictured, brief, shown_once
@@ -172,6 +173,7 @@ def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: 
     True
     """
     tree = arm_of_single_coordinates(arm, "iterative learning")
+    check_independent(tree, "iterative learning")
     if not isinstance(law, System) or not isinstance(move, Motion):
         raise SignatureError(f"what is learned is a motion that a law holds, not {shown(move)} and {shown(law)}")
     if "tau" not in law.outputs or law.output_ports["tau"].shape != (tree.nv,):

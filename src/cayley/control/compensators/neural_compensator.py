@@ -18,11 +18,12 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_single_coordinates, numbers_of, tree_of
 from cayley.control.gains import positive_gains_of
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or, force_limits
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Block, Port
+from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.wording import shown
@@ -68,7 +69,7 @@ def radial_basis_network(arm: Tree | HasTree, centers: ArrayLike, width: float, 
 
     return System(
         name, state={"weights": Block((n, len(at)), default=0.0)}, outputs={"compensation": n},
-        inputs={"q": n, "qd": n, "target": n, "target_qd": Port((n,), default=0.0)},
+        inputs=law_ports(tree, "q qd target target_qd"),
         parameters={"rate": positive_gains_of(rate, n, "rate"),
                     "slope": positive_gains_of(slope, n, "slope", zero=True), "most": force_limits(most, n)},
         derivative=lambda t, x, u, p: learned(x, u, p),

@@ -17,7 +17,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, tree_of
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.gains import positive_gains_of
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -26,7 +28,6 @@ from cayley.dynamics.rigid_links.energies import generalized_momentum
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
 from cayley.systems.ports import Block
@@ -35,7 +36,7 @@ from cayley.systems.system import System
 
 
 class _Momentum(NamedTuple):
-    """p and its rate by what is known besides tau, each (nv)."""
+    """The momentum of the drives and its rate by all known forces but tau, each (m)."""
 
     value: Array
     rate: Array
@@ -60,27 +61,31 @@ def momentum_observer(arm: Tree | HasTree, gain: ArrayLike, *, name: str = "mome
     True
     """
     tree = tree_of(arm)
-    check_independent(tree, "the momentum observer")
     check_rigid_drives(tree, "the momentum observer")
-    links = links_of(tree)
-    grouped = minimal_links(tree)
-    rotors = rotor_inertias(tree)
+    drives = DriveDynamics.of(tree, "the momentum observer")
+    free = tree.spanning_tree() if tree.is_constrained else tree
+    links = links_of(free)
+    grouped = minimal_links(free)
+    rotors = rotor_inertias(free)
     rest = np.zeros(tree.nv)
 
     def momentum(q: Array, qd: Array) -> _Momentum:
-        C = coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
-        known = inverse_dynamics(grouped, q, rest, rest) + passive_forces(tree, q, qd)
-        return _Momentum(generalized_momentum(links, q, qd) + rotors * qd, C.T @ qd - known)
+        here = drives.at(q)
+        C = coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(free, qd)
+        known = inverse_dynamics(grouped, q, rest, rest) + passive_forces(free, q, qd)
+        value = generalized_momentum(links, q, qd) + rotors * qd
+        return _Momentum(here.forces(value), here.momentum_rate(q, qd, value, C.T @ qd - known))
 
     def disturbance(x: State, u: Record, p: Record) -> Array:
-        return p.gain * (momentum(u.q, u.qd).value - x.impulse)
+        return drives.picked(p.gain) * (momentum(u.q, u.qd).value - x.impulse)
 
     return System(
-        name, state={"impulse": Block((tree.nv,), default=0.0)}, inputs={"q": tree.nq, "qd": tree.nv, "tau": tree.nv},
+        name, state={"impulse": Block((drives.count,), default=0.0)},
+        inputs={**law_ports(tree, "q qd"), "tau": tree.nv},
         outputs={"disturbance": tree.nv}, parameters={"gain": positive_gains_of(gain, tree.nv, "gain")},
         derivative=lambda t, x, u, p: finite_or(
-            u.tau + momentum(u.q, u.qd).rate + disturbance(x, u, p), 0.0),
-        output=lambda t, x, u, p: finite_or(disturbance(x, u, p), 0.0))
+            drives.picked(u.tau) + momentum(u.q, u.qd).rate + disturbance(x, u, p), 0.0),
+        output=lambda t, x, u, p: finite_or(drives.spread(disturbance(x, u, p)), 0.0))
 
 
 def luenberger_observer(A: ArrayLike, B: ArrayLike, C: ArrayLike, gain: ArrayLike, *, name: str = "observer") -> System:

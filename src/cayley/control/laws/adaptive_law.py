@@ -22,13 +22,14 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, arm_of_single_coordinates, numbers_of
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.gains import positive_gains_of
 from cayley.control.laws.passivity_law import passive_gains
+from cayley.control.ports import law_ports
 from cayley.control.reference_forces import (
     UnknownParameters,
     reference,
     reference_forces,
-    tracking_ports,
     unknown_parameters,
 )
 from cayley.control.signals import finite_or, force_limits, is_within, within
@@ -68,23 +69,26 @@ def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
     tree = arm_of_single_coordinates(arm, _WHAT)
     unknown = unknown_parameters(tree, parameters, payload, joint_terms)
     low, high = _bounds(unknown, bounds)
-    forces = reference_forces(tree)
-    regressor = unknown.regressor()
+    drives = DriveDynamics.of(tree, _WHAT)
+    forces = reference_forces(drives)
+    regressor = unknown.regressor(drives)
 
     def kept(x: State) -> Array:
         """The correction within its bounds, beyond which the last step of an integration may lead it."""
         return x.correction if bounds is None else np.minimum(np.maximum(x.correction, low), high)
 
     def law(x: State, u: Record, p: Record) -> tuple[Array, Array]:
-        found = reference(u, p.slope)
+        kp, kd, slope = map(drives.picked, (p.kp, p.kd, p.slope))
+        found = reference(drives, u, slope)
         Y = regressor(u.q, u.qd, found.v, found.a)
-        wanted = forces(u.q, u.qd, found.v, found.a) + Y @ kept(x) + p.kd * found.s + p.kp * found.e
+        wanted = drives.spread(forces(u.q, u.qd, found.v, found.a) + Y @ kept(x) + kd * found.s + kp * found.e)
         learned = p.rate * (Y.T @ found.s - p.leakage * x.correction) * is_within(wanted, p.limits)
         further = where(x.correction >= high, np.minimum(learned, 0.0), learned)
         return wanted, finite_or(where(x.correction <= low, np.maximum(further, 0.0), further), 0.0)
 
     return System(
-        name, state={"correction": Block((unknown.size,), default=0.0)}, inputs=tracking_ports(tree.nv),
+        name, state={"correction": Block((unknown.size,), default=0.0)},
+        inputs=law_ports(tree, "q qd target target_qd target_qdd"),
         outputs={"tau": tree.nv, "estimate": unknown.size},
         parameters={**passive_gains(tree, kp, kd, slope), "rate": positive_gains_of(rate, unknown.size, "rate"),
                     "leakage": positive_gains_of(leakage, unknown.size, "leakage", zero=True),

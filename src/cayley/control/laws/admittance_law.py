@@ -26,7 +26,7 @@ from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vecto
 from cayley.kinematics.forward import frame_pose
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Block, Port
+from cayley.systems.ports import Block
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -86,8 +86,8 @@ def admittance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, da
     return System(
         name, state={"offset": Block((m,), velocity="offset_rate", default=0.0),
                      "offset_rate": Block((m,), default=0.0)},
-        inputs={"q": tree.nq, wrench: (6, wrench_unit(axes)), "nominal": asked.target,
-                "nominal_rate": Port((m,), default=0.0), "nominal_acceleration": Port((m,), default=0.0)},
+        inputs={**asked.ports("q"), wrench: (6, wrench_unit(axes)),
+                **asked.ports("nominal nominal_rate nominal_acceleration")},
         outputs={"target": asked.target, "target_rate": m, "target_acceleration": m},
         parameters={"offset_stiffness": matrix_of(stiffness, m, "stiffness"),
                     "offset_damping": matrix_of(damping, m, "damping"),

@@ -10,21 +10,19 @@ about that divided by kp; integral action takes it away, while kd kp > ki (Routh
 
 from __future__ import annotations
 
-import numpy as np
-
-from cayley.compiler.tracing.symbols import symbols
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import ArrayLike
+from cayley.control.actuators.through_springs import through_springs
 from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
 from cayley.control.compensators.compensation import Compensator, compensated
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.gains import gains_of, integral_action
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
-from cayley.dynamics.elastic_drives.elastic_arm import ElasticArm, elastic_arm
+from cayley.dynamics.elastic_drives.elastic_arm import elastic_arm
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
+from cayley.model.motors import ELASTIC, REDUCED
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
-from cayley.systems.record import Record
 from cayley.systems.system import System
 
 
@@ -55,43 +53,17 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     if rigid_limit:
         if ki is not None or wind_up is not None or compensator is not None:
             raise UnsupportedError("the rigid limit of computed torque has no integral action and no compensator")
-        return _rigid_limit(elastic_arm(tree, "the rigid limit of computed torque", inverted=False), kp, kd, name)
+        elastic_arm(tree, "the rigid limit of computed torque", inverted=False)
+        rigid = tree.including(*(tree.included - {ELASTIC, REDUCED} | {"armature"}))
+        return through_springs(tree, computed_torque(rigid, kp, kd), name=name)
     check_rigid_drives(tree, "computed torque")
     check_driven(tree, "computed torque")
     n = tree.nv
     law = computed_torque_kernel(tree)
+    memory = integral_action(ki, wind_up, n, lambda u, p: configuration_difference(tree, u.q, u.target))
     made = System(
-        name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
-                      "target_qdd": Port((n,), default=0.0)},
-        outputs={"tau": n}, state=integral_state(ki, n),
-        parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, n)},
-        derivative=None if ki is None else lambda t, x, u, p: integral_rate(
-            configuration_difference(tree, u.q, u.target), x.integral, p.ki, p.wind_up),
-        output=lambda t, x, u, p: finite_or(law(
-            u.q, u.qd, u.target, u.target_qd, u.target_qdd if ki is None else u.target_qdd + p.ki * x.integral,
-            p.kp, p.kd), 0.0))
+        name, inputs=law_ports(tree, "q qd target target_qd target_qdd"), outputs={"tau": n}, state=memory.state,
+        parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd"), **memory.gains},
+        derivative=memory.derivative, output=lambda t, x, u, p: finite_or(law(
+            u.q, u.qd, u.target, u.target_qd, memory.added(u.target_qdd, x, p), p.kp, p.kd), 0.0))
     return made if compensator is None else compensated(made, compensator)
-
-
-def _rigid_limit(arm: ElasticArm, kp: ArrayLike, kd: ArrayLike, name: str) -> System:
-    n = arm.n
-    size = arm.tree.nv
-
-    def measured(joints: Array, motors: Array, ahead: Array) -> Array:
-        found = symbols(joints).copy()
-        found[arm.elastic] = motors / arm.gears + ahead
-        return found
-
-    def tau(u: Record, p: Record) -> Array:
-        q = measured(u.q[:n], u.q[n:], arm.rest_angles)
-        qd = measured(u.qd[:n], u.qd[n:], np.zeros(arm.m))
-        v = u.target_qdd + p.kd * (u.target_qd - qd) + p.kp * (u.target - q)
-        forces = arm.forces(q, qd, v)
-        motors = arm.motor_forces(arm.gears * qd[arm.elastic], arm.gears * v[arm.elastic], forces[arm.elastic])
-        return finite_or(np.concatenate([[forces[k] if k in arm.rigid else 0.0 for k in range(n)], motors]), 0.0)
-
-    return System(
-        name, inputs={"q": size, "qd": size, "target": n, "target_qd": Port((n,), default=0.0),
-                      "target_qdd": Port((n,), default=0.0)},
-        outputs={"tau": size}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
-        output=lambda t, x, u, p: tau(u, p))

@@ -16,15 +16,15 @@ from cayley.compiler.solving.singular_vectors import LARGEST, singular_vectors
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.gains import gains_of
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.state_kernels import bias_forces_kernel
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
 from cayley.systems.system import System
 
 _UNITS = 64.0  # of rounding, for each joint: inertias that are nearer coincide
@@ -34,9 +34,9 @@ def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name
     """Gains for each principal inertia, with the arm as the model.
 
     Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them; output
-    `tau` (nv). The gains (nv), for the principal inertias from the smallest to the largest, or one for all, are
-    parameters of the system. A force is zero where it depends on a measurement or a target that is not finite. Joints
-    that are tied together, elastic drives and more than nine velocities are refused by name.
+    `tau` (nv). The gains, for the principal inertias from the smallest to the largest, or one for all, are parameters
+    of the system: nv of an open arm, of a mechanism with constraints as many as it has drives. A force is zero where it
+    depends on a measurement or a target that is not finite. Elastic drives and more than nine drives raise an error.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar3r")
@@ -47,8 +47,8 @@ def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name
     array([ 0.5, -0.3,  0.2])
     """
     tree = tree_of(arm)
-    n = tree.nv
-    check_independent(tree, "control in decoupled coordinates")
+    drives = DriveDynamics.of(tree, "control in decoupled coordinates")
+    n = drives.count
     check_rigid_drives(tree, "control in decoupled coordinates")
     check_driven(tree, "control in decoupled coordinates")
     if n > LARGEST:
@@ -58,19 +58,20 @@ def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name
     bias_forces = bias_forces_kernel(tree)
 
     def forces(q: Array, qd: Array, wish: tuple[Array, Array, Array], kp: Array, kd: Array) -> Array:
-        error, rate, acceleration = wish
-        axes = singular_vectors(inertia_matrix(q), n)  # of the largest inertia first
+        error, rate, acceleration = map(drives.picked, wish)
+        here = drives.at(q, qd)
+        M = inertia_matrix(q)
+        axes = singular_vectors(here.inertia(M), n)  # of the largest inertia first
         inertias = [v @ b for v, b in zip(axes.V, axes.B, strict=True)]
-        tau = bias_forces(q, qd)
+        tau = here.bias(M, bias_forces(q, qd))
         for axis, along, p, d in zip(axes.V, axes.B, _shared(inertias, kp[::-1]), _shared(inertias, kd[::-1]),
                                      strict=True):
             tau = tau + along * (axis @ acceleration + d * (axis @ rate) + p * (axis @ error))
-        return tau
+        return drives.spread(tau)
 
     return System(
-        name, inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0),
-                      "target_qdd": Port((n,), default=0.0)},
-        outputs={"tau": n}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
+        name, inputs=law_ports(tree, "q qd target target_qd target_qdd"), outputs={"tau": tree.nv},
+        parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
         output=lambda t, x, u, p: finite_or(forces(
             u.q, u.qd, (configuration_difference(tree, u.q, u.target), u.target_qd - u.qd, u.target_qdd), p.kp, p.kd),
             0.0))

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, tree_of
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.gains import gains_of, integral_action
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
 from cayley.control.task_space.task_dynamics import Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import check_frame
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -60,20 +60,17 @@ def force_control(arm: Tree | HasTree, frame: str, along: str | Sequence[str], k
     check_frame(tree, frame, "force control")
     chosen = Selection(force=along)
     turned = axes_of(task_axes)
-    felt = TaskDynamics.of(tree, frame, chosen.rows, near, null_damping, axes, turned)
+    felt = TaskDynamics.of(tree, frame, chosen.rows, near, null_damping, "force control", axes, turned)
     k = len(chosen.rows)
+    memory = integral_action(ki, wind_up, k, lambda u, p: force_error(felt, u, p.task_axes, chosen.pressed))
 
     def law(x: State, u: Record, p: Record) -> Array:
         error = force_error(felt, u, p.task_axes, chosen.pressed)
         wanted = p.kf * error - p.kd * (felt.jacobian(u.q, p.task_axes) @ u.qd)
-        return felt.forces(u, wanted if ki is None else wanted + p.ki * x.integral, wrench=felt.measured(u),
-                           turned=p.task_axes)
+        return felt.forces(u, memory.added(wanted, x, p), wrench=felt.measured(u), turned=p.task_axes)
 
     return System(
-        name, state=integral_state(ki, k), outputs={"tau": tree.nv},
-        inputs={"q": tree.nq, "qd": tree.nv, **felt.sensed, "target_force": Port((k,)), **felt.besides},
-        parameters={"kf": gains_of(kf, k, "kf"), "kd": gains_of(kd, k, "kd"), **integral_gains(ki, wind_up, k),
-                    "task_axes": turned},
-        derivative=None if ki is None else lambda t, x, u, p: integral_rate(
-            force_error(felt, u, p.task_axes, chosen.pressed), x.integral, p.ki, p.wind_up),
+        name, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
+        inputs={**law_ports(tree, "q qd"), **felt.sensed, **law_ports(tree, "target_force", pressed=k), **felt.besides},
+        parameters={"kf": gains_of(kf, k, "kf"), "kd": gains_of(kd, k, "kd"), **memory.gains, "task_axes": turned},
         output=lambda t, x, u, p: law(x, u, p))

@@ -18,14 +18,15 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.actuators.motors import windings_of
 from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
 from cayley.control.compensators.compensation import Compensator, compensated
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.drive_dynamics import DriveDynamics
+from cayley.control.gains import gains_of, integral_action
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
 from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel
 from cayley.errors import ConventionError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.configuration_space import configuration_difference
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.systems.layout import State
@@ -50,9 +51,9 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
                     name: str = "pd with gravity") -> System:
     """PD with gravity compensation.
 
-    Inputs `q`, `qd` and `target` (nq); output `tau`, or "voltage" of its motors, and then the
-    gains are volts. Where a measurement or the target is not finite, what depends on it is zero. A `compensator`
-    adds to the forces; see `compensated`.
+    Inputs `q`, `qd` and `target` (nq); output `tau`, or "voltage" of its motors, and then the gains are volts. Of a
+    mechanism with constraints the errors of its drives count. Where a measurement or the target is not finite, the
+    forces that depend on it are zero. A `compensator` adds to the forces; see `compensated`.
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_gravity([0.0, -9.81, 0.0])
@@ -66,17 +67,19 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     gravity = gravity_forces_kernel(tree)
     gain = _gain(tree, output)
     signed = output == "voltage"
+    drives = DriveDynamics.of(tree, _WHAT)
+    memory = integral_action(ki, wind_up, n, lambda u, p: configuration_difference(tree, u.q, u.target), signed=signed)
+    gains = {"kp": gains_of(kp, n, "kp", signed=signed), "kd": gains_of(kd, n, "kd", signed=signed), **memory.gains}
 
     def law(x: State, u: Record, p: Record) -> Array:
-        wanted = p.kp * configuration_difference(tree, u.q, u.target) - p.kd * u.qd + gravity(u.q) / gain
-        return finite_or(wanted if ki is None else wanted + p.ki * x.integral, 0.0)
+        held = drives.at(u.q).spread(gravity(u.q))
+        wanted = p.kp * configuration_difference(tree, u.q, u.target) - p.kd * u.qd + held / gain
+        return finite_or(memory.added(wanted, x, p), 0.0)
 
     made = System(
-        name, state=integral_state(ki, n), inputs={"q": tree.nq, "qd": n, "target": tree.nq}, outputs={output: n},
-        parameters={"kp": gains_of(kp, n, "kp", signed=signed), "kd": gains_of(kd, n, "kd", signed=signed),
-                    **integral_gains(ki, wind_up, n, signed=signed)},
-        derivative=None if ki is None else lambda t, x, u, p: integral_rate(
-            configuration_difference(tree, u.q, u.target), x.integral, p.ki, p.wind_up),
+        name, state=memory.state, inputs=law_ports(tree, "q qd target"), outputs={output: n},
+        parameters={word: value if word == "wind_up" else drives.is_driven * value for word, value in gains.items()},
+        derivative=memory.derivative,
         output=lambda t, x, u, p: law(x, u, p))
     return made if compensator is None else compensated(made, compensator)
 
@@ -99,8 +102,9 @@ def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
     gain = _gain(tree, output)
     induced = windings_of(tree, _WHAT).induced_damping if output == "voltage" else 0.0
     signed = output == "voltage"
-    stiffness = gain * gains_of(kp, tree.nv, "kp", signed=signed)
-    damping = gain * gains_of(kd, tree.nv, "kd", signed=signed) + induced + viscous_frictions(tree)
+    driven = gain * DriveDynamics.of(tree, _WHAT).is_driven
+    stiffness = driven * gains_of(kp, tree.nv, "kp", signed=signed)
+    damping = driven * gains_of(kd, tree.nv, "kd", signed=signed) + induced + viscous_frictions(tree)
     kinetic = kinetic_energy_kernel(tree)
 
     def lyapunov(q: Array, qd: Array, target: Array) -> Lyapunov:
@@ -112,7 +116,6 @@ def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
 
 def _checked(arm: Tree | HasTree) -> Tree:
     tree = tree_of(arm)
-    check_independent(tree, _WHAT)
     check_rigid_drives(tree, _WHAT)
     check_driven(tree, _WHAT)
     return tree

@@ -14,14 +14,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.gains import gains_of, integral_action
 from cayley.control.laws.force_law import force_error
 from cayley.control.task_space.task_dynamics import AXES, Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import FrameTask
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.wording import shown
@@ -61,11 +60,11 @@ def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: Ar
     asked = FrameTask.of(arm, frame, "pose" if turns else "position", "hybrid control")
     tree = asked.tree
     turned = axes_of(task_axes)
-    felt = TaskDynamics.of(tree, frame, selection.rows, near, null_damping, axes, turned)
+    felt = TaskDynamics.of(tree, frame, selection.rows, near, null_damping, "hybrid control", axes, turned)
     moved = list(selection.moved)
     pressed = list(selection.pressed)
     m = len(selection.rows)
-    rates = 6 if turns else 3
+    memory = integral_action(ki, wind_up, len(pressed), lambda u, p: force_error(felt, u, p.task_axes, pressed))
 
     def in_moved(rows: Array, task_axes: Array) -> Array:
         six = rows if turns else np.concatenate([rows, np.zeros(3)])
@@ -76,18 +75,15 @@ def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: Ar
         error = p.kf * force_error(felt, u, p.task_axes, pressed)
         moving = (in_moved(u.target_acceleration, p.task_axes) + p.kd[moved] * in_moved(u.target_rate, p.task_axes)
                   + p.kp * in_moved(asked.error(u.q, u.target), p.task_axes) + braked[moved])
-        pressing = braked[pressed] + (error if ki is None else error + p.ki * x.integral)
+        pressing = braked[pressed] + memory.added(error, x, p)
         wanted = dict(zip([*moved, *pressed], [*moving, *pressing], strict=True))
         return felt.forces(u, np.stack([wanted[k] for k in range(m)]), wrench=felt.measured(u), turned=p.task_axes)
 
     return System(
-        name, state=integral_state(ki, len(pressed)), outputs={"tau": tree.nv},
-        inputs={"q": tree.nq, "qd": tree.nv, **felt.sensed, "target": asked.target,
-                "target_rate": Port((rates,), default=0.0), "target_acceleration": Port((rates,), default=0.0),
-                "target_force": Port((len(pressed),)), **felt.besides},
+        name, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
+        inputs={**asked.ports("q qd"), **felt.sensed,
+                **asked.ports("target target_rate target_acceleration target_force", rows=6 if turns else 3,
+                              pressed=len(pressed)), **felt.besides},
         parameters={"kp": gains_of(kp, len(moved), "kp"), "kd": gains_of(kd, m, "kd"),
-                    "kf": gains_of(kf, len(pressed), "kf"), **integral_gains(ki, wind_up, len(pressed)),
-                    "task_axes": turned},
-        derivative=None if ki is None else lambda t, x, u, p: integral_rate(
-            force_error(felt, u, p.task_axes, pressed), x.integral, p.ki, p.wind_up),
+                    "kf": gains_of(kf, len(pressed), "kf"), **memory.gains, "task_axes": turned},
         output=lambda t, x, u, p: law(x, u, p))

@@ -22,7 +22,6 @@ from cayley.control.gains import matrix_of
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -52,7 +51,7 @@ def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, dam
     asked = FrameTask.of(arm, frame, task, "impedance control")
     tree = asked.tree
     m = asked.size
-    felt = TaskDynamics.of(tree, frame, asked.rows, near, null_damping, axes)
+    felt = TaskDynamics.of(tree, frame, asked.rows, near, null_damping, "impedance control", axes)
     matrices = {"stiffness": matrix_of(stiffness, m, "stiffness"), "damping": matrix_of(damping, m, "damping")}
     if inertia is not None:
         matrices["inertia"] = matrix_of(inertia, m, "inertia", definite=True)
@@ -69,7 +68,6 @@ def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, dam
 
     return System(
         name, outputs={"tau": tree.nv}, parameters=matrices,
-        inputs={"q": tree.nq, "qd": tree.nv, "target": asked.target, "target_rate": Port((m,), default=0.0),
-                "target_acceleration": Port((m,), default=0.0),
+        inputs={**asked.ports("q qd target target_rate target_acceleration"),
                 **({} if inertia is None else felt.sensed), **felt.besides},
         output=lambda t, x, u, p: law(u, p))

@@ -12,14 +12,16 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_driven, check_single_coordinates, tree_of
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.gains import gains_of, integral_action
 from cayley.control.signals import finite_or
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, UnsupportedError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
 from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
+
+_WHAT = "independent-joint control"
 
 
 def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
@@ -35,43 +37,49 @@ def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None
      parameters kp, kd, ki, wind_up>
     """
     signed = output == "voltage"  # behind a negative gear the gains in volts are negative
+    memory = integral_action(ki, wind_up, count, lambda u, p: u.target - u.q, signed=signed)
     parameters = {"kp": gains_of(kp, count, "kp", signed=signed), "kd": gains_of(kd, count, "kd", signed=signed),
-                  **integral_gains(ki, wind_up, count, signed=signed)}
+                  **memory.gains}
 
     def law(x: State, u: Record, p: Record) -> Array:
-        wanted = p.kp * (u.target - u.q) + p.kd * (u.target_qd - u.qd)
-        return finite_or(wanted if ki is None else wanted + p.ki * x.integral, 0.0)
+        return finite_or(memory.added(p.kp * (u.target - u.q) + p.kd * (u.target_qd - u.qd), x, p), 0.0)
 
     return System(
-        name, state=integral_state(ki, count), parameters=parameters, outputs={output: count}, acts=True,
+        name, state=memory.state, parameters=parameters, outputs={output: count}, acts=True,
         inputs={"q": count, "qd": count, "target": count, "target_qd": Port((count,), default=0.0)},
-        derivative=None if ki is None else
-        lambda t, x, u, p: integral_rate(u.target - u.q, x.integral, p.ki, p.wind_up),
+        derivative=memory.derivative,
         output=lambda t, x, u, p: law(x, u, p))
 
 
 def joint_pd(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
     """Each joint by its own error and its rate.
 
-    See `joint_control`.
+    See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
     """
-    return joint_control(_count(arm), kp, kd, output=output, name="pd")
+    return joint_control(*_of_drives(arm, output, kp=kp, kd=kd), output=output, name="pd")
 
 
 def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
               output: str = "tau") -> System:
     """Each joint by its own error, its rate and its integral.
 
-    See `joint_control`.
+    See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
     """
-    return joint_control(_count(arm), kp, kd, ki, wind_up=wind_up, output=output, name="pid")
+    return joint_control(*_of_drives(arm, output, kp=kp, kd=kd, ki=ki), wind_up=wind_up, output=output, name="pid")
 
 
-def _count(arm: Tree | HasTree) -> int:
+def _of_drives(arm: Tree | HasTree, output: str, **gains: ArrayLike) -> tuple[int, *tuple[Array, ...]]:
+    """The number of joints, and gains that are zero where a mechanism with constraints has no drive."""
     tree = tree_of(arm)
-    check_single_coordinates(tree, "independent-joint control")
-    check_driven(tree, "independent-joint control")
-    return tree.nv
+    check_single_coordinates(tree, _WHAT)
+    check_driven(tree, _WHAT)
+    if tree.nq != tree.nv:
+        raise UnsupportedError(f"{_WHAT} subtracts coordinates, and {tree.name} has {tree.nq} for {tree.nv} velocities")
+    own = [gains_of(value, tree.nv, name, signed=output == "voltage") for name, value in gains.items()]
+    if tree.is_constrained:
+        is_driven = np.isin(np.arange(tree.nv), tree.actuated_velocities)
+        own = [np.where(is_driven, value, 0.0) for value in own]
+    return tree.nv, *own
 
 
 def pid(kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, *, bandwidth: ArrayLike = 1000.0,

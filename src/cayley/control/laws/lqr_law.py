@@ -23,6 +23,7 @@ from scipy.linalg import block_diag
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import HasTree, numbers_of, tree_of
 from cayley.control.gains import integral_gains, integral_rate, integral_state, positive_gains_of
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
 from cayley.control.tracking import Weights, linear_at, regulator_gain
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
@@ -32,7 +33,6 @@ from cayley.model.configuration_space import configuration_difference
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.wording import shown
@@ -99,7 +99,7 @@ def _law(tree: Tree, gain: Array, ki: Array, nominal: Array, leading: list[int],
     limits = integral_gains(own, wind_up, len(driven)) if remembers else {}
     return System(
         name, state=integral_state(own if remembers else None, len(driven)), outputs={"tau": n},
-        inputs={"q": tree.nq, "qd": n, "target": tree.nq, "target_qd": Port((n,), default=0.0)},
+        inputs=law_ports(tree, "q qd target target_qd"),
         parameters={"gain": gain, **({"ki": ki, "wind_up": limits["wind_up"]} if remembers else {})},
         derivative=None if not remembers else lambda t, x, u, p: integral_rate(
             errors(u)[driven], x.integral, own, p.wind_up),

@@ -42,19 +42,21 @@ def null_space_control(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: Array
     asked = FrameTask.of(arm, frame, task, "null-space control")
     tree = asked.tree
     n = tree.nv
-    felt = TaskDynamics.of(tree, frame, asked.rows, near, 0.0)
+    felt = TaskDynamics.of(tree, frame, asked.rows, near, 0.0, "null-space control")
     if not felt.is_redundant:
         raise UnsupportedError(f"{tree.name} is not redundant: a task of {asked.size} rows leaves nothing to do "
-                               f"besides to its {n} velocities")
+                               f"besides to its {felt.drives.count} velocities")
 
     def besides(u: Record, p: Record) -> Array:
         drawn = p.posture_kp * configuration_difference(tree, u.q, u.posture) - p.posture_kd * u.qd
-        J = felt.jacobian(u.q)
-        M = inertia_matrix_kernel(tree)(u.q)
+        here = felt.drives.at(u.q)
+        J = here.rows(felt.jacobian(u.q))
+        M = here.inertia(inertia_matrix_kernel(tree)(u.q))
         onward = solve(M, J.T)
-        return drawn - J.T @ felt.heavy(M, J, onward, onward.T @ drawn)
+        own = felt.drives.picked(drawn)
+        return felt.drives.spread(own - J.T @ felt.heavy(M, J, onward, onward.T @ own))
 
     return System(
-        name, inputs={"q": tree.nq, "qd": n, "task_tau": n, "posture": tree.nq}, outputs={"tau": n},
+        name, inputs=asked.ports("q qd task_tau posture"), outputs={"tau": n},
         parameters={"posture_kp": gains_of(kp, n, "kp"), "posture_kd": gains_of(kd, n, "kd")},
         output=lambda t, x, u, p: finite_or(u.task_tau, 0.0) + finite_or(besides(u, p), 0.0))

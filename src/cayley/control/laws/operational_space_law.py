@@ -15,12 +15,11 @@ from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.gains import gains_of, integral_action
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -44,19 +43,18 @@ def operational_space(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayL
     array([0.5 , 0.35])
     """
     asked = FrameTask.of(arm, frame, task, "the operational-space law")
-    felt = TaskDynamics.of(asked.tree, frame, asked.rows, near, null_damping)
+    felt = TaskDynamics.of(asked.tree, frame, asked.rows, near, null_damping,
+                           "the operational-space law")
     m = asked.size
+    memory = integral_action(ki, wind_up, m, lambda u, p: asked.error(u.q, u.target))
 
     def law(x: State, u: Record, p: Record) -> Array:
         rate = u.target_rate - asked.jacobian(u.q) @ u.qd
         wanted = u.target_acceleration + p.kd * rate + p.kp * asked.error(u.q, u.target)
-        return felt.forces(u, wanted if ki is None else wanted + p.ki * x.integral)
+        return felt.forces(u, memory.added(wanted, x, p))
 
     return System(
-        name, state=integral_state(ki, m), outputs={"tau": asked.tree.nv},
-        inputs={"q": asked.tree.nq, "qd": asked.tree.nv, "target": asked.target,
-                "target_rate": Port((m,), default=0.0), "target_acceleration": Port((m,), default=0.0), **felt.besides},
-        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **integral_gains(ki, wind_up, m)},
-        derivative=None if ki is None else
-        lambda t, x, u, p: integral_rate(asked.error(u.q, u.target), x.integral, p.ki, p.wind_up),
+        name, state=memory.state, outputs={"tau": asked.tree.nv}, derivative=memory.derivative,
+        inputs={**asked.ports("q qd target target_rate target_acceleration"), **felt.besides},
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **memory.gains},
         output=lambda t, x, u, p: law(x, u, p))

@@ -17,9 +17,11 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, arm_of_single_coordinates
 from cayley.control.compensators.compensation import Compensator, compensated
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.gains import positive_gains_of
 from cayley.control.laws.gravity_law import Lyapunov
-from cayley.control.reference_forces import reference, reference_forces, tracking_ports
+from cayley.control.ports import law_ports
+from cayley.control.reference_forces import reference, reference_forces
 from cayley.control.signals import finite_or
 from cayley.dynamics.state_kernels import kinetic_energy_kernel
 from cayley.errors import SignatureError
@@ -46,13 +48,15 @@ def passivity_based(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: Ar
     array([ 0.5, -0.3])
     """
     tree = arm_of_single_coordinates(arm, _WHAT)
-    forces = reference_forces(tree)
+    drives = DriveDynamics.of(tree, _WHAT)
+    forces = reference_forces(drives)
 
     def law(u: Record, p: Record) -> Array:
-        found = reference(u, p.slope)
-        return finite_or(forces(u.q, u.qd, found.v, found.a) + p.kd * found.s + p.kp * found.e, 0.0)
+        kp, kd, slope = map(drives.picked, (p.kp, p.kd, p.slope))
+        found = reference(drives, u, slope)
+        return finite_or(drives.spread(forces(u.q, u.qd, found.v, found.a) + kd * found.s + kp * found.e), 0.0)
 
-    made = System(name, inputs=tracking_ports(tree.nv), outputs={"tau": tree.nv},
+    made = System(name, inputs=law_ports(tree, "q qd target target_qd target_qdd"), outputs={"tau": tree.nv},
                   parameters=passive_gains(tree, kp, kd, slope), output=lambda t, x, u, p: law(u, p))
     return made if compensator is None else compensated(made, compensator)
 
@@ -78,14 +82,14 @@ def passivity_based_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike,
     np.float64(-10.0)
     """
     tree = arm_of_single_coordinates(arm, _WHAT)
-    gains = passive_gains(tree, kp, kd, slope)
+    drives = DriveDynamics.of(tree, _WHAT)
+    kp, kd, slope = map(drives.picked, passive_gains(tree, kp, kd, slope).values())
     kinetic = kinetic_energy_kernel(tree)
 
     def lyapunov(q: Array, qd: Array, target: Array, target_qd: Array) -> Lyapunov:
-        e = target - q
-        s = target_qd + gains["slope"] * e - qd
-        return Lyapunov(kinetic(q, s) + e @ (gains["kp"] * e) / 2,
-                        -s @ (gains["kd"] * s) - e @ (gains["slope"] * gains["kp"] * e))
+        e = drives.picked(target - q)
+        s = drives.picked(target_qd - qd) + slope * e
+        return Lyapunov(kinetic(q, drives.at(q).velocity(s)) + e @ (kp * e) / 2, -s @ (kd * s) - e @ (slope * kp * e))
 
     n = tree.nv
     return kernel(f"({n}),({n}),({n}),({n})->(),()", outputs=Lyapunov._fields)(lyapunov)

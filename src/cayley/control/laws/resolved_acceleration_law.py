@@ -6,7 +6,7 @@ solved by qdd* = J^T (J J^T + damping)^-1 (...) + what no row feels, so that a r
 does besides dies out with `null_damping`. Near singular postures, where det(J J^T) is less than `near` times that of an
 isotropic matrix of the same trace, damping sets in (Nakamura): accelerations stay bounded, and the error is not that of
 the equation. Out of reach, the arm stays stretched towards its target, and may swing about it.
-Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34; of forces from Python `global_linearisation.ResolvedAcceleration`.
+Source: Yamamoto (6.48), (6.49), spec S3-47, E3-34.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.drive_dynamics import DriveDynamics
+from cayley.control.gains import gains_of, integral_action
 from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems.layout import State
-from cayley.systems.ports import Port
 from cayley.systems.record import Record
 from cayley.systems.system import System
 
@@ -51,32 +51,32 @@ def resolved_acceleration(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: Ar
     """
     asked = FrameTask.of(arm, frame, task, "resolved acceleration")
     tree = asked.tree
-    n = tree.nv
     m = asked.size
+    drives = DriveDynamics.of(tree, "resolved acceleration")
+    n = drives.count
     if m > n:
         raise SignatureError(f"a task of {m} rows is more than the {n} velocities of {tree.name} can do: ask for fewer")
     if not damping > 0 or not near > 0 or not null_damping >= 0:
         raise SignatureError("damping and near are positive and null_damping is not negative: without them there are "
                              "no accelerations at singular postures")
     inverse = inverse_dynamics_kernel(tree)
+    memory = integral_action(ki, wind_up, m, lambda u, p: asked.error(u.q, u.target))
 
     def law(x: State, u: Record, p: Record) -> Array:
-        J = asked.jacobian(u.q)
-        wanted = (u.target_acceleration + p.kd * (u.target_rate - J @ u.qd) + p.kp * asked.error(u.q, u.target)
-                  - asked.bias(u.q, u.qd))
-        besides = -null_damping * u.qd if n > m else np.zeros(n)
-        both = wanted if ki is None else wanted + p.ki * x.integral
-        return finite_or(inverse(u.q, u.qd, besides + J.T @ _damped_solve(J @ J.T, both - J @ besides,
-                                                                          p.damping, p.near)), 0.0)
+        here = drives.at(u.q, u.qd)
+        all_rows = asked.jacobian(u.q)
+        J = here.rows(all_rows)
+        wanted = (u.target_acceleration + p.kd * (u.target_rate - all_rows @ u.qd) + p.kp * asked.error(u.q, u.target)
+                  - here.drift(all_rows, asked.bias(u.q, u.qd)))
+        besides = -null_damping * drives.picked(u.qd) if n > m else np.zeros(n)
+        led = besides + J.T @ _damped_solve(J @ J.T, memory.added(wanted, x, p) - J @ besides, p.damping, p.near)
+        return finite_or(inverse(u.q, u.qd, here.acceleration(led)), 0.0)
 
     return System(
-        name, state=integral_state(ki, m), outputs={"tau": n},
-        inputs={"q": tree.nq, "qd": n, "target": asked.target, "target_rate": Port((m,), default=0.0),
-                "target_acceleration": Port((m,), default=0.0)},
-        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **integral_gains(ki, wind_up, m),
-                    "damping": damping, "near": near},
-        derivative=None if ki is None else
-        lambda t, x, u, p: integral_rate(asked.error(u.q, u.target), x.integral, p.ki, p.wind_up),
+        name, state=memory.state, outputs={"tau": tree.nv}, derivative=memory.derivative,
+        inputs=asked.ports("q qd target target_rate target_acceleration"),
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, m, "kd"), **memory.gains, "damping": damping,
+                    "near": near},
         output=lambda t, x, u, p: law(x, u, p))
 
 

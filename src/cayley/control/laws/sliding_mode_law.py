@@ -21,9 +21,11 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import HasTree, arm_of_single_coordinates
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.gains import positive_gains_of
 from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.reference_forces import reference, reference_forces, tracking_ports, unknown_parameters
+from cayley.control.ports import law_ports
+from cayley.control.reference_forces import reference, reference_forces, unknown_parameters
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
@@ -59,16 +61,18 @@ def sliding_mode(arm: Tree | HasTree, kd: ArrayLike, slope: ArrayLike, bound: Ar
     gains = passive_gains(tree, 0.0, kd, slope)
     sizes = {name: positive_gains_of(value, n, name, zero=True)
              for name, value in (("bound", bound), ("reach", reach), ("layer", layer))}
-    wrong = _Uncertainty.of(tree, uncertainty, parameters, payload, joint_terms)
-    forces = reference_forces(tree)
+    drives = DriveDynamics.of(tree, "sliding-mode control")
+    wrong = _Uncertainty.of(drives, uncertainty, parameters, payload, joint_terms)
+    forces = reference_forces(drives)
 
     def law(u: Record, p: Record) -> Array:
-        _, v, a, s = reference(u, p.slope)
-        most = p.bound + p.reach + wrong.bound(u.q, u.qd, v, a)
-        return finite_or(forces(u.q, u.qd, v, a) + p.kd * s + most * _switched(s, p.layer), 0.0)
+        kd, slope, bound, reach, layer = map(drives.picked, (p.kd, p.slope, p.bound, p.reach, p.layer))
+        _, v, a, s = reference(drives, u, slope)
+        most = bound + reach + wrong.bound(u.q, u.qd, v, a)
+        return finite_or(drives.spread(forces(u.q, u.qd, v, a) + kd * s + most * _switched(s, layer)), 0.0)
 
-    return System(name, inputs=tracking_ports(n), outputs={"tau": n}, output=lambda t, x, u, p: law(u, p),
-                  parameters={"kd": gains["kd"], "slope": gains["slope"], **sizes})
+    return System(name, inputs=law_ports(tree, "q qd target target_qd target_qdd"), outputs={"tau": n},
+                  parameters={"kd": gains["kd"], "slope": gains["slope"], **sizes}, output=lambda t, x, u, p: law(u, p))
 
 
 class _Uncertainty(NamedTuple):
@@ -77,15 +81,15 @@ class _Uncertainty(NamedTuple):
     bound: Text
 
     @classmethod
-    def of(cls, tree: Tree, amounts: ArrayLike | None, parameters: str | Sequence[str] | None, payload: str | None,
-           joint_terms: Sequence[str]) -> _Uncertainty:
+    def of(cls, drives: DriveDynamics, amounts: ArrayLike | None, parameters: str | Sequence[str] | None,
+           payload: str | None, joint_terms: Sequence[str]) -> _Uncertainty:
         if amounts is None:
             if (parameters, payload, tuple(joint_terms)) != (None, None, ()):
                 raise SignatureError("parameters that may be wrong take an `uncertainty`: by how much")
             return cls(lambda q, qd, v, a: 0.0)
-        unknown = unknown_parameters(tree, parameters, payload, joint_terms)
+        unknown = unknown_parameters(drives.tree, parameters, payload, joint_terms)
         given = positive_gains_of(amounts, unknown.size, "uncertainty", zero=True)
-        Y = unknown.regressor()
+        Y = unknown.regressor(drives)
         return cls(lambda q, qd, v, a: abs(Y(q, qd, v, a)) @ given)
 
 

@@ -15,6 +15,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, tree_of
 from cayley.control.gains import gains_of
+from cayley.control.ports import law_ports
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -22,7 +23,6 @@ from cayley.errors import SingularityError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
 from cayley.systems.system import System
 
 
@@ -78,8 +78,7 @@ def vector_parameter_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
         return steepness * law(c, cd, acceleration + kd * (rate - cd) + kp * (target - c))
 
     return System(
-        name, inputs={"q": n, "qd": n, "target": n, "target_qd": Port((n,), default=0.0),
-                      "target_qdd": Port((n,), default=0.0)},
+        name, inputs=law_ports(tree, "q qd target target_qd target_qdd"),
         outputs={"tau": n}, parameters={"kp": gains_of(kp, n, "kp"), "kd": gains_of(kd, n, "kd")},
         output=lambda t, x, u, p: output(u.q, u.qd, u.target, u.target_qd, u.target_qdd, p.kp, p.kd))
 

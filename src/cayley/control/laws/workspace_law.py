@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of, integral_gains, integral_rate, integral_state
+from cayley.control.drive_dynamics import DriveDynamics
+from cayley.control.gains import gains_of, integral_action
 from cayley.control.laws.gravity_law import Lyapunov
 from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
@@ -53,17 +54,18 @@ def workspace_pd(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, 
     n = tree.nv
     m = asked.size
     gravity = gravity_forces_kernel(tree)
+    drives = DriveDynamics.of(tree, _WHAT)
+    memory = integral_action(ki, wind_up, m, lambda u, p: asked.error(u.q, u.target))
 
     def law(x: State, u: Record, p: Record) -> Array:
         error = asked.error(u.q, u.target)
-        weighted = p.kp * error if ki is None else p.kp * error + p.ki * x.integral
-        return finite_or(asked.jacobian(u.q).T @ asked.pull(error, weighted) - p.kd * u.qd + gravity(u.q), 0.0)
+        pull = asked.pull(error, memory.added(p.kp * error, x, p))
+        here = drives.at(u.q)
+        return finite_or(here.spread(asked.jacobian(u.q).T @ pull) - p.kd * u.qd + here.spread(gravity(u.q)), 0.0)
 
     return System(
-        name, state=integral_state(ki, m), inputs={"q": tree.nq, "qd": n, "target": asked.target}, outputs={"tau": n},
-        parameters={"kp": gains_of(kp, m, "kp"), "kd": gains_of(kd, n, "kd"), **integral_gains(ki, wind_up, m)},
-        derivative=None if ki is None else
-        lambda t, x, u, p: integral_rate(asked.error(u.q, u.target), x.integral, p.ki, p.wind_up),
+        name, state=memory.state, inputs=asked.ports("q qd target"), outputs={"tau": n}, derivative=memory.derivative,
+        parameters={"kp": gains_of(kp, m, "kp"), "kd": drives.is_driven * gains_of(kd, n, "kd"), **memory.gains},
         output=lambda t, x, u, p: law(x, u, p))
 
 
@@ -73,7 +75,7 @@ def workspace_pd_lyapunov(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: Ar
     asked = FrameTask.of(arm, frame, task, _WHAT)
     tree = asked.tree
     stiffness = gains_of(kp, asked.size, "kp")
-    damping = gains_of(kd, tree.nv, "kd") + viscous_frictions(tree)
+    damping = DriveDynamics.of(tree, _WHAT).is_driven * gains_of(kd, tree.nv, "kd") + viscous_frictions(tree)
     kinetic = kinetic_energy_kernel(tree)
 
     def lyapunov(q: Array, qd: Array, target: Array) -> Lyapunov:

@@ -25,9 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.control.arms import numbers_of
+from cayley.control.drive_dynamics import DriveDynamics
+from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or
 from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
@@ -37,7 +40,9 @@ from cayley.dynamics.state_kernels import bias_forces_kernel
 from cayley.errors import GeometryError, SignatureError, SingularityError, UnsupportedError
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.kinematics.forward import frame_pose
+from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
+from cayley.kinematics.loops.random_closed import random_closed_configuration
 from cayley.model.configurations import random_configuration
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -61,34 +66,38 @@ class TaskDynamics:
     near: float
     null_damping: float
     axes: str
+    drives: DriveDynamics
 
     @classmethod
-    def of(cls, tree: Tree, frame: str, rows: tuple[int, ...], near: float, null_damping: float, axes: str = "body",
-           turned: Array | None = None) -> TaskDynamics:
+    def of(cls, tree: Tree, frame: str, rows: tuple[int, ...], near: float, null_damping: float, what: str,
+           axes: str = "body", turned: Array | None = None) -> TaskDynamics:
         """Checked: rows that no posture can do, joints that move no mass and wrong numbers are named."""
         check_axes(axes)
         if not is_finite_number(near) or not 0 < near < 1 or not is_finite_number(null_damping) or null_damping < 0:
             raise SignatureError(f"near is between 0 and 1 and null_damping is not negative, not {shown(near)} and "
                                  f"{shown(null_damping)}: near is what bounds forces at singular postures")
-        made = cls(tree, frame, rows, near, null_damping, axes)
-        places = random_configuration(tree, 3, seed=0)
-        rank = max(np.linalg.matrix_rank(made.jacobian(q, turned), tol=1e-9) for q in places)
+        made = cls(tree, frame, rows, near, null_damping, axes, DriveDynamics.of(tree, what))
+        places = random_closed_configuration(tree, 3, seed=0) if tree.is_constrained else random_configuration(
+            tree, 3, seed=0)
+        reached = kernel(sized(tree, f"(q)->({len(rows)},{made.drives.count})"), name="rows")(
+            lambda q: made.drives.at(q).rows(made.jacobian(q, turned)))
+        rank = max(np.linalg.matrix_rank(reached(q), tol=1e-9) for q in places)
         if rank < len(rows):
             raise UnsupportedError(
                 f"a task of {len(rows)} rows ({', '.join(AXES[row] for row in rows)}) of {frame!r} is more than the "
-                f"{tree.nv} velocities of {tree.name} can do: {rank} of them are independent. Ask for fewer")
-        if (reason := why_singular(tree, places[0])) is not None:
+                f"{made.drives.count} velocities of {tree.name} can do: {rank} of them are independent. Ask for fewer")
+        if made.drives.is_open and (reason := why_singular(tree, places[0])) is not None:
             raise SingularityError(reason)
         return made
 
     @property
     def is_redundant(self) -> bool:
-        return self.tree.nv > len(self.rows)
+        return self.drives.count > len(self.rows)
 
     @property
     def besides(self) -> dict[str, Port]:
         """Of a redundant arm, the port `null_tau` (nv): forces of which the task feels nothing."""
-        return {"null_tau": Port((self.tree.nv,), default=0.0)} if self.is_redundant else {}
+        return law_ports(self.tree, "null_tau") if self.is_redundant else {}
 
     @property
     def wrench(self) -> str:
@@ -126,17 +135,23 @@ class TaskDynamics:
         """tau (nv) for r'' (m), and `push` (m) besides, where the world is known to exert a `wrench` (6); zero where
         it is not finite; a text."""
         tree = self.tree
-        J = self.jacobian(u.q, turned)
-        M = inertia_matrix_kernel(tree)(u.q)
+        drives = self.drives
+        here = drives.at(u.q, u.qd)
+        all_rows = self.jacobian(u.q, turned)
+        J = here.rows(all_rows)
+        of_joints = inertia_matrix_kernel(tree)(u.q)
+        M = here.inertia(of_joints)
         onward = solve(M, J.T)
-        besides = u.null_tau - self.null_damping * (M @ u.qd) if self.is_redundant else np.zeros(tree.nv)
+        besides = np.zeros(drives.count)
+        if self.is_redundant:
+            besides = drives.picked(u.null_tau) - self.null_damping * (M @ drives.picked(u.qd))
         known = besides
         if wrench is not None:
-            known = known + general_jacobian(tree, u.q, self.frame, axes="world").T @ wrench
-        drift = self.in_rows(jacobian_rate(tree, u.q, u.qd, self.frame, axes="world") @ u.qd, turned)
-        pull = self.heavy(M, J, onward, acceleration - drift - onward.T @ known)
-        total = bias_forces_kernel(tree)(u.q, u.qd) + besides + J.T @ (pull if push is None else pull + push)
-        return finite_or(total, 0.0)
+            known = known + here.forces(general_jacobian(tree, u.q, self.frame, axes="world").T @ wrench)
+        rate = self.in_rows(jacobian_rate(tree, u.q, u.qd, self.frame, axes="world") @ u.qd, turned)
+        pull = self.heavy(M, J, onward, acceleration - here.drift(all_rows, rate) - onward.T @ known)
+        bias = here.bias(of_joints, bias_forces_kernel(tree)(u.q, u.qd))
+        return finite_or(drives.spread(bias + besides + J.T @ (pull if push is None else pull + push)), 0.0)
 
     def heavy(self, M: Array, J: Array, onward: Array, acceleration: Array) -> Array:
         """Lambda a (m), from M (nv, nv), J (m, nv) and M^-1 J^T (nv, m), with no direction of the frame all but

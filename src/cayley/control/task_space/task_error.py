@@ -15,6 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.ports import law_ports
 from cayley.errors import UnsupportedError
 from cayley.geometry.rates.charts import world_velocity_map_inverse
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
@@ -22,7 +23,6 @@ from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quate
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems.ports import Port
 
@@ -58,6 +58,11 @@ class FrameTask:
         """A pose, or a point if turns do not count."""
         return Port((4, 4) if self.turns else (3,))
 
+    def ports(self, names: str, *, rows: int | None = None, pressed: int = 0) -> dict[str, Port]:
+        """The ports of a law of this frame; see `law_ports`."""
+        return law_ports(self.tree, names, place=self.target.shape, rows=self.size if rows is None else rows,
+                         pressed=pressed)
+
     def error(self, q: Array, target: Array) -> Array:
         """e (m); a text."""
         here = frame_pose(self.tree, q, self.frame)
@@ -86,7 +91,6 @@ class FrameTask:
 def check_frame(tree: Tree, frame: str, what: str, *, pushes: bool = True) -> None:
     """Refuse an arm that has no such frame, or whose joints a law in the workspace, `what`, cannot take as they are; if
     it `pushes`, joints without drives too."""
-    check_independent(tree, what)
     check_rigid_drives(tree, what)
     tree.frame(frame)
     if pushes:
