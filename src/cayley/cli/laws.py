@@ -124,10 +124,9 @@ def _numbers(text: str, what: str) -> Any:  # noqa: ANN401 (one for all, or an a
 def limits_given(arm: Mechanism, text: str) -> Array:
     import numpy as np
 
-    from cayley.planning import MotionLimits
+    from cayley.dynamics.payload_capacity import effort_limits
     if not text:
-        said = np.array(np.broadcast_to(MotionLimits.of(arm).effort, (arm.nv,)), dtype=float)
-        return np.where(said > 0, said, np.inf)
+        return effort_limits(arm.tree)
     words = text.replace(",", " ").split()
     if len(words) not in (1, arm.nv):
         raise typer.BadParameter(f"the limits are one number, or {arm.nv} of them; {len(words)} found",

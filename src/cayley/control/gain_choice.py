@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.digital_poles import entries
-from cayley.control.targets import Aim, check_gives_forces
+from cayley.control.targets import Aim, JointAim, check_gives_forces
 from cayley.errors import SignatureError
 from cayley.kinematics.frame_kernels import sized
 from cayley.systems.system import System
@@ -44,7 +44,15 @@ def gains_for(make: Callable[[dict[str, ArrayLike]], System], plant: System, aim
     of_joints = np.allclose(damping, np.eye(len(damping)))  # whatever the target is
     kp = _diagonal(J @ inverse @ stiffness @ np.linalg.pinv(J), law, "kp")
     kd = _diagonal(inverse @ damping if of_joints else J @ inverse @ damping @ np.linalg.pinv(J), law, "kd")
-    return {"kp": frequency**2 / kp, "kd": 2 * damping_ratio * frequency / kd, "ki": frequency**3 / 5 / kp}
+    found = {"kp": frequency**2 / kp, "kd": 2 * damping_ratio * frequency / kd, "ki": frequency**3 / 5 / kp}
+    return {gain: _of_all(aim, values) for gain, values in found.items()}
+
+
+def _of_all(aim: Aim, gains: Array) -> Array:
+    """Gains (nv) of all joints, of a mechanism with constraints zero where it has no drive."""
+    if not isinstance(aim, JointAim) or aim.drives.is_open or len(gains) != aim.drives.count:
+        return gains
+    return np.asarray(aim.drives.spread(gains))
 
 
 def _diagonal(matrix: Array, law: System, gain: str) -> Array:

@@ -24,8 +24,10 @@ from cayley.control.stability.error_dynamics import displaced, find_equilibrium
 from cayley.control.stability.linear_stability import linear_stability, of_error_dynamics, of_matrix
 from cayley.control.stability.verdict import Verdict
 from cayley.control.targets import Aim, check_gives_forces
+from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.kinematics.loops.following_inputs import follow_inputs
+from cayley.kinematics.constraints.scale import check_closed
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import Table
 from cayley.model.tree import Tree
@@ -151,10 +153,11 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
         check_keeps_constraints(plant, move)
         move = move.shifted(0.0)
         start, target = _farthest(move)
-    ends = [_configuration(q, tree.nq, word) for q, word in ((start, "start"), (target, "target"))]
+    ends = [_configuration(q, tree, word) for q, word in ((start, "start"), (target, "target"))]
     check_gives_forces(law)
     if late and period is None:
-        raise SignatureError("a law is late by a number of periods: give the period")
+        raise SignatureError(f"`late={late}` counts periods of a digital law, but `period` is not given: give it in "
+                             "seconds")
     most = np.full(tree.nv, np.inf) if limits is None else np.array(np.broadcast_to(limits, (tree.nv,)), dtype=float)
     if not (ends[0] != ends[1]).any():
         raise SignatureError("the start and the target are the same configuration: there is nothing to be tried")
@@ -167,6 +170,8 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
         rest = None
     near = rest or begin
     poles = np.linalg.eigvals(smooth.linearize(near, inputs).A)
+    if tree.is_constrained and period is not None:
+        rest, doubt = None, "a digital law on a mechanism with constraints has no linear model of its steps"
     verdict = None if rest is None else _verdict(plant.system(), law, smooth, rest, inputs, period, late)
     seconds = _duration(poles) if duration is None else float(duration)
     h, every, steps = _steps(seconds, poles, period)
@@ -211,10 +216,12 @@ def _farthest(move: Motion) -> tuple[Array, Array]:
     return q[0], q[np.argmax(np.abs(q - q[0]).max(axis=1))]
 
 
-def _configuration(q: ArrayLike | None, size: int, word: str) -> Array:
+def _configuration(q: ArrayLike | None, tree: Tree, word: str) -> Array:
     found = np.asarray(q, dtype=float)
-    if found.shape != (size,) or not np.isfinite(found).all():
-        raise SignatureError(f"the {word} is a configuration of {size} finite numbers, not {q!r}")
+    if found.shape != (tree.nq,) or not np.isfinite(found).all():
+        raise SignatureError(f"the {word} is a configuration of {tree.nq} finite numbers, not {q!r}")
+    if tree.is_constrained:
+        check_closed(tree, found, ())
     return found
 
 
@@ -241,7 +248,8 @@ def _verdict(plant: System, law: System, smooth: System, rest: Mapping[str, Arra
 
 def _too_heavy(plant: Machine, rest: Mapping[str, Array], limits: Array) -> str:
     """Which drive cannot hold the arm where the law would have it rest, if one cannot."""
-    forces = _holding(plant.system(), rest)
+    forces = _holding(plant.system(), rest) if not plant.tree.is_constrained else inverse_dynamics_kernel(plant.tree)(
+        rest["q"], *np.zeros((2, plant.tree.nv)))
     for joint, place in zip(plant.tree.joints, plant.tree.v_slices, strict=True):
         for k in range(plant.tree.nv)[place]:
             if not abs(forces[k]) < limits[k]:

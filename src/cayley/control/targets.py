@@ -21,6 +21,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
 from cayley.control.arms import HasTree, tree_of
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.elastic_drives.elastic_arm import MotorMotion, motor_motion_kernel
 from cayley.errors import SignatureError, UnsupportedError
@@ -117,25 +118,30 @@ class Aim(ABC):
 
 @dataclass(frozen=True, eq=False)
 class JointAim(Aim):
-    """A configuration of the joints."""
+    """A configuration of the joints. Of a mechanism with constraints the errors are those of its drives."""
 
     tree: Tree
 
     names = ("target", "target_qd", "target_qdd")
     what = "joints"
 
+    @cached_property
+    def drives(self) -> DriveDynamics:
+        return DriveDynamics.of(self.tree, "a target of joints")
+
     @property
     def labels(self) -> list[tuple[str, str]]:
-        return velocity_labels(self.tree)
+        names = velocity_labels(self.tree)
+        return [names[k] for k in self.drives.leading]
 
     def targets(self, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
         return dict(zip(self.names, (q, qd, qdd), strict=True))
 
     def lacking(self, q: Array, goal: Array) -> Array:
-        return configuration_difference(self.tree, q, goal)
+        return self.drives.picked(configuration_difference(self.tree, q, goal))
 
     def jacobian(self, q: Array) -> Array:
-        return np.eye(self.tree.nv)
+        return np.eye(self.tree.nv)[list(self.drives.leading)]
 
 
 @dataclass(frozen=True, eq=False)
