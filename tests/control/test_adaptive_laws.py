@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 
 import cayley as cy
 from cayley.control import digital, excitation, motion_target, passivity_based_lyapunov, unknown_names
+from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.reference_forces import reference_forces, reference_regressor, unknown_parameters
 from cayley.dynamics.identification import MOMENTS_FROM_INERTIA, linear_model
 from cayley.errors import SignatureError, UnsupportedError
@@ -42,6 +43,10 @@ def on_target(move):
     return {"q": move(0.0).q, "qd": move(0.0).qd}
 
 
+def forces_of(arm):
+    return reference_forces(DriveDynamics.of(arm.tree, "a test"))
+
+
 def christoffel_forces(model, q, qd, v, a):
     """M a + C(q, qd) v + g, with Christoffel's symbols of Pinocchio's inertia matrix by differences."""
     data = model.createData()
@@ -62,7 +67,7 @@ def test_forces_at_a_reference_velocity(name):
     arm = cy.load(name)
     q, qd, v, a = np.random.default_rng(1).normal(size=(4, arm.nv))
     known = christoffel_forces(pinocchio_model(arm.tree), q, qd, v, a)
-    assert reference_forces(arm.tree)(q, qd, v, a) == pytest.approx(known, rel=1e-7, abs=1e-7)
+    assert forces_of(arm)(q, qd, v, a) == pytest.approx(known, rel=1e-7, abs=1e-7)
     model = linear_model(arm.tree)
     assert reference_regressor(model)(q, qd, v, a) @ model.values == pytest.approx(known, rel=1e-7, abs=1e-7)
 
@@ -72,10 +77,11 @@ def test_drives_that_are_included_are_part_of_the_reference_forces():
     arm = arm.with_friction("joint1", viscous=0.3).with_friction("joint2", viscous=0.1)
     arm = arm.including("armature", "friction")
     q, qd, v, a = np.random.default_rng(2).normal(size=(4, 2))
-    known = reference_forces(cy.load("planar2r").tree)(q, qd, v, a) + [0.25 * a[0], 0.0] + [0.3, 0.1] * qd
-    assert reference_forces(arm.tree)(q, qd, v, a) == pytest.approx(known, rel=1e-13)
+    known = forces_of(cy.load("planar2r"))(q, qd, v, a) + [0.25 * a[0], 0.0] + [0.3, 0.1] * qd
+    assert forces_of(arm)(q, qd, v, a) == pytest.approx(known, rel=1e-13)
     unknown = unknown_parameters(arm.tree, "all", None, ["rotor", "viscous"])
-    assert unknown.regressor()(q, qd, v, a) @ unknown.values == pytest.approx(known, rel=1e-12)
+    Y = unknown.regressor(DriveDynamics.of(arm.tree, "a test"))(q, qd, v, a)
+    assert Y @ unknown.values == pytest.approx(known, rel=1e-12)
     bare = unknown_parameters(cy.load("planar2r").with_friction("joint1", viscous=0.3).tree, "all", None, ["viscous"])
     assert bare.values[bare.names.index("viscous(joint1)")] == 0.0  # which its forces do not have
 
@@ -309,7 +315,7 @@ def test_what_the_laws_are_not_for_is_named(arm):
         with pytest.raises(UnsupportedError, match="floating"):
             make(cy.load("panda", floating_base=True))
         with pytest.raises(UnsupportedError, match="four_bar"):
-            make(cy.load("four_bar"))
+            make(cy.load("four_bar").with_actuated())
     with pytest.raises(SignatureError, match="gains kd are positive"):
         arm.control.passivity_based(1.0, [1.0, 0.0])
     with pytest.raises(SignatureError, match="nothing brings joint 'joint2' back"):

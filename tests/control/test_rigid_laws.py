@@ -157,8 +157,8 @@ def test_the_rigid_limit_of_elastic_drives():
     q, qd = np.array([0.3, -0.2]), np.array([0.5, 0.7])
     law = computed_torque(soft, 0.0, 0.0, rigid_limit=True)
     gears = np.array([30.0, -50.0])
-    tau = law.output(0.0, None, law.input_record({
-        "q": np.concatenate([q, gears * q]), "qd": np.concatenate([qd, gears * qd]), "target": q, "target_qd": qd,
-        "target_qdd": np.array([1.0, -2.0])}), law.parameter_record({}))
+    given = {"q": np.concatenate([q, gears * q]), "qd": np.concatenate([qd, gears * qd]), "target": q, "target_qd": qd,
+             "target_qdd": np.array([1.0, -2.0])}
+    tau = law.step(*[given[name] for name in law.inputs]).tau
     expected = rigid.inverse_dynamics(q, qd, [1.0, -2.0])
     assert np.allclose(np.asarray(tau, dtype=float), [0.0, 0.0, *expected / gears], rtol=1e-12)

@@ -7,10 +7,10 @@ from scipy.optimize import brentq
 import cayley as cy
 from cayley.control import computed_torque, joint_control, pd_with_gravity, resolved_acceleration
 from cayley.control.gain_choice import gains_for
-from cayley.control.law_trial import try_law
+from cayley.control.law_trial import ordinary_step, try_law
 from cayley.control.targets import FrameAim, JointAim
 from cayley.control.task_space.task_error import FrameTask
-from cayley.errors import SignatureError, UnsupportedError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.systems import System
 from systems.plants import rods
 
@@ -122,3 +122,20 @@ def test_forces_that_jump_at_rest_have_no_linear_model(digital):
     law = arm.control.sliding_mode(5.0, 8.0, 1.0, layer=0.0)
     found = try_law(arm, law, JointAim(arm.tree), start=[0.0, 0.0], target=[0.5, -0.3], duration=0.5, **digital)
     assert (found.verdict.nature, found.verdict.basis) == ("undecided", "nothing")
+
+
+def test_a_law_is_tried_on_a_four_bar():
+    """The step of its drive is that of a double pole; a digital law has no verdict."""
+    bar = cy.load("four_bar")
+    start = bar.close([0.5, 0.0, 0.0]).configuration
+    goal = ordinary_step(bar.tree, start)
+    law = bar.control.computed_torque(100.0, 20.0)
+    found = try_law(bar, law, JointAim(bar.tree), start=start, target=goal)
+    assert found.labels == [("crank", "rad")] and found.verdict.nature == "asymptotically stable"
+    t = found.step.t
+    np.testing.assert_allclose(found.step_error[:, 0], (goal - start)[0] * (1 + 10 * t) * np.exp(-10 * t), atol=1e-6)
+    assert found.responses[0].settling == pytest.approx(0.583, abs=5e-3)
+    late = try_law(bar, law, JointAim(bar.tree), start=start, target=goal, period=1e-3, late=1)
+    assert late.verdict is None and "mechanism with constraints" in late.doubt and late.responses[0].left < 1e-3
+    with pytest.raises(ConventionError, match="pin"):
+        try_law(bar, law, JointAim(bar.tree), start=start, target=goal + 0.1)

@@ -6,7 +6,7 @@ import trimesh
 
 import cayley as cy
 from cayley.drawing import workspace
-from cayley.drawing.workspace_surface import zero_surface
+from cayley.drawing.workspace_membership import zero_surface
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Joint, Limits

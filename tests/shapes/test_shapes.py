@@ -13,8 +13,7 @@ import pytest
 import cayley as cy
 from cayley.kinematics.forward import body_poses
 from cayley.shapes.kinds import KINDS, Box, Capsule, Cylinder, Ellipsoid, Sphere
-from cayley.shapes.levels import kept_levels
-from cayley.shapes.surface import SIDES, Surface
+from cayley.shapes.surface import SIDES, Surface, kept_levels
 
 pytestmark = pytest.mark.filterwarnings("ignore::cayley.errors.ModelWarning")
 

@@ -15,14 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
-from cayley.dynamics.forward.constrained import kept_rows
-from cayley.dynamics.linearised.constrained import followers
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.actuated_motion import check_untimed
-from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
+from cayley.kinematics.constraints.space import ConstraintSpace
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.task_functions import configuration_rate_map
 from cayley.kinematics.orientation import changing
@@ -78,8 +76,7 @@ class DriveDynamics:
         """The motions that the constraints leave at a state; a text."""
         if self.is_open:
             return DrivenState(self)
-        A = wrapped(constraints.jacobian(self.tree, q)[self._rows])
-        N, G = followers(A, self._structure, self.leading)
+        N, G = ConstraintSpace.of(self.tree, q).followers(self.leading)
         c = None if qd is None else -G @ constraints.drift(self.tree, q, qd)[self._rows]
         return DrivenState(self, N, G, c)
 
@@ -95,12 +92,8 @@ class DriveDynamics:
         return kernel(sized(tree, f"(q),(v)->({len(self._rows)},v)"))(jacobian_rate)
 
     @cached_property
-    def _structure(self) -> ConstraintStructure:
-        return constraint_structure(self.tree)
-
-    @cached_property
     def _rows(self) -> list[int]:
-        return kept_rows(self._structure)
+        return list(constraint_structure(self.tree).used)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ from cayley.control.stability.verdict import Verdict
 from cayley.control.targets import Aim, check_gives_forces
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
-from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.kinematics.constraints.scale import check_closed
+from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import Table
 from cayley.model.tree import Tree
@@ -156,8 +156,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     ends = [_configuration(q, tree, word) for q, word in ((start, "start"), (target, "target"))]
     check_gives_forces(law)
     if late and period is None:
-        raise SignatureError(f"`late={late}` counts periods of a digital law, but `period` is not given: give it in "
-                             "seconds")
+        raise SignatureError(f"`late={late}` counts periods of a digital law: give the period, in seconds")
     most = np.full(tree.nv, np.inf) if limits is None else np.array(np.broadcast_to(limits, (tree.nv,)), dtype=float)
     if not (ends[0] != ends[1]).any():
         raise SignatureError("the start and the target are the same configuration: there is nothing to be tried")

@@ -12,8 +12,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.map_curves import MapCurves
 from cayley.drawing.map_fields import MapFields, MapGrid
-from cayley.drawing.task_jacobians import free_base
-from cayley.drawing.views import view_of
+from cayley.drawing.views import free_base, view_of
 from cayley.errors import ConventionError
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.inverse.goal import Task

@@ -22,8 +22,7 @@ from cayley.drawing import solids
 from cayley.drawing.canvas import BLUE, RED, add_polygons, fit, round_number
 from cayley.drawing.skeleton import configurations, skeleton
 from cayley.drawing.stick_figures import stick_figure
-from cayley.drawing.task_jacobians import drive_units, task_jacobian
-from cayley.drawing.views import View, view_for, view_of
+from cayley.drawing.views import View, drive_units, task_jacobian, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
 from cayley.model.tree import Tree

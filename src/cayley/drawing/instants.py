@@ -10,8 +10,7 @@ import numpy as np
 
 from cayley.compiler.typing import ArrayLike
 from cayley.drawing.canvas import INK
-from cayley.drawing.moving_part import moving_part
-from cayley.drawing.played import MotionLike, chosen
+from cayley.drawing.played import MotionLike, chosen, moving_part
 from cayley.drawing.skeleton import skeleton
 from cayley.drawing.stick_figures import draw_trails, shown_frames, stick_figure
 from cayley.drawing.views import view_for

@@ -20,10 +20,9 @@ from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import gridded
-from cayley.drawing.closed_sampling import drives
-from cayley.drawing.sampling import JointLimits, is_tied_between, ranges
+from cayley.drawing.sampling import JointLimits, drives, is_tied_between, ranges
 from cayley.drawing.skeleton import configurations
-from cayley.drawing.task_jacobians import drive_units, free_base, task_jacobian_kernel, task_rows
+from cayley.drawing.views import drive_units, free_base, task_jacobian_kernel, task_rows
 from cayley.drawing.workspaces import Workspace, workspace
 from cayley.errors import ConventionError, ModelError, SignatureError, SingularityError
 from cayley.kinematics.constraints.inputs import Inputs

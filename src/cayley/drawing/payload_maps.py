@@ -1,5 +1,5 @@
-"""Which payload each position of a workspace can carry at rest, beside the limits of the drives: a chart as
-manufacturers print.
+"""Payload charts: the load that each position of a workspace can carry at rest, by the limits of the drives, as
+manufacturers print them.
 
 Each place of the section shows two figures, of the configurations that were found to reach it: the load that the best
 of them carries, and the load that all of them carry.
@@ -19,14 +19,18 @@ from cayley.drawing.workspaces import Workspace, workspace
 from cayley.dynamics.payload_capacity import check_felt, effort_limits, payload_capacity
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
-from cayley.showing import Pictured
+from cayley.showing import Pictured, shown_once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from cayley.drawing.canvas import Canvas
 
 _A_CELL = 14  # configurations, about
 _FINEST = 80  # cells
+_COLOURS = "viridis"
+_STEPS = 9
+_USUAL = 80.0  # percent of the places that the steps tell apart: few carry far more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,8 +52,38 @@ class PayloadMap(Pictured):
 
     def draw(self, *, figure: Figure | None = None) -> Figure:
         """Both charts, with their levels in steps. A Matplotlib figure."""
-        from cayley.drawing.payload_pictures import draw_payloads
-        return draw_payloads(self, figure)
+        import matplotlib.pyplot as plt
+
+        from cayley.drawing.canvas import INK
+        figure = plt.figure(figsize=(10.5, 5.0), layout="constrained") if figure is None else figure
+        axes = figure.subplots(1, 2, sharex=True, sharey=True)
+        for ax, values, title in zip(axes, (self.best, self.always), ("in the best posture", "in every posture"),
+                                     strict=True):
+            self._chart(ax, values)
+            ax.set_title(title, fontsize=10, color=INK, loc="left")
+        axes[1].set_ylabel("")
+        figure.suptitle(f"{self.tree.name}: payload at {self.frame}, at rest", fontsize=10, color=INK, parse_math=False)
+        return shown_once(figure)
+
+    def _chart(self, ax: Canvas, values: Array) -> None:
+        import matplotlib.pyplot as plt
+        from matplotlib.colors import BoundaryNorm
+        from matplotlib.ticker import MaxNLocator
+
+        from cayley.drawing.canvas import flat_style
+        flat_style(ax, *self.names)
+        ax.set_aspect("equal", adjustable="box")
+        finite = values[np.isfinite(values)]
+        low, high = np.percentile(finite, [0.0, _USUAL]) if finite.size else (0.0, 1.0)
+        levels = np.asarray(MaxNLocator(_STEPS, steps=[1, 2, 2.5, 5, 10]).tick_values(low, max(high, low + 1e-9)))
+        norm = BoundaryNorm(levels[levels >= 0.0], plt.get_cmap(_COLOURS).N, extend="max")
+        mesh = ax.pcolormesh(self.horizontal, self.vertical, np.ma.masked_where(np.isnan(values), values), norm=norm,
+                             cmap=_COLOURS, shading="nearest", rasterized=True, zorder=1)
+        if not self.space.view.flat and self.space.axis is not None:
+            ax.set_xlim(left=0.0)
+        bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.85, pad=0.02)
+        bar.set_label("greatest payload [kg]")
+        bar.outline.set_visible(False)
 
     def __repr__(self) -> str:
         return (f"<payloads of {self.frame!r} of {self.tree.name}: {self.everywhere:.4g} kg everywhere, "

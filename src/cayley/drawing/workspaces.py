@@ -19,8 +19,8 @@ from scipy.optimize import minimize
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import Room, room
-from cayley.drawing.closed_sampling import Branch
 from cayley.drawing.sampling import (
+    Branch,
     JointLimits,
     free_directions,
     is_tied_between,
@@ -157,7 +157,7 @@ class Workspace(Pictured, Tabulated):
     def mesh(self) -> Trimesh:
         """The surface of the volume, or the area of a planar mechanism, as a mesh of trimesh, in metres: that of the
         cells that hold points, so small parts and sharp corners are rounded off."""
-        from cayley.drawing.workspace_surface import surface
+        from cayley.drawing.workspace_membership import surface
         return surface(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:

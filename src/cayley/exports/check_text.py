@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from cayley.compiler.c.c_source import c_dialect
 from cayley.compiler.tracing.names import FOR_PARAMETERS, identifier
 from cayley.compiler.typing import Array
-from cayley.exports.parts import Part
-from cayley.exports.vectors import Column
+from cayley.exports.vectors import Column, Part
 
 _COMPARE = """\
 /* What is told of each number that is wrong: which output, of which state, which element. */

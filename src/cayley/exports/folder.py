@@ -13,7 +13,7 @@ from cayley.compiler.tracing.names import FOR_FUNCTIONS, identifier
 from cayley.compiler.typing import ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.exports.layouts import LAYOUTS, Layout, Library
-from cayley.exports.parts import made_part
+from cayley.exports.vectors import made_part
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 from cayley.wording import did_you_mean, shown

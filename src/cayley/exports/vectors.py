@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.algebras.interpret import NUMPY, interpret
+from cayley.compiler.c.c_source import CSource
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.precision import dtype_name
 from cayley.compiler.tracing.program import Program, Variable
@@ -20,6 +21,7 @@ from cayley.errors import SignatureError, UnsupportedError
 from cayley.kinematics.loops.random_closed import random_closed_configuration
 from cayley.model.tree import Tree
 from cayley.systems.system import System
+from cayley.wording import shown
 
 PERIOD = 1e-3  # of laws [s]
 _CONFIGURATIONS = ("q", "target")
@@ -167,3 +169,29 @@ def _allowed(right: Array, rounded: Array, dtype: DTypeLike, *, whole: bool = Fa
     digits = np.finfo(dtype_name(dtype)).eps / np.finfo(np.float32).eps
     off = _SAFETY * digits * (largest(rounded - right) + np.finfo(np.float32).eps * (largest(right) + 1e-6))
     return np.full(rows, off.max(initial=0.0)) if whole else off
+
+
+@dataclass(frozen=True)
+class Part:
+    """The C of a function, and numbers to check it with."""
+
+    source: CSource
+    vectors: Vectors
+    has_batch: bool = False
+
+
+def made_part(name: str, what: Kernel | System, rows: int, dtype: DTypeLike, *, batch: bool = False,
+              tree: Tree | None = None, states: Mapping[str, ArrayLike] | None = None) -> Part:
+    """The part that a kernel or a system becomes."""
+    if isinstance(what, System):
+        vectors = (vectors_of_system(what, rows, dtype, tree=tree) if what.blocks else
+                   vectors_of_kernel(what.step, rows, dtype, tree=tree, states=states))
+        return Part(what.c_source(name, dtype=dtype), vectors)
+    if not isinstance(what, Kernel):
+        raise SignatureError(f"{name!r} is {shown(what)}: what is exported is a kernel, `arm.gravity_forces` or "
+                             "`arm.pose.of(\"tool\")`, or a system, `arm.control.pd(...)`")
+    if what.signature.names:
+        raise SignatureError(f"the kernel {name!r} is of any {', '.join(what.signature.names)}: C needs numbers in its "
+                             f"signature {what.signature}")
+    return Part(what.c_source(name, dtype=dtype, batch=batch),
+                vectors_of_kernel(what, rows, dtype, tree=tree, states=states), batch)

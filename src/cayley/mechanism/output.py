@@ -67,7 +67,7 @@ class Output(Rooms):
         Traceback (most recent call last):
         cayley.errors.SignatureError: 'pose' of planar2r: say of which frame, 'pose:tool'; there are ...
         """
-        from cayley.exports.of_mechanism import export_mechanism
+        from cayley.exports.named_kernels import export_mechanism
         return export_mechanism(self, folder, functions, layout=layout, dtype=dtype, batch=batch, name=name,
                                 states=states)
 

@@ -27,8 +27,7 @@ from cayley.errors import ModelError
 from cayley.model.budget import Budget
 from cayley.model.formats.files import read_bytes
 from cayley.model.formats.xml_elements import Element, located, read_xml
-from cayley.shapes.levels import Levels, kept_levels, levels_of
-from cayley.shapes.surface import Surface
+from cayley.shapes.surface import Levels, Surface, kept_levels, levels_of
 
 MOST_BYTES = 64 * 2**20
 _FARTHEST = 1e5  # [m], or in the unit of the file

@@ -12,8 +12,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.shapes.kinds import Kind
-from cayley.shapes.levels import Levels
-from cayley.shapes.surface import Surface
+from cayley.shapes.surface import Levels, Surface
 from cayley.showing import brief
 
 Role = Literal["visual", "collision"]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cayley.drawing import animate as write_pictures
-from cayley.drawing.moving_part import moving_part
-from cayley.drawing.played import MotionLike
+from cayley.drawing.played import MotionLike, moving_part
 from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 from cayley.showing import PAGES, Player

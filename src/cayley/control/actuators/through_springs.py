@@ -14,7 +14,7 @@ import numpy as np
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array
 from cayley.control.arms import HasTree, tree_of
-from cayley.dynamics.rigid_links.springs import ties
+from cayley.dynamics.rigid_links.drives import ties
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.tree import Tree
 from cayley.systems.connect import connect

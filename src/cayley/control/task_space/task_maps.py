@@ -26,6 +26,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematics
 from cayley.kinematics.singular.redundancy import RateSolutions, minimum_norm
 from cayley.kinematics.statics import WrenchSolutions, wrench_from_joint_forces
+from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 
 
@@ -133,4 +134,6 @@ def task_map(arm: Tree | HasTree, frame: str, *, task: str | Sequence[bool] = "p
     >>> hand.joint_velocity([0.3, 0.0], [1.0, 0.0]).status  # stretched out
     'none'
     """
-    return TaskMap(FrameTask.of(arm, frame, task, "a map of a task", pushes=False))
+    asked = FrameTask.of(arm, frame, task, "a map of a task", pushes=False)
+    check_independent(asked.tree, "a map of a task")
+    return TaskMap(asked)

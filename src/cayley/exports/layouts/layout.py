@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cayley.exports.check_text import check_text, vectors_text
-from cayley.exports.parts import Part
+from cayley.exports.vectors import Part
 from cayley.wording import printable
 
 

@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from cayley.compiler.typing import Array
-from cayley.shapes.levels import Levels
-from cayley.shapes.surface import Surface
+from cayley.shapes.surface import Levels, Surface
 
 if TYPE_CHECKING:
     from cayley.model.formats.search import Search

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.shapes.kinds.kind import Kind
-from cayley.shapes.levels import Levels
 from cayley.shapes.mesh_files import read_mesh
-from cayley.shapes.surface import Surface
+from cayley.shapes.surface import Levels, Surface
 
 if TYPE_CHECKING:
     from cayley.model.formats.search import Search

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from cayley.compiler.typing import Array
 from cayley.shapes.kinds.kind import Kind
-from cayley.shapes.levels import Levels, kept_levels
-from cayley.shapes.surface import Surface
+from cayley.shapes.surface import Levels, Surface, kept_levels
 from cayley.showing import brief
 
 if TYPE_CHECKING:
