@@ -594,4 +594,4 @@ def test_wrong_gains_and_words_are_named():
         joint_error_model(driven_rods(), 1.0, 1.0, links=True)
     for law in (lambda m: pd_with_gravity(m, 1.0, 1.0), lambda m: workspace_pd(m, "tool", 1.0, 1.0)):
         with pytest.raises(UnsupportedError, match=r"no drive leads 'crank'|more than the 1 velocities"):
-            law(cy.load("four_bar").with_actuated())
+            law(cy.load("four_bar").variants.with_actuated())

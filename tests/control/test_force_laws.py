@@ -724,4 +724,4 @@ def test_what_cannot_be_is_named(arm, long_arm):
     for make in (lambda m: operational_space(m, "coupler", 1.0, 1.0, task=PLANE),
                  lambda m: force_control(m, "coupler", "y", 1.0, 1.0)):
         with pytest.raises(UnsupportedError):
-            make(cy.load("four_bar").with_actuated())
+            make(cy.load("four_bar").variants.with_actuated())

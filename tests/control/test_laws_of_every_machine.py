@@ -29,16 +29,16 @@ OF_FRAMES = {
 @pytest.fixture(scope="module")
 def five_bar():
     arm = cy.load("five_bar")
-    start = arm.close(arm.neutral).configuration
+    start = arm.loops.close(arm.neutral).configuration
     drives = list(arm.tree.actuated_velocities)
-    goal = arm.close(start + 0.2 * np.isin(np.arange(arm.nv), drives)).configuration
+    goal = arm.loops.close(start + 0.2 * np.isin(np.arange(arm.nv), drives)).configuration
     return arm, start, goal, drives
 
 
 def consistent(arm, q, seed=0):
     """A velocity that the constraints allow."""
     rates = np.random.default_rng(seed).normal(size=arm.nv)
-    A = arm.constraint_jacobian(q)
+    A = arm.loops.jacobian(q)
     return rates - np.linalg.pinv(A) @ (A @ rates)
 
 
@@ -117,7 +117,7 @@ def test_a_push_on_a_closed_machine_is_seen_at_its_drives(five_bar):
     push = np.array([3.0, 5.0, 0.0, 0.0, 0.0, 0.0])
     run = loop.simulate({"q": start, "qd": np.zeros(arm.nv)}, until=3.0, inputs={"target": start, "wrench_tool": push})
     q = run.end["q"]
-    _, _, right = np.linalg.svd(arm.constraint_jacobian(q))
+    _, _, right = np.linalg.svd(arm.loops.jacobian(q))
     free = right[-len(drives):].T
     N = free @ np.linalg.inv(free[drives])
     work = N.T @ arm.jacobian(q, "tool", axes="world").T @ push
@@ -145,7 +145,7 @@ def test_laws_drive_a_robot_on_two_wheels():
 
 
 def test_motions_without_a_drive_are_named():
-    lame = cy.load("five_bar").with_actuated(cy.load("five_bar").tree.actuated_joints[0])
+    lame = cy.load("five_bar").variants.with_actuated(cy.load("five_bar").tree.actuated_joints[0])
     for name in ("pd_with_gravity", "passivity_based", "sliding_mode", "disturbance_rejection"):
         with pytest.raises(UnsupportedError, match=r"no drive leads '.*': `with_actuated` names"):
             gains, choice = OF_JOINTS[name]
