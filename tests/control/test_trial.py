@@ -93,7 +93,7 @@ def test_what_cannot_be_tried(arm):
         try_law(arm, System("pushed", inputs={"q": 2, "wind": 2}, outputs={"tau": 2},
                             output=lambda t, x, u, p: u.wind - u.q), aim, start=START, target=TARGET)
     bar = cy.load("four_bar")
-    with pytest.raises(ConventionError, match="are open by .* bring it to one with"):
+    with pytest.raises(ConventionError, match=r"are open by .* bring it to one with"):
         try_law(bar, law, JointAim(bar.tree), start=np.zeros(3) + 0.3, target=np.zeros(3))
     with pytest.raises(UnsupportedError, match="springs of"):
         soft = arm.with_drive("joint1", stiffness=500.0, inertia=1e-5, gear=100.0).including("elastic drives")
