@@ -35,6 +35,8 @@ def part_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
         try:
             return get(name)
         except AttributeError:
+            if name.startswith("_"):
+                raise
             found, instead = import_module("cayley.geometry.former_names").former(name)
             if found is None:
                 raise
