@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from cayley.errors import ConventionError, GeometryError, SingularityError
 from cayley.geometry import inertia as ci
+from cayley.machines import former_simulations as fs
 from geometry import formulas_of_inertia as fi
 
 I0, I, TILTING = 0.02, 0.01, 0.24525  # WE-18
@@ -45,7 +46,7 @@ def test_a_heavy_top_keeps_its_integrals_and_its_limits(axes):
 
     start, rates, times = np.array([0.2, 0.5, -0.3]), np.array([0.4, 0.3, 60.0]), np.linspace(0, 1.0, 201)
     moments = about_fixed if axes == "fixed" else weight
-    top = ci.simulate_gyroscope(I0, I, start, rates, times, moments=moments, axes=axes)
+    top = fs.simulate_gyroscope(I0, I, start, rates, times, moments=moments, axes=axes)
     energy = top.kinetic_energy + TILTING * np.cos(top.angles[:, 1])
     for integral in (top.axial_momentum, top.vertical_momentum, energy):
         assert np.ptp(integral) < 1e-9 * np.abs(integral[0])
@@ -65,19 +66,19 @@ def test_a_heavy_top_keeps_its_integrals_and_its_limits(axes):
         up = Rotation.from_quat(h, scalar_first=True).as_matrix()[2]
         return TILTING * np.cross(up, [0.0, 0.0, 1.0])
 
-    run = ci.simulate_attitude(np.diag([I0, I0, I]), spin, times[::40], start=begin, torque=torque)
+    run = fs.simulate_attitude(np.diag([I0, I0, I]), spin, times[::40], start=begin, torque=torque)
     np.testing.assert_allclose(Rotation.from_euler("ZXZ", top.angles[::40]).as_matrix(), run.matrices, atol=1e-8)
 
 
 @pytest.mark.spec("S2-100")
 def test_constant_moments_and_time_backwards():
     """A moment about the axis alone speeds up the spin of a level, still axis; a run back ends at the start."""
-    spun = ci.simulate_gyroscope(I0, I, [0.3, np.pi / 2, 0.0], [0.0, 0.0, 1.0], [0.0, 2.0], moments=[0.0, 0.0, 0.03],
+    spun = fs.simulate_gyroscope(I0, I, [0.3, np.pi / 2, 0.0], [0.0, 0.0, 1.0], [0.0, 2.0], moments=[0.0, 0.0, 0.03],
                                  axes="nodal")
     np.testing.assert_allclose(spun.angles[-1], [0.3, np.pi / 2, 2.0 + 0.5 * 3.0 * 4.0], atol=1e-9)
-    out = ci.simulate_gyroscope(I0, I, [0.1, 1.0, 0.2], [0.5, -0.2, 20.0], [0.0, 0.4], moments=[0.01, -0.02, 0.03],
+    out = fs.simulate_gyroscope(I0, I, [0.1, 1.0, 0.2], [0.5, -0.2, 20.0], [0.0, 0.4], moments=[0.01, -0.02, 0.03],
                                 axes="fixed")
-    back = ci.simulate_gyroscope(I0, I, out.angles[-1], out.rates[-1], [0.4, 0.0], moments=[0.01, -0.02, 0.03],
+    back = fs.simulate_gyroscope(I0, I, out.angles[-1], out.rates[-1], [0.4, 0.0], moments=[0.01, -0.02, 0.03],
                                  axes="fixed")
     np.testing.assert_allclose(back.angles[-1], [0.1, 1.0, 0.2], atol=1e-9)
     np.testing.assert_allclose(back.rates[-1], [0.5, -0.2, 20.0], atol=1e-8)
@@ -89,19 +90,19 @@ def test_an_upright_axis_is_refused_at_the_start_and_on_the_way():
         with pytest.raises(SingularityError, match="upright"):
             ci.gyroscope_accelerations(I0, I, theta, [1.0, 0, 5.0], np.zeros(3))
         with pytest.raises(SingularityError, match="upright"):
-            ci.simulate_gyroscope(I0, I, [0, theta, 0], [1.0, 0, 5.0], [0, 1], moments=weight, axes="nodal")
+            fs.simulate_gyroscope(I0, I, [0, theta, 0], [1.0, 0, 5.0], [0, 1], moments=weight, axes="nodal")
     with pytest.raises(SingularityError, match=r"becomes upright at t = 0\.499999 "):  # one radian a second
-        ci.simulate_gyroscope(I0, I, [0, 0.5, 0], [0, -1.0, 0], [0, 2], moments=np.zeros(3), axes="nodal")
+        fs.simulate_gyroscope(I0, I, [0, 0.5, 0], [0, -1.0, 0], [0, 2], moments=np.zeros(3), axes="nodal")
     p = 0.5  # equal momenta about the axis and the vertical: the top rises through the vertical, spinning
     psd = p * (1 - np.cos(0.4)) / (I0 * np.sin(0.4) ** 2)
     with pytest.raises(SingularityError, match="becomes upright"):
-        ci.simulate_gyroscope(I0, I, [0, 0.4, 0], [psd, -6.0, p / I - psd * np.cos(0.4)], [0, 2], moments=weight,
+        fs.simulate_gyroscope(I0, I, [0, 0.4, 0], [psd, -6.0, p / I - psd * np.cos(0.4)], [0, 2], moments=weight,
                               axes="nodal")
     with pytest.raises(ConventionError, match="'body'"):
-        ci.simulate_gyroscope(I0, I, [0, 1, 0], [0, 0, 1], [0, 1], moments=np.zeros(3), axes="body")
+        fs.simulate_gyroscope(I0, I, [0, 1, 0], [0, 0, 1], [0, 1], moments=np.zeros(3), axes="body")
     with pytest.raises(GeometryError, match="moments at t = 0 "):
-        ci.simulate_gyroscope(I0, I, [0, 1, 0], [0, 0, 1], [0, 1], moments=lambda t, a, r: [np.nan, 0, 0], axes="nodal")
+        fs.simulate_gyroscope(I0, I, [0, 1, 0], [0, 0, 1], [0, 1], moments=lambda t, a, r: [np.nan, 0, 0], axes="nodal")
     with pytest.raises(GeometryError, match="rates"):
-        ci.simulate_gyroscope(I0, I, [0, 1, 0], [0, 1], [0, 1], moments=np.zeros(3), axes="nodal")
+        fs.simulate_gyroscope(I0, I, [0, 1, 0], [0, 1], [0, 1], moments=np.zeros(3), axes="nodal")
     with pytest.raises(GeometryError, match="no body has the moments"):
-        ci.simulate_gyroscope(I0, 0.05, [0, 1, 0], [0, 0, 1], [0, 1], moments=np.zeros(3), axes="nodal")
+        fs.simulate_gyroscope(I0, 0.05, [0, 1, 0], [0, 0, 1], [0, 1], moments=np.zeros(3), axes="nodal")

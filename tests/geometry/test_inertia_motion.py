@@ -16,6 +16,7 @@ from cayley.geometry import inertia as ci
 from cayley.geometry.rates import chart
 from cayley.geometry.rates.integration import integrate_attitude
 from cayley.geometry.tensors import hat
+from cayley.machines import former_simulations as fs
 from geometry import formulas_of_inertia as fi
 
 RNG = np.random.default_rng(23)
@@ -58,7 +59,7 @@ def jacobi(moments, w0, times):
 
 @pytest.mark.spec("S0-23")
 def test_worked_example_05_crosses_its_half_turn():
-    found = ci.simulate_attitude(*TUMBLING, [0.0, 1.0, 2.0, 3.0, 10.0])
+    found = fs.simulate_attitude(*TUMBLING, [0.0, 1.0, 2.0, 3.0, 10.0])
     close(found.angular_velocity[1], [0.741918466897, 0.780741307014, -0.469198966865], 1e-9)
     close(found.angular_velocity[2], [1.042989627155, 0.268649655960, -0.631882732357], 1e-9)
     close(found.angular_velocity[3], [0.997396631928, -0.406447977753, -0.606849800577], 1e-9)
@@ -83,7 +84,7 @@ def test_free_body_against_jacobi_and_the_kinematic_integrator(seed):
     rng = np.random.default_rng(seed)
     moments, w0 = moments_of_a_body(rng), rng.normal(size=3)
     times = np.linspace(0, 6, 7)
-    found = ci.simulate_attitude(np.diag(moments), w0, times)
+    found = fs.simulate_attitude(np.diag(moments), w0, times)
     close(found.angular_velocity, jacobi(moments, w0, times), 1e-8)
     close(found.energy, np.full(7, found.energy[0]), 1e-11)
     close(found.momentum, np.tile(moments * w0, (7, 1)), 1e-10)
@@ -94,7 +95,7 @@ def test_free_body_against_jacobi_and_the_kinematic_integrator(seed):
 @pytest.mark.spec("S2-49")
 def test_worked_example_17():
     moments, w0 = np.array([0.02, 0.03, 0.045]), np.array([0.1, 5.0, 0.1])
-    found = ci.simulate_attitude(np.diag(moments), w0, np.linspace(0, 2, 21))
+    found = fs.simulate_attitude(np.diag(moments), w0, np.linspace(0, 2, 21))
     close(found.angular_velocity[-1], [-2.3239823848, 4.3600593619, 1.2677941327], 1e-7)
     close(found.energy, np.full(21, 0.375325), 1e-11)
     close(np.linalg.norm(found.momentum, axis=1), np.full(21, 0.150080811565), 1e-11)
@@ -107,7 +108,7 @@ def test_axisymmetric_and_spherical_bodies_in_closed_form(axial):
     start = Rotation.random(rng=RNG).as_matrix()
     w0, J = np.array([0.7, -0.4, 1.3]), np.diag([1.0, 1.0, axial])
     times = np.linspace(0, 8, 9)
-    found = ci.simulate_attitude(J, w0, times, start=start)
+    found = fs.simulate_attitude(J, w0, times, start=start)
     L, axis = start @ J @ w0, np.array([0, 0, 1.0])
     expected = [expm(t * hat(L)) @ start @ expm(t * (1 - axial) * w0[2] * hat(axis)) for t in times]
     close(found.matrices, expected, 1e-10)
@@ -118,8 +119,8 @@ def test_axisymmetric_and_spherical_bodies_in_closed_form(axial):
 def test_general_axes_equal_principal_axes():
     R = Rotation.random(rng=RNG).as_matrix()
     J, w0 = TUMBLING
-    turned = ci.simulate_attitude(R @ J @ R.T, R @ w0, [0, 3.5])
-    plain = ci.simulate_attitude(J, w0, [0, 3.5])
+    turned = fs.simulate_attitude(R @ J @ R.T, R @ w0, [0, 3.5])
+    plain = fs.simulate_attitude(J, w0, [0, 3.5])
     close(turned.angular_velocity, plain.angular_velocity @ R.T, 1e-10)
     close(turned.matrices, R @ plain.matrices @ R.T, 1e-10)
     close(turned.half_turns, plain.half_turns, 1e-10)
@@ -127,14 +128,14 @@ def test_general_axes_equal_principal_axes():
 
 @pytest.mark.spec("S0-23")
 def test_rest_backward_time_and_starts_at_a_half_turn():
-    still = ci.simulate_attitude(np.eye(3), np.zeros(3), [0, 5.0], start=[0.3, -0.2, 0.1])
+    still = fs.simulate_attitude(np.eye(3), np.zeros(3), [0, 5.0], start=[0.3, -0.2, 0.1])
     close(still.vector_parameter, np.tile([0.3, -0.2, 0.1], (2, 1)))
-    forth = ci.simulate_attitude(*TUMBLING, [0, 4.0])
-    back = ci.simulate_attitude(TUMBLING[0], forth.angular_velocity[-1], [4.0, 0], start=forth.homogeneous[-1])
+    forth = fs.simulate_attitude(*TUMBLING, [0, 4.0])
+    back = fs.simulate_attitude(TUMBLING[0], forth.angular_velocity[-1], [4.0, 0], start=forth.homogeneous[-1])
     close(back.angular_velocity[-1], TUMBLING[1], 1e-10)
     close(back.matrices[-1], np.eye(3), 1e-10)
     close(back.half_turns, forth.half_turns, 1e-9)
-    flipped = ci.simulate_attitude(np.eye(3), [0, 0, 1.0], [0, 7.0], start=[0, 0, 0, 2.0])
+    flipped = fs.simulate_attitude(np.eye(3), [0, 0, 1.0], [0, 7.0], start=[0, 0, 0, 2.0])
     close(flipped.half_turns, [0, 2 * np.pi], 1e-10)
     assert np.isinf(flipped.vector_parameter[0]).any() and np.isfinite(flipped.matrices).all()
     close(flipped.matrices[-1], Rotation.from_rotvec([0, 0, 7 + np.pi]).as_matrix(), 1e-10)
@@ -143,7 +144,7 @@ def test_rest_backward_time_and_starts_at_a_half_turn():
 @pytest.mark.spec("S0-23")
 def test_controlled_about_one_axis_in_closed_form():
     J = np.diag([2.0, 3.0, 4.0])
-    found = ci.simulate_attitude(J, np.zeros(3), np.linspace(0, 6, 13), torque=lambda t, w, h: [0, 0, 2.0])
+    found = fs.simulate_attitude(J, np.zeros(3), np.linspace(0, 6, 13), torque=lambda t, w, h: [0, 0, 2.0])
     angle = found.times**2 / 4
     close(found.angular_velocity[:, 2], found.times / 2, 1e-10)
     close(found.matrices, Rotation.from_rotvec(np.outer(angle, [0, 0, 1])).as_matrix(), 1e-9)
@@ -155,7 +156,7 @@ def test_feedback_brings_a_tumbling_body_to_rest_through_half_turns():
     def hold(t, w, h):
         return -4 * w - 6 * h[1:] * np.sign(h[0])
 
-    found = ci.simulate_attitude(TUMBLING[0], [3.0, -4.0, 5.0], [0, 60.0], start=[0.0, 1.0, 0.0, 0.0], torque=hold,
+    found = fs.simulate_attitude(TUMBLING[0], [3.0, -4.0, 5.0], [0, 60.0], start=[0.0, 1.0, 0.0, 0.0], torque=hold,
                                  rtol=1e-9, atol=1e-10)
     assert found.energy[0] > 50 and found.energy[-1] < 1e-8
     close(np.abs(found.homogeneous[-1]), [1, 0, 0, 0], 1e-3)
@@ -165,13 +166,13 @@ def test_feedback_brings_a_tumbling_body_to_rest_through_half_turns():
 def test_simulation_refuses_what_has_no_answer():
     J, w = TUMBLING
     for call, error, message in [
-        (lambda: ci.simulate_attitude(ci.rod(1.0, mass=1.0).inertia, w, [0, 1]), SingularityError, "thin rod"),
-        (lambda: ci.simulate_attitude(J, [1.0, np.nan, 0], [0, 1]), GeometryError, "angular velocity is"),
-        (lambda: ci.simulate_attitude(J, w, [0, 1, 0.5]), SignatureError, "increase or decrease"),
-        (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.zeros(4)), GeometryError, "no direction"),
-        (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.zeros(5)), GeometryError, "rotation matrix"),
-        (lambda: ci.simulate_attitude(J, w, [0, 1], start=np.diag([1.0, 1, -1])), GeometryError, "reflection"),
-        (lambda: ci.simulate_attitude(J, w, [0, 1], torque=lambda *_: [np.inf] * 3), GeometryError, "torque at")]:
+        (lambda: fs.simulate_attitude(ci.rod(1.0, mass=1.0).inertia, w, [0, 1]), SingularityError, "thin rod"),
+        (lambda: fs.simulate_attitude(J, [1.0, np.nan, 0], [0, 1]), GeometryError, "angular velocity is"),
+        (lambda: fs.simulate_attitude(J, w, [0, 1, 0.5]), SignatureError, "increase or decrease"),
+        (lambda: fs.simulate_attitude(J, w, [0, 1], start=np.zeros(4)), GeometryError, "no direction"),
+        (lambda: fs.simulate_attitude(J, w, [0, 1], start=np.zeros(5)), GeometryError, "rotation matrix"),
+        (lambda: fs.simulate_attitude(J, w, [0, 1], start=np.diag([1.0, 1, -1])), GeometryError, "reflection"),
+        (lambda: fs.simulate_attitude(J, w, [0, 1], torque=lambda *_: [np.inf] * 3), GeometryError, "torque at")]:
         with pytest.raises(error, match=message):
             call()
 
@@ -187,7 +188,7 @@ def test_bodies_that_cannot_exist_are_neither_simulated_nor_inverted(moments, re
     R = Rotation.random(rng=RNG).as_matrix()
     I, B, three = R @ np.diag(moments) @ R.T, np.eye(3)[:, :2], np.array([0.1, 0.2, 0.3])
     I = (I + I.T) / 2
-    for refuse in (lambda: ci.simulate_attitude(I, three, [0.0, 1.0]), lambda: ci.inverse_inertia(I),
+    for refuse in (lambda: fs.simulate_attitude(I, three, [0.0, 1.0]), lambda: ci.inverse_inertia(I),
                    lambda: ci.angular_acceleration_from_torque(I, three, three),
                    lambda: ci.attitude_rates(I, B, three, three, [1.0, 2.0]), lambda: ci.momentum_drift(I, three),
                    lambda: ci.momentum_state_rates(I, B, three, three, [1.0, 2.0]),
@@ -197,19 +198,19 @@ def test_bodies_that_cannot_exist_are_neither_simulated_nor_inverted(moments, re
         with pytest.raises(GeometryError, match=reason):
             refuse()
     body = ci.MassProperties(1.0, np.zeros(3), I)
-    rest = ci.BodyState(np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
+    rest = fs.BodyState(np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
     with pytest.raises(GeometryError, match="not physical"):
-        ci.simulate_body(body, rest, [0.0, 1.0])
+        fs.simulate_body(body, rest, [0.0, 1.0])
 
 
 @pytest.mark.spec("S0-23")
 def test_a_body_at_the_edge_of_what_can_exist():
     flat = np.diag([1.0, 2.0, 3.0 + 2e-8])  # the rounding of a plate
-    assert ci.simulate_attitude(flat, [0.1, 0.2, 0.3], [0.0, 1.0]).norm_drift < 1e-10
+    assert fs.simulate_attitude(flat, [0.1, 0.2, 0.3], [0.0, 1.0]).norm_drift < 1e-10
     with pytest.raises(GeometryError, match="exceeds"):
-        ci.simulate_attitude(np.diag([1.0, 2.0, 3.0 + 1e-6]), [0.1, 0.2, 0.3], [0.0, 1.0])
+        fs.simulate_attitude(np.diag([1.0, 2.0, 3.0 + 1e-6]), [0.1, 0.2, 0.3], [0.0, 1.0])
     with pytest.raises(SingularityError, match="thin rod"):
-        ci.simulate_attitude(np.diag([0.0, 1.0, 1.0]), [0.1, 0.2, 0.3], [0.0, 1.0])
+        fs.simulate_attitude(np.diag([0.0, 1.0, 1.0]), [0.1, 0.2, 0.3], [0.0, 1.0])
     with pytest.raises(GeometryError, match="the mass of a solid is -2 at element 1"):
         ci.sphere_inertia([1.0, -2.0], 1.0)
     with pytest.raises(GeometryError, match="the size of a solid is -1"):
@@ -225,7 +226,7 @@ def test_half_turns_that_are_touched_are_reported():
     def swing(t, w, h):
         return [0.0, 0.0, -np.pi * np.sin(t)]
 
-    found = ci.simulate_attitude(np.eye(3), [0.0, 0.0, np.pi], [0.0, 8.0], torque=swing)
+    found = fs.simulate_attitude(np.eye(3), [0.0, 0.0, np.pi], [0.0, 8.0], torque=swing)
     close(found.half_turns, np.pi * np.array([0.5, 1.5, 2.5]), 1e-5)
 
 
@@ -277,7 +278,7 @@ def test_three_forms_give_the_same_motion():
     def solved(rate, y):
         return solve_ivp(rate, span, y, method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
 
-    free = ci.simulate_attitude(J, w0, span, start=c0, torque=lambda t, w, h: B @ u(t))
+    free = fs.simulate_attitude(J, w0, span, start=c0, torque=lambda t, w, h: B @ u(t))
     by_velocity = solved(lambda t, y: np.concatenate(ci.attitude_rates.unchecked(J, B, y[:3], y[3:], u(t))),
                          np.concatenate([w0, c0]))
     by_momentum = solved(lambda t, y: np.concatenate(ci.momentum_state_rates.unchecked(J, B, y[:3], y[3:], u(t))),
@@ -318,13 +319,13 @@ def test_thrusters_must_be_independent_and_may_be_few():
 @pytest.mark.spec("S2-49")
 def test_thrown_and_spinning_body():
     body = ci.box((0.2, 0.3, 0.4), mass=2.0)
-    start = ci.BodyState(np.array([0, 0, 1.0]), np.array([3.0, 0, 4.0]), np.array([1.0, 0, 0, 0]),
+    start = fs.BodyState(np.array([0, 0, 1.0]), np.array([3.0, 0, 4.0]), np.array([1.0, 0, 0, 0]),
                          np.array([0.5, 6.0, -1.0]))
     times = np.linspace(0, 1, 11)
-    found = ci.simulate_body(body, start, times, force=lambda t, s: [0, 0, -9.81 * body.mass])
+    found = fs.simulate_body(body, start, times, force=lambda t, s: [0, 0, -9.81 * body.mass])
     close(found.states.position,
           start.position + np.outer(times, start.velocity) + np.outer(times**2, [0, 0, -9.81 / 2]), 1e-9)
-    alone = ci.simulate_attitude(body.inertia, start.angular_velocity, times)
+    alone = fs.simulate_attitude(body.inertia, start.angular_velocity, times)
     close(found.matrices, alone.matrices, 1e-9)
     close(found.angular_momentum, np.tile(body.inertia @ start.angular_velocity, (11, 1)), 1e-11)
     close(np.linalg.norm(found.matrices.transpose(0, 2, 1) @ found.matrices - np.eye(3), axis=(1, 2)), np.zeros(11),
@@ -344,33 +345,33 @@ def test_inverse_dynamics_returns_the_forces_of_the_direct():
     def torque(t, state):
         return np.array([0.1 * np.cos(2 * t), 0.05, -0.02 * state.angular_velocity[2]])
 
-    start = ci.BodyState(np.zeros(3), np.ones(3), np.array([0.5, 0.5, -0.5, 0.5]), np.array([1.0, -2.0, 0.5]))
+    start = fs.BodyState(np.zeros(3), np.ones(3), np.array([0.5, 0.5, -0.5, 0.5]), np.array([1.0, -2.0, 0.5]))
     step, middle = 1e-3, 0.7
-    around = ci.simulate_body(body, start, [0, *(middle + step * np.arange(-2, 3))], force=force, torque=torque)
+    around = fs.simulate_body(body, start, [0, *(middle + step * np.arange(-2, 3))], force=force, torque=torque)
     v, w = around.states.velocity[1:], around.states.angular_velocity[1:]
     five = np.array([1, -8, 0, 8, -1]) / (12 * step)  # fourth-order difference
     wrench = ci.newton_euler_by_vectors(body.mass, body.inertia, np.zeros(3), w[2], five @ w, np.zeros(3))
-    at = ci.BodyState(*[part[3] for part in around.states])
+    at = fs.BodyState(*[part[3] for part in around.states])
     close(body.mass * (five @ v), force(middle, at), 1e-7)
     close(wrench.moment, torque(middle, at), 1e-8)
 
 
 @pytest.mark.spec("S2-49")
 def test_bodies_that_cannot_move_so():
-    start = ci.BodyState(np.zeros(3), np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3))
+    start = fs.BodyState(np.zeros(3), np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3))
     with pytest.raises(GeometryError, match="triangle inequality fails"):
-        ci.simulate_body(ci.MassProperties(1.0, np.zeros(3), np.diag([1.0, 1, 3])), start, [0, 1])
+        fs.simulate_body(ci.MassProperties(1.0, np.zeros(3), np.diag([1.0, 1, 3])), start, [0, 1])
     with pytest.raises(GeometryError, match="no mass"):
-        ci.simulate_body(ci.MassProperties(0.0, np.zeros(3), np.eye(3)), start, [0, 1])
+        fs.simulate_body(ci.MassProperties(0.0, np.zeros(3), np.eye(3)), start, [0, 1])
     with pytest.raises(SingularityError, match="thin rod"):
-        ci.simulate_body(ci.rod(1.0, mass=1.0), start, [0, 1])
+        fs.simulate_body(ci.rod(1.0, mass=1.0), start, [0, 1])
     ball = ci.sphere(1.0, mass=1.0)
     with pytest.raises(GeometryError, match="force at t = 0 is"):
-        ci.simulate_body(ball, start, [0, 1], force=lambda t, state: [np.nan, 0, 0])
+        fs.simulate_body(ball, start, [0, 1], force=lambda t, state: [np.nan, 0, 0])
     with pytest.raises(GeometryError, match="velocity is"):
-        ci.simulate_body(ball, start._replace(velocity=np.full(3, np.nan)), [0, 1])
+        fs.simulate_body(ball, start._replace(velocity=np.full(3, np.nan)), [0, 1])
     with pytest.raises(SignatureError, match="increase or decrease"):
-        ci.simulate_body(ball, start, [0.0])
+        fs.simulate_body(ball, start, [0.0])
 
 
 # Gyroscope
@@ -447,7 +448,7 @@ def test_a_top_precesses_steadily():
             return tilting * np.cross(up, [0, 0, 1.0])
 
         times = np.linspace(0, 0.05, 6)
-        found = ci.simulate_attitude(np.diag([I0, I0, I]), w, times, start=start, torque=weight, rtol=1e-11, atol=1e-12)
+        found = fs.simulate_attitude(np.diag([I0, I0, I]), w, times, start=start, torque=weight, rtol=1e-11, atol=1e-12)
         tips = found.matrices[:, :, 2]
         close(tips[:, 2], np.full(6, np.cos(theta)), 1e-9)
         expected = np.stack([np.sin(theta) * np.sin(rate * times), -np.sin(theta) * np.cos(rate * times)], axis=1)

@@ -12,10 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from cayley.geometry.inertia.attitude import simulate_attitude
 from cayley.geometry.inertia.gyroscope import gyroscope_accelerations, steady_precession
 from cayley.geometry.motions.universal_joint import universal_joint_angle, universal_joint_rate_ratio
 from cayley.geometry.rotations import homogeneous_from_axis_angle, vector_parameter_from_homogeneous
+from cayley.machines import half_turns, rotating_body
 
 INK, COLOURS = "#333333", ["#1b6ca8", "#d1495b", "#3a8d5c", "#8f5db7"]
 AXIS = np.array([2.0, -1.0, 2.0]) / 3.0
@@ -110,7 +110,9 @@ def draw_cap(axes) -> None:
 
 def tumbling_body():
     """Torque-free motion of a body with moments of inertia 1, 2, 3: half a turn from its start at t = 2.9034749."""
-    return simulate_attitude(np.diag([1.0, 2.0, 3.0]), [0.4, 1.0, -0.3], np.linspace(0.0, 6.0, 1201))
+    body = rotating_body(np.diag([1.0, 2.0, 3.0]))
+    return body.simulate({"orientation": [1.0, 0.0, 0.0, 0.0], "angular_velocity": [0.4, 1.0, -0.3]},
+                         times=np.linspace(0.0, 6.0, 1201), inputs={"torque": np.zeros(3)}, rtol=1e-12, atol=1e-13)
 
 
 def half_turn() -> plt.Figure:
@@ -118,17 +120,20 @@ def half_turn() -> plt.Figure:
     """
     motion = tumbling_body()
     figure, (finite, homogeneous) = plt.subplots(1, 2, figsize=(10, 3.8), sharex=True)
-    c = motion.vector_parameter
-    finite.plot(motion.times, np.where(np.abs(c) < 60, c, np.nan), label=["c₁", "c₂", "c₃"])
+    h = motion.orientation
+    with np.errstate(divide="ignore", invalid="ignore"):
+        c = h[:, 1:] / h[:, :1]
+    half = half_turns(motion)[0]
+    finite.plot(motion.t, np.where(np.abs(c) < 60, c, np.nan), label=["c₁", "c₂", "c₃"])
     finite.set(ylim=(-15, 15), xlabel="time [s]", title="vector-parameter c = v / w")
-    homogeneous.plot(motion.times, motion.homogeneous[:, 1:], label=["v₁", "v₂", "v₃"])
-    homogeneous.plot(motion.times, motion.homogeneous[:, 0], color=INK, label="w")
+    homogeneous.plot(motion.t, h[:, 1:], label=["v₁", "v₂", "v₃"])
+    homogeneous.plot(motion.t, h[:, 0], color=INK, label="w")
     homogeneous.set(xlabel="time [s]", title="homogeneous form [w : v]")
     for axes in (finite, homogeneous):
-        axes.axvline(motion.half_turns[0], color=INK, lw=0.8, ls="--")
+        axes.axvline(half, color=INK, lw=0.8, ls="--")
         axes.axhline(0, color=INK, lw=0.5)
         axes.legend(fontsize=9, ncols=2, loc="lower right" if axes is finite else "upper right")
-    finite.annotate(f"half-turn\nt = {motion.half_turns[0]:.7f}", (motion.half_turns[0], -13), (3.5, 11), fontsize=9)
+    finite.annotate(f"half-turn\nt = {half:.7f}", (half, -13), (3.5, 11), fontsize=9)
     return figure
 
 

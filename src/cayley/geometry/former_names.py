@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple
 
@@ -74,6 +75,8 @@ _RATES = {  # of a chart: what the former names were, and the kernel of the char
     r"(\w+)_second_rates?_from_(world|body)_acceleration": "accelerations_from_",
     r"(\w+)_rates?_from_(world|body)_velocity": "rates_from_",
 }
+_SIMULATIONS = ("AttitudeState", "AttitudeTrajectory", "BodyState", "BodyTrajectory", "GyroscopeTrajectory",
+                "simulate_attitude", "simulate_body", "simulate_gyroscope")
 
 
 def former(name: str) -> tuple[Any, str]:
@@ -86,6 +89,9 @@ def former(name: str) -> tuple[Any, str]:
             if found[1] == "euler":
                 return _of_euler(field), f"write euler_chart(sequence, axes=...).{field}"
             return getattr(chart(found[1]), field), f'write chart("{found[1]}").{field}'
+    if name in _SIMULATIONS:
+        return (getattr(import_module("cayley.machines.former_simulations"), name),
+                "`rigid_body`, `rotating_body` and `gyroscope` of cayley.machines are systems, with `simulate`")
     if name == "euler_rate_kernels":
         return euler_chart, "write euler_chart"
     known = not name.startswith("_") and getattr(globals().get(name), "__module__", None) == __name__

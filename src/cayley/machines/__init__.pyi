@@ -17,6 +17,11 @@ from cayley.machines.rolling.slipping import SlipCheck as SlipCheck
 from cayley.machines.rolling.slipping import slip_check as slip_check
 from cayley.machines.rolling.steered_path import SteeredPath as SteeredPath
 from cayley.machines.rolling.steered_path import SteeredProgram as SteeredProgram
+from cayley.machines.single_body import gyroscope as gyroscope
+from cayley.machines.single_body import half_turns as half_turns
+from cayley.machines.single_body import moving_frame as moving_frame
+from cayley.machines.single_body import rigid_body as rigid_body
+from cayley.machines.single_body import rotating_body as rotating_body
 from cayley.machines.walking.leg_motion import led_trunk as led_trunk
 from cayley.machines.walking.leg_motion import shared_load as shared_load
 from cayley.machines.walking.leg_motion import shared_thrust as shared_thrust

@@ -1,4 +1,3 @@
-from cayley.geometry.inertia.attitude import AttitudeState, AttitudeTrajectory, simulate_attitude
 from cayley.geometry.inertia.body_dynamics import (
     BodyCost,
     LinkWrench,
@@ -20,7 +19,6 @@ from cayley.geometry.inertia.consistency import (
     physical_consistency,
     pseudo_inertia_consistency,
 )
-from cayley.geometry.inertia.free_body import BodyState, BodyTrajectory, simulate_body
 from cayley.geometry.inertia.gyroscope import (
     SteadyPrecession,
     gyroscope_accelerations,
@@ -29,7 +27,6 @@ from cayley.geometry.inertia.gyroscope import (
     nodal_from_fixed,
     steady_precession,
 )
-from cayley.geometry.inertia.gyroscope_motion import GyroscopeTrajectory, simulate_gyroscope
 from cayley.geometry.inertia.mass_properties import (
     MassProperties,
     mass_properties_from_pseudo_inertia,
@@ -102,13 +99,8 @@ from cayley.geometry.inertia.thrusters import (
 )
 
 __all__ = [
-    "AttitudeState",
-    "AttitudeTrajectory",
     "BodyCost",
-    "BodyState",
-    "BodyTrajectory",
     "Consistency",
-    "GyroscopeTrajectory",
     "InertiaSymmetry",
     "LinkWrench",
     "MassProperties",
@@ -181,10 +173,7 @@ __all__ = [
     "ring_inertia",
     "rod",
     "rod_inertia",
-    "simulate_attitude",
-    "simulate_body",
     "simulate_by_tensors",
-    "simulate_gyroscope",
     "sphere",
     "sphere_inertia",
     "spherical_shell",

@@ -69,7 +69,7 @@ def gyroscope_moments(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, accele
                      I * (psdd * cos - psd * thd * sin + phdd)])
 
 
-def _check_moments(I0: ArrayLike, I: ArrayLike) -> None:
+def check_moments(I0: ArrayLike, I: ArrayLike) -> None:
     I0, I = np.broadcast_arrays(np.asarray(I0, dtype=float), np.asarray(I, dtype=float))
     refuse_where(~(I0 > 0),
                  "the moment I0 of a gyroscope across its axis is {defect:.6g} kg m^2{element}: it is positive", I0)
@@ -83,7 +83,7 @@ def _check_moments(I0: ArrayLike, I: ArrayLike) -> None:
 
 
 def _check_tilted(I0: Array, I: ArrayLike, theta: ArrayLike, *_: object) -> None:
-    _check_moments(I0, I)
+    check_moments(I0, I)
     refuse_where(~(np.asarray(I) > 0),
                  "a gyroscope without a moment about its axis{element} leaves its spin undetermined", I,
                  SingularityError)
@@ -91,13 +91,13 @@ def _check_tilted(I0: Array, I: ArrayLike, theta: ArrayLike, *_: object) -> None
     refuse_where(
         ~(sin > 1e-12),
         "the axis of the gyroscope is upright{element} (sin theta = {defect:.3g}): precession and spin turn about "
-        "the same axis and cannot be told apart; simulate_attitude needs no angles", sin, SingularityError)
+        "the same axis and cannot be told apart; rotating_body needs no angles", sin, SingularityError)
 
 
 @kernel("(),(),(),(3),(3)->(3)", check=_check_tilted)
 def gyroscope_accelerations(I0: Scalar, I: Scalar, theta: Scalar, rates: Array, moments: Array) -> Array:
     """The accelerations of psi, theta and phi [rad/s^2] under moments about the nodal axes: (3.32) solved. Not at sin
-    theta = 0. Moments about fixed axes come through `nodal_from_fixed`; `simulate_gyroscope` goes on from there.
+    theta = 0. Moments about fixed axes come through `nodal_from_fixed`; `cayley.machines.gyroscope` is the system.
 
     >>> gyroscope_accelerations(0.02, 0.01, np.pi / 2, [1.0, 0.0, 100.0], [1.0, 0.0, 2.0]).round(12) + 0.0
     array([  0.,   0., 200.])
@@ -134,7 +134,7 @@ def steady_precession(I0: float, I: float, theta: float, spin: float, tilting: f
     >>> steady_precession(0.02, 0.01, np.pi / 6, 200.0, 0.24525).slow   # WE-18; the estimate Mt / (I phd) is 0.122625
     0.122690180...
     """
-    _check_moments(I0, I)
+    check_moments(I0, I)
     a = (I - I0) * np.cos(theta)
     b = I * spin
     if abs(np.cos(theta)) < 1e-15:  # the rounding of a right angle
