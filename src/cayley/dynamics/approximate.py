@@ -56,7 +56,7 @@ def inverse_dynamics_without_velocities_kernel(tree: Tree) -> MechanismKernel:
 
 
 class Terms(NamedTuple):
-    """What depends on the configuration alone."""
+    """The terms that depend on the configuration alone."""
 
     M: Array
     c: Array

@@ -143,7 +143,6 @@ class ConstrainedMechanics(TreeMechanics):
 
     @cached_property
     def _weight(self) -> float:
-        """What makes a constraint as heavy as the mechanism [kg]."""
         return float(sum(body.mass or 0.0 for body in self.tree.bodies)) or 1.0
 
     def why_singular(self, q: ArrayLike) -> str | None:

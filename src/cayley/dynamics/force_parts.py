@@ -43,8 +43,8 @@ class BiasParts(NamedTuple):
 
 
 class BiasCoefficients(NamedTuple):
-    """What they are linear by: (nv, nv) for the squares of velocities, (nv, nv (nv - 1)/2) for their products, and
-    (nv, 3) for the acceleration of free fall in the root's axes."""
+    """The coefficients of the bias forces: (nv, nv) for the squares of velocities, (nv, nv (nv - 1)/2) for their
+    products, and (nv, 3) for the acceleration of free fall in the root's axes."""
 
     centrifugal: Array
     coriolis: Array

@@ -135,7 +135,7 @@ class GeneratedModel:
 
     @property
     def operations(self) -> dict[str, Operations]:
-        """What each function costs."""
+        """The operations of each function."""
         return {name: count(self.program(name)) for name in FUNCTIONS}
 
     def equations(self, function: str = "terms") -> Equations:
@@ -343,7 +343,7 @@ def spring_numbers(tree: Tree) -> dict[str, float]:
 
 
 def spring_forces(tree: Tree, given: Mapping[str, Scalar], q: Array, qd: Array) -> Array:
-    """What the springs need at a state (nv), with the letters that are given in place of their numbers."""
+    """The forces (nv) that the springs need at a state, with the letters that are given in place of their numbers."""
     found: list[Scalar] = [0.0] * tree.nv
     for tie in ties(tree):
         written = _written(tie, given)

@@ -95,12 +95,12 @@ class TreeMechanics:
 
     @property
     def is_timed(self) -> bool:
-        """Whether any text depends on the time."""
+        """True if any text depends on the time."""
         return False
 
     @property
     def constraints(self) -> dict[str, Text]:
-        """What is zero of a state, by name."""
+        """The residuals of a state, by name."""
         return {}
 
     def at(self, t: Scalar) -> TreeMechanics:

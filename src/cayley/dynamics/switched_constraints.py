@@ -111,7 +111,6 @@ def _projected(mechanics: TreeMechanics, q: Array, qd: Array) -> tuple[Array, Ar
 
 
 def _residuals(mechanics: Mapping[str, TreeMechanics]) -> dict[str, Text]:
-    """What is zero of a state, by name, of the set that holds."""
     return {f"{name}, of {word}": lambda t, x, u, p, text=text, word=word: where(
         x.is_in(MODE, word), np.asarray(text(t, x, u, p)), 0.0)
             for word, each in mechanics.items() for name, text in each.constraints.items()}

@@ -129,7 +129,6 @@ class VectorParameterModel:
 
     @property
     def _tip(self) -> str:
-        """What the last joint moves; what is fixed to links before it may stand behind it in the list."""
         return [joint.child for joint in self.tree.joints if joint.motion.nv][-1]
 
     @cached_property

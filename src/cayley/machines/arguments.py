@@ -1,4 +1,4 @@
-"""What users give to the closed forms of machines: finite or not, but of the right shape."""
+"""Arguments of the closed forms of machines, checked for their shape; they may be infinite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the methods of inverse dynamics cost, equation by equation: published figures, counted figures, compiled
+"""Costs of the methods of inverse dynamics, equation by equation: published figures, counted figures, compiled
 figures.
 
     >>> import cayley as cy

@@ -50,13 +50,13 @@ def generic_arm(twists: Sequence[float], kinds: str = "", *, gravity: Sequence[f
 
 
 def check_joints(n: int) -> None:
-    """That operations are counted of an arm with a joint or more."""
+    """Check that an arm whose operations are counted has a joint."""
     if not isinstance(n, int) or n < 1:
         raise SignatureError(f"operations are counted of an arm with one joint or more, not of {n!r}")
 
 
 def check_kinds(kinds: str, n: int) -> None:
-    """That there is a letter, R or P, for each of n joints."""
+    """Check that there is a letter, R or P, for each of n joints."""
     if len(kinds) != n or set(kinds) - set("RP"):
         raise ConventionError(f"joints that are counted are R, revolute, or P, prismatic, a letter for each of {n}: "
                               f"not {kinds!r}")
@@ -103,7 +103,7 @@ def count_operations(inverse_dynamics: Text, links: Links, state: Sequence[Array
 
 
 def operations_by_equation(method: str, tree: Tree, *, written: bool = False) -> dict[str, Cost]:
-    """What each equation of a method costs for one mechanism, its zeros, ones and right angles used.
+    """The cost of each equation of a method for one mechanism, its zeros, ones and right angles used.
 
     `method` is a name of `arm.inverse_dynamics.methods`. `written`: with all that the text does, needed or not.
     """
@@ -112,7 +112,7 @@ def operations_by_equation(method: str, tree: Tree, *, written: bool = False) ->
 
 
 def nothing_idle(method: str, *, twist: float = GENERAL, kind: str = "R") -> dict[str, Figures]:
-    """What each equation of a method costs, as formulas of n, with nothing computed that is zero or not needed.
+    """The cost of each equation of a method, as formulas of n, with nothing computed that is zero or not needed.
 
     All joints are of one `kind`, R or P, and have the same twist. For other arms there are numbers, by
     `operations_by_equation`, but no formulas of n. A division counts as a multiplication.

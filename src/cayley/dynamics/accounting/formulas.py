@@ -56,7 +56,7 @@ class Formula:
         return Formula(tuple(factor * c for c in self.coefficients), self.start)
 
     def shifted_product(self, shift: int) -> Formula:
-        """This times (n + shift)."""
+        """The polynomial times (n + shift)."""
         c = self.coefficients
         return Formula(tuple(a + shift * b for a, b in zip((Fraction(0), *c), (*c, Fraction(0)), strict=True)),
                        self.start)
@@ -145,7 +145,7 @@ def _fit(runs: Mapping[int, Mapping[str, Cost]]) -> dict[str, Figures] | None:
 
 
 class Entry(NamedTuple):
-    """What an equation costs in general, and if every twist is 0 or +-90 degrees."""
+    """The cost of an equation in general, and if every twist is 0 or +-90 degrees."""
 
     general: Figures
     special: Figures

@@ -108,8 +108,8 @@ def dh_arm(n: int, twist: float, kind: str = "R", seed: int = 0) -> Tree:
 
 def count_inertia_matrix(module: str, n: int, twist: float = GENERAL, *,
                          links: Callable[[Tree], Links] = serial_chain, kind: str = "R") -> dict[str, Cost]:
-    """What each equation of a method of `cayley.dynamics.inertia_matrix` costs for `dh_arm`, with zeros folded. `kind`:
-    R or P, of all joints, or a letter for each.
+    """The cost of each equation of a method of `cayley.dynamics.inertia_matrix` for `dh_arm`, with zeros folded.
+    `kind`: R or P, of all joints, or a letter for each.
 
     >>> count_inertia_matrix("generalized_links", 6)["6.3.29b"].multiplications
     10

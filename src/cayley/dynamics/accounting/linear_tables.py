@@ -131,7 +131,7 @@ def _by_equation(title: str, printed: Mapping[str, tuple[Figures, Figures]], n: 
 
 
 def counted_figures(twist: float) -> dict[str, Figures]:
-    """What each equation of Algorithm 7.1 costs, as formulas of n, all twists being equal and all joints revolute."""
+    """The cost of each equation of Algorithm 7.1, as formulas of n, all twists being equal and all joints revolute."""
     return fitted(lambda n: counted_operations(n, twist))
 
 

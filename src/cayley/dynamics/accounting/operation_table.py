@@ -26,7 +26,7 @@ class OperationTable:
     notes: tuple[str, ...] = ()
 
     def figures(self, row: str, column: str) -> Figures | None:
-        """What stands there, if anything does."""
+        """The entry of this place, if any."""
         return self.rows[row].get(column)
 
     @property

@@ -68,7 +68,7 @@ ALGORITHM_57 = Recursion("augmented_links", "5.3.45", "5.3.46")
 
 
 def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
-    """What each equation costs by the rules of Table 5.1, all twists being equal and all joints revolute."""
+    """The cost of each equation by the rules of Table 5.1, all twists being equal and all joints revolute."""
     at_rest = _wrenches(method, [twist], moving=False)
     one = _wrenches(method, [twist])
     two = _wrenches(method, [twist, twist])
@@ -234,8 +234,8 @@ def method_table(n: int = 6) -> OperationTable:
 
 
 def joint_kind_table(patterns: Sequence[str] = ("RRRRRR", "PRRRRR", "RRPRRR", "PPPRRR", "PPPPPP")) -> OperationTable:
-    """What prismatic joints save: methods of inverse dynamics for arms with general twists, a letter R or P for each
-    joint, structural zeros folded.
+    """The savings by prismatic joints: methods of inverse dynamics for arms with general twists, a letter R or P for
+    each joint, structural zeros folded.
 
     >>> table = joint_kind_table(["RRR", "RPR"])
     >>> print(table.figures("augmented-links", "RRR"), "beside", table.figures("augmented-links", "RPR"))

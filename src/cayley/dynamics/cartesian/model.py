@@ -266,7 +266,7 @@ class CartesianCoordinates:
 
     @property
     def is_geometric(self) -> bool:
-        """Whether rows are of the twist: some turn, and no parameters of the orientation stand for it."""
+        """True if rows are of the twist: some turn, and no parameters of the orientation stand for it."""
         return self.orientation is None and any(k > 2 for k in self.rows)
 
     def jacobian(self, q: Array) -> Array:

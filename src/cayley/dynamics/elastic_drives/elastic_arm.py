@@ -212,7 +212,7 @@ class MotorMotion(NamedTuple):
 
 
 class ForceRates(NamedTuple):
-    """What the law of a mixed arm needs besides: the second rates (r) of the forces of rigid joints."""
+    """The motion of motors, and for the law of a mixed arm the second rates (r) of the forces of rigid joints."""
 
     motion: MotorMotion
     rigid: Array

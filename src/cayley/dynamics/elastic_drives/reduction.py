@@ -1,4 +1,4 @@
-"""What the reduced model of elastic drives leaves out, in numbers.
+"""The errors of the reduced model of elastic drives, and this model in vector-parameters.
 
     full      a rotor moves as a body: on its carrier, with its spin
     reduced   its energy is that of its own spin, and of its mass riding on the carrier as if it did not turn
@@ -76,8 +76,8 @@ class ReductionError:
 
 
 def reduction_error(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
-    """What the reduced model of a mechanism with elastic drives drops at states (..., nq), (..., nv) of joints and
-    motors, with accelerations (..., nv).
+    """The forces that the reduced model of a mechanism with elastic drives drops at states (..., nq), (..., nv) of
+    joints and motors, with accelerations (..., nv).
 
     >>> import cayley as cy
     >>> arm = cy.load("planar2r").with_drive("joint2", stiffness=1e3, gear=50.0, mass=0.4,
@@ -189,7 +189,7 @@ def angles_of_vector_parameters(tree: Tree, state: VectorParameterState) -> tupl
 
 
 def _turning(tree: Tree) -> tuple[Array, Array]:
-    """Which coordinates (nv) are angles, of a joint or of the output of a gear; and the gear (nv) before each, 1 for
+    """The coordinates (nv) that are angles, of a joint or of the output of a gear, and the gear (nv) before each, 1 for
     joints.
     """
     if REDUCED not in tree.included:

@@ -83,7 +83,7 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
 
 
 def constraint_form(tree: Tree, links: Links, ties: Ties) -> EquationsOfMotion:
-    """What constraints say alone, in numbers, where the equations of the tree are lines of a recursion."""
+    """The constraints alone, in numbers, where the equations of the tree are lines of a recursion."""
     n = tree.nv
     symbolic, q, scalars = exact_links(links, {}, with_letters=False, longest=_LONGEST_ENTRY, outside=ties.coordinates)
     letters, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
@@ -194,7 +194,6 @@ class _Coefficients:
 
 
 def _is_long(coefficient: Sum, uses: int) -> bool:
-    """Whether it deserves a name: anything with a sine or cosine that occurs twice, and what is a long sum."""
     is_constant = coefficient.terms.keys() == {coefficient.ring.still}
     return len(coefficient.terms) > _SHORT_COEFFICIENT or (uses > 1 and not is_constant)
 

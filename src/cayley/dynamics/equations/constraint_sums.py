@@ -1,4 +1,4 @@
-"""What constraints say as exact sums of sines and cosines: residuals of rows, their derivatives by the coordinates.
+"""Constraints as exact sums of sines and cosines: residuals of rows, their derivatives by the coordinates.
 
 The frames that constraints join are on links, at letters of `frame_sums`.
 

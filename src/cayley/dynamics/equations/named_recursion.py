@@ -169,7 +169,6 @@ class _Letters:
 
 
 def _rotors(tree: Tree, parameters: dict[str, Parameter], symbols: dict[str, Any]) -> list[Any]:
-    """What rotors add to the diagonal of M."""
     found: list[Any] = [sympy.Integer(0)] * tree.nv
     for name, parameter in parameters.items():
         if parameter.kind == "J":

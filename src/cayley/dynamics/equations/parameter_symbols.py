@@ -39,7 +39,7 @@ def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parame
 
 def angles_of(q: tuple[Any, ...], symbols: Mapping[str, Any],
               parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
-    """What each angle is the sum of: a coordinate with the shift of its joint, or an oblique turn."""
+    """The terms of each angle: a coordinate with the shift of its joint, or an oblique turn."""
     angles = {symbol.name: [symbol] for symbol in (*q, *symbols.values())}
     for k, symbol in enumerate(q):
         shift = f"gamma_{k + 1}"

@@ -43,14 +43,14 @@ class Parameter(NamedTuple):
 
 
 class Scalars(Protocol):
-    """What stands for the numbers of the model."""
+    """The scalars in the place of the numbers of the model."""
 
     def number(self, parameter: Parameter) -> Scalar: ...
 
     def turn(self, parameter: Parameter) -> Turn: ...
 
     def shift(self, parameter: Parameter) -> Scalar:
-        """What is added to a joint's coordinate, or None if the scalar that stands for the coordinate has it already.
+        """The shift of a joint's coordinate, or None if the scalar that stands for the coordinate has it already.
         """
 
 

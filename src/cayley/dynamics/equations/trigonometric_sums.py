@@ -40,7 +40,7 @@ class TooLong(UnsupportedError):
 
 
 class Ring:
-    """What the sums are made of: bundles of angles by their names, and the names of parameters and slides."""
+    """The generators of the sums: bundles of angles by their names, and the names of parameters and slides."""
 
     def __init__(self, bundles: Iterable[Sequence[str]], letters: Sequence[str], *, longest: int) -> None:
         self.bundles = tuple(map(tuple, bundles))

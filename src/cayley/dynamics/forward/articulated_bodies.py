@@ -56,7 +56,7 @@ class Acceleration(NamedTuple):
 
 
 class JointFactor(NamedTuple):
-    """What a joint does to the articulated body behind it."""
+    """The effect of a joint on the articulated body behind it."""
 
     U: Array
     D: Array

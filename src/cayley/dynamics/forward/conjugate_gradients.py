@@ -38,7 +38,7 @@ class Direction(NamedTuple):
 
 @dataclass(frozen=True)
 class Accelerations:
-    """What `solve` found."""
+    """The result of `solve`."""
 
     qdd: Array
     converged: bool

@@ -101,7 +101,7 @@ def principal_axes_of(H: ArrayLike, dH: ArrayLike, ddH: Array | None = None, *, 
 
 
 def same_as_before(ordered: Array, within: float = SAME) -> Array:
-    """Which (n - 1) of ordered inertias (n), from the second on, are those before them."""
+    """Flags (n - 1) of ordered inertias (n), from the second on, that equal those before them."""
     return np.diff(ordered) <= within * np.abs(ordered).max(initial=0.0)
 
 

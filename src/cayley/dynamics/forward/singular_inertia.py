@@ -46,7 +46,7 @@ _PART = 0.1  # of the largest: a joint whose part in a motion is less does not n
 
 @dataclass(frozen=True, eq=False)
 class InertiaRegularity:
-    """Which configurations have accelerations, and why the others have none."""
+    """The configurations that have accelerations, and why the others have none."""
 
     regular: Array
     """(...) of truth values: where False, `forward_dynamics` and all that needs the inverse of the inertia matrix is
@@ -59,7 +59,7 @@ class InertiaRegularity:
 
 
 def inertia_regularity(tree: Tree, q: ArrayLike) -> InertiaRegularity:
-    """Whether the inertia matrix is positive definite, beyond rounding, at configurations (..., nq), and why not.
+    """Tell if the inertia matrix is positive definite, beyond rounding, at configurations (..., nq), and why not.
 
     >>> from cayley.model.joint_kinds import Revolute
     >>> from cayley.model.parts import Body, Joint
@@ -107,8 +107,8 @@ def regularity_kernel(tree: Tree) -> Kernel:
 
 
 def explanation(tree: Tree) -> Callable[..., None] | None:
-    """What raises `SingularityError` with the reason, called with the arguments (q first) of a function that had no
-    answer; none of a mechanism that is regular everywhere."""
+    """A function that raises `SingularityError` with the reason, called with the arguments (q first) of a function that
+    had no answer; none of a mechanism that is regular everywhere."""
     if always_regular(tree):
         return None
 
@@ -162,7 +162,6 @@ def _why_not_definite(tree: Tree, M: Array) -> str | None:
 
 
 def _remedy(tree: Tree, idle: list[str]) -> str:
-    """What helps if motions of joints move no mass; of a motor it is the rotor that needs inertia."""
     driven = {tree.joint_names[motor]: tree.joint_names[joint] for joint, motor in tree.motors.items()}
     if not driven.keys() >= set(idle):
         return "give its link mass and inertia, include rotors, or fix the joint"

@@ -156,8 +156,8 @@ def random_states(model: LinearModel, count: int, *, seed: int = 0) -> tuple[Arr
 
 
 def _closed_configurations(tree: Tree, count: int, along: Array, random: np.random.Generator) -> Array:
-    """Those (2 count, nq), each twice, at which the drives command the motion best, of walks by small steps from one
-    that is known: they stay in one way of being assembled, as the mechanism does."""
+    """Configurations (2 count, nq), each twice, at which the drives command the motion best, of walks by small steps
+    from one that is known: they stay in one way of being assembled, as the mechanism does."""
     step = kept_with(tree, "integrate", lambda: integrate_kernel(tree))
     at = np.repeat(generic_configurations(tree)[0].q[None], _WALKS, axis=0)
     found = []

@@ -148,7 +148,7 @@ def least_squares(base: BaseParameters, measured: Measured, *, noise: ArrayLike 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """What the measurements say of each force, and what each force's rows are divided by."""
+    """The rows of the measurements for each force, and their divisors."""
 
     base: BaseParameters
     measured: SummedMeasurements

@@ -180,7 +180,6 @@ class LinearModel:
         return {tie.qd: tie for tie in ties(self.tree)}
 
     def _spins(self, joint: Joint) -> bool:
-        """Whether it is a motor of whose rotor the spin alone counts."""
         return self.tree.joint_number(joint.name) in self.tree.motors.values() and joint.rotor.inertia > 0
 
     @cached_property

@@ -1,5 +1,5 @@
-"""What of a link's mass can be felt, from the structure alone: which moments belong to its parent as well, or to
-nothing.
+"""The moments of a link's mass that can be felt, from the structure alone: which moments belong to its parent as well,
+or to nothing.
 
 Energies are linear in the moments of each link. Moments of link i that leave the kinetic and the potential energy
 independent of the joint's own coordinate and velocity, whatever the parent does, might as well be the parent's. A tree
@@ -42,7 +42,7 @@ _FRICTION = np.eye(14)[12:]  # what turns energy into heat hides in no energy
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """What a link can do: twists V (6, k) and rows F (k, 11) of its energies, both orthonormal bases."""
+    """The motions of a link: twists V (6, k) and rows F (k, 11) of its energies, both orthonormal bases."""
 
     twists: Array
     energies: Array
@@ -50,8 +50,8 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """What of a link its parent can take over: directions (k, 10 + terms of the joint) in echelon form, and the links
-    on the way there.
+    """The moments of a link that its parent can take over: directions (k, 10 + terms of the joint) in echelon form, and
+    the links on the way there.
 
     `way` ends before the first link that carries bodies, `parent`, or before the ROOT: the middle of a universal joint
     keeps nothing.
@@ -92,7 +92,7 @@ def hidden_moments(model: LinearModel) -> list[Hidden]:
 
 
 def _handed_on(model: LinearModel, number: int, bases: list[Array]) -> Hidden:
-    """What is hidden of a link, and of every link without bodies that it must pass."""
+    """The hidden moments of a link, and of every link without bodies that it must pass."""
     links = model.links.links
     way = [number]
     basis = bases[number]
@@ -246,7 +246,7 @@ def triangular(rows: Array) -> Array:
 
 
 def independent_columns(Y: Array, *, tolerance: float = _DEPENDENT) -> Array:
-    """Which columns (bool) are not, to a relative `tolerance`, combinations of those before them: Gram and Schmidt,
+    """Flags of the columns that are not, to a relative `tolerance`, combinations of earlier ones: Gram and Schmidt,
     twice for rounding.
 
     >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]]))

@@ -32,7 +32,7 @@ _FAR = 1e3  # [m]: how far a prismatic joint may carry
 
 @kept_with_owner
 def always_regular(tree: Tree) -> bool:
-    """Whether every joint moves, with its own link or its rotor, an inertia that makes the matrix regular at all
+    """True if every joint moves, with its own link or its rotor, an inertia that makes the matrix regular at all
     configurations. Numbers that are inputs may be any.
     """
     if has_symbols(tree):
@@ -54,7 +54,6 @@ def always_regular(tree: Tree) -> bool:
 
 
 def _is_physical(body: Moments) -> bool:
-    """Whether no motion of a body has a negative energy, but for rounding."""
     least = np.linalg.eigvalsh(body.inertia_about_center).min()
     return bool(body.mass >= 0 and least >= -16 * np.finfo(float).eps * np.abs(body.second).max()
                 and (body.mass or not body.first.any()))

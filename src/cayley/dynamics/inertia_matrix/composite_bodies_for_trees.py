@@ -81,7 +81,7 @@ def asked_by(body: Moments, direction: Array) -> tuple[Any, Any]:
 
 
 def felt_inwards(links: Links, q: Array, number: int, f: Array, n: Array) -> Iterator[tuple[int, Any, Any]]:
-    """What a force and a moment at a link are there and at the links before it: numbers, forces, moments."""
+    """A force and a moment at a link, seen there and at the links before it: numbers, forces, moments."""
     while True:
         yield number, f, n
         link = links.links[number]

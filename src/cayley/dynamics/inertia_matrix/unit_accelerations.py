@@ -1,4 +1,4 @@
-"""What unit accelerations of the joints ask of every joint of a tree: Newton and Euler for generalized links.
+"""The wrenches that unit accelerations ask of every joint of a tree: Newton and Euler for generalized links.
 
 Generalized link j is all that joint j carries, frozen together. About its origin, in its axes:
 
@@ -115,7 +115,7 @@ def composite_bodies_kernel(tree: Tree) -> MechanismKernel[CompositeBodies]:
 
 
 def _carried_kernel(tree: Tree, told: Callable[[list[Moments]], Any], name: str, sentence: str) -> MechanismKernel:
-    """What is told of the moments of all that each moving joint carries, about the origins of the children."""
+    """The moments of all that each moving joint carries, about the origins of the children."""
     free = tree.spanning_tree()
     links = links_of(free)
     places = _children(free, links)

@@ -39,7 +39,7 @@ _STAYS = np.zeros(3)
 
 
 class Payload(NamedTuple):
-    """What is fixed to a link: mass [kg], centre of mass (3) [m] in the link's axes, and the inertia tensor (3, 3)
+    """A load fixed to a link: mass [kg], centre of mass (3) [m] in the link's axes, and the inertia tensor (3, 3)
     about it, none of a particle."""
 
     mass: Scalar
@@ -93,7 +93,7 @@ class AugmentedLink(NamedTuple):
 
 
 def augmented_constants(links: Links, payload: Payload | None = None) -> list[AugmentedLink]:
-    """What can be computed off-line of the augmented links: Step 1 of Algorithm 5.7."""
+    """The off-line constants of the augmented links: Step 1 of Algorithm 5.7."""
     found: list[AugmentedLink] = []
     beyond: Any = 0.0
     for link, after in zip(reversed(links.links), (None, *reversed(links.links)), strict=False):

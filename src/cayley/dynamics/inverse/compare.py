@@ -28,9 +28,9 @@ AGREED = 1e-12  # beside the largest force, of these states or of random ones
 
 @dataclass(frozen=True)
 class MethodRow:
-    """What one method gave: forces (..., nv), their distance from the default's relative to the largest force (at least
-    that of random states: at rest there may be none), the operations of its compiled text, and the time of a state in a
-    batch [s]; or why it could not be used."""
+    """The result of one method: forces (..., nv), their distance from the default's relative to the largest force (at
+    least that of random states: at rest there may be none), the operations of its compiled text, and the time of a
+    state in a batch [s]; or why it could not be used."""
 
     method: str
     source: str
@@ -79,7 +79,7 @@ class Comparison(Tabulated):
 
     @property
     def verdict(self) -> str:
-        """Whether the methods agree, in a sentence."""
+        """A sentence that tells if the methods agree."""
         said = "agree" if self.agrees else "DO NOT AGREE"
         return f"The methods {said}: the largest distance is {self.spread:.2g}."
 

@@ -1,4 +1,4 @@
-"""What the world does to a mechanism, in the links' terms: wrenches at named frames, and the motion of its base."""
+"""External loads on a mechanism, in the links' terms: wrenches at named frames, and the motion of its base."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cayley.model.tree import Tree
 
 @dataclass(frozen=True)
 class ExternalLoads:
-    """Which inputs a kernel takes from the world: wrenches at frames, then the motion of the base."""
+    """The inputs that a kernel takes from the world: wrenches at frames, then the motion of the base."""
 
     frames: tuple[str, ...] = ()
     axes: str = "body"
@@ -41,7 +41,7 @@ class ExternalLoads:
 
     @property
     def words(self) -> str:
-        """What the inputs are, in a sentence."""
+        """A sentence about the inputs."""
         axes = "of the root" if self.axes == "world" else "of its frame"
         places = ", ".join(map(repr, self.frames))
         wrenches = f"Wrenches (f; m) [N; N m] act ON the mechanism at the origins of {places}, each in the axes {axes}."
@@ -59,7 +59,7 @@ class ExternalLoads:
 
 
 def check_axes(axes: str) -> None:
-    """That these are axes in which a wrench is given."""
+    """Check that these are axes in which a wrench can be given."""
     if axes not in ("body", "world"):
         raise ConventionError(
             f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')

@@ -68,7 +68,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
 
 
 def generalized_links(links: Links, q: Array) -> list[GeneralizedLink]:
-    """What each joint of a chain carries, in the root's axes."""
+    """The links that each joint of a chain carries, in the root's axes."""
     for link in links.links:
         if not link.is_revolute:
             raise UnsupportedError(

@@ -41,6 +41,6 @@ def joint_force(link: Link, state: LinkState, beyond: list[LinkState], tip: Wren
 
 
 def moment_about(o: Array, other: LinkState) -> Array:
-    """What turns a link, about the point `o`."""
+    """The moment that turns a link, about the point `o`."""
     r = other.p + other.s - o
     return other.N + np.cross(r, other.F)  # (5.2.36)

@@ -54,7 +54,7 @@ class InverseDynamics(KernelWithMethods):
         return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), method, _drives(self.tree))
 
     def check_method(self, method: str) -> None:
-        """That a method of this name exists; a form of the equations is named by `by_energy`."""
+        """Check that a method of this name exists; a form of the equations is named by `by_energy`."""
         if method in ("gibbs-appell", "nielsen", "tzenov"):
             raise ConventionError(f"{method!r} differentiates an energy: inverse_dynamics.by_energy({method!r})")
         super().check_method(method)
@@ -96,7 +96,6 @@ def inverse_dynamics_kernel(tree: Tree) -> InverseDynamics:
 
 
 def _drives(tree: Tree) -> Drives | None:
-    """What shares forces between the drives and the constraints, of a mechanism that has them."""
     if not tree.is_constrained:
         return None
     from cayley.dynamics.inverse.constrained import drives_of  # which few mechanisms need
@@ -104,7 +103,6 @@ def _drives(tree: Tree) -> Drives | None:
 
 
 def _words(tree: Tree, drives: Drives | None) -> str:
-    """Whose the forces are, of a mechanism with constraints."""
     if drives is None:
         return ""
     spare = ", those of least norm" if drives.actuation.surplus else ""

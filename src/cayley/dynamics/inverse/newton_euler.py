@@ -92,7 +92,7 @@ def acceleration_tensor(w: Array, dw: Array) -> Array:
 
 
 def joint_loads(links: Links, q: Array, moved: list[Movement], loads: Iterable[tuple[int, Load]] = ()) -> list[Load]:
-    """What each joint must give to its link, from the tips inwards."""
+    """The loads that joints must give to their links, from the tips inwards."""
     found = [own_load(link, movement) for link, movement in zip(links.links, moved, strict=True)]
     for number, load in loads:
         if number != ROOT:
@@ -108,7 +108,7 @@ def joint_loads(links: Links, q: Array, moved: list[Movement], loads: Iterable[t
 
 
 def own_load(link: Link, movement: Movement) -> Load:
-    """What a link by itself needs to move as it does."""
+    """The load that a link by itself needs for its motion."""
     m, u, J = link.moments
     return Load(movement.W @ u + m * movement.a, turning_moment(movement, J) + np.cross(u, movement.a))
 

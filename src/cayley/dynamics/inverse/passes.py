@@ -33,8 +33,8 @@ class Base(NamedTuple):
 
 
 class Wrench(NamedTuple):
-    """What a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m] where, in
-    the link's axes.
+    """The wrench that a link exerts on whatever comes after it: force (3) [N], moment (3) [N m] and the point (3) [m]
+    where, in the link's axes.
 
     At the tip it is what the last link exerts on its surroundings: the opposite of a wrench that acts on the robot.
     """
@@ -45,7 +45,7 @@ class Wrench(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What a joint gives to its link: force (3) and moment (3) about the link's origin, in the link's axes."""
+    """The load that a joint gives to its link: force (3) and moment (3) about the link's origin, in the link's axes."""
 
     f: Array
     eta: Array

@@ -1,4 +1,4 @@
-"""What each joint transmits: the force and the moment that the parent gives to the child, the drive's own share
+"""Joint reactions: the force and the moment that the parent gives to the child, the drive's own share
 included.
 
 Of a mechanism with constraints, the wrenches of what joins two frames (loops, rods) are found first, from the motion
@@ -61,7 +61,7 @@ def chain_loads(method: str, links: Links, q: Array, qd: Array, qdd: Array, acti
 
 
 def _exerted(method: str, links: Links, loads: list[tuple[int, Load]]) -> Wrench:
-    """What the last link exerts on its surroundings, at its origin; what acts on links before it is refused."""
+    """The wrench of the last link on its surroundings, at its origin; loads on earlier links raise an error."""
     f = NONE
     n = NONE
     for number, load in loads:
@@ -88,7 +88,7 @@ class WrenchParts(NamedTuple):
 
 
 class ReactionsUnderLoads(MechanismKernel):
-    """What `joint_reactions.with_inputs(...)` gives."""
+    """The kernel of `joint_reactions.with_inputs(...)`."""
 
     def parts(self) -> MechanismKernel[WrenchParts]:
         """The kernel of the two parts of the wrenches with the same inputs; see `Reactions.parts`."""
@@ -105,7 +105,7 @@ class Reactions(KernelWithMethods):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Whose the wrenches are: the names of the moving joints, and of loops and rods."""
+        """The owners of the wrenches: the names of the moving joints, and of loops and rods."""
         return (*self.tree.joint_names, *[each.name for each, _ in joining(self.tree)])
 
     @property
@@ -149,7 +149,7 @@ class Reactions(KernelWithMethods):
 
 @dataclass(frozen=True)
 class Form:
-    """Which wrenches are asked for: under which loads, in which axes, by which method, in parts or whole."""
+    """The form of the wrenches: under which loads, in which axes, by which method, in parts or whole."""
 
     external: ExternalLoads = field(default_factory=ExternalLoads)
     axes: str = "body"
@@ -217,7 +217,6 @@ def _kernel(tree: Tree, form: Form, drives: Drives | None, determined: Array | N
 
 
 def _driven(tree: Tree, q: Array, wrenches: Array) -> Array:
-    """What of the wrenches the drives give: that of each joint with the same power, zero of loops and rods."""
     moving = [(joint.motion, tree.q_slices[k]) for k, joint in enumerate(tree.joints) if joint.motion.nv]
     found = [motion.driving_wrenches(q[own]) @ (motion.subspace(q[own]).T @ wrench)
              for (motion, own), wrench in zip(moving, wrenches, strict=False)]
@@ -235,7 +234,6 @@ def _resolved(tree: Tree, q: Array, wrenches: Array, axes: str) -> Array:
 
 
 def _words(tree: Tree, determined: Array | None) -> str:
-    """What the last rows are, and that some components are not known, of a mechanism with constraints."""
     last = [each.name for each, _ in joining(tree)]
     more = [f"Then those of {', '.join(last)} upon their second frames."] if last else []
     if determined is not None and not determined.all():
@@ -281,8 +279,8 @@ def _through_joints(tree: Tree, links: Links, found: list[Load]) -> Iterator[Arr
 
 
 def _determined(tree: Tree, axes: str) -> Array:
-    """Which components (rows, 6) no forces of the constraints change that balance each other, A^T forces = 0, at some
-    configurations that are not special; found once."""
+    """Flags of the components (rows, 6) that no forces of the constraints change that balance each other, A^T forces =
+    0, at some configurations that are not special; found once."""
     return kept(tree, ("determined reactions", axes), lambda: _search_determined(tree, axes))
 
 

@@ -38,7 +38,7 @@ class Body(NamedTuple):
 
 
 class Column(NamedTuple):
-    """What is carried inwards for one joint."""
+    """The quantities that are carried inwards for one joint."""
 
     f: Array
     fh: Array

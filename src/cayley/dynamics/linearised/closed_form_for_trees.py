@@ -73,7 +73,7 @@ class Direction(NamedTuple):
 
 
 class Projected(NamedTuple):
-    """What the force of one velocity feels of changes of acceleration (f), of e (B) and of dw (C), and what its own
+    """The sensitivity of the force of one velocity to changes of acceleration (f), of e (B) and of dw (C), and its own
     changes ask for.
     """
 
@@ -183,7 +183,6 @@ def _needed(change: Change, body: Moments, rates: Rates) -> Load:
 
 
 def _by_change(projected: Projected, change: Change) -> Array:
-    """What a change of movement adds to the force of the velocity."""
     return projected.f @ change.a + projected.B @ change.e + projected.C @ change.w
 
 

@@ -55,7 +55,8 @@ class ClosedLinearisation(Linearisation):
         return at_joints + times(self.D, dqdd) + times(self.V, dqd) + times(self.P, dq)
 
     def accelerations(self, dq: Array, dqd: Array, dtau: ArrayLike) -> Array:
-        """Those of the independent joints (..., m), for perturbations (..., m) of them and forces (..., nv)."""
+        """The accelerations of the independent joints (..., m), for perturbations (..., m) of them and forces (...,
+        nv)."""
         m = len(self.places)
         return self.qdd[..., list(self.places)] + times(self.A[..., m:, :], np.concatenate([dq, dqd], axis=-1)) + \
             times(self.B[..., m:, :], dtau)
@@ -130,7 +131,7 @@ class ClosedMechanism:
         return [residual_kernel(self.tree), jacobian_kernel(self.tree), drift_kernel(self.tree)]
 
     def _check_kept(self, q: Array, qd: Array, qdd: Array | None) -> None:
-        """That a state, and accelerations if they are given, are ones that the constraints allow."""
+        """Check that a state, and accelerations if they are given, are ones that the constraints allow."""
         if self.tree.is_timed:
             raise UnsupportedError(
                 f"a constraint of {self.tree.name} depends on time: it has no linear model at a state alone; "

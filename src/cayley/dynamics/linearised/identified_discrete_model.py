@@ -41,7 +41,7 @@ class FittedModel:
 
     @property
     def excited(self) -> bool:
-        """Whether the samples determine the model."""
+        """True if the samples determine the model."""
         return self.excitation > _UNEXCITED
 
 
@@ -107,7 +107,7 @@ class RecursiveFit:
 
     @property
     def model(self) -> StateSpace:
-        """What the samples so far say; `SignatureError` while there are none that say anything."""
+        """The model of the samples so far; `SignatureError` while there are none that say anything."""
         if not self._started:
             raise SignatureError("a model is fitted to samples, and there are none yet, or all are zero: "
                                  "update(x, u, x_next)")

@@ -52,7 +52,7 @@ class StateSpace:
 
     @property
     def stable(self) -> Scalar:
-        """Whether every perturbation dies out (...)."""
+        """True (...) if every perturbation dies out."""
         return (self.poles.real < 0).all(axis=-1) if self.dt is None else (np.abs(self.poles) < 1).all(axis=-1)
 
     @property
@@ -76,7 +76,7 @@ class StateSpace:
 
     @property
     def controllable(self) -> Scalar:
-        """Whether the forces reach every mode (...), by the test of Popov, Belevitch and Hautus."""
+        """True (...) if the forces reach every mode, by the test of Popov, Belevitch and Hautus."""
         return (self.margins > _LOST).all(axis=-1)
 
     def discretised(self, dt: float) -> StateSpace:

@@ -1,4 +1,4 @@
-"""Which forces of drives give a motion under constraints.
+"""The forces of drives that give a motion under constraints.
 
     tau + A^T lam = b        b (n) what the motion needs without constraints,   tau = 0 where there is no drive
 Motions that the constraints allow, qd = N y with A N = 0, feel of this N_a^T tau_a = N^T b alone, N_a being the rows of

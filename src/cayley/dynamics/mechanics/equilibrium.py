@@ -268,7 +268,6 @@ def _different(equilibria: Iterable[Equilibrium]) -> list[Equilibrium]:
 
 
 def _same(a: Equilibrium, b: Equilibrium) -> bool:
-    """Whether they are one, or differ only along directions that are flat at both."""
     apart = b.directions.T @ (a.q - b.q)
     along = b.flat & (a.nature == b.nature == "indifferent") & bool(
         abs(a.potential - b.potential) < 1e-9 * (1 + abs(b.potential)))

@@ -100,7 +100,7 @@ Function = Callable[..., Any]
 
 
 def takes_time(function: Function, count: int) -> bool:
-    """Whether a function of `count` arrays takes the time after them."""
+    """True if a function of `count` arrays takes the time after them."""
     parameters = inspect.signature(function).parameters.values()
     required = [
         p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -273,7 +273,7 @@ class LagrangeSystem(HoldsFunctions):
         return Terms(jacobian(p, qd), self._less_applied(bias, q, qd, t))
 
     def _less_applied(self, needed: Array, q: Array, qd: Array, t: Scalar) -> Array:
-        """What is left of forces that a motion needs, with those of dissipation, when the applied ones act."""
+        """The residual of the forces that a motion needs, with those of dissipation, when the applied ones act."""
         if self.dissipation is not None:
             needed = needed + jacobian(self.dissipation(q, qd, t), qd)
         if self.forces is None:

@@ -52,7 +52,7 @@ class ParticleSystem(HoldsFunctions):
 
     @cached_property
     def rheonomic(self) -> bool:
-        """Whether time enters explicitly."""
+        """True if time enters explicitly."""
         return any(takes_time(f, count) for f, count in ((self.places, 1), (self.potential, 1), (self.forces, 2)) if f)
 
     @cached_property

@@ -174,7 +174,6 @@ def _sought(frame: MovingFrame | _Rows, near: Array, names: tuple[str, ...],
 
 
 def _kept(frame: MovingFrame | _Rows, near: Array, function: LevelFunction) -> bool:
-    """Whether motions keep a function where it was not sought as well."""
     products = [product for _, product in function.terms]
     coefficients = np.array([c for c, _ in function.terms])
     samples = _samples(near, 20, seed=2)

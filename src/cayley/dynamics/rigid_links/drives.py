@@ -1,5 +1,5 @@
-"""What the drives of the joints add to the links: the inertia of rotors behind gears, friction, and springs. Mechanisms
-include it on request:
+"""The terms that drives of joints add to the links: the inertia of rotors behind gears, friction, and springs.
+Mechanisms include it on request:
 
     real = arm.including("armature", "friction")
 
@@ -61,7 +61,7 @@ def rotor_velocity_forces(tree: Tree, qd: Array) -> Array:
 
 
 def rotor_velocity_slopes(tree: Tree, qd: Array) -> Array:
-    """Their derivative (nv, nv) by `qd`, in which C is linear."""
+    """The derivative (nv, nv) of these forces by `qd`."""
     C = rotor_coriolis_matrix(tree, qd)
     if not _turning_rotors(tree):
         return C
@@ -139,7 +139,7 @@ class Tie(NamedTuple):
     gear: Scalar
 
     def state(self, q: Array, qd: Array) -> SpringState:
-        """What the spring feels at a state."""
+        """The state of the spring at a state of the mechanism."""
         theta = 0.0 if self.qm is None else q[self.qm] / self.gear
         thetad = 0.0 if self.qmd is None else qd[self.qmd] / self.gear
         return SpringState(q[self.q], qd[self.qd], theta, thetad)

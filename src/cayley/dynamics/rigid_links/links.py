@@ -79,7 +79,7 @@ class Link:
 
     @property
     def turns_about_axis(self) -> bool:
-        """Whether its joint is revolute or helical."""
+        """True if its joint is revolute or helical."""
         screw = self.motion.screw
         return screw is not None and screw.turn != 0
 
@@ -173,7 +173,7 @@ class Links:
 
     @cached_property
     def has_symbols(self) -> bool:
-        """Whether numbers of the links are inputs."""
+        """True if numbers of the links are inputs."""
         numbers = [number for link in self.links for number in (link.placement, *link.moments)]
         return any(map(is_symbolic, [self.gravity, *numbers]))
 

@@ -38,14 +38,14 @@ class Method(NamedTuple):
 
 
 def check_method(name: str, method: str, methods: Mapping[str, Method]) -> None:
-    """That a function has a method of this name."""
+    """Check that a function has a method of this name."""
     if method not in methods:
         advice = did_you_mean(method, methods, otherwise=".")
         raise ConventionError(f"{name} has no method {method!r}{advice} The methods are {', '.join(methods)}")
 
 
 class KernelOfMethod(MechanismKernel[Result]):
-    """What `using` gives: the kernel of one method of a function of a mechanism."""
+    """The kernel of one method of a function of a mechanism."""
 
     whole: KernelWithMethods[Result]
     method: str
@@ -84,12 +84,12 @@ class KernelWithMethods(MechanismKernel[Result]):
         return self._made_by, (self.tree,)
 
     def check_method(self, method: str) -> None:
-        """That a method of this name exists."""
+        """Check that a method of this name exists."""
         check_method(self.__name__, method, self.methods)
 
     def with_methods(self, tree: Tree, methods: Mapping[str, Method], make: Callable[[str], KernelOfMethod[Any]], *,
                      made_by: Callable[[Tree], KernelWithMethods[Any]]) -> Self:
-        """This kernel, with its other methods by name; `made_by` is the function of a module that gives all of it."""
+        """The kernel with its other methods by name; `made_by` is the function of a module that gives all of it."""
         self.tree = tree
         self.methods = methods
         self._make = make

@@ -248,7 +248,6 @@ def _is_symmetric(moments: Moments) -> bool:
 
 
 def _shared(motion: Motion, moments: Moments) -> Moments:
-    """What moves with the parent in the same way, whatever the joint does."""
     mass, first, second = motion.shared_moments
     return Moments(moments.mass * mass, moments.first * first, moments.second * second)
 

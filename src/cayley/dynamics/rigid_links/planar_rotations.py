@@ -57,7 +57,7 @@ class Turn(NamedTuple):
         return c * along - ab, s * along
 
     def then(self, R: Array) -> AroundZ:
-        """This turn about z, followed by a rotation matrix (3, 3)."""
+        """The turn about z, followed by a rotation matrix (3, 3)."""
         return AroundZ(self, R)
 
     def forth(self, v: Array) -> Array:

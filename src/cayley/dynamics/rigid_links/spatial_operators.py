@@ -54,8 +54,8 @@ def _told_apart(tree: Tree, links: Links) -> LinksAndRotors:
 
 
 class Operators(NamedTuple):
-    """Those of a link or of a rotor that depend on the configuration, with the number of what carries it, and its
-    places among the velocities."""
+    """The quantities of a link or of a rotor that depend on the configuration, with the number of what carries it, and
+    its places among the velocities."""
 
     carrier: int
     columns: slice

@@ -98,8 +98,8 @@ class FiveBar:
 
     def workspace(self, *, mode: int = 0, crank_limits: ArrayLike | None = None, box: ArrayLike | None = None,
                   resolution: int = 200) -> WorkspaceMap:
-        """What the point reaches in one working mode (a place in `inverse_position`), with its singular curves; draws
-        itself.
+        """The workspace of the point in one working mode (a place in `inverse_position`), with its singular curves;
+        draws itself.
 
         `crank_limits`: (low, high) [rad] of both cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
 

@@ -146,14 +146,14 @@ class FourBar:
 
     @property
     def grashof(self) -> bool:
-        """Whether some link turns all the way round: shortest and longest together are no longer than the others."""
+        """True if some link turns all the way round: shortest and longest together are no longer than the others."""
         lengths = sorted((self.crank, self.coupler, self.rocker, self.ground))
         return lengths[0] + lengths[3] <= (lengths[1] + lengths[2]) * (1 + _SAME)
 
     @property
     def kind(self) -> str:
-        """What turns all the way round: "crank-rocker", "double crank", "rocker-crank", "double rocker", "change point"
-        (the links can lie in a line, and the modes meet), or "triple rocker" if nothing does."""
+        """The links that turn all the way round: "crank-rocker", "double crank", "rocker-crank", "double rocker",
+        "change point" (the links can lie in a line, and the modes meet), or "triple rocker" if nothing does."""
         lengths = sorted((self.crank, self.coupler, self.rocker, self.ground))
         excess = lengths[0] + lengths[3] - lengths[1] - lengths[2]
         if abs(excess) <= _SAME * sum(lengths):

@@ -81,7 +81,7 @@ class Circuit:
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """Its inputs: the speeds of joints first."""
+        """The inputs of the circuit: the speeds of joints first."""
         laws = [law.source for element in self.elements for law in element.laws if law.source and not element.joint]
         return (*[f"speed of {joint}" for joint in self.joints], *laws)
 

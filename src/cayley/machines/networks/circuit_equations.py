@@ -77,7 +77,7 @@ def _array(rows: Sequence[Row], columns: Sequence[int]) -> Array:
 
 
 class _Columns:
-    """Which columns are what: potentials and through variables, states, inputs and their rates."""
+    """The meaning of the columns: potentials and through variables, states, inputs and their rates."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
@@ -158,7 +158,7 @@ def _solved(circuit: Circuit, columns: _Columns) -> tuple[ExactEquations, ExactE
 
 
 def _undetermined(circuit: Circuit, columns: _Columns, variables: ExactEquations) -> str:
-    """Which potential, or else round which elements what goes through them may be anything."""
+    """The potential that is not determined, or the loop of elements whose through variable is not."""
     loose = {column for column in columns.variables
              if column in variables.open or any(k in variables.open for k in variables.value(column))}
     nodes = [node for node, number in columns.node.items() if number in loose]
@@ -170,7 +170,7 @@ def _undetermined(circuit: Circuit, columns: _Columns, variables: ExactEquations
 
 
 def _check_rates(circuit: Circuit, columns: _Columns, w: Sequence[Row], rates: dict[int, Row]) -> None:
-    """That no rate of an input is needed but the accelerations of joints, and these only for forces."""
+    """Check that no rate of an input is needed but the accelerations of joints, and these only for forces."""
     joints = len(circuit.joints)
     needed = [name for name, k in zip(circuit.sources[joints:], list(columns.input_rates)[joints:], strict=True)
               if any(k in row for row in w)]
@@ -230,7 +230,7 @@ class ExactEquations:
         return {}
 
     def value(self, column: int) -> Row:
-        """What a column is, in unsolved and known ones."""
+        """The meaning of a column among unsolved and known ones."""
         if column not in self.solved:
             return {column: Fraction(1)}
         return {other: -coefficient for other, coefficient in self.solved[column].items() if other != column}

@@ -120,7 +120,6 @@ def _with_accelerations(whole: System, equations: StateEquations, places: Sequen
 
 
 def _check_own_names(circuit: Circuit) -> None:
-    """That nothing of the circuit is called as something of the mechanism is."""
     equations = circuit.state_equations
     taken = {"q", "qd", "tau", "applied"} & {*equations.states, *equations.inputs, *equations.outputs}
     if taken:
@@ -166,7 +165,6 @@ def _with_armature(circuit: Circuit, tree: Tree, equations: StateEquations) -> T
 
 
 def _check_motor(circuit: Circuit, joint: Joint, motor: str, inertias: Mapping[str, float]) -> None:
-    """That the circuit adds no inertia behind a drive, nor to a rotor that is a body with inertias of its own."""
     if inertias.get(joint.name):
         raise UnsupportedError(f"{circuit.name} ties an inertia rigidly to joint {joint.name!r}, which has a drive of "
                                f"its own: let the circuit turn {motor!r}, or make the inertia a body of the mechanism")
@@ -203,7 +201,6 @@ def _outputs(equations: StateEquations, x: Record, u: Array) -> dict[str, Scalar
 
 
 def _energy(circuit: Circuit, x: Record) -> Scalar:
-    """What its storages hold, but for what follows from the speeds of joints, which the mechanism counts."""
     equations = circuit.state_equations
     state = _values(equations, x)
     held = {name: state[k] for k, name in enumerate(equations.states)}

@@ -94,7 +94,7 @@ def _diagonal(blocks: Sequence[Array]) -> Array:
 
 
 class PowerBalance(NamedTuple):
-    """What is received at the ports and what is stored, both in W, and by how much they differ."""
+    """The powers [W] received at the ports and stored, and their difference."""
 
     received: Scalar
     stored: Scalar
@@ -135,7 +135,7 @@ def body_balance(body: TerminalEquations, x: Array, xd: Array, y: dict[str, Arra
 
 
 def is_passive(P: Array, Q: Array, P_rate: Array, *, tolerance: float = 1e-12) -> bool:
-    """Whether an operator P d/dt + Q stores no more power than it takes, x.W x >= d/dt (x.P x)/2: P is positive
+    """True if an operator P d/dt + Q stores no more power than it takes, x.W x >= d/dt (x.P x)/2: P is positive
     semidefinite and Q + Q^T - P' has no negative part (it is zero for bodies)."""
     size = max(float(np.abs(P).max()), float(np.abs(P_rate).max()), 1e-300)
     least = np.linalg.eigvalsh((P + P.T) / 2).min()

@@ -1,4 +1,4 @@
-"""Whether a network can be solved, from its graph alone: the formulation tree.
+"""The formulation tree of a network: its graph alone decides if the network can be solved.
 
 A spanning tree that has every across driver, no through driver, and of every body of k + 1 terminals exactly k: the
 terminal that is left out is the form in which its equations are written. Such a tree is a set that is independent in
@@ -41,7 +41,7 @@ Verdict = Literal["algebraic", "differential", "unsolvable"]
 
 @dataclass(frozen=True)
 class Formulation:
-    """What was found: the `verdict` and why, the names of the edges in the tree, by body the terminal whose equations
+    """The result: the `verdict` and why, the names of the edges in the tree, by body the terminal whose equations
     are its form, and the bodies whose motion is a state."""
 
     verdict: Verdict
@@ -87,7 +87,7 @@ def formulation(graph: SystemGraph) -> Formulation:
 
 
 def _obstacle(graph: SystemGraph) -> str:
-    """What no choice of a tree can mend."""
+    """The faults that no choice of a tree can mend."""
     if graph.separated:
         return f"nothing joins {_listed(graph.separated)} to the reference"
     closed = circuit(graph.of_kind(EdgeKind.ACROSS))
@@ -105,8 +105,6 @@ def _obstacle(graph: SystemGraph) -> str:
 
 
 def _circuit_through_bodies(terminals: Sequence[Edge], given: Sequence[Edge]) -> str:
-    """Which across drivers close a circuit where every body is one node, to which its terminals lead: a rigid body.
-    With none, bodies and drivers are a forest, and each of its trees can be solved from its root, or its inertia."""
     rigid = [replace(edge, head=f"{edge.body} as a whole") for edge in terminals]
     closed = [edge.name for edge in circuit([*rigid, *given]) if edge in given]
     if not closed:
@@ -116,7 +114,6 @@ def _circuit_through_bodies(terminals: Sequence[Edge], given: Sequence[Edge]) ->
 
 
 def _too_much_motion(body: str, terminals: Sequence[Edge], chosen: Sequence[Edge], given: Sequence[Edge]) -> str:
-    """Which across drivers close a circuit with a body that has too few terminals left."""
     closed = [path([*chosen, *given], edge.tail, edge.head) or () for edge in terminals
               if edge.body == body and edge not in chosen]
     drivers = dict.fromkeys(other.name for way in closed for other in way if other in given)
@@ -174,7 +171,7 @@ def _exchanges(edge: Edge, chosen: Sequence[Edge], given: Sequence[Edge], capaci
 
 
 def check_drivers(given: Iterable[str], names: Sequence[str]) -> None:
-    """That there are the drivers that are named."""
+    """Check that the named drivers exist."""
     for name in given:
         if name not in names:
             raise ModelError(f"there is no driver {name!r}{did_you_mean(name, names)}; there are {', '.join(names)}")
@@ -203,7 +200,7 @@ REFERENCE = "O"
 
 
 class EdgeKind(Enum):
-    """What an edge stands for."""
+    """The meaning of an edge."""
 
     TERMINAL = "terminal of a body"
     ACTIVE = "inertia and weight of a body"

@@ -91,7 +91,7 @@ def driven_graph(network: Instant, across: Mapping[str, ArrayLike] | set[str]) -
 
 
 def solvability(network: Instant, across: set[str]) -> Formulation:
-    """Whether the drivers named can have their motion given, the others their wrench, from the graph alone."""
+    """Decide from the graph alone if motions can be given to the named drivers and wrenches to the others."""
     check_drivers(sorted(across), driver_names(network))
     return formulation(driven_graph(network, across))
 
@@ -119,7 +119,7 @@ def _solved(network: Instant, x_G: Array, across: Mapping[str, Array], through: 
 
 
 def _check_regular(saddle: Array, size: int) -> None:
-    """That every body has inertia in the directions in which nothing moves it; the topology does not know."""
+    """Check that every body has inertia in the directions in which nothing moves it; the topology does not know."""
     scale = 1.0 / np.sqrt(np.maximum(np.abs(saddle).max(axis=1), 1e-300))
     scale[scale > 1e100] = 1.0
     _, s, Vt = np.linalg.svd(scale[:, None] * saddle * scale)

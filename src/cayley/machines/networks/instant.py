@@ -70,7 +70,7 @@ class Instant(NamedTuple):
         return self.axes[j] @ self.inertias[j] @ self.axes[j].T
 
     def mass(self, j: int) -> TurningMass:
-        """What the active part of body j is made of."""
+        """The active part of body j."""
         return TurningMass(self.masses[j], self.J(j), self.turning[j], self.gravity)
 
     def W(self, j: int) -> Operator:
@@ -120,7 +120,7 @@ class BodyMotion(NamedTuple):
 
 
 class Attachment(NamedTuple):
-    """Which body a joint or an open terminal is on, and at which of its ports."""
+    """The body and the port of a joint or of an open terminal."""
 
     body: int
     port: str
@@ -160,7 +160,7 @@ class CentreMotion(NamedTuple):
     xd: list[Array]
 
     def at(self, body: int, arm: Arm) -> tuple[Array, Array]:
-        """Those of another terminal of a body, (6) each."""
+        """The motion of another terminal of a body, (6) each."""
         return _moved(self.x[body], arm.r), _moved_rate(self.x[body], self.xd[body], arm)
 
 

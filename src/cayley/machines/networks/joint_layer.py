@@ -88,7 +88,7 @@ def reduced(equations: OpenEquations, joints: JointMap, qd: Array) -> Reduced:
 
 
 def _with_displacements(parents: Sequence[int], motions: Sequence[BodyMotion], N: Array, Nd: Array) -> JointMap:
-    """What the turning of the parent adds to the velocity of a displaced joint: w x xi."""
+    """The velocity that the turning parent adds to a displaced joint: w x xi."""
     added = [N[6 * j:6 * j + 6] for j in range(len(parents))]
     added_rates = [Nd[6 * j:6 * j + 6] for j in range(len(parents))]
     turning = [np.zeros((3, N.shape[1]))] * len(parents)

@@ -28,7 +28,7 @@ class Stretched(NamedTuple):
 
     @property
     def force(self) -> Array:
-        """What pulls the first terminal to the second (3)."""
+        """The force (3) that pulls the first terminal to the second."""
         spring = self.spring
         if spring.length == 0.0:
             return spring.stiffness * self.apart + spring.damping * self.rate
@@ -41,7 +41,7 @@ class Stretched(NamedTuple):
 
     @property
     def energy(self) -> Scalar:
-        """What the spring keeps [J]."""
+        """The energy [J] of the spring."""
         if self.spring.length == 0.0:
             return self.spring.stiffness * (self.apart @ self.apart) / 2
         return self.spring.stiffness * (self.distance - self.spring.length)**2 / 2

@@ -194,7 +194,7 @@ class Network:
 
     @cached_property
     def layout(self) -> NetworkLayout:
-        """Which connections are joints of the tree, a body each, from the reference outwards, and which close loops."""
+        """The connections that are joints of the tree, from the reference outwards, and those that close loops."""
         reached: dict[str, Connection | None] = {REFERENCE: None}
         left = list(self.connections)
         while (found := next((each for each in left if self._reaches(each, reached)), None)) is not None:
@@ -294,7 +294,7 @@ class Network:
         return network_system(self, circuit)
 
     def graph(self, across: Collection[str] = ()) -> SystemGraph:
-        """Its system graph, with motions given by the drivers that are named; see
+        """The system graph, with motions given by the drivers that are named; see
         `cayley.machines.networks.network`."""
         return network_graph(self, across)
 

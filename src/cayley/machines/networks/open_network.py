@@ -251,7 +251,7 @@ class OpenNetwork:
         return least_motion(jacobian[chosen], given_array(x, (len(chosen),), "the across variables"), weight)
 
     def power_balance(self, q: Array, qd: Array, qdd: Array, loads: Array) -> PowerBalance:
-        """What the joints and loads (e, 6) put into the network at a state, and what it stores."""
+        """The power that joints and loads (e, 6) put into the network at a state, and the power that it stores."""
         qdd = given_array(qdd, (self.nv,), f"the accelerations of {self.name}")
         loads = given_array(loads, (len(self.open), 6), f"the loads at the open terminals of {self.name}")
         network = self.instant(q, qd)

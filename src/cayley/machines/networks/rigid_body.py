@@ -108,7 +108,7 @@ class ActivePart(NamedTuple):
 
 
 class TurningMass(NamedTuple):
-    """What the active part of a body at an instant is made of: its mass, its inertia J (3, 3) about the mass centre and
+    """The active part of a body at an instant: its mass, its inertia J (3, 3) about the mass centre and
     its angular velocity w (3), in inertial axes, and gravity (3)."""
 
     mass: Scalar
@@ -169,7 +169,6 @@ class TerminalEquations:
             raise ModelError(f"there is no port {port!r}{did_you_mean(port, self.arms)}")
 
     def _check_turning(self, w: Array) -> None:
-        """That x is one of the body's motions; without inertia all are, and symbols are as they are."""
         both = np.concatenate([w, self.mass.w])
         if both.dtype == object or not np.any(self.W.P):
             return

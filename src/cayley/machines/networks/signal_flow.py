@@ -33,9 +33,9 @@ class Signal(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """What makes a signal `name` of its `inputs`: their sum with signs, taken through a matrix, whose rate is known
-    too, if there is one; `kind` is "input", "constant", "sum", "matrix" or "derivative". `label` is written into it,
-    `stage` and `row` say where it is drawn."""
+    """A block that makes the signal `name` of its `inputs`: their sum with signs, taken through a matrix, whose rate is
+    known too, if there is one; `kind` is "input", "constant", "sum", "matrix" or "derivative". `label` is written into
+    it, `stage` and `row` say where it is drawn."""
 
     name: str
     kind: str
@@ -49,7 +49,7 @@ class Block:
 
     @property
     def is_output(self) -> bool:
-        """Whether its signal is one of the network: the wrench of a joint, or the motion of an open terminal."""
+        """True if its signal is one of the network: the wrench of a joint, or the motion of an open terminal."""
         return (self.name[0] == "y" and self.name[1:].isdigit()) or self.name.startswith("x tip")
 
     def output(self, signals: Sequence[Signal]) -> Signal:

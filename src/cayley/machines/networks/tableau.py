@@ -64,7 +64,7 @@ class NetworkMotion(NamedTuple):
 
 def network_motion(network: Network, q: ArrayLike, qd: ArrayLike, forces: Mapping[str, ArrayLike] | None = None,
                    loads: Mapping[str, ArrayLike] | None = None) -> NetworkMotion:
-    """What follows at a state, of forces of connections by name (f each, zero where nothing is said) and of wrenches
+    """The motion at a state under forces of connections by name (f each, zero where nothing is said) and of wrenches
     (6) at open terminals."""
     forces = dict(forces or {})
     loads = dict(loads or {})
@@ -144,7 +144,7 @@ def _upon_second_terminals(network: Network, instant: Instant) -> dict[str, Arra
 
 
 def _check_position(network: Network, q: Array) -> None:
-    """That the configuration is one of the closed network: in place, turned right, and not the wrong way
+    """Check that the configuration is one of the closed network: in place, turned right, and not the wrong way
     round."""
     tree = network.tree()
     check_configuration(tree, q, limits=False)

@@ -177,8 +177,8 @@ class TranslationalDelta:
 
     def workspace(self, *, height: float, mode: int = 0, crank_limits: ArrayLike | None = None,
                   box: ArrayLike | None = None, resolution: int = 200) -> WorkspaceMap:
-        """What the platform reaches at one height z [m] in one working mode (a place in `inverse_position`), with its
-        singular curves; draws itself.
+        """The workspace of the platform at one height z [m] in one working mode (a place in `inverse_position`), with
+        its singular curves; draws itself.
 
         `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
         """

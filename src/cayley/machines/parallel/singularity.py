@@ -25,9 +25,9 @@ SINGULAR = 1e-6  # of the largest: where two postures meet, a place is known to 
 
 @dataclass(frozen=True, eq=False)
 class ParallelSingularity:
-    """What a posture loses and gains. `lost` (l, k): rates of the platform that it cannot have; `gained` (g, k): those
-    that it has with the actuators held; a force or wrench with power along a gained motion is held by no actuator.
-    `legs` are those that are straight or folded, counted from 1."""
+    """The motions that a singular posture loses and gains. `lost` (l, k): rates of the platform that it cannot have;
+    `gained` (g, k): those that it has with the actuators held; a force or wrench with power along a gained motion is
+    held by no actuator. `legs` are those that are straight or folded, counted from 1."""
 
     kind: Literal["regular", "inverse", "direct", "combined"]
     lost: Array
@@ -104,7 +104,6 @@ def actuator_rates(Jx: Array, Jq: Array, rates: Array, machine: str, *, worth: A
 
 
 def _stuck(Jx: Array, Jq: Array, tolerance: float) -> Array:
-    """Which legs (..., m) are straight or folded, by Jx (..., m, k) and Jq (..., m) in metres a unit."""
     largest = np.maximum(np.abs(Jq).max(axis=-1, initial=0.0), np.abs(Jx).max(axis=(-2, -1), initial=0.0))
     return np.asarray(np.abs(Jq) <= tolerance * largest[..., None])
 
@@ -122,7 +121,8 @@ def _normal(rows: Array) -> Array:
 
 
 class Actuation(NamedTuple):
-    """What `actuators` make of `freedoms`: with more of them forces are a choice, with fewer some motion is left."""
+    """The kind of actuation of `freedoms` by `actuators`: with more of them forces are a choice, with fewer some motion
+    is left."""
 
     kind: Literal["fully actuated", "redundantly actuated", "under-actuated"]
     actuators: int

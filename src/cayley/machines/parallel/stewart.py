@@ -199,7 +199,7 @@ class StewartPlatform:
         return np.array(sorted(known, key=lambda pose: tuple(np.round(pose[[2, 0, 1], 3] / size, 6)))).reshape(-1, 4, 4)
 
     def singularity(self, pose: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
-        """Whether the legs hold the platform at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
+        """The singularity of the legs at one pose (4, 4): the twists (v; w) that they leave free are `gained`.
         """
         return parallel_singularity(self.jacobian(pose), np.ones(6), lengths=self._worth, tolerance=tolerance)
 
@@ -210,7 +210,7 @@ class StewartPlatform:
 
     def workspace(self, *, height: float, lengths: ArrayLike, rotation: ArrayLike = _UPRIGHT,
                   box: ArrayLike | None = None, resolution: int = 150) -> WorkspaceMap:
-        """What the platform's origin reaches at one height z [m] and orientation (3, 3), with legs of `lengths`
+        """The workspace of the platform's origin at one height z [m] and orientation (3, 3), with legs of `lengths`
         (shortest, longest) [m], and its singular curves; draws itself.
 
         `box`: ((left, bottom), (right, top)) [m].

@@ -100,7 +100,7 @@ class StewartDynamics:
     # The text
 
     def _wrench(self, pose: Array, twist: Array, acceleration: Array) -> Array:
-        """What the drives must do to the platform, J^T f."""
+        """The wrench of the drives on the platform, J^T f."""
         w = twist[3:]
         wd = acceleration[3:]
         R = pose[:3, :3]
@@ -117,7 +117,7 @@ class StewartDynamics:
         return total
 
     def _leg_force(self, s: Array, v: Array, a: Array) -> Array:
-        """F (3): what moves a leg by its ball."""
+        """The force (3) at its ball that moves a leg."""
         q, axes, G = _leg_motion(s)
         qd = G @ v
         falling = replace(self.leg, gravity=np.zeros(3))

@@ -20,7 +20,7 @@ from cayley.kinematics.inverse.analytic.planar import elbow_discriminant
 
 
 def crank_angles(x: Scalar, y: Scalar, crank: Scalar, rod: Scalar) -> Array:
-    """Both angles (2) of the crank whose rod ends at the point (x, y) from the pivot; NaN if it cannot be reached.
+    """The two angles of the crank whose rod ends at the point (x, y) from the pivot; NaN if it cannot be reached.
 
     >>> np.degrees(crank_angles(-1.0, 1.0, 1.0, 1.0)).round(9)
     array([180.,  90.])

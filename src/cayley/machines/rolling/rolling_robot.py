@@ -282,7 +282,7 @@ _AXLE = (0.0, 1.0, 0.0)
 
 
 def rolling_robot_tree(robot: RollingRobot) -> Tree:
-    """Its planar base is at C, with x to the right and y ahead."""
+    """The tree of a rolling robot: its planar base is at C, with x to the right and y ahead."""
     r = robot.radius
     m = robot.masses
 

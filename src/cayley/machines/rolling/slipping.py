@@ -39,7 +39,7 @@ _AT_LIMIT = 1e-6  # of the least friction: contacts that need as much
 
 @dataclass(frozen=True, eq=False)
 class SlipCheck:
-    """What contacts hold along a motion: `loads` (k, contacts) [N] across the ground and `needed` friction (k,
+    """The forces of contacts along a motion: `loads` (k, contacts) [N] across the ground and `needed` friction (k,
     contacts) of each, NaN where the motion does not tell; the `least` friction (k) with which all can hold together,
     infinite where a contact would have to pull, and the contacts that are `limiting`; and whether the coefficient
     `friction` is enough."""
@@ -92,7 +92,7 @@ class _State(NamedTuple):
 
 
 def slip_check(tree: Tree, t: ArrayLike, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, friction: float) -> SlipCheck:
-    """Whether wheels, discs and balls could roll along a motion, times (k) and states (k, nq), (k, nv), (k, nv), if
+    """Check if wheels, discs and balls can roll along a motion, times (k) and states (k, nq), (k, nv), (k, nv), if
     their coefficient of friction is `friction`.
 
     >>> import cayley as cy

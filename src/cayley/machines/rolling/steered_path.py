@@ -133,7 +133,8 @@ class SteeredPath:
 
 
 class Drive(NamedTuple):
-    """What drives are told at times (...): how far the cart has rolled ahead and its steering, each with two rates."""
+    """Commands for the drives at times (...): the distance that the cart has rolled ahead and its steering, each with
+    two rates."""
 
     roll: Array
     roll_rate: Array

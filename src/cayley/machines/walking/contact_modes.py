@@ -92,7 +92,7 @@ class _Walker:
         return 1e-9 * self.biped.mass * abs(self.biped.gravity)
 
     def rises(self, x: State, u: Record, on: Array, qd: Array, foot: int, lift: Scalar) -> tuple[Scalar, Scalar]:
-        """Whether a foot that the ground lets go moves up, under what is left of its normal force, and whether friction
+        """Tell if a foot that the ground lets go moves up, under what is left of its normal force, and whether friction
         still holds the other, if that stands."""
         at = equations.posture_of_angles(x.q)
         J = equations.feet_jacobian(self.biped, at)
@@ -161,7 +161,7 @@ class _Met(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _TouchDown:
-    """What may happen when a foot meets the ground."""
+    """The outcomes when a foot meets the ground."""
 
     walker: _Walker
     foot: int
@@ -203,7 +203,7 @@ class _TouchDown:
                           to={own: own_after, second: second_after})
 
     def met(self, x: State, u: Record, beside: bool) -> _Met:
-        """What all outcomes ask of a state, which is traced once."""
+        """Quantities of a state that all outcomes use, traced once."""
         return kept(x, (self, u, beside), lambda: self._met(x, u, beside))
 
     def _met(self, x: State, u: Record, beside: bool) -> _Met:
@@ -230,7 +230,6 @@ class _TouchDown:
         return _Met(qd, stands, other, leaves, np.logical_and(other, np.logical_not(held)))
 
     def _is_held(self, reactions: Array, impulses: Array, foot: int) -> Scalar:
-        """Whether the ground presses a foot, and friction holds it, of forces and of impulses."""
         presses = reactions[2 * foot + 1] >= 0.0
         if self.walker.friction is None:
             return presses
@@ -247,7 +246,7 @@ class _TouchDown:
 
 
 def _releases(walker: _Walker, foot: int) -> list[Transition]:
-    """What may happen to a foot that stands: its normal force ends, or friction does not hold it."""
+    """The outcomes for a foot that stands: its normal force ends, or friction does not hold it."""
     others = np.repeat(1.0 - np.eye(2)[foot], 2)
 
     def normal_if(up: bool, other_grips: bool) -> Text:

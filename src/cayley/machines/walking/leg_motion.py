@@ -180,8 +180,8 @@ _APART = 1e-9  # rad: relations that are no more apart say the same
 
 
 class Gait(NamedTuple):
-    """What follows from the program of the legs: accelerations (7), torques (4) and reactions (4); of a touch-down the
-    changes of velocities, and impulses of torques and of the ground."""
+    """The motion that follows from the program of the legs: accelerations (7), torques (4) and reactions (4); of a
+    touch-down the changes of velocities, and impulses of torques and of the ground."""
 
     qdd: Array
     torques: Array
@@ -208,7 +208,7 @@ def on_one_foot(biped: PlanarBiped, q: Array, qd: Array, legs: Array, foot: int)
 
 
 def on_both_feet(biped: PlanarBiped, q: Array, qd: Array, legs: Array, relations: Array, values: Array) -> Gait:
-    """Both feet stand, by a program that lets them; rows (0 to 2, 9) of relations with their values."""
+    """Double support by a program that allows it; rows (0 to 2, 9) of relations with their values."""
     return _Standing.moving(biped, q, qd, legs, 0).shared(relations, values)
 
 

@@ -280,7 +280,6 @@ class PlanarBiped:
                                 "both cannot stand: see `opening_rates`")
 
     def _check_legs(self) -> None:
-        """That no motion of the links is without inertia."""
         generic = np.array([0.0, 1.0, 0.1, 0.5, -0.3, -0.4, -0.9])
         units = np.array([1.0, 1.0, *[self._leg] * 5])
         M = equations.inertia(self, equations.posture_of_angles(generic)) / np.outer(units, units)

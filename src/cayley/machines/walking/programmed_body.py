@@ -78,7 +78,7 @@ class ProgrammedBody(HoldsFunctions):
         return found
 
     def gait_in(self, contact: str, t: Scalar, x: State) -> Gait:
-        """What follows from the program with these feet on the ground."""
+        """The motion that follows from the program with these feet on the ground."""
         q, qd, legs = self.coordinates(t, x)
         if contact == FLIGHT:
             return in_flight(self.biped, q, qd, legs)
@@ -90,7 +90,7 @@ class ProgrammedBody(HoldsFunctions):
         return on_one_foot(self.biped, q, qd, legs, 0 if contact == FIRST else 1)
 
     def stands(self, x: State, foot: int) -> Scalar:
-        """Whether the foot of this index does."""
+        """True if the foot of this index stands."""
         those = [is_present(x) for word, is_present in self.contacts.items() if CONTACTS[word][foot]]
         return reduce(np.logical_or, those) if those else np.False_
 
@@ -101,7 +101,7 @@ class ProgrammedBody(HoldsFunctions):
         return equations.feet(self.biped, q, at), equations.feet_jacobian(self.biped, at) @ qd
 
     def resting(self, t: Scalar, x: State) -> Array:
-        """What is zero of feet that stand: how far they are from their places (4), and their velocities (4)."""
+        """The residuals of feet that stand: how far they are from their places (4), and their velocities (4)."""
         on = np.repeat([where(self.stands(x, foot), 1.0, 0.0) for foot in range(2)], 2)
         position, velocity = self.feet(t, x)
         return np.concatenate([on * (position - self.places(x)), on * velocity])
@@ -130,7 +130,7 @@ class ProgrammedBody(HoldsFunctions):
         return friction * reactions[2 * foot + 1] - np.abs(reactions[2 * foot])
 
     def sliding(self, t: Scalar, x: State, friction: float) -> Array:
-        """What friction could not give (2)."""
+        """The forces (2) beyond friction."""
         left = np.stack([where(self.stands(x, foot), self.grip(t, x, foot, friction), 0.0) for foot in range(2)])
         return where(left < -self.slight, left, 0.0)
 
@@ -150,12 +150,10 @@ class ProgrammedBody(HoldsFunctions):
         return where(x.is_in("trouble", "none"), self.gait(t, x).qdd[:3], np.nan)
 
     def _once(self, what: str, t: Scalar, x: State, make: Callable[[Scalar, State], Found]) -> Found:
-        """What several texts ask of a state, traced once; the time is kept so that its identity stays its own."""
         return kept(x, (self, what, id(t)), lambda: (t, make(t, x)))[1]
 
 
 def _checked(given: tuple[Array, Scalar]) -> tuple[Array, Scalar]:
-    """What a relation has given, if that is a row and a value."""
     if not isinstance(given, tuple) or [np.shape(part) for part in given] != [(9,), ()]:
         raise SignatureError("a relation of loads gives a row (9) over (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z), "
                              "and its value")
@@ -163,7 +161,7 @@ def _checked(given: tuple[Array, Scalar]) -> tuple[Array, Scalar]:
 
 
 def explain(x: State) -> str | None:
-    """What stopped a motion."""
+    """The reason why a motion stopped."""
     trouble = TROUBLES[int(x["trouble"])]
     if trouble == "none":
         return None

@@ -89,7 +89,7 @@ class _Met(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Meeting:
-    """What may happen when a foot meets the ground, in flight or while the other stands."""
+    """The outcomes when a foot meets the ground, in flight or while the other stands."""
 
     body: ProgrammedBody
     foot: int
@@ -142,7 +142,6 @@ class _Meeting:
         return _Met(after[:3], np.logical_and(held, self._is_held(reactions)), np.logical_and(held, leaves))
 
     def _is_held(self, reactions: Array) -> Scalar:
-        """Whether these forces or impulses press the foot on the ground, and friction holds it there."""
         along = reactions[2 * self.foot]
         up = reactions[2 * self.foot + 1]
         presses = up >= 0.0
@@ -150,7 +149,7 @@ class _Meeting:
 
 
 def _releases(body: ProgrammedBody, foot: int, ground: float | None, friction: float | None) -> list[Transition]:
-    """What may happen to a foot that stands."""
+    """The outcomes for a foot that stands."""
     def normal(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
         return body.gait(t, x).reactions[2 * foot + 1]
 
@@ -176,7 +175,6 @@ def _releases(body: ProgrammedBody, foot: int, ground: float | None, friction: f
 
 
 def _rises(biped: PlanarBiped, q: Array, qd: Array, legs: Array, foot: int, lift: Scalar) -> Scalar:
-    """Whether a foot that the ground lets go moves up, under what is left of its normal force."""
     at = equations.posture_of_angles(q)
     row = 2 * foot + 1
     J = equations.feet_jacobian(biped, at)[row]

@@ -174,7 +174,7 @@ class Stride(HoldsFunctions):
                          accelerations)
 
     def _explain(self, x: State) -> str | None:
-        """What stopped a motion; two relations are to blame where the load could be shared without them."""
+        """The reason why a motion stopped; two relations are to blame where the load could be shared without them."""
         trouble = explain(x)
         is_double = self.phases[int(x["phase"])][0] == DOUBLE
         if trouble or not is_double or len(self.relations) < 2:
@@ -278,7 +278,6 @@ def _by_lead(x: State, values: Array, exchanged: Array) -> Array:
 
 
 def _of_foot(foot: int, values: Callable[[Scalar, State], Array]) -> Text:
-    """What foot1 or foot2 has of two values, the first of which is that of the foot that leads."""
     def text(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
         own = values(t, x)
         return where(x.is_in("lead", LEADS[0]), own[foot], own[1 - foot])

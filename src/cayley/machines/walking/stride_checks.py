@@ -1,4 +1,4 @@
-"""Whether a plan for a stride can be: its phases, legs that close in double support, feet that are on the ground where
+"""Checks of a plan for a stride: its phases, legs that close in double support, feet that are on the ground where
 they stand and not below it where they swing, legs that end where the others began.
 
 A stride that ends as it began: the trunk's angle and rate for which it does, by Broyden's method.
@@ -34,7 +34,7 @@ _NAMES = ("alpha1", "beta1", "alpha2", "beta2")
 
 @dataclass(frozen=True)
 class Closure:
-    """What is left of the second foot's motion, seen from the first, in double support: at instants `t` (n) of the
+    """The residual of the second foot's motion, seen from the first, in double support: at instants `t` (n) of the
     stride the distance (n, 2) from where it was when the phase began, there at the height of the first foot, its
     velocity (n, 2) and its acceleration (n, 2). All are zero in a plan that closes."""
 
@@ -134,7 +134,7 @@ def _check_ground(stride: Stride) -> None:
 
 
 def _check_exchange(stride: Stride) -> None:
-    """That the legs end as the others began, and stand as the next stride lets them."""
+    """Check that the legs end as the others began, and stand as the next stride allows."""
     last = LegMotion(*stride.motion(stride.duration))
     first = LegMotion(*stride.motion(0.0))
     for word, end, begin in (("angle", last.angles, first.angles), ("rate", last.rates, first.rates)):

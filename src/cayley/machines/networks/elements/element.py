@@ -1,4 +1,4 @@
-"""What an element of a circuit says of itself: its edges, and one law for each of them.
+"""Elements of a circuit: its edges, and one law for each of them.
 
 An edge goes from a node to another; its across variable a is the difference of the two (voltage, angular velocity,
 velocity), its through variable t goes from the first to the second (current, torque, force): a t is the power that the
@@ -73,7 +73,7 @@ class Element(ABC):
 
     @property
     def sensor(self) -> tuple[str, int] | None:
-        """Which variable, "across" or "through", of which edge is an output of its name."""
+        """The variable, "across" or "through", of which edge is an output of its name."""
         return None
 
     @property
