@@ -91,11 +91,21 @@ class Element(ABC):
 
 @dataclass(frozen=True)
 class OnePort(Element):
-    """An element of one edge, from `first` to `second`."""
+    """An element of one edge, from `first` to `second`; `number` names its field that must be positive."""
 
     first: str
     second: str = field(default=GROUND, kw_only=True)
     domain: ClassVar[Domain] = "electric"
+    number: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        if self.number:
+            self.check_positive(**{self.number: self.value})
+
+    @property
+    def value(self) -> float:
+        found: float = getattr(self, self.number)
+        return found
 
     @property
     def ends(self) -> tuple[tuple[str, str], ...]:
@@ -110,9 +120,9 @@ class OnePort(Element):
 class Dissipator(OnePort):
     """t = g a: takes power always."""
 
-    @abstractmethod
     def conductance(self) -> float:
         """g of its law."""
+        return self.value
 
     @property
     def laws(self) -> tuple[EdgeEquation, ...]:
@@ -123,9 +133,9 @@ class Dissipator(OnePort):
 class AcrossStorage(OnePort):
     """C a' = t."""
 
-    @abstractmethod
     def capacity(self) -> float:
         """C of its law."""
+        return self.value
 
     @property
     def laws(self) -> tuple[EdgeEquation, ...]:
@@ -140,9 +150,9 @@ class AcrossStorage(OnePort):
 class ThroughStorage(OnePort):
     """L t' = a."""
 
-    @abstractmethod
     def inertance(self) -> float:
         """L of its law."""
+        return self.value
 
     @property
     def laws(self) -> tuple[EdgeEquation, ...]:

@@ -1,4 +1,4 @@
-"""Elements on slides: velocities across, forces through."""
+"""Mechanical elements: shafts, with speeds across and torques through, and slides, with velocities and forces."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ class Inertia(AcrossStorage):
 
     inertia: float = field(kw_only=True)
     domain: ClassVar[Domain] = "rotation"
-
-    def __post_init__(self) -> None:
-        self.check_positive(inertia=self.inertia)
-
-    def capacity(self) -> float:
-        return self.inertia
+    number: ClassVar[str] = "inertia"
 
 
 @dataclass(frozen=True)
@@ -39,9 +34,7 @@ class ShaftSpring(ThroughStorage):
 
     stiffness: float = field(kw_only=True)
     domain: ClassVar[Domain] = "rotation"
-
-    def __post_init__(self) -> None:
-        self.check_positive(stiffness=self.stiffness)
+    number: ClassVar[str] = "stiffness"
 
     def inertance(self) -> float:
         return 1.0 / self.stiffness
@@ -53,12 +46,7 @@ class ShaftDamper(Dissipator):
 
     damping: float = field(kw_only=True)
     domain: ClassVar[Domain] = "rotation"
-
-    def __post_init__(self) -> None:
-        self.check_positive(damping=self.damping)
-
-    def conductance(self) -> float:
-        return self.damping
+    number: ClassVar[str] = "damping"
 
 
 class TorqueSource(ThroughSource):
@@ -107,12 +95,7 @@ class Mass(AcrossStorage):
 
     mass: float = field(kw_only=True)
     domain: ClassVar[Domain] = "translation"
-
-    def __post_init__(self) -> None:
-        self.check_positive(mass=self.mass)
-
-    def capacity(self) -> float:
-        return self.mass
+    number: ClassVar[str] = "mass"
 
 
 @dataclass(frozen=True)
@@ -121,9 +104,7 @@ class Spring(ThroughStorage):
 
     stiffness: float = field(kw_only=True)
     domain: ClassVar[Domain] = "translation"
-
-    def __post_init__(self) -> None:
-        self.check_positive(stiffness=self.stiffness)
+    number: ClassVar[str] = "stiffness"
 
     def inertance(self) -> float:
         return 1.0 / self.stiffness
@@ -135,12 +116,7 @@ class Damper(Dissipator):
 
     damping: float = field(kw_only=True)
     domain: ClassVar[Domain] = "translation"
-
-    def __post_init__(self) -> None:
-        self.check_positive(damping=self.damping)
-
-    def conductance(self) -> float:
-        return self.damping
+    number: ClassVar[str] = "damping"
 
 
 class ForceSource(ThroughSource):

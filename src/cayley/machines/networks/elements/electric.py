@@ -1,4 +1,4 @@
-"""Elements of two edges, which take no power: what goes in at one comes out at the other.
+"""Electric elements, and elements of two edges, which take no power: what goes in at one comes out at the other.
 
     transformer    a_1 = n a_2,   t_2 = - n t_1        gear, rack and pinion, electrical transformer, motor
     gyrator        a_1 = - r t_2,   a_2 = r t_1        across and through variables change places
@@ -120,9 +120,7 @@ class Resistor(Dissipator):
     """A resistance [ohm]."""
 
     resistance: float = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        self.check_positive(resistance=self.resistance)
+    number: ClassVar[str] = "resistance"
 
     def conductance(self) -> float:
         return 1.0 / self.resistance
@@ -133,12 +131,7 @@ class Capacitor(AcrossStorage):
     """A capacitance [F], its state the voltage."""
 
     capacitance: float = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        self.check_positive(capacitance=self.capacitance)
-
-    def capacity(self) -> float:
-        return self.capacitance
+    number: ClassVar[str] = "capacitance"
 
 
 @dataclass(frozen=True)
@@ -146,12 +139,7 @@ class Inductor(ThroughStorage):
     """An inductance [H], its state the current."""
 
     inductance: float = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        self.check_positive(inductance=self.inductance)
-
-    def inertance(self) -> float:
-        return self.inductance
+    number: ClassVar[str] = "inductance"
 
 
 class VoltageSource(AcrossSource):
