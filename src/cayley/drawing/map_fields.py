@@ -34,7 +34,7 @@ from cayley.model.tree import Tree
 
 
 class MapFields:
-    """What is compiled for a mechanism, a frame and a task."""
+    """The compiled functions of a mechanism, a frame and a task."""
 
     def __init__(self, tree: Tree, frame: str, rows: tuple[bool, ...], flat: tuple[int, int]) -> None:
         check_untimed(tree)
@@ -213,6 +213,6 @@ class MapGrid:
         return self.fields.place(q)[..., list(self.fields.flat), 3]
 
     def contains(self, place: Array) -> bool:
-        """Whether a place (2) is in the box."""
+        """True if a place (2) is in the box."""
         return bool(self.horizontal[0] <= place[0] <= self.horizontal[-1]
                     and self.vertical[0] <= place[1] <= self.vertical[-1])

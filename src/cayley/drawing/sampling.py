@@ -2,7 +2,7 @@
 alike.
 
 A turn without limits is drawn from one turn, one with a single limit from the turn beside it; a ball joint from all
-rotations, alike. A slide without an end is refused by name; the limits of a floating joint are those of its position,
+rotations, alike. A slide without an end raises an error; the limits of a floating joint are those of its position,
 its attitude is any. A joint that follows another does so.
 
 A place that the straight way of the actuated joints does not reach, because the branch ends on it, is tried again from
@@ -45,7 +45,7 @@ def joints_between(tree: Tree, frame: str, relative_to: str | None) -> list[int]
 
 
 def is_tied_between(tree: Tree, frame: str, relative_to: str | None) -> bool:
-    """Whether constraints other than mimic joints tie joints between a frame and another (or the root)."""
+    """True if constraints other than mimic joints tie joints between a frame and another (or the root)."""
     between = joints_between(tree, frame, relative_to)
     return any(not tie.joints.isdisjoint(between) for tie in ties(tree))
 

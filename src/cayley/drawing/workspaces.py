@@ -142,7 +142,7 @@ class Workspace(Pictured, Tabulated):
         return np.stack([np.hypot(*(points[:, :2] - self.axis.point[:2]).T), points[:, 2]], axis=1)
 
     def contains(self, points: ArrayLike, *, tolerance: float = 1e-6) -> Array:
-        """Whether points (..., 3) are reached, to the tolerance [m]: a configuration that brings the frame there is
+        """True where points (..., 3) are reached, to the tolerance [m]: a configuration that brings the frame there is
         searched for within the limits. True is sure; false says that none was found, as of a point in a corner that no
         sample is near.
 
@@ -178,7 +178,7 @@ class Workspace(Pictured, Tabulated):
         return dict(zip(("x [m]", "y [m]", "z [m]", *labels), (*self.points.T, *self.configurations.T), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Its figures, as plain numbers; the points are the table."""
+        """The figures of the workspace, as plain numbers; the points are the table."""
         return plain({"mechanism": self.tree.name, "frame": self.frame, "relative_to": self.relative_to,
                       "center": self.center, "nearest": self.nearest, "farthest": self.farthest,
                       "lowest": self.lowest, "highest": self.highest, "dimension": self.dimension,
@@ -275,7 +275,7 @@ def position_kernel(tree: Tree, frame: str, relative_to: str | None) -> Kernel:
 
 
 class Reach(NamedTuple):
-    """What is needed to search for the extreme distances."""
+    """A search for the extreme distances of a frame from a point."""
 
     tree: Tree
     joints: list[int]

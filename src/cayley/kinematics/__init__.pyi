@@ -22,8 +22,6 @@ from cayley.kinematics.inverse.analytic.all_solutions import (
 from cayley.kinematics.inverse.analytic.families import analytic_inverse_kinematics as analytic_inverse_kinematics
 from cayley.kinematics.inverse.continuous import PostureResult as PostureResult
 from cayley.kinematics.inverse.continuous import continuous_posture as continuous_posture
-from cayley.kinematics.inverse.newton import NewtonResult as NewtonResult
-from cayley.kinematics.inverse.newton import newton_iteration as newton_iteration
 from cayley.kinematics.inverse.numeric import InverseKinematicsResult as InverseKinematicsResult
 from cayley.kinematics.inverse.numeric import (
     distinct_solutions as distinct_solutions,
@@ -31,6 +29,7 @@ from cayley.kinematics.inverse.numeric import (
 from cayley.kinematics.inverse.numeric import (
     inverse_kinematics as inverse_kinematics,
 )
+from cayley.kinematics.inverse.rates import NewtonResult as NewtonResult
 from cayley.kinematics.inverse.rates import (
     Rates as Rates,
 )
@@ -40,6 +39,7 @@ from cayley.kinematics.inverse.rates import (
 from cayley.kinematics.inverse.rates import (
     damping_from_singular_value as damping_from_singular_value,
 )
+from cayley.kinematics.inverse.rates import newton_iteration as newton_iteration
 from cayley.kinematics.inverse.rates import (
     resolved_rates as resolved_rates,
 )

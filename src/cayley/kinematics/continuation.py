@@ -145,7 +145,7 @@ class Shares:
         self.next = np.full(count, first)
 
     def ahead(self, rows: Array) -> tuple[Array, Array]:
-        """What the next step is of the rest of the way, and whether it is the last."""
+        """The share of the rest of the way that the next step is, and whether it is the last."""
         share = np.minimum(self.next[rows] / (1.0 - self.done[rows]), 1.0)
         return share, share >= 1.0
 

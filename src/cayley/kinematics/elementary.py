@@ -57,8 +57,7 @@ def ways_between(tree: Tree, first: str, second: str) -> list[tuple[list[Element
 
 
 def pairs_to(tree: Tree, frame: str) -> tuple[list[ElementaryMotion], Pose]:
-    """The same for what is written for motions about one axis and attitudes; joints of other kinds are refused by name.
-    """
+    """The same for texts that know motions about one axis and attitudes; other kinds of joints raise an error."""
     links, end = way_to(tree, frame)
     for number in tree.path(tree.body_number(tree.frame(frame).body)):
         for motion in tree.joints[number].motion.elementary:

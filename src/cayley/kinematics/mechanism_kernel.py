@@ -169,7 +169,7 @@ def described(tree: Tree, function: Callable[..., Any], sentence: str, choices: 
 
 
 def mechanism_in_words(tree: Tree, sentence: str, choices: str = "") -> str:
-    """What is computed, with which choices, and of which mechanism."""
+    """The description of a kernel: its result, its choices and its mechanism."""
     return "\n".join([sentence, *([choices] if choices else []), "", *_mechanism(tree)])
 
 
@@ -245,7 +245,7 @@ def _places(part: slice) -> str:
 
 
 def _units(labels: Sequence[tuple[str, str]], joint: str, by: str = "") -> str:
-    """What the columns of one joint are: "[rad]", or "x y z [m], qw qx qy qz"."""
+    """The columns of one joint in words: "[rad]", or "x y z [m], qw qx qy qz"."""
     words = []
     for unit, group in groupby(labels, key=lambda label: label[1]):
         names = " ".join(name.removeprefix(joint).removeprefix(".") for name, _ in group)

@@ -38,7 +38,7 @@ class Subspaces:
 
     @property
     def singular(self) -> Scalar:
-        """Whether the rank is less than the smaller of m and n (...)."""
+        """True where the rank is less than the smaller of m and n (...)."""
         return self.rank < self.singular_values.shape[-1]
 
     @property

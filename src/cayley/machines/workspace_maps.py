@@ -28,9 +28,15 @@ from cayley.showing import Pictured
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+from typing import TYPE_CHECKING
+
 from contourpy import contour_generator
 
 from cayley.kinematics.continuation import corrected, follow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 _EDGE = 1e-12  # of the largest margin: how far outside another leg's reach a curve may be
 
@@ -46,7 +52,7 @@ class Posture(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkspaceMap(Pictured):
-    """What a machine reaches in a plane, and how well."""
+    """The reach of a machine in a plane, and the inverse condition number there."""
 
     title: str
     names: tuple[str, str]
@@ -72,7 +78,6 @@ class WorkspaceMap(Pictured):
     def draw(self, *, ax: Axes | None = None) -> Axes:
         """The map in colours with its curves: inverse singularities dark, direct ones red. Returns the Matplotlib
         axes."""
-        from cayley.machines.workspace_pictures import draw_workspace_map
         return draw_workspace_map(self, ax)
 
     def __repr__(self) -> str:
@@ -262,7 +267,7 @@ def _parts(line: Array, inside: Callable[[Array], Array] | None) -> list[Array]:
 
 
 def _followed(field: Field, line: Array, cell: float, inside: Callable[[Array], Array] | None) -> Array:
-    """What comes after the last point of a line, to where the field or the inside ends."""
+    """The points after the last one of a line, to where the field or the inside ends."""
     def advance(at: Array, along: Array, h: float) -> tuple[Array, Array] | None:
         trial = _onto(field, (at + h * along)[None], h)
         if not len(trial) or not (trial[0] - at) @ along > 0 or (inside is not None and not inside(trial)[0]):
@@ -278,3 +283,38 @@ def _tangent(field: Field, at: Array, ahead: Array) -> Array:
     slope = field(at)[1:]
     along = np.array([-slope[1], slope[0]]) / np.linalg.norm(slope)
     return along * np.sign(along @ ahead)
+
+
+_INK = "#333333"
+_RED = "#d1495b"
+_BLUE = "#1b6ca8"
+_LINES = (("inverse", _INK, "inverse singularity: a leg straight or folded"),
+          ("limits", _BLUE, "limit of a joint"), ("direct", _RED, "direct singularity: a motion is gained"))
+
+
+def draw_workspace_map(found: WorkspaceMap, ax: Axes | None = None) -> Axes:
+    """The inverse condition number in colours, the singular curves over it, and the machine in its best posture."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+        ax = plt.figure(figsize=(6.4, 5.8), layout="constrained").add_subplot()
+    mesh = ax.pcolormesh(found.horizontal, found.vertical, np.ma.masked_invalid(found.values), cmap="viridis", vmin=0.0,
+                         vmax=max(float(np.nanmax(found.values, initial=0.0)), 1e-3), shading="nearest",
+                         rasterized=True, zorder=1)
+    for kind, colour, label in _LINES:
+        for number, curve in enumerate(getattr(found, kind)):
+            ax.plot(*curve.T, color=colour, lw=2.0 if kind == "direct" else 1.4, zorder=3,
+                    label=label if number == 0 else None, solid_capstyle="round")
+    for line in found.sketch:
+        ax.plot(*line.T, color="white", lw=4.0, zorder=4, solid_capstyle="round", solid_joinstyle="round", alpha=0.8)
+        ax.plot(*line.T, color=_INK, lw=1.8, marker="o", ms=3.5, zorder=5)
+    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
+    bar.set_label("inverse condition number", fontsize=9)
+    bar.outline.set_visible(False)
+    ax.set_aspect("equal")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set(xlabel=found.names[0], ylabel=found.names[1])
+    ax.set_title(found.title, fontsize=10, color=_INK, loc="left", parse_math=False)
+    handles, _ = ax.get_legend_handles_labels()
+    if handles:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=8, ncols=1)
+    return ax

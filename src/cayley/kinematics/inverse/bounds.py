@@ -79,11 +79,11 @@ class Bounds:
         return self.turns & self.moved & np.isinf(self.lower) & np.isinf(self.upper)
 
     def hit(self, q: Array) -> Array:
-        """Which coordinates are at a limit, to 1e-9, or beyond."""
+        """A mask of the coordinates that are at a limit, to 1e-9, or beyond."""
         return (q <= self.lower + _TOUCHING) | (q >= self.upper - _TOUCHING)
 
     def contains(self, q: Array) -> Array:
-        """Which configurations (...) have no coordinate beyond a limit, to 1e-9."""
+        """A mask (...) of the configurations that have no coordinate beyond a limit, to 1e-9."""
         return np.asarray(((q >= self.lower - _TOUCHING) & (q <= self.upper + _TOUCHING)).all(axis=-1))
 
     def places(self, q: Array) -> Array:

@@ -28,7 +28,7 @@ from cayley.kinematics.frame_kernels import integrate_kernel
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.goal import Goal, Task, named_kernel
 from cayley.kinematics.inverse.numeric import checked_targets
-from cayley.kinematics.inverse.orientation_errors import Moment, moment_kernel
+from cayley.kinematics.inverse.tracking import Moment, moment_kernel
 from cayley.kinematics.subspaces import subspaces
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_on
@@ -75,7 +75,7 @@ class PostureResult:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """What stands against moving so, in sentences; nothing if all is well."""
+        """The objections to such a motion, in sentences; none if all is well."""
         said = [self.reason] if self.reason else []
         said += [f"{name} leaves its limits from pose {first + 1} on, by {most:.3g} at most"
                  for name, first, most in self.limits_crossed]
@@ -173,7 +173,7 @@ class _March:
         return float(np.hypot(here.distance, here.angle)), float(self._singular_values(here.jacobian)[-1])
 
     def _singular_values(self, J: Array) -> Array:
-        """Those of the task by the velocities that the constraints allow."""
+        """The singular values of the task by the velocities that the constraints allow."""
         tied = J[self._rows:]
         return np.linalg.svd(J[:self._rows] @ null_basis(tied) if len(tied) else J, compute_uv=False)
 

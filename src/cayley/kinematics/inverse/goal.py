@@ -76,7 +76,7 @@ def _named_rows(task: str) -> tuple[bool, ...] | None:
 
 
 def as_targets(target: ArrayLike, task: Task) -> Array:
-    """What is asked as poses (..., 4, 4): poses, or, of a task without orientation, points (..., 3), or as many numbers
+    """The targets as poses (..., 4, 4): poses, or, of a task without orientation, points (..., 3), or as many numbers
     as the task has rows: (x, y) of a task "xy"."""
     given = numbers(target, "the poses")
     if given.shape[-2:] == (4, 4) or task.angular or given.ndim == 0 or given.shape[-1] not in (3, len(task.linear)):
@@ -91,7 +91,7 @@ def as_targets(target: ArrayLike, task: Task) -> Array:
 
 
 def task_error(tree: Tree, q: Array, frame: str, target: Array, task: Task) -> tuple[Any, Any]:
-    """What is missing, as the asked linear rows [m] and the asked angular rows [rad]."""
+    """The error of a pose: the asked linear rows [m] and the asked angular rows [rad]."""
     here = frame_pose(tree, q, frame)
     there = Pose.of(target)
     turn = _axes(tree, q, here, there, task).T
@@ -183,7 +183,7 @@ class Goal:
         return Missing(linear, angular, np.concatenate(opening) if opening else np.zeros(0))
 
     def is_meant(self, q: Array) -> Scalar:
-        """Whether constraints that are kept are so the right way round."""
+        """True if constraints that have two senses are kept in the right one."""
         return least_sense(self.tree, q, self.constraints) > 0
 
     def jacobian(self, q: Array, target: Array) -> Array:
@@ -220,7 +220,7 @@ class Goal:
 
     @property
     def sizes(self) -> Array:
-        """What the rows of the constraints are measured in."""
+        """The units in which the rows of the constraints are measured."""
         if not self.constraints:
             return np.zeros(0)
         of_each = dict(zip(row_names(self.tree), row_sizes(self.tree), strict=True))

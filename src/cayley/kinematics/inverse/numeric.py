@@ -155,7 +155,7 @@ class Solver:
         return self.bounds.kept(q)
 
     def _hopeless(self, targets: Array) -> Array:
-        """Which targets are farther from the first joint than the chain is long."""
+        """A mask of the targets that are farther from the first joint than the chain is long."""
         return np.linalg.norm(targets[:, :3, 3] - self._origin, axis=-1) > self._reach * (1 + 1e-9)
 
     def _quick_result(self, made: Search, target: Array, tolerance: float) -> InverseKinematicsResult | None:
@@ -297,7 +297,7 @@ class InverseKinematicsResult(HoldsFunctions):
 
     @cached_property
     def limits_hit(self) -> Array:
-        """Which coordinates are at a limit, to 1e-9 (..., nq)."""
+        """A mask of the coordinates that are at a limit, to 1e-9 (..., nq)."""
         return self._limits(self.q)
 
     @cached_property

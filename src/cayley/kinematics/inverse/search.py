@@ -170,7 +170,7 @@ def _together(s: Search, q: Array, aims: Array, width: int) -> tuple[Array, Arra
 
 
 def _decided(states: list[float], width: int) -> bool:
-    """Whether in every group the first search that has not stalled is a solved one."""
+    """True if in every group the first search that has not stalled is a solved one."""
     for k in range(0, len(states), width):
         for state in states[k:k + width]:
             if state == RUNNING:

@@ -117,12 +117,12 @@ def integrate(tree: Tree, q: Array, qd: Array) -> Array:
 
 
 def velocity_scale(tree: Tree, bounds: Bounds) -> Array:
-    """What one unit of each velocity is worth (nv): the size of the chain for slides, a radian for turns."""
+    """The worth of one unit of each velocity (nv): the size of the chain for slides, a radian for turns."""
     return np.where(_slides(tree, bounds), bounds.size, 1.0)
 
 
 def _slides(tree: Tree, bounds: Bounds) -> Array:
-    """Which velocities are along a line (nv)."""
+    """A mask (nv) of the velocities along a line."""
     lengths = [bounds.lengths[place][:joint.motion.nv] for joint, place in zip(tree.joints, tree.q_slices, strict=True)]
     return np.concatenate(lengths)
 

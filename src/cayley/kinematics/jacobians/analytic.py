@@ -102,8 +102,8 @@ def relative_pose(tree: Tree, q: Array, frame: str, relative_to: str) -> Pose:
 
 
 def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: str) -> Callable[..., None]:
-    """What raises `SingularityError` for configurations where the parameters are singular: the `check` of kernels of
-    this module.
+    """A function that raises `SingularityError` for configurations where the parameters are singular: the `check` of
+    kernels of this module.
     """
     named: OrientationParameters = orientation_named(orientation)
     margin_of = kernel(f"({tree.nq})->()",

@@ -24,7 +24,7 @@ from cayley.model.tree import Tree
 
 
 class OwnColumns(NamedTuple):
-    """What an elementary motion gives to the frame: columns (6, m), and their first place in the velocity."""
+    """The share of an elementary motion in a Jacobian: columns (6, m), and their first place in the velocity."""
 
     first: int
     matrix: Array
@@ -56,7 +56,7 @@ def own_jacobian(tree: Tree, q: Array, frame: str, point: Array) -> Array:
 
 
 def own_jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, point: Array) -> Array:
-    """Its time derivative (6, nv) at the velocity `qd`."""
+    """The time derivative of the Jacobian (6, nv) at the velocity `qd`."""
     beyond = np.zeros(6)
     rates = {}
     for first, matrix in own_columns(tree, q, frame, point):
@@ -66,7 +66,7 @@ def own_jacobian_rate(tree: Tree, q: Array, qd: Array, frame: str, point: Array)
 
 
 def own_jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, point: Array) -> Array:
-    """Its second time derivative (6, nv) at the velocity `qd` and the acceleration `qdd`."""
+    """The second time derivative of the Jacobian (6, nv) at the velocity `qd` and the acceleration `qdd`."""
     beyond = np.zeros(6)
     beyond_rate = np.zeros(6)
     found = {}
@@ -80,7 +80,7 @@ def own_jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, frame:
 
 
 def own_hessian(tree: Tree, q: Array, frame: str, point: Array) -> Array:
-    """Its changes (6, nv, nv) by unit velocities."""
+    """The changes of the Jacobian (6, nv, nv) by unit velocities."""
     columns = own_columns(tree, q, frame, point)
     layers = [np.zeros((6, tree.nv)) for _ in range(tree.nv)]
     for k, (first, matrix) in enumerate(columns):

@@ -27,7 +27,7 @@ Text = Callable[..., Any]  # of q, or of more arrays, to an array
 
 
 def has_changing_directions(tree: Tree) -> bool:
-    """Whether a joint has an elementary motion whose subspace depends on its coordinates."""
+    """True if a joint has an elementary motion whose subspace depends on its coordinates."""
     return not all(motion.constant_subspace for joint in tree.joints for motion in joint.motion.elementary)
 
 

@@ -34,11 +34,11 @@ class Turn(Protocol):
     """The rotation of a frame, seen from another."""
 
     def before(self, step: Self) -> Self:
-        """That of the frame before a step, of which this one is after."""
+        """The turn of the frame before a step, from that of the frame after it."""
         ...
 
     def after(self, step: Self) -> Self:
-        """That of the frame after a step, of which this one is before."""
+        """The turn of the frame after a step, from that of the frame before it."""
         ...
 
     def of(self, x: Array) -> Array:

@@ -39,7 +39,7 @@ from cayley.model.tree import Tree
 
 
 class Column(NamedTuple):
-    """What a unit velocity of a joint does, in the root's axes."""
+    """The effect of a unit velocity of a joint, in the root's axes."""
 
     turn: Array  # a
     slide: Array  # s
@@ -55,7 +55,7 @@ class Branch(NamedTuple):
 
 
 class View(NamedTuple):
-    """What is asked for: columns of the body and, with opposite sign, of what it is seen from; the point and the axes,
+    """The parts of a Jacobian: columns of the body and, with opposite sign, of the reference; the point and the axes,
     with their ways.
     """
 
@@ -156,7 +156,7 @@ def _own_point(at: Array | FrameName | None) -> Array:
 
 
 def _is_own(axes: str, at: Array | FrameName | None, relative_to: str) -> bool:
-    """Whether point and axes are those of the frame itself, for which `own_axes` has the shorter texts."""
+    """True if point and axes are those of the frame itself, for which `own_axes` has the shorter texts."""
     return axes == "body" and relative_to == "world" and not isinstance(at, str)
 
 

@@ -111,7 +111,7 @@ def attitude_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Array:
 
 
 def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
-    """What raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of
+    """A function that raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of
     `attitude_jacobian`.
     """
     n = len(pairs_to(tree, frame)[0])
@@ -192,7 +192,7 @@ class PairLimits:
     upper: JointPairs
 
     def contain(self, pairs: JointPairs) -> Array:
-        """Whether pairs (..., n, 3) are in the set, (...)."""
+        """True where pairs (..., n, 3) are in the set, (...)."""
         inside = [(low <= x) & (x <= high) for low, x, high in zip(self.lower, pairs, self.upper, strict=True)]
         return np.all(inside[0] & inside[1], axis=(-2, -1))
 
@@ -209,7 +209,7 @@ def pair_limits(tree: Tree, frame: str) -> PairLimits:
 
 
 def within_limits(tree: Tree, q: ArrayLike) -> Array:
-    """Whether configurations (..., nq) are in the set Q of the joint limits, (...). Mladenova (1)."""
+    """True where configurations (..., nq) are in the set Q of the joint limits, (...). Mladenova (1)."""
     return np.all((tree.lower <= np.asarray(q)) & (np.asarray(q) <= tree.upper), axis=-1)
 
 
@@ -229,7 +229,7 @@ def _pair_bounds(motion: Motion, lower: Array, upper: Array) -> tuple[Array, Arr
 
 
 def _along(axis: Array, ends: Array) -> Array:
-    """Both ends times the axis; zero times infinity is zero."""
+    """The two ends times the axis; zero times infinity is zero."""
     return np.where(axis == 0, 0.0, np.where(axis == 0, 1.0, axis) * ends)
 
 
@@ -288,7 +288,7 @@ def _axes(motion: Motion) -> Array:
 
 
 def _shares(motion: Motion) -> tuple[Any, Any]:
-    """What a joint's velocities give to the turns about its axes and to the slides along them."""
+    """The shares of a joint's velocities in the turns about its axes and to the slides along them."""
     if motion.screw is None:
         directions = np.asarray(motion.subspace(motion.neutral))
         return directions[3:], directions[:3]

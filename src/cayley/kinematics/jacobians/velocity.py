@@ -33,8 +33,8 @@ _REST = np.zeros(3)
 
 
 class JointRate(NamedTuple):
-    """What a joint does now: the angular velocity and the velocity of its child's origin that it adds, and that origin;
-    each (3).
+    """The motion of a joint now: the angular velocity and the velocity of its child's origin that it adds, and that
+    origin; each (3).
     """
 
     turn: Array
@@ -118,7 +118,7 @@ def point_in(tree: Tree, q: Array, frame: str, at: Array | FrameName | None) -> 
 
 
 def joint_rates(tree: Tree, q: Array, qd: Array, frame: str) -> list[JointRate]:
-    """What each joint on the way to a frame does, in the root's axes."""
+    """The motion of each joint on the way to a frame, in the root's axes."""
     pose = HERE
     rates = []
     for step in steps_to(tree, q, frame)[:-1]:
@@ -250,7 +250,7 @@ def axes_in_root(tree: Tree, q: Array, axes: str, own: Pose) -> Array:
 
 
 def _columns(subspace: Array, child: Pose, point: Array, turn: Array) -> Array:
-    """What a joint's directions do to a point, in the asked axes."""
+    """The velocities that a joint's directions give to a point, in the asked axes."""
     angular = child.R @ subspace[3:]
     linear = child.R @ subspace[:3] - hat(point - child.p) @ angular
     return np.concatenate([turn @ linear, turn @ angular])

@@ -57,7 +57,7 @@ class Closure:
 
     @property
     def message(self) -> str:
-        """What is left open, of the first that is, and what to try; nothing if all are closed."""
+        """The first constraint that is left open and the cure, in words; nothing if all are closed."""
         wrong = np.argwhere(np.asarray(self.status) != "closed")
         if not len(wrong):
             return ""
@@ -210,7 +210,7 @@ def _times(tree: Tree, t: ArrayLike | None, guesses: Array) -> Array:
 
 
 def is_within_limits(tree: Tree, q: Array) -> Array:
-    """Which configurations (...) have no coordinate beyond its limits by more than rounding."""
+    """A mask (...) of the configurations that have no coordinate beyond its limits by more than rounding."""
     return np.asarray(((q >= tree.lower - _TOUCHING) & (q <= tree.upper + _TOUCHING)).all(axis=-1))
 
 

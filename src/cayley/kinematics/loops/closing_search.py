@@ -35,7 +35,8 @@ _TURN = 2 * np.pi
 
 
 class Within(NamedTuple):
-    """Whether a closed configuration within the limits was found (n), which (n, nq), its residual and the steps (n)."""
+    """Results of a search within limits: whether it found one (n), the configuration (n, nq), residual and steps
+    (n)."""
 
     found: Array
     q: Array
@@ -65,7 +66,7 @@ def closed_within_limits(tree: Tree, inputs: Inputs, q: Array, times: Array) -> 
 
 
 def _brought_inside(tree: Tree, inputs: Inputs, q: Array) -> Within:
-    """What no constraint holds goes to its limit."""
+    """The configurations with joints that no constraint holds brought to their limits."""
     moving = frozenset(range(len(tree.joints))).difference(inputs.numbers)
     bounds = bounds_of_joints(tree, moving, 1.0, limits=True)
     q = np.where(bounds.moved, bounds.kept(q), q)

@@ -81,7 +81,7 @@ def following_step(inputs: Inputs, size: float) -> Iterated:
 
 
 def is_arrived(stage: Stage) -> Array:
-    """Whether a step was good to its end."""
+    """True where a step was good to its end."""
     return (np.asarray(stage.good) > 0) & (np.asarray(stage.size) <= _ARRIVED)
 
 

@@ -40,7 +40,7 @@ Kind = Literal["regular", "inverse", "direct", "combined", "constraint", "passiv
 
 @dataclass(frozen=True, eq=False)
 class ActuationSingularity:
-    """What one closed configuration loses and gains beside others."""
+    """The motions that one closed configuration loses and gains beside others."""
 
     kind: Kind
     lost: Array
@@ -146,7 +146,7 @@ class _Parts(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What moves with the actuators held: gained motions (g, k) with their velocities (g, nv), passive ones (p, nv)."""
+    """Motions with the actuators held: gained motions (g, k) with their velocities (g, nv), passive ones (p, nv)."""
 
     gained: Array
     gained_velocities: Array
@@ -212,7 +212,7 @@ def _rank(A: Array, tolerance: float) -> int:
 
 
 def _null(A: Array, tolerance: float) -> Array:
-    """Its null vectors as columns."""
+    """The null vectors of a matrix as columns."""
     _, values, V = np.linalg.svd(A)
     return V[np.count_nonzero(values > tolerance * max(1.0, values.max(initial=0.0))):].T
 
@@ -224,7 +224,7 @@ def _range(rows: Array, tolerance: float) -> Array:
 
 
 def _complement(A: Array, span: Array, tolerance: float) -> Array:
-    """What of a space (k, s) is across the columns of A (k, d), as rows."""
+    """The part of a space (k, s) that is across the columns of A (k, d), as rows."""
     return (span @ _null((span.T @ A).T, tolerance)).T
 
 

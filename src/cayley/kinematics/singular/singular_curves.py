@@ -91,7 +91,7 @@ class Folding:
         return lines
 
     def equations(self, q: Array, u: Array) -> tuple[Array, Array]:
-        """What is left (s, n + 1) of the equations at configurations (s, nq) and directions (s, d), and their
+        """The residuals (s, n + 1) of the equations at configurations (s, nq) and directions (s, d), and their
         derivative by the free coordinates, and by u, (s, n + 1, m + d)."""
         J = self._jacobian(q)
         by = self.scale[self.free]

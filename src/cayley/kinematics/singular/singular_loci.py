@@ -224,7 +224,7 @@ def _curve(tree: Tree, frame: str, rows: Array, joints: list[int], q: Array, lab
 
 @dataclass(frozen=True, eq=False)
 class _Label:
-    """Whether a point can be reached in any posture, searched for from those that come near it."""
+    """A test of whether a point can be reached in any posture, searched for from those that come near it."""
 
     tree: Tree
     frame: str
@@ -241,7 +241,7 @@ class _Label:
         return q, cKDTree(point_and_jacobian(self.tree, self.frame)(q)[:, :, 0])
 
     def ends(self, points: Array, lost: Array) -> Array:
-        """Which of the places (k, 3) cannot be passed along the lost directions (k, 3), to one of both sides."""
+        """A mask of the places (k, 3) that cannot be passed along the lost directions (k, 3), to one of both sides."""
         step = _STEP * self._solver.bounds.size
         return ~(self._reached(points + step * lost) & self._reached(points - step * lost))
 
@@ -269,7 +269,7 @@ class Folds(NamedTuple):
 
     @property
     def on_boundary(self) -> Array:
-        """Which of the circles (k) bound what the point reaches, if no joint has limits."""
+        """A mask of the circles (k) that bound the reach of the point, if no joint has limits."""
         total = self.lengths.sum()
         hole = 2 * self.lengths.max() - total
         near = 1e-9 * total

@@ -32,7 +32,7 @@ Class = Literal["regular", "boundary", "interior"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Singularity:
-    """What is singular about one configuration."""
+    """The singularity of one configuration: rank, lost velocities, self-motions and class."""
 
     singular: bool
     rank: int

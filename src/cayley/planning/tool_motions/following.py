@@ -20,7 +20,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnreachableError
 from cayley.kinematics.inverse.continuous import PostureResult, continuous_posture
 from cayley.kinematics.inverse.goal import Task
-from cayley.kinematics.inverse.orientation_errors import moment_kernel
+from cayley.kinematics.inverse.tracking import moment_kernel
 from cayley.model.tree import Tree
 from cayley.planning.composed import Composed
 from cayley.planning.driven import through_configurations

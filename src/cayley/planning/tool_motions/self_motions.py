@@ -17,9 +17,8 @@ from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.goal import Task
-from cayley.kinematics.inverse.orientation_errors import moment_kernel
 from cayley.kinematics.inverse.rates import resolved_rates
-from cayley.kinematics.inverse.tracking import follow_path
+from cayley.kinematics.inverse.tracking import follow_path, moment_kernel
 from cayley.kinematics.singular.redundancy import manipulability_gradient
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion

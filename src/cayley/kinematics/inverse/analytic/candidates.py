@@ -25,8 +25,8 @@ Choice = tuple[Hashable, int]
 
 
 class Sign(NamedTuple):
-    """What tells two branches apart: a number without unit, and its names if positive, if negative, and where the
-    branches meet.
+    """A sign that tells two branches apart: a number without unit, and its names if positive, if negative, and where
+    the branches meet.
     """
 
     value: Scalar
@@ -63,7 +63,7 @@ class Candidate:
 
 
 class Special(Protocol):
-    """Whether a pose is a special one, and the values of free joints there."""
+    """A special pose, or none, and the values of free joints there."""
 
     def near(self, distance: Scalar, bound: float) -> bool: ...
 

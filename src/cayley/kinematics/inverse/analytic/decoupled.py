@@ -415,7 +415,7 @@ def _postures(arm: Arm, equations: _Equations, c: Array, theta1: Scalar, x: Scal
 
 
 def _on_one_line(arm: Arm, third: Pose) -> tuple[Free, ...]:
-    """What is free where the first three joints move with the wrist centre at rest, and axis 3 is z of `third`."""
+    """The free joints where the first three joints move with the wrist centre at rest, and axis 3 is z of `third`."""
     if max(np.abs(third.R[:2, 2]).max(), np.abs(third.p[:2]).max() / arm.size) > _NEARLY_ALIGNED:
         return (_STILL,)
     return (Free(2, "axes 1 and 3 lie on one line", ((2, 1.0), (0, float(np.sign(third.R[2, 2]))))),)

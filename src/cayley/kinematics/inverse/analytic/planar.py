@@ -37,7 +37,7 @@ class TwoLink(NamedTuple):
         return np.sin(self.second)
 
     def free(self, joint: int, follower: int | None = None, sense: float = 1.0) -> tuple[Free, ...]:
-        """What is free of a folded arm: the first angle, and the joint that goes with it."""
+        """The free joints of a folded arm: the first angle, and the joint that goes with it."""
         weights = () if follower is None else ((joint, 1.0), (follower, sense))
         return (Free(joint, FOLDED, weights),) if self.folded else ()
 
@@ -62,7 +62,7 @@ def check_links(l1: float, l2: float) -> None:
 
 
 def two_links(x: Scalar, y: Scalar, l1: float, l2: float, special: Special, joint: int) -> list[TwoLink]:
-    """Both ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off.
+    """The two ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off.
 
     On the axis of the first joint with equal links the first angle is free, and is that of the reference: it is the
     number of `joint`.

@@ -41,7 +41,7 @@ class PoseEquations:
 
     @property
     def inverse_problem(self) -> Literal["overdetermined", "finitely many solutions", "continuum"]:
-        """What to expect of a general arm and a pose within its reach."""
+        """The number of solutions of a general arm and a pose within its reach."""
         return "overdetermined" if self.freedom < 0 else "continuum" if self.freedom > 0 else "finitely many solutions"
 
 

@@ -1,4 +1,4 @@
-"""What an analytic solution gives back: every configuration that reaches the pose, named by its branch, and the
+"""Results of analytic solutions: every configuration that reaches the pose, named by its branch, and the
 continua among them.
 """
 

@@ -18,7 +18,7 @@ from cayley.model.denavit_hartenberg.table import DHTable, standard_dh_pose
 
 
 def scara(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """Both configurations of a SCARA arm that reach the pose (4, 4). A pose whose axis is tilted is unreachable.
+    """The two configurations of a SCARA arm that reach the pose (4, 4). A pose whose axis is tilted is unreachable.
 
     The elbow is "left" for q2 > 0. With links of one length, above the first axis, q1 is free and q4 goes with it.
     """

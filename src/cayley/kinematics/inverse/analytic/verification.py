@@ -166,7 +166,7 @@ def _task_error(error: Array, target: Array, rows: int) -> Array:
 
 
 def _same(arm: Arm, q: Array, other: Array, free: tuple[Free, ...]) -> bool:
-    """Whether q is the other, or a member of the straight continuum through the other."""
+    """True if q is the other, or a member of the straight continuum through the other."""
     difference = np.where(arm.turns, wrap(q - other), q - other)
     for f in free:
         if f.weights:
@@ -252,7 +252,7 @@ def _directions(arm: Arm, q: Array, columns: Array, rows: int) -> list[Array]:
 
 
 def _moves(arm: Arm, target: Array, q: Array, tangent: Array, rows: int) -> bool:
-    """Whether the arm leaves q by a tenth along its tangent, forwards or back, with the tool at rest."""
+    """True if the arm leaves q by a tenth along its tangent, forwards or back, with the tool at rest."""
     way = tangent / np.linalg.norm(tangent)
     return any(_follows(arm, target, q, sign * way, rows) for sign in (1.0, -1.0))
 
