@@ -35,8 +35,7 @@ _TURN = 2 * np.pi
 
 
 class Within(NamedTuple):
-    """Results of a search within limits: whether it found one (n), the configuration (n, nq), residual and steps
-    (n)."""
+    """Results of searches within limits: success (n), the configuration (n, nq), residual and steps (n)."""
 
     found: Array
     q: Array
