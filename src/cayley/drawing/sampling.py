@@ -18,11 +18,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.skeleton import resting
 from cayley.errors import ConventionError, ModelError, UnreachableError, UnsupportedError
 from cayley.kinematics.constraints.actuation import actuation
-from cayley.kinematics.constraints.structure import generic_configurations
+from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.kinematics.loops.closing import close, is_within_limits
 from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.configurations import quaternion_places, with_mimic_joints
@@ -150,7 +152,6 @@ _FEW = 0.05  # of those that are tried: then no more rounds
 _TRIALS = 64
 _SEARCHES = 60
 _SMALLEST = 1e-8  # of the ranges: smaller trials are not made
-_DEPENDENT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +245,8 @@ def drives(tree: Tree) -> tuple[str, ...]:
             "`with_actuated(...)` names others")
     if not found.mobility:
         raise UnsupportedError(f"the constraints of {tree.name} leave it no motion: there is no workspace")
-    A = generic_configurations(tree)[0].A
-    N = np.linalg.svd(A)[2][tree.nv - found.mobility:].T
+    generic = generic_configurations(tree)[0]
+    N = null_basis(constraint_structure(tree).scaled(generic.A), generic.rank)
     chosen: list[int] = []
     for name in found.joints:
         number = tree.joint_number(name)
@@ -254,6 +255,6 @@ def drives(tree: Tree) -> tuple[str, ...]:
                 f"the actuated joint {name!r} of {tree.name} is {tree.joints[number].motion.word}: a workspace is over "
                 "actuated joints of one coordinate each")
         rows = [tree.v_slices[k].start for k in (*chosen, number)]
-        if np.linalg.svd(N[rows], compute_uv=False)[-1] > _DEPENDENT and len(chosen) < found.mobility:
+        if rank_of(N[rows]) == len(rows) and len(chosen) < found.mobility:
             chosen.append(number)
     return tuple(tree.joints[number].name for number in chosen)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import Room, room
 from cayley.drawing.sampling import (
@@ -312,8 +313,7 @@ def _dimension(tree: Tree, q: Array, frame: str, relative_to: str | None, free: 
     jacobian = [
         np.asarray(general_jacobian(tree, one, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3]
         for one in q]
-    return int(max(np.linalg.matrix_rank(J @ free, tol=1e-9 * max(np.abs(J).max(), 1e-300))
-                   for J in jacobian)) if free.size else 0
+    return int(max(rank_of(J @ free / max(np.abs(J).max(), 1e-300)) for J in jacobian)) if free.size else 0
 
 
 def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str | None) -> Axis | None:

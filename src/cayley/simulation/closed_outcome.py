@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
-from cayley.dynamics.mechanics.constrained import null_space_basis
 from cayley.geometry.batch import place, tolerance_of
 from cayley.kinematics.constraints.rows import jacobian_kernel, residual_kernel, row_names
 from cayley.kinematics.constraints.structure import constraint_structure, dependent_rows
@@ -65,7 +65,7 @@ def _special(tree: Tree, t: Array, q: Array) -> str:
                               if one)
         return (f"; near t = {float(t):.6g} the constraints {', '.join(map(repr, names))} depend on each other, and "
                 "branches of motions meet: smaller steps pass there")
-    N = null_space_basis(A, "svd")
+    N = np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A))
     M = inertia_matrix_kernel(tree.spanning_tree())(q)
     inertias, motions = np.linalg.eigh(N.T @ M @ N)
     if inertias.size and inertias[0] <= _LIGHT * np.abs(M).max():

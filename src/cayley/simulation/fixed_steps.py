@@ -22,9 +22,9 @@ from numbers import Real
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array
 from cayley.dynamics.constrained_mechanics import ConstrainedMechanics
-from cayley.dynamics.mechanics.constrained import null_space_basis
 from cayley.dynamics.open_tree import TreeMechanics, parametric_system, tree_system
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, without_dry_friction
 from cayley.errors import ConventionError, ModelError, UnsupportedError
@@ -101,7 +101,11 @@ def _tied(made: FrictionAndStops, mechanics: ConstrainedMechanics) -> FrictionAn
         M, _ = here.balance(x["q"], x["qd"], *[u[name] for name in u])
         return here.solved_within(A, M, forces, np.zeros(len(A)))
 
-    return replace(made, tied=len(mechanics.structure.rows), basis=partial(null_space_basis, basis="svd"),
+    def basis(A: Array) -> Array:
+        structure = mechanics.structure
+        return np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A))
+
+    return replace(made, tied=len(mechanics.structure.rows), basis=basis,
                    rows=lambda t, x, u, p: constraints.jacobian(whole, x["q"], mechanics.at(t).t), yielding=yielding)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import resting
 from cayley.errors import UnsupportedError
+from cayley.kinematics.constraints.closed_states import consistent_velocity
 from cayley.kinematics.forward import body_poses
 from cayley.kinematics.loops.closing import close
 from cayley.mechanism import Mechanism
@@ -120,8 +121,7 @@ def _closed_fall(tree: Tree) -> Fall:
     qd = np.zeros(arm.nv)
     words = "It starts at rest and closed, near the zero of its joints, or amid the range of those that are at a stop."
     if np.abs(arm.forward_dynamics(q, qd, qd)).max(initial=0.0) < _STILL * (1.0 + abs(arm.gravity).max()):
-        allowed = np.linalg.svd(arm.loops.jacobian(q))[2][arm.loops.structure.rank:]
-        qd = allowed.T @ (allowed @ np.ones(arm.nv))
+        qd = consistent_velocity(part, q, np.ones(arm.nv))
         words = "Gravity moves nothing here: it starts with a push, velocities near 1 rad/s or 1 m/s."
     found = _followed(part, q, qd)
     return Fall(part, found, whole_configurations(tree, still, found.q), words)

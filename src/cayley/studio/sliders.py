@@ -10,12 +10,13 @@ from typing import TypedDict
 
 import numpy as np
 
+from cayley.compiler.solving.rounding import least_singular, rank_of
 from cayley.compiler.typing import Array
 from cayley.drawing.skeleton import skeleton
 from cayley.kinematics.constraints.rows import hold_positions, jacobian, residual
+from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.tree import Tree
 
-_INDEPENDENT = 1e-7  # of the largest singular value
 _CLOSED = 1e-6  # [m, rad]
 _TURNS = ("yaw", "pitch", "roll")
 
@@ -81,11 +82,12 @@ def _independent(tree: Tree, A: Array) -> list[int]:
     single = [k for k, joint in enumerate(tree.joints) if joint.motion.nq == joint.motion.nv == 1]
     wanted = sorted(single, key=lambda k: tree.joints[k].name not in tree.actuated_joints)
     left = np.ones(tree.nv, dtype=bool)
-    rank = np.linalg.matrix_rank(A, tol=_INDEPENDENT * np.linalg.norm(A))
+    A = constraint_structure(tree).scaled(A)
+    rank = rank_of(A)
     found = []
     for k in wanted:
         left[tree.v_slices[k]] = False
-        if np.linalg.matrix_rank(A[:, left], tol=_INDEPENDENT * np.linalg.norm(A)) == rank:
+        if rank_of(A[:, left], least_singular(tree.nv)) == rank:
             found.append(k)
         else:
             left[tree.v_slices[k]] = True

@@ -23,8 +23,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import null_space
 
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.error_dynamics import Dynamics, ErrorDynamics, displaced
 from cayley.control.stability.lyapunov_equation import square, unstable_poles
@@ -79,7 +79,7 @@ def of_error_dynamics(about: ErrorDynamics) -> Verdict:
     G = about.constraints.jacobian("d")(np.zeros(about.size))
     if not np.abs(about.constraints(np.zeros(about.size))).max(initial=0.0) <= _KEPT * max(1.0, np.abs(G).max()):
         raise SignatureError(f"this state of {about.name} does not keep its constraints")
-    free = null_space(G, rcond=_KEPT)
+    free = null_basis(G, tolerance=_KEPT * np.abs(G).max())
     if not np.abs(G @ about.A @ free).max(initial=0.0) <= _KEPT * np.abs(G).max() * max(1.0, np.abs(about.A).max()):
         raise UnsupportedError(f"the derivative of {about.name} does not keep its constraints")
     if not free.shape[1]:

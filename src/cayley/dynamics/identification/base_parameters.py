@@ -20,6 +20,7 @@ import numpy as np
 import sympy
 
 from cayley.compiler.made_once import kept as kept_with
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.identification.regressor import LinearModel
 from cayley.dynamics.identification.structure import (
@@ -135,7 +136,7 @@ def random_regressor(model: LinearModel, *, seed: int = 0) -> Array:
 def _allowed(tree: Tree, q: Array, along: Array) -> Array:
     """Orthonormal bases N (..., nv, m) of the velocities that the constraints allow, in units `along`."""
     A = np.asarray(kept_with(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q)) * along
-    return np.swapaxes(np.linalg.svd(A)[2][..., constraint_structure(tree).rank:, :], -1, -2)
+    return null_basis(A, constraint_structure(tree).rank)
 
 
 def random_states(model: LinearModel, count: int, *, seed: int = 0) -> tuple[Array, Array, Array]:

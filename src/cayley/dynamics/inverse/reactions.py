@@ -27,6 +27,7 @@ import numpy as np
 
 from cayley.compiler.kernel import ExplanationBeside, kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.external_loads import ExternalLoads, check_axes, load_at_link
 from cayley.dynamics.inverse.methods import METHODS as INVERSE_METHODS
@@ -293,7 +294,7 @@ def _search_determined(tree: Tree, axes: str) -> Array:
     rest = np.zeros(tree.nv)
     known = generic_configurations(tree)
     for at in (known[0], known[-1]):  # which need not be assembled in the same way
-        balanced_among_themselves = np.linalg.svd(at.A)[0][:, at.rank:].T
+        balanced_among_themselves = null_basis(at.A.T, at.rank).T
         if not len(balanced_among_themselves):
             break
         moved = movements(links, at.q, rest, rest)

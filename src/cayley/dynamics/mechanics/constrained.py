@@ -24,7 +24,7 @@ import numpy as np
 from cayley.compiler.solving.definite import is_definite, only_where, rows_are_independent
 from cayley.compiler.solving.linear import ldl, ldl_solve, solve_lower, solve_lower_transposed
 from cayley.compiler.solving.null_space import null_space as null_space_factors
-from cayley.compiler.solving.rounding import Scale, least_singular
+from cayley.compiler.solving.rounding import Scale, least_singular, rank_of
 from cayley.compiler.solving.singular_vectors import singular_vectors
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array
@@ -155,12 +155,13 @@ def projection(M: Array, f: Array, A: Array, drift: Array, *, independent: Seque
 def null_space(M: Array, f: Array, A: Array, drift: Array, *, basis: str = "qr") -> ConstrainedMotion:
     """By a basis of the velocities that the constraints allow, from QR or SVD of A^T; for numbers. (4.30), (4.31).
 
-    Redundant constraints are no trouble: their rows are met by least squares, exactly if they agree, as they must.
+    Redundant constraints are no trouble if they agree; their multipliers are those of least norm.
     """
-    N = null_space_basis(A, basis)
-    rows = np.concatenate([N.T @ M, A])
-    qdd = np.linalg.lstsq(rows, np.concatenate([N.T @ f, -drift]), rcond=None)[0]
-    return _agreed(ConstrainedMotion(qdd, np.linalg.pinv(A.T) @ (f - M @ qdd)), A, drift)
+    if basis not in ("qr", "svd"):
+        raise ConventionError(f"there is no basis by {basis!r}: it is \"qr\" or \"svd\"")
+    scale = Scale(np.full(len(A), np.linalg.norm(A, 2) if A.size else 1.0), np.ones(len(M)))
+    found = null_space_of_rank(M, f, A, drift, rank=int(rank_of(scale.of(A))), basis=basis, scale=scale)
+    return _agreed(found._replace(lam=np.linalg.pinv(A.T) @ (f - M @ found.qdd)), A, drift)
 
 
 def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int, basis: str = "qr",
@@ -246,25 +247,6 @@ def basis_of_coordinates(A: Array, drift: Array, independent: Sequence[int]) -> 
     whole = np.concatenate([np.eye(len(independent), len(independent) + 1), followed])
     order = np.argsort([*independent, *others])
     return whole[order, :-1], whole[order, -1]
-
-
-def null_space_basis(A: Array, basis: str = "qr") -> Array:
-    """An orthonormal basis N (n, n - rank) of the velocities with A qd = 0, by "qr" or "svd" of A^T.
-
-    >>> null_space_basis(np.array([[3.0, 4.0]]), "svd").round(12).T
-    array([[-0.8,  0.6]])
-    """
-    least = least_singular(A.shape[1])
-    if basis == "svd":
-        _, values, V = np.linalg.svd(A)
-        return V[int((values > least * values.max(initial=0.0)).sum()):].T
-    if basis == "qr":
-        from scipy.linalg import qr  # with pivots, so that the rank shows
-
-        Q, R, _ = qr(A.T, pivoting=True)
-        sizes = np.abs(np.diag(R))
-        return Q[:, int((sizes > least * sizes.max(initial=0.0)).sum()):]
-    raise ConventionError(f"there is no basis by {basis!r}: it is \"qr\" or \"svd\"")
 
 
 def check_independent(A: Array, independent: Sequence[int], names: Sequence[str] | None = None) -> None:

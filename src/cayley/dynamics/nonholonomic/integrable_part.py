@@ -15,6 +15,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.nonholonomic.accessibility import accessibility, accessibility_of_frame
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
@@ -154,8 +156,7 @@ def _slopes(frame: MovingFrame | _Rows, products: list[Product], samples: Array)
     for q in samples:
         rows = np.asarray(frame.matrix(q), dtype=float)[len(q) - frame.count(q):]
         if np.isfinite(rows).all():  # elsewhere the constraints are not defined
-            allowed = np.linalg.svd(rows)[2][len(rows):]
-            equations.append(allowed @ _gradients(q, products).T)
+            equations.append(null_basis(rows, len(rows)).T @ _gradients(q, products).T)
     if not equations:
         raise ModelError("the constraints are not finite near the configuration given")
     return np.concatenate(equations)
@@ -167,10 +168,10 @@ def _sought(frame: MovingFrame | _Rows, near: Array, names: tuple[str, ...],
     samples = _samples(near, 3 * len(products) // directions + 20, seed=1)
     slopes = _slopes(frame, products, samples)
     scales = np.linalg.norm([_gradients(q, products) for q in samples], axis=(0, 2))
-    _, sizes, combinations = np.linalg.svd(slopes / scales)
-    rank = np.count_nonzero(sizes > _ZERO * sizes.max(initial=0.0))
+    own = slopes / scales
+    combinations = null_basis(own, tolerance=_ZERO * np.linalg.norm(own, 2))
     return [LevelFunction(names, tuple((float(c), products[k]) for k, c in enumerate(row) if c))
-            for row in _echelon(combinations[rank:] / scales * scales.max())]
+            for row in _echelon(combinations.T / scales * scales.max())]
 
 
 def _kept(frame: MovingFrame | _Rows, near: Array, function: LevelFunction) -> bool:
@@ -225,7 +226,7 @@ def _independent(functions: list[LevelFunction], near: Array) -> list[LevelFunct
     for function in functions:
         coefficients = [c for c, _ in function.terms]
         gradient = coefficients @ _gradients(q, [product for _, product in function.terms])
-        if np.linalg.matrix_rank(np.array([*gradients, gradient]), tol=1e-6) > len(kept):
+        if rank_of(np.array([*gradients, gradient])) > len(kept):
             kept.append(function)
             gradients.append(gradient)
     return kept

@@ -21,6 +21,7 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.definite import is_definite, only_where
+from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
@@ -183,7 +184,6 @@ def _first_independent(rows: Array) -> list[int]:
     """The places of the first rows that do not depend on those before."""
     found: list[int] = []
     for k in range(len(rows)):
-        values = np.linalg.svd(rows[[*found, k]], compute_uv=False)
-        if np.count_nonzero(values > _INDEPENDENT * np.abs(rows).max(initial=0.0)) > len(found):
+        if rank_of(rows[[*found, k]] / (np.abs(rows).max(initial=0.0) or 1.0)) > len(found):
             found.append(k)
     return found

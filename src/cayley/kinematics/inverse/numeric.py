@@ -18,6 +18,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.signature import joined_batch
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -247,8 +248,7 @@ def allowed_jacobian(tree: Tree, frame: str, task: Task, bounds: Bounds,
 
     def allowed(q: Array, target: Array) -> Array:
         A = np.asarray(constrained(q))
-        V = np.linalg.svd(A)[2]
-        null = np.swapaxes(V[..., int(np.max(rank_of(A), initial=0)):, :], -1, -2)
+        null = null_basis(A, int(np.max(rank_of(A), initial=0)))
         return (rows(q, target) * bounds.free) @ (null * bounds.free[:, None])
 
     return allowed

@@ -21,7 +21,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.solving.rounding import least_singular
+from cayley.compiler.solving.null_space import null_basis
+from cayley.compiler.solving.rounding import least_singular, rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.kinematics.constraints.closure import closed_samples
@@ -207,14 +208,12 @@ def _kind(bifurcates: bool, loses: bool, more: bool, gained: int) -> Kind:
 
 def _rank(A: Array, tolerance: float) -> int:
     """Beside the largest entry that unit velocities could have, not beside the largest that is there."""
-    values = np.linalg.svd(A, compute_uv=False)
-    return int(np.count_nonzero(values > tolerance * max(1.0, values.max(initial=0.0))))
+    return int(rank_of(A, tolerance * max(1.0, float(np.linalg.norm(A, 2)) if A.size else 0.0)))
 
 
 def _null(A: Array, tolerance: float) -> Array:
     """The null vectors of a matrix as columns."""
-    _, values, V = np.linalg.svd(A)
-    return V[np.count_nonzero(values > tolerance * max(1.0, values.max(initial=0.0))):].T
+    return null_basis(A, tolerance=tolerance * max(1.0, float(np.linalg.norm(A, 2)) if A.size else 0.0))
 
 
 def _range(rows: Array, tolerance: float) -> Array:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SingularityError, UnsupportedError
 from cayley.geometry.tensors.cross import skew
@@ -257,8 +258,7 @@ def _why_it_does_not(inertia: Array, motions: Array) -> str:
 
 def _complement(N: Array) -> Array:
     """An orthonormal basis (6 - f, 6) of the directions across those of N (6, f)."""
-    U, s, _ = np.linalg.svd(N)
-    return U[:, int((s > 1e-12).sum()):].T
+    return null_basis(N.T).T
 
 
 def _check_names(network: Network, forces: Mapping[str, ArrayLike], loads: Mapping[str, ArrayLike]) -> None:

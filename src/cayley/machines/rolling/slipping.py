@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
 from cayley.dynamics.forward.constrained import forces_by_method
 from cayley.dynamics.forward.dry_friction import contacts_of
@@ -159,9 +160,7 @@ def _least(A: Array, f: Array, places: list[slice]) -> tuple[float, list[bool]]:
     """The least friction with which contacts can do f, and which of them then need as much; infinite, and those that
     would have to pull, if they cannot."""
     found = np.linalg.lstsq(A.T, f, rcond=_INDEPENDENT)[0]
-    values = np.linalg.svd(A.T)
-    rank = int(np.count_nonzero(values[1] > _INDEPENDENT * values[1].max(initial=0.0)))
-    N = values[2][rank:].T
+    N = null_basis(A.T, tolerance=_INDEPENDENT * np.linalg.norm(A, 2))
     rows = np.concatenate([np.arange(place.start, place.stop) for place in places])
     spread = np.linalg.svd(N[rows], full_matrices=False)
     N = N @ spread[2].T[:, spread[1] > _INDEPENDENT]  # those of the family that contacts notice

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import null_space
 
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError
 from cayley.showing import brief
@@ -103,7 +103,7 @@ def dyads(poses: ArrayLike, *, fixed_on: Sequence[ArrayLike] = (), moving_on: Se
     A = np.array([row / np.linalg.norm(row) for row in rows])
     if np.linalg.svd(A, compute_uv=False)[-1] < _POLE:
         raise SingularityError("the poses and lines depend on each other and leave infinitely many links: change one")
-    basis = null_space(A, rcond=_POLE)
+    basis = null_basis(A, tolerance=_POLE * np.linalg.norm(A, 2))
     found: list[Dyad] = []
     for q in [basis[:, 0]] if basis.shape[1] == 1 else _on_both_conics(basis):
         link = _dyad(q, centre, scale)
@@ -148,7 +148,8 @@ def slider_dyads(poses: ArrayLike, *, moving_on: Sequence[ArrayLike] = ()) -> tu
     if len(given) + len(moving_on) != 4:
         raise SignatureError(f"{len(given)} poses and {len(moving_on)} lines: four determine a slider")
     scale, centre, rows = _scaled_rows(given)
-    basis = null_space(np.array(rows)[:, 3:], rcond=_POLE)  # a, a.w, a x w, a3
+    own = np.array(rows)[:, 3:]  # a, a.w, a x w, a3
+    basis = null_basis(own, tolerance=_POLE * np.linalg.norm(own, 2))
     if basis.shape[1] != 5 - len(given):
         raise SingularityError("the poses leave infinitely many points that stay on a line: change one")
     if not moving_on:

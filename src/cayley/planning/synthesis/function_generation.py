@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError, UnreachableError
 from cayley.planning.synthesis.design import FourBarDesign
@@ -130,4 +131,4 @@ def four_bar_family(psi: ArrayLike, phi: ArrayLike, *, ground: float = 1.0) -> F
         raise UnreachableError("no four-bar meets all the pairs; function_generator comes as near as it can")
     if rank == 3:
         raise SignatureError("the pairs determine one four-bar: function_generator gives it")
-    return FourBarFamily(particular, np.linalg.svd(T)[2][rank:].T, check_ground(ground), inputs, outputs)
+    return FourBarFamily(particular, null_basis(T, int(rank)), check_ground(ground), inputs, outputs)
