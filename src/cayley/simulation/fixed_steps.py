@@ -102,8 +102,9 @@ def _tied(made: FrictionAndStops, mechanics: ConstrainedMechanics) -> FrictionAn
         return here.solved_within(A, M, forces, np.zeros(len(A)))
 
     def basis(A: Array) -> Array:
-        structure = mechanics.structure
-        return np.array(structure.lengths)[:, None] * null_basis(structure.scaled(A))
+        lengths = np.array(mechanics.structure.lengths)
+        own = A * lengths
+        return lengths[:, None] * null_basis(own / np.linalg.norm(own, 2))  # rows of zeros are left out of A
 
     return replace(made, tied=len(mechanics.structure.rows), basis=basis,
                    rows=lambda t, x, u, p: constraints.jacobian(whole, x["q"], mechanics.at(t).t), yielding=yielding)
