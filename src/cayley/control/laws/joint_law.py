@@ -56,7 +56,8 @@ def joint_pd(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, output: str =
 
     See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
     """
-    return joint_control(*_of_drives(arm, output, kp=kp, kd=kd), output=output, name="pd")
+    count, own = _of_drives(arm, output, kp=kp, kd=kd)
+    return joint_control(count, own["kp"], own["kd"], output=output, name="pd")
 
 
 def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
@@ -65,21 +66,20 @@ def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, 
 
     See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
     """
-    return joint_control(*_of_drives(arm, output, kp=kp, kd=kd, ki=ki), wind_up=wind_up, output=output, name="pid")
+    count, own = _of_drives(arm, output, kp=kp, kd=kd, ki=ki)
+    return joint_control(count, own["kp"], own["kd"], own["ki"], wind_up=wind_up, output=output, name="pid")
 
 
-def _of_drives(arm: Tree | HasTree, output: str, **gains: ArrayLike) -> tuple[int, *tuple[Array, ...]]:
+def _of_drives(arm: Tree | HasTree, output: str, **gains: ArrayLike) -> tuple[int, dict[str, Array]]:
     """The number of joints, and gains that are zero where a mechanism with constraints has no drive."""
     tree = tree_of(arm)
     check_single_coordinates(tree, _WHAT)
     check_driven(tree, _WHAT)
     if tree.nq != tree.nv:
         raise UnsupportedError(f"{_WHAT} subtracts coordinates, and {tree.name} has {tree.nq} for {tree.nv} velocities")
-    own = [gains_of(value, tree.nv, name, signed=output == "voltage") for name, value in gains.items()]
-    if tree.is_constrained:
-        is_driven = np.isin(np.arange(tree.nv), tree.actuated_velocities)
-        own = [np.where(is_driven, value, 0.0) for value in own]
-    return tree.nv, *own
+    is_driven = np.isin(np.arange(tree.nv), tree.actuated_velocities) | (not tree.is_constrained)
+    return tree.nv, {name: np.where(is_driven, gains_of(value, tree.nv, name, signed=output == "voltage"), 0.0)
+                     for name, value in gains.items()}
 
 
 def pid(kp: ArrayLike, ki: ArrayLike = 0.0, kd: ArrayLike = 0.0, *, bandwidth: ArrayLike = 1000.0,
