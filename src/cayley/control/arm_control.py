@@ -86,13 +86,14 @@ class ArmControl:
         return laws_of(type(self))
 
     def law(self, name: str) -> Callable[..., System]:
-        """What makes the law of a name, "computed-torque" or "computed_torque", for this arm; an unknown name is told
-        those that there are."""
+        """The function that makes the law of a name, "computed-torque" or "computed_torque", for this arm; the error
+        for an unknown name lists the known ones."""
         return law_named(type(self), name).__get__(self, type(self))
 
     def wall(self, frame: str, point: ArrayLike, normal: ArrayLike, stiffness: float, *, damping: float = 0.0,
              friction: float = 0.0, creep: float = 1e-3, axes: str = "body") -> System:
-        """What a frame may press against: a flat wall through a point, whose normal leads out of it; see `surface`."""
+        """A flat wall that a frame may press against, through a point, with a normal that leads out of it; see
+        `surface`."""
         return wall(self.tree, frame, point, normal, stiffness, damping=damping, friction=friction, creep=creep,
                     axes=axes)
 

@@ -58,7 +58,7 @@ class DriveDynamics:
 
     @property
     def is_driven(self) -> Array:
-        """Ones (nv) at the velocities of drives, zeros elsewhere."""
+        """A mask (nv): one at the velocities of drives, zero elsewhere."""
         return np.isin(np.arange(self.tree.nv), self.leading).astype(float)
 
     def picked(self, values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What an arm pushes against: a wall, a ball, any surface, with stiffness, damping and friction, as a system.
+"""Surfaces that an arm pushes against as systems: a wall, a ball, or any other, with stiffness, damping and friction.
 
     gap(p) > 0 where the point p is free        n = grad gap / |grad gap|        depth = -gap / |grad gap|
     normal     f = max(0, stiffness depth + damping depth')    where depth > 0, else 0: it pushes and never pulls

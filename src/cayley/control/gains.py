@@ -30,7 +30,7 @@ class IntegralAction(NamedTuple):
     derivative: Text | None
 
     def added(self, wanted: Array, x: Record, p: Record) -> Array:
-        """What a law wants, and ki z; a text."""
+        """The sum of what a law wants and ki z; a text."""
         return wanted + p.ki * x.integral if self.state else wanted
 
 

@@ -57,8 +57,8 @@ class Machine(HasTree, HasSystem, Protocol):
 
 
 class Response(NamedTuple):
-    """What became of a step of one coordinate: its size, how far it went beyond [share of the step], when it was within
-    2 % for good [s], NaN if it never was, and what is left of the error at the end."""
+    """The response to a step of one coordinate: its size, how far it went beyond [share of the step], when it was
+    within 2 % for good [s], NaN if it never was, and what is left of the error at the end."""
 
     size: float
     overshoot: float
@@ -71,7 +71,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What was found. Errors are target less measurement, (samples, m), in the order of `labels`."""
+    """The result of `try_law`. Errors are target less measurement, (samples, m), in the order of `labels`."""
 
     aim: Aim
     law: System
@@ -121,7 +121,7 @@ class Trial:
 
     @property
     def finished(self) -> bool:
-        """Whether both runs stayed within the numbers."""
+        """True if both runs stayed finite."""
         return self.step.finished and self.tracking.finished
 
 
@@ -246,7 +246,7 @@ def _verdict(plant: System, law: System, smooth: System, rest: Mapping[str, Arra
 
 
 def _too_heavy(plant: Machine, rest: Mapping[str, Array], limits: Array) -> str:
-    """Which drive cannot hold the arm where the law would have it rest, if one cannot."""
+    """A sentence about a drive that cannot hold the arm where the law would have it rest; empty if all can."""
     forces = _holding(plant.system(), rest) if not plant.tree.is_constrained else inverse_dynamics_kernel(plant.tree)(
         rest["q"], *np.zeros((2, plant.tree.nv)))
     for joint, place in zip(plant.tree.joints, plant.tree.v_slices, strict=True):
@@ -302,7 +302,7 @@ _FORCES = ("joint", "greatest in the step", "greatest while tracking", "limit", 
 
 
 def verdict_in_words(trial: Trial) -> str:
-    """What is known of the loop, in a few words."""
+    """The verdict on the loop in a few words."""
     if trial.verdict is None:
         return "not known"
     known = {"proved": ", proved", "sampled": ", sampled only", "nothing": ""}[trial.verdict.basis]

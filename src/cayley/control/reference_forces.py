@@ -134,7 +134,7 @@ def unknown_parameters(tree: Tree, parameters: str | Sequence[str] | None, paylo
 
 
 def _is_included(tree: Tree, word: str) -> bool:
-    """Whether a parameter is one of the forces of the tree, or of a drive that it does not include."""
+    """True unless a parameter belongs to a drive that the tree does not include."""
     if word in ("viscous", "coulomb"):
         return "friction" in tree.included
     return word != "rotor" or bool(rotor_inertias(tree).any())

@@ -33,8 +33,8 @@ def finite_or(value: Array, instead: ArrayLike) -> Array:
 
 
 def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> System:
-    """What comes in as `wanted_<signal>` (n) goes out as `<signal>`, within -limits and limits (n), a parameter. What
-    is not a number goes out as zero.
+    """A limiter: the input `wanted_<signal>` (n) goes out as `<signal>`, within -limits and limits (n), a parameter.
+    What is not a number goes out as zero.
 
     >>> saturation("voltage", [24.0, 12.0])
     <system saturation: inputs wanted_voltage; outputs voltage; parameters limits>
@@ -52,8 +52,8 @@ def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> S
 
 
 def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: str = "friction") -> System:
-    """What comes in as `wanted_<signal>` (n) goes out as `<signal>`, less the dry friction coulomb tanh(qd / creep) (n)
-    of joints that move with `qd` (n).
+    """A friction: the input `wanted_<signal>` (n) goes out as `<signal>`, less the dry friction coulomb tanh(qd /
+    creep) (n) of joints that move with `qd` (n).
 
     It is a smooth stand-in for the jump at rest: a joint that dry friction would hold under a force F creeps with
     creep artanh(F / coulomb) [rad/s, m/s]. Mechanisms themselves have friction that holds (`including("friction")`),
@@ -72,8 +72,8 @@ def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: 
 
 
 def encoder(signal: str, counts: ArrayLike, *, turn: float = 2 * np.pi, name: str = "encoder") -> System:
-    """What comes in as `<signal>` (n) goes out as `measured_<signal>`, rounded to the nearest of `counts` (n) steps of
-    a `turn`, 2 pi of an angle or the length of a scale; a half is rounded up.
+    """An encoder: the input `<signal>` (n) goes out as `measured_<signal>`, rounded to the nearest of `counts` (n)
+    steps of a `turn`, 2 pi of an angle or the length of a scale; a half is rounded up.
 
     Encoders are piecewise constant: integrate them behind `sample_and_hold`, or in a rollout.
 
@@ -96,8 +96,8 @@ def check_sampling(period: float, late: int) -> None:
 
 
 def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, name: str = "hold") -> System:
-    """What comes in as `wanted_<signal>` (count) is looked at each `period` [s], the first time after one, and goes out
-    as `<signal>` until the next look, `late` periods later: the delay of a controller that computes for as long.
+    """A sampler: the input `wanted_<signal>` (count) is sampled each `period` [s], the first time after one, and goes
+    out as `<signal>` until the next look, `late` periods later: the delay of a controller that computes for as long.
 
     Until then zero goes out, or what a start gives for the state `held` (late + 1, count), the oldest last. What is not
     finite is not taken: the value of the look before stays.

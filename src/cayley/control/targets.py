@@ -46,7 +46,7 @@ def check_gives_forces(law: System) -> None:
 
 
 class Aim(ABC):
-    """What a kind of target is."""
+    """Base class of the kinds of targets."""
 
     tree: Tree
 

@@ -51,7 +51,7 @@ class PayloadMap(Pictured):
     space: Workspace
 
     def draw(self, *, figure: Figure | None = None) -> Figure:
-        """Both charts, with their levels in steps. A Matplotlib figure."""
+        """The two charts, with their levels in steps. A Matplotlib figure."""
         import matplotlib.pyplot as plt
 
         from cayley.drawing.canvas import INK

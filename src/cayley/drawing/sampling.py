@@ -198,8 +198,8 @@ class Branch:
         return np.concatenate(found)
 
     def led(self, starts: Array, targets: Array) -> tuple[Array, Array]:
-        """Which of the targets (n, k) of the actuated joints are reached from starts (nq) or (n, nq) on a straight way,
-        and the configurations there (n, nq)."""
+        """Truth values (n) of the targets (n, k) of the actuated joints that are reached from starts (nq) or (n, nq) on
+        a straight way, and the configurations there (n, nq)."""
         begun = np.broadcast_to(starts, (len(targets), self.tree.nq))
         ways = np.linspace(begun[:, self.places], targets, _STATIONS + 1, axis=1)[:, 1:]
         path = follow_inputs(self.tree, {name: ways[..., k] for k, name in enumerate(self.inputs)}, begun, limits=True)

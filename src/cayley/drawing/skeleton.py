@@ -1,4 +1,4 @@
-"""What a stick figure consists of, as points in the root's frame: lines for links, marks for joints. No graphics here.
+"""The parts of a stick figure as points in the root's frame: lines for links, marks for joints. No graphics here.
 
 A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis
 and across it are seen apart; straight where this would be a long way round. In mechanisms with loops a body that others
@@ -196,7 +196,7 @@ def _rims(tree: Tree, poses: list[Pose]) -> Iterator[tuple[Frame, Pose, Array]]:
 
 
 def _rods(tree: Tree, poses: list[Pose]) -> Iterator[SlideLine]:
-    """What joins two frames and is no body: rods."""
+    """Rods, which join two frames and are no bodies."""
     for constraint in tree.constraints:
         if constraint.straight:
             ends = [tree.frame(name) for name in constraint.frames]
@@ -250,20 +250,20 @@ Part = LinkLine | SlideLine | JointMark
 
 
 def _same(one: Part, other: Part) -> bool:
-    """Whether two lines, or two marks, of the same part are at the same place."""
+    """True if two lines, or two marks, of the same part are at the same place."""
     pairs = [(a, b) for a, b in zip(one[1:], other[1:], strict=True) if isinstance(a, np.ndarray)
              and isinstance(b, np.ndarray)]
     return one[0] == other[0] and all(a.shape == b.shape and np.allclose(a, b, atol=_SAME) for a, b in pairs)
 
 
 def floats(tree: Tree) -> bool:
-    """Whether a floating joint carries all that moves."""
+    """True if a floating joint carries all that moves."""
     moving = [joint for joint in tree.joints if joint.motion.nv]
     return bool(moving) and moving[0].motion.free
 
 
 def roams(joint: Joint) -> bool:
-    """Whether a joint lets its child go where it likes in a plane, and turn."""
+    """True if a joint lets its child move and turn freely in a plane."""
     return joint.motion.nv > 2 and joint.motion.mark is not None and joint.motion.mark.on_child
 
 
@@ -275,7 +275,7 @@ def pivots(tree: Tree) -> Array:
 
 
 def stands_on_legs(tree: Tree) -> bool:
-    """Whether the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave
+    """True if the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave
     the root.
     """
     fast = {tree.bodies[0].name}

@@ -48,7 +48,7 @@ class Skins:
         return np.array([[ends[i][0], ends[j][1], ends[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
     def polygons(self, k: int, fade: float) -> tuple[solids.Polygons, Array]:
-        """Those of one configuration, as quadrangles two of whose corners are one, and their colours (n, 3)."""
+        """The surfaces at one configuration, as quadrangles two of whose corners are one, and their colours (n, 3)."""
         parts = list(zip(self.surfaces.parts, self.corners[k], strict=True))
         lit = np.concatenate([solids.brightness(corners, surface.closed)[:, None]
                               * to_rgb(GREY if shape.color is None else shape.color)

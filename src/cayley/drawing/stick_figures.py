@@ -272,7 +272,7 @@ def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Ar
 
 
 def _walks(tree: Tree, view: View) -> bool:
-    """Whether a planar machine goes freely where it likes above the ground: nothing of it hangs on a pivot there."""
+    """True if a planar machine moves freely above the ground, without a pivot there."""
     on_root = [joint for joint in tree.joints if joint.parent == tree.bodies[0].name and joint.motion.nv]
     gravity = np.asarray(tree.gravity)
     upright = np.any(gravity) and abs(gravity @ view.normal) < 1e-6 * np.linalg.norm(gravity)
@@ -291,7 +291,7 @@ def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
 
 
 def _on_supports(tree: Tree) -> bool:
-    """Whether the ground of a planar machine is drawn as supports of its pivots: where loops go through it."""
+    """True if the ground of a planar machine is drawn as supports of its pivots: where loops go through it."""
     return bool(held_frames(tree)) and len(pivots(tree)) > 1
 
 

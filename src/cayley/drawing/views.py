@@ -54,7 +54,7 @@ class View:
 
     @property
     def names(self) -> list[str]:
-        """What to write at the axes of the picture."""
+        """The labels of the axes of the picture."""
         return [
             next((f"{letter} [m]" for letter, unit in zip("xyz", np.eye(3), strict=True) if row @ unit > 1 - _PARALLEL),
                  f"along ({', '.join(f'{x:.3g}' for x in row)}) [m]") for row in self.rows]

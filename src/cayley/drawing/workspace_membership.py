@@ -1,6 +1,6 @@
-"""Whether points are reached: a configuration within the limits is searched for that brings the frame there, from those
-of the nearest samples on, by damped least squares for all points at once. True is a proof, by the configuration; false
-says that none was found.
+"""Membership of points in a workspace: a configuration within the limits that brings the frame there is searched for,
+from those of the nearest samples on, by damped least squares for all points at once. True is a proof, by the
+configuration; false says that none was found.
 
 Each cube between eight places of the grid is six tetrahedra about its diagonal; in each the surface is a triangle or
 two, with vertices on the edges. Neighbours share edges, so that the mesh is closed whatever the field is. Source: Doi
@@ -87,7 +87,7 @@ class _Open:
                 self.followed[tree.q_slices[number].start, np.searchsorted(self.free, leader)] = follower.multiplier
 
     def reached(self, points: Array, starts: Array) -> Array:
-        """Which of the points (n, 3) are reached from configurations (n, nq)."""
+        """Truth values (n) of the points (n, 3) that are reached from configurations (n, nq)."""
         q = starts.copy()
         slope = self.place.jacobian("q")
         for _ in range(_STEPS):

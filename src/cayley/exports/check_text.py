@@ -81,7 +81,7 @@ def _constants(part: Part) -> list[tuple[str, Array]]:
 
 
 def _named(part: Part) -> dict[tuple[str, str], str]:
-    """What the constants are called, by the column and what it is for."""
+    """The names of the constants, by the column and its use."""
     taken: list[str] = []
     found = {}
     vectors = part.vectors

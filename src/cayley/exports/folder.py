@@ -25,7 +25,8 @@ _LONGEST = 60  # characters of a name: of a file, with its ending, and of what l
 
 @dataclass(frozen=True)
 class ExportedFolder:
-    """What was written: the `folder`, its `files`, and the `commands` that build and check it, to be typed there."""
+    """A folder that was written: the `folder`, its `files`, and the `commands` that build and check it, to be typed
+    there."""
 
     folder: Path
     files: tuple[Path, ...]

@@ -28,7 +28,7 @@ FUNCTIONS = (*OF_THE_ROBOT, *OF_CONSTRAINTS, *OF_A_FRAME)
 
 
 class Robot(Protocol):
-    """What has the functions: a mechanism."""
+    """A mechanism, which has the functions."""
 
     @property
     def name(self) -> str: ...

@@ -117,7 +117,7 @@ def _run(program: Program, x: Array, drawn: Mapping[str, Array], rows: int, prec
 
 
 def _results(program: Program, inputs: Sequence[Array], precision: str) -> list[Array]:
-    """What NumPy makes of the program, for all rows."""
+    """The results of the program by NumPy, for all rows."""
     rows = len(inputs[0])
     with np.errstate(all="ignore"):
         found = interpret(program, NUMPY, *[values.astype(precision) for values in inputs])
@@ -144,7 +144,8 @@ def _given(states: Mapping[str, ArrayLike], inputs: Sequence[Variable]) -> dict[
 
 
 def _answered(values: Array) -> Array:
-    """Which rows are numbers, but for what is none at any state, as forces that redundant constraints leave open."""
+    """Truth values of rows that are numbers, but for what is none at any state, as forces that redundant constraints
+    leave open."""
     open_ones = np.isnan(values).all(axis=0)
     if open_ones.size and open_ones.all():
         return np.zeros(len(values), dtype=bool)
@@ -152,7 +153,7 @@ def _answered(values: Array) -> Array:
 
 
 def _held(values: Array, dtype: DTypeLike) -> Array:
-    """What the precision can hold."""
+    """The nearest numbers that the precision can hold."""
     return values.astype(dtype_name(dtype)).astype(float)
 
 

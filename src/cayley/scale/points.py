@@ -1,4 +1,4 @@
-"""What a sweep goes over: columns of arrays by name, a row for each point, made where they are needed.
+"""The points of a sweep: columns of arrays by name, a row for each point, made where they are needed.
 
 The rows of a `Table` exist; those of a `Grid` and those that are `Drawn` are functions of their numbers, so that a
 billion of them need no memory, and are the same whatever they are cut into and whoever makes them.
@@ -32,7 +32,7 @@ class Points(Protocol):
     count: int
 
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
-        """What makes the rows from `first` to before `last`, here or where it is sent."""
+        """A function that makes the rows from `first` to before `last`, here or where it is sent."""
         ...
 
 
@@ -99,7 +99,7 @@ class Grid:
 
     @property
     def known_by(self) -> int:
-        """What tells all its rows."""
+        """A digest of all rows."""
         return digest(self._axes)
 
     def cut(self, first: int, last: int) -> Callable[[], Columns]:
@@ -125,7 +125,7 @@ class Drawn(HoldsFunctions):
 
     @property
     def known_by(self) -> int:
-        """What tells all its rows, if the function that draws them is the same; another machine may round otherwise."""
+        """A digest of all rows, if the function that draws them is the same; another machine may round otherwise."""
         return self._seed % 2**64
 
     def cut(self, first: int, last: int) -> Callable[[], Columns]:

@@ -1,4 +1,4 @@
-"""What is kept of results that are too many to keep: a summary of each chunk, and how two summaries are joined.
+"""Summaries of results that are too many to keep: one of each chunk, and how two summaries are joined.
 
 A summary is a row of numbers. Those of all chunks are stored, and joined in the order of the chunks, so that the total
 is the same bit for bit whoever made them and however often the work was interrupted. Entries that are no finite numbers
@@ -32,7 +32,7 @@ class Reduction(Protocol):
         ...
 
     def total(self, summary: Array, shape: Shape) -> NamedTuple:
-        """What a user reads."""
+        """The result for the user."""
         ...
 
 

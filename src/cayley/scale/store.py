@@ -31,7 +31,7 @@ _TITLE = "cayley sweep"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is written: rows and chunks, and what each result (*shape) that is kept is; how long a summary is."""
+    """The plan of a store: rows and chunks, and what each result (*shape) that is kept is; how long a summary is."""
 
     count: int
     chunk: int
@@ -78,7 +78,7 @@ class Store:
         return np.asarray(self.group["summaries"][first:last])  # type: ignore[index]
 
     def complete(self) -> Array:
-        """Which chunks are (bool); a mark that cannot be read is none."""
+        """Truth values of the chunks that are complete; a mark that cannot be read counts as none."""
         try:
             return np.asarray(self.group["marks"][:]) == 1  # type: ignore[index]
         except Exception:  # whatever Zarr, its codecs and the file system raise for what is damaged

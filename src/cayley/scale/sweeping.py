@@ -37,7 +37,7 @@ _JOINED = 256  # summaries that are read at once
 
 @dataclass(frozen=True)
 class Job:
-    """What is done with a chunk, wherever it is done."""
+    """The computation of a chunk, wherever it runs."""
 
     compute: Compute
     reduce: Mapping[str, tuple[Reduction, ...]]
@@ -153,7 +153,7 @@ def kernel_named(mechanism: object, compute: str | Compute) -> Compute:
 
 
 def _planned(job: Job, points: Points, chunk: int) -> Plan:
-    """What the results are, from those of one point."""
+    """The names, shapes and types of results, from those of one point."""
     results = job.results(points.cut(0, 1)())
     unknown = [name for name in job.reduce if name not in results]
     if unknown:
@@ -178,7 +178,7 @@ def _do(job: Job, store: Store, known_by: int | None, number: int, cut: Callable
 
 
 def _check_results(kept: Columns, plan: Plan) -> None:
-    """That they are called, shaped and typed as those of the first point were."""
+    """Check that results have the names, shapes and types of those of the first point."""
     found = {name: (values.shape[1:], values.dtype.str) for name, values in kept.items()}
     for name in {**plan.kept, **found}:
         one, other = (f"{name} of {each[name][0]} {np.dtype(each[name][1])}" if name in each else f"no {name}"
@@ -189,7 +189,7 @@ def _check_results(kept: Columns, plan: Plan) -> None:
 
 
 def _sound(points: Points, known_by: int | None, store: Store, on: Workers, into: object) -> Array:
-    """Which chunks are complete, can be read, and were computed of these points; other points are refused."""
+    """The chunks that are complete, can be read, and were computed of these points; other points raise an error."""
     complete = store.complete()
     task = tasks_of(_found, store, known_by, workers=on)
     numbers = [int(k) for k in np.flatnonzero(complete)]
@@ -210,7 +210,8 @@ def _found(store: Store, known_by: int | None, number: int, cut: Callable[[], Co
 
 
 def _check_chunk(job: Job, points: Points, store: Store, complete: Array, into: object) -> None:
-    """That what lies there was computed by the same function of the same points: of one chunk, by computing it."""
+    """Check that stored results were computed by the same function of the same points: of one chunk, by computing
+    it."""
     if not complete.any():
         return
     number = int(np.argmax(complete))

@@ -21,7 +21,7 @@ _LOOK = 1.0  # seconds between two looks at how many workers there are
 
 
 class Client(Protocol):
-    """What is needed of `distributed.Client`."""
+    """The part of `distributed.Client` that is needed."""
 
     def get_executor(self, *, pure: bool) -> Executor: ...
 
@@ -32,7 +32,7 @@ Workers = Client | Executor | None
 
 
 def is_elsewhere(workers: Workers) -> bool:
-    """Whether tasks run in other processes, and must be sent there."""
+    """True if tasks run in other processes, and must be sent there."""
     from concurrent.futures import ThreadPoolExecutor
     return not (workers is None or isinstance(workers, ThreadPoolExecutor))
 
@@ -60,7 +60,7 @@ def _unpacked(packed: bytes) -> tuple[Callable[..., Any], tuple[object, ...]]:
 
 
 def check_workers(workers: Workers) -> None:
-    """That they are of a kind that tasks can run on."""
+    """Check that workers are of a kind that tasks can run on."""
     if not (workers is None or isinstance(workers, Executor) or
             (hasattr(workers, "get_executor") and hasattr(workers, "nthreads"))):
         raise ConventionError(f"tasks run on a client of Dask or an executor of concurrent.futures, not on {workers!r}")

@@ -1,4 +1,4 @@
-"""What bodies look like: boxes, cylinders, balls, capsules and meshes of URDF and MJCF files.
+"""Shapes of bodies: boxes, cylinders, balls, capsules and meshes of URDF and MJCF files.
 
 No computation needs them: they are read from the model's file when they are looked at.
 """

@@ -145,7 +145,7 @@ _GROUPS = re.compile(rb"(?m)^[ \t]*(?:usemtl|mtllib|[gos])[ \t][^\n]*$")
 
 
 def _ply(path: Path, data: bytes, budget: Budget) -> tuple[float, bytes]:
-    """That a PLY file has as many entries as its head says: each has a byte at least for every property."""
+    """Check that a PLY file has as many entries as its head says: each has a byte at least for every property."""
     head, found, _ = data[:2**16].partition(b"end_header")
     least = 0
     count = 0

@@ -35,7 +35,7 @@ class Shape:
 
     @cached_property
     def levels(self) -> Levels:
-        """Its surfaces in the body's frame, from fine to coarse. Files are read here, and only here; `ModelError` says
+        """The surfaces in the body's frame, from fine to coarse. Files are read here, and only here; `ModelError` says
         what is wrong with one."""
         return tuple(surface.moved(self.pose) for surface in self.kind.levels())
 
@@ -68,12 +68,12 @@ class Shapes:
         return f"<shapes: {words}{f'; {len(self.missing)} missing' if self.missing else ''}>"
 
     def of(self, role: Role) -> Shapes:
-        """Those that are seen, or those that collide."""
+        """The shapes that are seen, or those that collide."""
         return Shapes(tuple(shape for shape in self.shapes if role in shape.roles), self.missing, self.bare)
 
     @property
     def seen(self) -> Shapes:
-        """What a picture shows: the visual shapes, or where no body has any, those that collide."""
+        """The shapes that a picture shows: the visual shapes, or where no body has any, those that collide."""
         return self.of("visual") if any("visual" in shape.roles for shape in self.shapes) else self.of("collision")
 
     def surfaces(self, most: int) -> Surfaces:

@@ -123,7 +123,7 @@ def _sorted_rows(rows: Array) -> tuple[Array, Array]:
 
 
 def _with_area(triangles: Array) -> Array:
-    """Those of three different points."""
+    """The triangles of three different points."""
     return triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
 
 
@@ -143,7 +143,7 @@ def revolved(radii: Array, heights: Array) -> Surface:
 
 
 def _encloses(triangles: Array, count: int) -> bool:
-    """Whether each edge is passed once in either direction."""
+    """True if each edge is passed once in either direction."""
     start = triangles.reshape(-1).astype(np.int64)
     end = np.roll(triangles, -1, axis=1).reshape(-1).astype(np.int64)
     there = np.sort(start * count + end)

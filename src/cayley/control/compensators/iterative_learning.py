@@ -125,7 +125,8 @@ class IterativeLearning:
 
     @cached_property
     def correction(self) -> Array:
-        """What a trial of the model makes of wrong forces: filter (1 - L G) (N nv, N nv)."""
+        """The map from errors of the forces to those after one more trial of the model: filter (1 - L G) (N nv, N
+        nv)."""
         shape = (len(self.smoothing), self.tree.nv)
         size = shape[0] * shape[1]
         alone = self._trial(self._model, np.zeros(shape))
@@ -139,8 +140,8 @@ class IterativeLearning:
 
     @cached_property
     def spectral_radius(self) -> float:
-        """That of the correction. Less than one: the trials of the model converge, though errors may grow by orders of
-        magnitude before they do."""
+        """The spectral radius of the correction. Less than one: the trials of the model converge, though errors may
+        grow by orders of magnitude before they do."""
         return float(np.abs(np.linalg.eigvals(self.correction)).max())
 
     @cached_property
@@ -151,7 +152,7 @@ class IterativeLearning:
 
     @property
     def converges(self) -> bool:
-        """Whether each trial of the model is nearer than the one before."""
+        """True if each trial of the model is nearer than the one before."""
         return self.contraction < 1
 
 
@@ -238,7 +239,7 @@ class LearnedMotion(Pictured):
 
     @property
     def forces(self) -> Array:
-        """What has been learned (N, nv) [N m, N]: the forces of the best trial."""
+        """The learned forces (N, nv) [N m, N]: those of the best trial."""
         return self.best.forces
 
     @property

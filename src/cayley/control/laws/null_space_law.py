@@ -1,4 +1,5 @@
-"""What a redundant arm does besides its task: a posture that it is drawn to, by forces that the task does not feel.
+"""Null-space control of a redundant arm: it is drawn to a posture besides its task, by forces that the task does not
+feel.
 
     tau = task_tau + N^T (kp (posture - q) - kd qd)        N^T = 1 - J^T Lambda J M^-1
 The projection is the one for which J M^-1 N^T = 0: it accelerates nothing of the task, in motion too (dynamically

@@ -115,7 +115,7 @@ class PlatformLaw:
 
 
 class Steered(NamedTuple):
-    """What drives are to do at times (...): the speed ahead [m/s] and the steering [rad]; and how far the cart is from
+    """Commands to drives at times (...): the speed ahead [m/s] and the steering [rad]; and how far the cart is from
     its path: to the left [m], in heading [rad], and behind the program along it [m]."""
 
     speed: Array

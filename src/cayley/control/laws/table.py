@@ -26,7 +26,7 @@ P = ParamSpec("P")
 
 
 class Controlled(Protocol):
-    """What has laws: the arm of `arm.control`."""
+    """An object that has laws: the arm of `arm.control`."""
 
     @property
     def tree(self) -> Tree: ...
@@ -43,23 +43,23 @@ class Law(Generic[P]):
 
     @property
     def about(self) -> str:
-        """What it is, in a sentence: the first paragraph of what is written about it."""
+        """The law in a sentence: the first paragraph of its docstring."""
         return " ".join((inspect.getdoc(self.make) or "").partition("\n\n")[0].split())
 
     @property
     def arguments(self) -> dict[str, inspect.Parameter]:
-        """What the law asks for besides the arm: gains, perhaps a frame, options."""
+        """The arguments of the law besides the arm: gains, perhaps a frame, options."""
         _, *others = inspect.signature(self.make).parameters.values()
         return {argument.name: argument for argument in others}
 
     @property
     def is_of_frame(self) -> bool:
-        """Whether the target is that of a frame, not of the joints."""
+        """True if the target is that of a frame, not of the joints."""
         return "frame" in self.arguments
 
     @cached_property
     def _described(self) -> Callable[Concatenate[Tree, P], System]:
-        """What makes the law, with words for its exported C: which law it is, and of which mechanism."""
+        """The function that makes the law, with a comment for its exported C: which law, and of which mechanism."""
         @wraps(self.make)
         def made(tree: Tree, *choice: P.args, **named: P.kwargs) -> System:
             system = self.make(tree, *choice, **named)

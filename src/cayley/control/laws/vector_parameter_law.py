@@ -84,7 +84,7 @@ def vector_parameter_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
 
 
 def _turning(tree: Tree) -> Array:
-    """Which coordinates (nv) are angles."""
+    """Truth values (nv) of the coordinates that are angles."""
     return np.array([joint.motion.velocity_units[0] == "rad" for joint in tree.joints if joint.motion.nv], dtype=bool)
 
 

@@ -53,7 +53,7 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RegionOfAttraction(Pictured):
-    """What became of each state of a grid; made by `region_of_attraction`."""
+    """The outcome of each state of a grid; made by `region_of_attraction`."""
 
     about: ErrorDynamics
     labels: tuple[str, str]
@@ -73,7 +73,7 @@ class RegionOfAttraction(Pictured):
 
     @property
     def share(self) -> float:
-        """Which part of the states converged."""
+        """The part of the states that converged."""
         return float(self.converged.mean())
 
     @cached_property
@@ -83,7 +83,7 @@ class RegionOfAttraction(Pictured):
 
     @cached_property
     def levels(self) -> Levels:
-        """What the candidate says of the slice."""
+        """The levels of the candidate V in the slice."""
         V = self.candidate.value(self.displacements)
         border = np.ones(V.shape, dtype=bool)
         border[1:-1, 1:-1] = False
@@ -136,7 +136,7 @@ def region_of_attraction(dynamics: Dynamics, at: StateLike | None = None, *,
                          until: float | None = None, step: float | None = None, near: float = 0.02,
                          far: float = 10.0, angles: Sequence[str] = (), threads: int = 1,
                          progress: bool = True) -> RegionOfAttraction:
-    """What becomes of the states of a grid (h, w) about an equilibrium that attracts; `shape=(1000, 1000)` is a
+    """The outcomes of the states of a grid (h, w) about an equilibrium that attracts; `shape=(1000, 1000)` is a
     million.
 
     `slice`: two labels with the displacements (low, high) they run through, horizontal first; all other entries are at

@@ -40,7 +40,7 @@ class Candidate:
 
     @cached_property
     def slope(self) -> Kernel:
-        """Its gradient (n)."""
+        """The gradient of V (n)."""
         return self.value.jacobian("d")
 
     @cached_property
@@ -62,7 +62,7 @@ class Candidate:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether second derivatives at the equilibrium tell of V nearby."""
+        """True if second derivatives at the equilibrium describe V nearby."""
         return is_smooth(self.slope) and is_smooth(self.value)
 
     @cached_property
@@ -93,7 +93,7 @@ class Candidate:
 
     @cached_property
     def sign(self) -> PolynomialSign:
-        """That of V, exact over all displacements, if its form shows it."""
+        """The definiteness of V, exact over all displacements, if its form shows it."""
         return self._sign(self.expression)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Whether a symmetric matrix is definite: by exact minors where its entries are exact, by eigenvalues otherwise.
+"""Definiteness of symmetric matrices: by exact minors where its entries are exact, by eigenvalues otherwise.
 
 Sylvester: a matrix is positive definite if all its leading minors are positive; it is not negative in any direction if
 all its principal minors, not just the leading ones, are not negative. Integers, fractions, and symbols of SymPy whose
@@ -39,7 +39,7 @@ class Definiteness(NamedTuple):
 
     @property
     def is_semidefinite(self) -> bool:
-        """Whether it is not negative in any direction."""
+        """True if the form is not negative in any direction."""
         return self.word in ("positive definite", "positive semidefinite", "zero")
 
     @property

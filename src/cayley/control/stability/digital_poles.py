@@ -72,7 +72,7 @@ def _part(system: System, at: Mapping[str, ArrayLike]) -> StateLike:
 
 
 def entries(ports: Mapping[str, Port], names: Sequence[str]) -> list[int]:
-    """Which entries of all ports those of some are."""
+    """The places of the entries of some ports among those of all."""
     ends = np.cumsum([0, *[port.size for port in ports.values()]]).tolist()
     places = {name: range(a, b) for name, a, b in zip(ports, ends[:-1], ends[1:], strict=True)}
     return [k for name in names for k in places[name]]

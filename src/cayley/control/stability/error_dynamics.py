@@ -75,7 +75,7 @@ class ErrorDynamics(HoldsFunctions):
 
     @cached_property
     def is_linear(self) -> bool:
-        """Whether F is A d everywhere: no entry of its derivative depends on d, and it jumps nowhere."""
+        """True if F is A d everywhere: no entry of its derivative depends on d, and it jumps nowhere."""
         if jumps_anywhere(self.rate.program()):
             return False
         program = self.rate.jacobian("d").program()
@@ -84,7 +84,7 @@ class ErrorDynamics(HoldsFunctions):
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether A is the derivative of F at the equilibrium: no kink and no jump is there."""
+        """True if A is the derivative of F at the equilibrium: there is no kink and no jump."""
         return is_smooth(self.rate)
 
     @cached_property

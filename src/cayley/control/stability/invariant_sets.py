@@ -40,7 +40,7 @@ _AWAY = 1e-3  # of the region: nearer states count as the equilibrium
 
 
 def invariant_set(candidate: Candidate, box: Array, *, seed: int = 0, progress: bool = True) -> list[Finding]:
-    """Whether the equilibrium is all that stays in the set V' = 0; where it is not, whether it is so in the region."""
+    """The claim that only the equilibrium stays in the set V' = 0, everywhere or at least in the region."""
     everywhere = _by_algebra(candidate)
     if everywhere is not None and everywhere.outcome == "proved":
         return [everywhere]
@@ -269,7 +269,7 @@ def concluded(about: ErrorDynamics, claims: Sequence[Finding], region: Mapping[s
 
 
 def _followed(claims: Sequence[Finding], scope: Scope, outcomes: tuple[Outcome, ...]) -> tuple[Nature, Scope]:
-    """What follows in a scope from the claims that have one of the outcomes."""
+    """The conclusion in a scope from the claims that have one of the outcomes."""
     def holds(claim: str) -> bool:
         return any(f.claim == claim and f.outcome in outcomes and f.scope in _SCOPES[scope] for f in claims)
 

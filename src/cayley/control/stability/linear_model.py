@@ -89,7 +89,7 @@ class LinearModel(StateSpace):
 
     @property
     def steady_gain(self) -> Array:
-        """What outputs (k) come to by constant inputs (m) of one each: G(0), by the theorem of the final value.
+        """The steady outputs (k) for constant inputs (m) of one each: G(0), by the theorem of the final value.
         `SingularityError` where they come to nothing: not all poles are stable."""
         if not self.stable:
             poles = self.poles

@@ -214,7 +214,7 @@ def _all_on_axis(once: Poly) -> bool:
 
 
 def _is_hurwitz(p: Poly) -> bool:
-    """Whether all roots have negative real parts: Routh's first column has one sign."""
+    """True if all roots have negative real parts: Routh's first column has one sign."""
     coefficients = [Fraction(int(c.p), int(c.q)) for c in p.all_coeffs()]
     upper = coefficients[::2]
     lower = coefficients[1::2]

@@ -95,7 +95,7 @@ def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | Non
 
 
 def _kept_inside(V: Candidate, box: Array, seed: int) -> Finding:
-    """What the region is good for: the greatest set V < c in it."""
+    """The use of the region: the greatest set V < c in it."""
     level = level_inside(V.value, box, seed=seed)
     return Finding(f"what starts where V < {level:.6g} stays in the region", "sampled",
                    "that is the least V on its faces", "in the region", 1)

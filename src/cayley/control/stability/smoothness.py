@@ -1,4 +1,5 @@
-"""Whether a function has the derivative at the origin that its formulas give: not where one of its pieces ends there.
+"""Test of whether a function has the derivative at the origin that its formulas give: not where one of its pieces ends
+there.
 
 Comparisons, signs and roundings have no derivative of their own, and formulas are those of the piece that the origin
 counts to. Other pieces begin there if one of these operations has another value close by. Each combination of the
@@ -30,13 +31,13 @@ _BRANCHED = frozenset({"arctan2"})  # continuous in its table, but for its cut
 
 
 def jumps_anywhere(program: Program) -> bool:
-    """Whether any operation of a program is not continuous in its operands."""
+    """True if any operation of a program is not continuous in its operands."""
     return any(node.op in _BRANCHED or OPERATIONS[node.op].jumps or (
         node.op == "call" and jumps_anywhere(node.value.program)) for node in program.nodes)
 
 
 def is_smooth(function: Kernel) -> bool:
-    """Whether a kernel of one vector has its derivative at the origin.
+    """True if a kernel of one vector has its derivative at the origin.
 
     >>> import cayley as cy
     >>> is_smooth(cy.kernel("(1)->(1)", inputs=("d",))(lambda d: d * abs(d)))
@@ -48,7 +49,7 @@ def is_smooth(function: Kernel) -> bool:
 
 
 def _is_one_piece(program: Program) -> bool:
-    """Whether the results of a program are the same at the origin by all pieces that may begin there."""
+    """True if the results of a program are the same at the origin by all pieces that may begin there."""
     n = len(program.inputs[0].nodes)
     ways = np.random.default_rng(0).normal(size=(_LOOKS, n))
     around = np.concatenate([np.zeros((1, n)), np.eye(n), -np.eye(n), ways, -ways])

@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What is known of an equilibrium; `print` it. `basis` says whether the word itself is proved."""
+    """The verdict on an equilibrium; `print` it. `basis` says whether the word itself is proved."""
 
     name: str
     nature: Nature
@@ -59,7 +59,7 @@ class Verdict:
 
     @property
     def is_stable(self) -> bool | None:
-        """Nothing if that is undecided."""
+        """None if stability is undecided."""
         return None if self.nature == "undecided" else self.nature != "unstable"
 
     @property

@@ -198,7 +198,7 @@ class Selection:
 
     @classmethod
     def in_contact(cls, velocity: Iterable[str] = (), force: Iterable[str] = ()) -> Selection:
-        """What a law may impose where a contact gives `velocity` along some axes and `force` along others."""
+        """The selection for a law where a contact gives `velocity` along some axes and `force` along others."""
         natural = Selection(position=tuple(velocity), force=tuple(force))
         return cls(position=natural.force, force=natural.position)
 

@@ -1,4 +1,4 @@
-"""What a frame lacks of its target, and the rows of the Jacobian that go with it: what laws in the workspace need.
+"""The error of a frame against its target, and the rows of the Jacobian that go with it, for laws in the workspace.
 
     e = (p_d - p; l)        l = the rotation vector of R_d R^T, in the root's axes, its angle from 0 to pi
     e' = (-v; -B(l)^T w)    of a target that stands; B is the map from angular velocities to rates of rotation vectors

@@ -1,4 +1,4 @@
-"""What a layout is: one class that says which files there are, and what to type."""
+"""Base class of layouts: the files of a folder, and the commands that build it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from cayley.wording import printable
 
 @dataclass(frozen=True)
 class Library:
-    """What is written: the name of the library, an identifier; words about it; its functions; the type of its numbers.
+    """A library to be written: the name of the library, an identifier; words about it; its functions; the type of its
+    numbers.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Library:
         return check_text(self.name, self.parts, self.real)
 
     def readme(self, layout: str) -> str:
-        """What is in the folder, for a reader."""
+        """A description of the folder for a reader."""
         rows = "\n".join(f"- `{part.source.name}.h`: {_first_line(part)}" for part in self.parts)
         about = " ".join(printable(self.about).split())
         return (f"# {self.name}\n\n{about}\n\nC99 in `{self.real}`, without allocation, with nothing but `math.h`.\n"
@@ -47,7 +48,7 @@ class Library:
 
 
 def _first_line(part: Part) -> str:
-    """What the comment of a header begins with, its name aside, up to the end of the sentence."""
+    """The beginning of the comment of a header, its name aside, up to the end of the sentence."""
     comment = " ".join(line.removeprefix(" * ") for line in part.source.header.splitlines()[1:4])
     _, _, words = comment.partition(": ")
     return f"{words.split('. ')[0].split(' *')[0].strip().rstrip('.')}." if words else "a function."
@@ -65,5 +66,5 @@ class Layout:
         raise NotImplementedError
 
     def commands(self, library: Library) -> tuple[str, ...]:
-        """What to type in the folder to build and check it."""
+        """The commands that build and check the folder."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a kind of shape is: its name in files, its surface, and how it is read."""
+"""Base class of the kinds of shapes: the name in files, the surface, and how it is read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Kind(ABC):
         """In the shape's own frame, as fine as it is drawn."""
 
     def levels(self) -> Levels:
-        """Its surfaces from fine to coarse."""
+        """The surfaces from fine to coarse."""
         return (self.surface(),)
 
 
