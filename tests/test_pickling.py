@@ -34,7 +34,7 @@ from cayley.geometry.rates import integrate_attitude
 from cayley.geometry.rotations.euler import euler_kernels
 from cayley.model.joint_kinds import Revolute
 from cayley.planning import PlatformTask, point_to_point
-from cayley.planning.timing.limits_used import limit_use
+from cayley.planning.timing.efforts import limit_use
 
 NOT_PLAIN = re.compile(r"Callable|Text\b|Any\b|Kernel|System|Motion\b|object")
 LEFT_OUT = {

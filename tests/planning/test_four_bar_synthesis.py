@@ -11,8 +11,7 @@ from scipy.optimize import least_squares
 import cayley as cy
 from cayley.errors import ModelError, ModelWarning, SignatureError, SingularityError, UnreachableError, UnsupportedError
 from cayley.machines import FourBar, SlottedLever
-from cayley.planning.synthesis.defects import defects_of
-from cayley.planning.synthesis.design import FourBarDesign
+from cayley.planning.synthesis.design import FourBarDesign, defects_of
 from cayley.planning.synthesis.freudenstein import (
     freudenstein_parameters,
     input_output_residual,

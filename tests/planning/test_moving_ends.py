@@ -12,7 +12,7 @@ from cayley.errors import PlanningError, UnsupportedError
 from cayley.planning.rest_to_rest.jerk_limits import jerk_limited
 from cayley.planning.rest_to_rest.moving_ends import jerk_limited_between
 from cayley.planning.timing.limits import MotionLimits
-from cayley.planning.tool_motions.end_conditions import EndState
+from cayley.planning.tool_motions.two_poses import EndState
 
 LIMITS = MotionLimits([1.0, 2.0, 1.5], [4.0, 3.0, 5.0], [30.0, 40.0, 20.0])
 

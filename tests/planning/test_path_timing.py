@@ -10,16 +10,15 @@ from scipy.optimize import linprog
 
 import cayley as cy
 from cayley.errors import PlanningError, SignatureError
-from cayley.planning.composed import Composed
 from cayley.planning.function_of_time import FunctionOfTime
 from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.sequence import Composed, Together
 from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.joint_paths import grid_of, path_of, path_through
 from cayley.planning.splines.polynomials import line
 from cayley.planning.splines.splines import quintic_spline
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.timing.path_timing import time_optimal
-from cayley.planning.together import Together
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,12 @@ from cayley.errors import (
 )
 from cayley.planning.motion_file import load_motion
 from cayley.planning.rest_to_rest.jerk_limits import jerk_limited, least_duration, rest_to_rest
-from cayley.planning.rest_to_rest.motion_laws import LAWS
-from cayley.planning.rest_to_rest.two_points import minimum_duration, point_to_point
-from cayley.planning.splines.via_points import through_two_points
+from cayley.planning.rest_to_rest.two_points import LAWS, minimum_duration, point_to_point
+from cayley.planning.splines.conditions import through_two_points
 from cayley.planning.timing.efforts import effort_profile
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.timing.path_timing import time_optimal
-from cayley.planning.tool_motions.end_conditions import between_states, joint_end_state
-from cayley.planning.tool_motions.two_poses import joint_pair, pick_and_place
+from cayley.planning.tool_motions.two_poses import between_states, joint_end_state, joint_pair, pick_and_place
 
 SMOOTH = ("3-4-5", "4-5-6-7", "cycloidal")
 

@@ -23,8 +23,8 @@ from cayley.planning import (
     seam,
     time_optimal,
 )
-from cayley.planning.rest_to_rest.motion_laws import LAWS
-from cayley.planning.timing.limits_used import limit_use as limits_used
+from cayley.planning.rest_to_rest.two_points import LAWS
+from cayley.planning.timing.efforts import limit_use as limits_used
 from drawings.canvas import BLUE, GREEN, GREY, ORANGE, RED, quiet
 from drawings.pages import made_by_tutorial
 

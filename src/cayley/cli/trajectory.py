@@ -15,7 +15,7 @@ from cayley.compiler.typing import Array
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
     from cayley.planning import Motion, MotionLimits
-    from cayley.planning.timing.limits_used import LimitUse
+    from cayley.planning.timing.efforts import LimitUse
 
 _LAWS = ("fastest, jerk-limited, or a law of motion between two: 3-4-5, 4-5-6-7, cycloidal, trapezoidal, s-curve; "
          "the fastest if not said, 3-4-5 between two with --time.")
@@ -69,7 +69,7 @@ def trajectory(
     cayley trajectory puma560 "0.5 0.2 0.1 180deg 0 0" "0.3 0.5 0.2 180deg 0 0" --poses --posture "elbow up" --time 2
     ```
     """
-    from cayley.planning.timing.limits_used import limit_use
+    from cayley.planning.timing.efforts import limit_use
     arm = load(robot)
     check_moves(arm)
     limits = _limits(arm, velocity, acceleration, jerk, effort)

@@ -31,10 +31,9 @@ from cayley.kinematics.loops.following_inputs import follow_inputs
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import Table
 from cayley.model.tree import Tree
-from cayley.planning.driven import check_keeps_constraints, driving_tree
+from cayley.planning.driven import check_keeps_constraints, coordinates, driven, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.rest_to_rest.two_points import point_to_point
-from cayley.planning.timing.limits import MotionLimits
 from cayley.showing import brief
 from cayley.systems.connect import HasSystem, connect
 from cayley.systems.system import System
@@ -150,7 +149,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
         if move.nq != tree.nq or start is not None or target is not None:
             raise SignatureError(f"a motion to be tracked has the {tree.nq} coordinates of {tree.name}, and says "
                                  f"itself where it starts and ends; this one has {move.nq}")
-        check_keeps_constraints(plant, move)
+        check_keeps_constraints(tree, move)
         move = move.shifted(0.0)
         start, target = _farthest(move)
     ends = [_configuration(q, tree, word) for q, word in ((start, "start"), (target, "target"))]
@@ -178,8 +177,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     if np.isfinite(most).any():
         chain = [chain[0].renamed({"tau": "wanted_tau"}), saturation("tau", most)]
     x = begin | {"q": ends[0]}
-    limits_of_ends = MotionLimits(machine=plant) if tree.is_constrained else None  # so that passive joints follow
-    along = point_to_point(*ends, duration=seconds / 2, limits=limits_of_ends) if move is None else move
+    along = _ordinary_motion(tree, *ends, seconds / 2) if move is None else move
     step = connect(plant, *chain).rollout()(x, step=h, steps=steps, every=every, inputs=inputs)
     if move is not None:  # to its end, and beyond, if it comes to rest
         h, every, steps = _steps(max(seconds, move.duration) if move.rests[1] else move.duration, poles, period,
@@ -188,6 +186,14 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
                                                                        steps=steps, every=every)
     assert isinstance(step, SystemTrajectory) and isinstance(tracked, SystemTrajectory)  # none is on a GPU
     return Trial(aim, law, ends[1], step, tracked, along, most, period, late, rest, verdict, doubt, move is not None)
+
+
+def _ordinary_motion(tree: Tree, start: Array, target: Array, duration: float) -> Motion:
+    """From rest to rest; where constraints tie joints together, of the actuated joints, and the others follow."""
+    if not tree.is_constrained:
+        return point_to_point(start, target, duration=duration)
+    places = list(coordinates(driving_tree(tree)))
+    return driven(tree, point_to_point(start[places], target[places], duration=duration), start)
 
 
 def ordinary_step(tree: Tree, start: ArrayLike) -> Array:

@@ -41,12 +41,11 @@ from cayley.model.parts import Joint
 from cayley.model.tree import Tree
 from cayley.planning.motion import Derivatives, Motion
 from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
+from cayley.planning.sequence import Standing, Together
 from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.polynomials import Polynomials
-from cayley.planning.standing import Standing
 from cayley.planning.timing.limits import Machine, MotionLimits
 from cayley.planning.timing.speed_limits import allowed_speed
-from cayley.planning.together import Together
 
 _KNOTS = 513
 _NEWTON = 3
@@ -299,9 +298,8 @@ def checked_waypoints(machine: Machine, points: ArrayLike) -> Array:
     return q
 
 
-def check_keeps_constraints(machine: Machine, motion: Motion) -> None:
+def check_keeps_constraints(tree: Tree, motion: Motion) -> None:
     """Raise unless a motion has the coordinates of a mechanism and keeps its constraints."""
-    tree = machine.tree
     if motion.nq != tree.nq:
         driving = len(tree.actuated_velocities)
         cure = (": of a motion of its actuated joints `driven_motion(machine, motion, start)` makes one of all"

@@ -21,7 +21,6 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.planning.checked_numbers import positive_seconds
 from cayley.showing import Pictured, brief
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cayley.systems.system import System
+
+from cayley.wording import shown
 
 Derivatives = tuple[Array, Array, Array, Array]
 """Position (..., nq), velocity, acceleration and jerk (..., nv)."""
@@ -249,7 +250,7 @@ class Motion(Pictured, ABC):
         """The part of it between two times."""
         if not self.start <= start < end <= self.end:
             raise PlanningError(f"[{start:g}, {end:g}] is no part of the motion in [{self.start:g}, {self.end:g}]")
-        from cayley.planning.composed import Composed
+        from cayley.planning.sequence import Composed
         from cayley.planning.splines.polynomials import line
         return Composed(self, line(start, end, start, end))
 
@@ -267,7 +268,7 @@ class Motion(Pictured, ABC):
 
     def _retimed(self, rate: float, start: float) -> Motion:
         """At this rate from the start on; backwards if it is negative."""
-        from cayley.planning.composed import Composed
+        from cayley.planning.sequence import Composed
         from cayley.planning.splines.polynomials import line
         ends = (self.start, self.end) if rate > 0 else (self.end, self.start)
         return Composed(self, line(start, start + self.duration / abs(rate), *ends))
@@ -318,3 +319,11 @@ class Motion(Pictured, ABC):
         """Write it to a .npz file, from which `load_motion` makes it again, to the last bit."""
         from cayley.planning.motion_file import save
         return save(self, path)
+
+
+def positive_seconds(value: float) -> float:
+    """How long something takes."""
+    found = numbers(value, "seconds")
+    if found.ndim or not 0.0 < found < np.inf:
+        raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {shown(value)}")
+    return float(found)

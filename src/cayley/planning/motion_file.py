@@ -19,11 +19,11 @@ from cayley.planning.motion import Motion
 
 FORMAT = "cayley motion 1"
 _KINDS = {
-    "Polynomials": "cayley.planning.splines.polynomials", "Composed": "cayley.planning.composed",
-    "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.together",
-    "Cycloid": "cayley.planning.rest_to_rest.cycloid", "RotationCurve": "cayley.planning.poses.rotation_curve",
-    "PoseCurve": "cayley.planning.poses.pose_curve", "Screws": "cayley.planning.poses.screw",
-    "Standing": "cayley.planning.standing"}
+    "Polynomials": "cayley.planning.splines.polynomials", "Composed": "cayley.planning.sequence",
+    "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.sequence",
+    "Cycloid": "cayley.planning.rest_to_rest.two_points", "RotationCurve": "cayley.planning.poses.rotation_curve",
+    "PoseCurve": "cayley.planning.poses.rotation_curve", "Screws": "cayley.planning.poses.rotation_splines",
+    "Standing": "cayley.planning.sequence"}
 
 
 def save(motion: Motion, path: str | Path) -> Path:

@@ -8,13 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array, FieldArray, Scalar
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.checked_numbers import positive_seconds
-from cayley.planning.motion import Derivatives, Motion, held
-from cayley.planning.splines.knots import through_knots
-from cayley.planning.splines.polynomials import PolynomialPieces, moved
+from cayley.planning.motion import ROUNDING, Derivatives, Motion, held, positive_seconds
+from cayley.planning.splines.polynomials import PolynomialPieces, moved, through_knots
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,3 +107,185 @@ def blended(first: Motion, second: Motion, duration: float) -> Motion:
     corner = through_knots(np.array([0.0, duration]), *[np.stack(pair) for pair in ends])
     return in_sequence([before, corner, after])
 
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Standing(Motion):
+    """The configuration `q` (n) from `start` to `end` [s], which may be the same: then `then` leaves it out.
+
+    >>> from cayley.planning.splines.polynomials import line
+    >>> Standing([1.0, 2.0]).duration, Standing([1.0]).then(line(0.0, 2.0, [1.0], [3.0])).duration
+    (0.0, 2.0)
+    """
+
+    q: FieldArray
+    start: float = 0.0
+    end: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q", np.array(self.q, dtype=float))
+
+    @property
+    def nq(self) -> int:
+        return len(self.q)
+
+    @property
+    def breaks(self) -> Array:
+        return np.array([self.start, self.end])
+
+    @property
+    def rests(self) -> tuple[bool, bool]:
+        return True, True
+
+    def _text(self, t: Scalar) -> Derivatives:
+        none = np.zeros(self.nq)
+        return np.asarray(self.q), none, none, none
+
+    def _values(self, t: Array) -> Derivatives:
+        none = np.zeros((*np.shape(t), self.nq))
+        return none + self.q, none, none, none
+
+    def shifted(self, start: float) -> Motion:
+        return Standing(self.q, float(start), float(start) + self.duration)
+
+    def scaled(self, *, duration: float) -> Motion:
+        return Standing(self.q, self.start, self.start + positive_seconds(duration))
+
+    def reversed(self) -> Motion:
+        return self
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Together(Motion):
+    """The coordinates of the first motion, then those of the next, and so on; all have the same start and end.
+
+    >>> from cayley.planning.splines.polynomials import line
+    >>> Together((line(0.0, 2.0, [0.0], [1.0]), line(0.0, 2.0, [5.0], [3.0])))(1.0).q
+    array([0.5, 4. ])
+    """
+
+    parts: tuple[Motion, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        for part in self.parts:
+            if (part.start, part.end) != (self.start, self.end):
+                raise PlanningError(f"motions at the same time are in the same interval; one is in [{self.start:g}, "
+                                    f"{self.end:g}], another in [{part.start:g}, {part.end:g}]: use `shifted` and "
+                                    "`scaled`")
+
+    @property
+    def start(self) -> float:
+        return self.parts[0].start
+
+    @property
+    def end(self) -> float:
+        return self.parts[0].end
+
+    @property
+    def nq(self) -> int:
+        return sum(part.nq for part in self.parts)
+
+    @property
+    def attitudes(self) -> tuple[int, ...]:
+        before = np.cumsum([0, *[part.nq for part in self.parts]])
+        return tuple(int(first) + place for first, part in zip(before[:-1], self.parts, strict=True)
+                     for place in part.attitudes)
+
+    @property
+    def breaks(self) -> Array:
+        return np.unique(np.concatenate([part.breaks for part in self.parts]))
+
+    def _text(self, t: Scalar) -> Derivatives:
+        return _side_by_side([part._text(t) for part in self.parts])
+
+    def _values(self, t: Array) -> Derivatives:
+        return _side_by_side([part._values(t) for part in self.parts])
+
+
+def _side_by_side(found: list[Derivatives]) -> Derivatives:
+    return tuple(np.concatenate(same, axis=-1) for same in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+@kernel("(v),(v),(v),(),(),()->(v),(v),(v)", outputs=("qd", "qdd", "qddd"))
+def chain_rule(first: Array, second: Array, third: Array, sd: Scalar, sdd: Scalar,
+               sddd: Scalar) -> tuple[Array, Array, Array]:
+    """Derivatives by the time of what is known by s, of which s', s'', s''' are given. Angular velocities in body axes
+    follow the same rule.
+    """
+    return (first * sd, second * sd**2 + first * sdd, third * sd**3 + 3.0 * second * (sd * sdd) + first * sddd)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Composed(Motion):
+    """The motion along a `path`, a motion whose time is the parameter s of the path, where `timing`, a motion of one
+    coordinate, gives s at each time.
+
+    >>> from cayley.planning.splines.polynomials import Polynomials, line
+    >>> path = line(0.0, 1.0, [0.0, 0.0], [2.0, -1.0])
+    >>> timing = Polynomials([0.0, 4.0], [[[0.0], [0.0], [3 / 16], [-1 / 32]]])
+    >>> Composed(path, timing)([2.0, 4.0]).q
+    array([[ 1. , -0.5],
+           [ 2. , -1. ]])
+    """
+
+    path: Motion
+    timing: Motion
+
+    def __post_init__(self) -> None:
+        if self.timing.nq != 1:
+            raise PlanningError(f"the timing of a path has one coordinate, s; this has {self.timing.nq}")
+        s = self.timing.position(np.unique([*self.timing.breaks, *np.linspace(self.start, self.end, 33)]))
+        low, high = self.path.start, self.path.end
+        slack = 1e3 * ROUNDING * max(abs(low), abs(high), high - low)
+        if s.min() < low - slack or s.max() > high + slack:
+            raise PlanningError(f"the timing leads from s = {s.min():g} to {s.max():g}; the path is from {low:g} to "
+                                f"{high:g}")
+
+    @property
+    def start(self) -> float:
+        return self.timing.start
+
+    @property
+    def end(self) -> float:
+        return self.timing.end
+
+    @property
+    def nq(self) -> int:
+        return self.path.nq
+
+    @property
+    def attitudes(self) -> tuple[int, ...]:
+        return self.path.attitudes
+
+    @property
+    def breaks(self) -> Array:
+        """Those of the timing, and when the breaks of the path are passed."""
+        inner = self.path.breaks[1:-1]
+        if not len(inner):
+            return self.timing.breaks
+        return np.unique(np.concatenate([self.timing.breaks, _passed(self.timing, inner)]))
+
+    def _text(self, t: Scalar) -> Derivatives:
+        s, *rates = (part[0] for part in self.timing._text(t))
+        q, *along = self.path._text(held(s, self.path.start, self.path.end))
+        return (q, *chain_rule(*along, *rates))
+
+    def _values(self, t: Array) -> Derivatives:
+        s, *rates = (part[..., 0] for part in self.timing._values(t))
+        q, *along = self.path._values(np.clip(s, self.path.start, self.path.end))
+        return (q, *chain_rule(*along, *rates))
+
+
+def _passed(timing: Motion, places: Array) -> Array:
+    """When a monotonous timing passes these places, by halving; places that it does not pass are left out."""
+    low = np.full(len(places), timing.start)
+    high = np.full(len(places), timing.end)
+    ends = timing._values(np.array([timing.start, timing.end]))[0][:, 0]
+    sign = 1.0 if ends[1] >= ends[0] else -1.0
+    is_passed = (places > ends.min()) & (places < ends.max())
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        is_before = sign * (timing._values(middle)[0][:, 0] - places) < 0
+        low = np.where(is_before, middle, low)
+        high = np.where(is_before, high, middle)
+    return high[is_passed]

@@ -19,8 +19,8 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.driven import driven_between
 from cayley.planning.motion import Motion
+from cayley.planning.sequence import Standing
 from cayley.planning.splines.polynomials import Polynomials
-from cayley.planning.standing import Standing
 from cayley.planning.timing.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.timing.speed_limits import allowed_speed
 

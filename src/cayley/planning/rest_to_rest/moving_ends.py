@@ -17,7 +17,7 @@ from cayley.planning.rest_to_rest.jerk_limits import distinct_times
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.timing.limits import MotionLimits, checked_configuration
 from cayley.planning.timing.speed_limits import allowed_speed
-from cayley.planning.tool_motions.end_conditions import EndState
+from cayley.planning.tool_motions.two_poses import EndState
 
 if TYPE_CHECKING:
     from ruckig import Profile, Trajectory

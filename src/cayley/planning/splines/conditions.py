@@ -15,7 +15,9 @@ from numpy.polynomial import chebyshev
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
+from cayley.planning.motion import positive_seconds
 from cayley.planning.splines.polynomials import Polynomials
+from cayley.planning.timing.limits import checked_configuration
 
 _ORDERS = ("q", "qd", "qdd", "qddd")
 _WORST = 1e13  # condition number of a system that is still an answer
@@ -59,6 +61,35 @@ def polynomial_through(conditions: Sequence[At]) -> Polynomials:
     full = [(t, order, np.broadcast_to(value, n)) for t, order, value in listed]
     breaks = np.unique(times)
     return Polynomials(breaks, coefficients_of(full, breaks[:-1]))
+
+
+def through_two_points(first: ArrayLike, last: ArrayLike, via: ArrayLike, times: ArrayLike,
+                       duration: float) -> Polynomials:
+    """The motion of degree seven from rest at `first` (n) to rest at `last`, velocities and accelerations zero at both
+    ends, that is at `via` (2, n) at the `times` (2) [s] between 0 and the `duration`. Source: Ruggiu 5.4; spec S2-85,
+    WE-36.
+
+    >>> move = through_two_points([0.0], [1.0], [[0.02], [0.98]], [0.1, 0.9], 1.0)
+    >>> (move.coefficients[0, 3:, 0] * 729).round(6)
+    array([  21590.,  -82435.,  133074., -100100.,   28600.])
+    """
+    a = checked_configuration(first, "the first configuration")
+    b = checked_configuration(last, "the last configuration", len(a))
+    points = numbers(via, "via points")
+    T = positive_seconds(duration)
+    t = numbers(times, "times")
+    if points.shape != (2, len(a)) or t.shape != (2,):
+        raise SignatureError(f"two via points are (2, {len(a)}), at two times; given were the shapes {points.shape} "
+                             f"and {t.shape}")
+    if not np.isfinite(points).all():
+        raise PlanningError(f"via point {int((~np.isfinite(points)).any(axis=1).argmax())} is not of finite numbers")
+    if not ((t > 0.0) & (t < T)).all():
+        raise PlanningError(f"via points are between the ends; the times {t[0]:g} and {t[1]:g} s are not both between "
+                            f"0 and {T:g} s")
+    if t[0] == t[1]:
+        raise PlanningError(f"both via points are at {t[0]:g} s: the joints cannot be at two places; move one of them, "
+                            "or leave one out")
+    return polynomial_through([At(0.0, a, 0.0, 0.0), *map(At, t, points), At(T, b, 0.0, 0.0)])
 
 
 def coefficients_of(conditions: Sequence[tuple[float, int, Array]], origins: Array) -> Array:

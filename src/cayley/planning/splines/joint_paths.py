@@ -14,8 +14,8 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.planning.composed import Composed
 from cayley.planning.motion import Motion
+from cayley.planning.sequence import Composed
 from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.polynomials import Polynomials
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.linalg import solve_banded
 from scipy.linalg.lapack import dgtsv
 
@@ -36,7 +37,8 @@ def cubic_pieces(x: Array, y: Array, ends: Ends, velocities: tuple[ArrayLike, Ar
 def spline_bends(x: Array, y: Array, ends: Ends, velocities: tuple[ArrayLike, ArrayLike]) -> Array:
     """The second derivatives (k, n) at the knots."""
     if ends == "periodic":
-        return _periodic(x, y)
+        check_closed(y)
+        return CubicSpline(x, np.concatenate([y[:-1], y[:1]]), bc_type="periodic")(x, 2)
     kinds = tuple(ends) if isinstance(ends, (tuple, list)) else (ends, ends)
     if len(kinds) != 2 or any(kind not in _ENDS for kind in kinds):
         raise ConventionError(f"a spline ends {', '.join(_ENDS)}, one word or one for each end, or is periodic; not "
@@ -113,35 +115,3 @@ def _few(x: Array, y: Array, kinds: tuple[str, ...], velocities: tuple[ArrayLike
     found = coefficients_of(conditions, x[:1])[0]
     c[:len(found)] = found
     return 2.0 * c[2] + 6.0 * c[3] * (x - x[0])[:, None]
-
-
-def _periodic(x: Array, y: Array) -> Array:
-    """Where the last knot is the first: the cyclic system, as a tridiagonal one and a correction of rank one."""
-    check_closed(y)
-    h = np.diff(x)
-    before = np.roll(h, 1)
-    slopes = np.diff(y, axis=0) / h[:, None]
-    right = 6.0 * (slopes - np.roll(slopes, 1, axis=0))
-    if len(h) < 3:  # a knot is its own neighbour, or that on both sides
-        matrix = np.zeros((len(h), len(h)))
-        for k in range(len(h)):
-            for other, share in ((k - 1, before[k]), (k, 2.0 * (before[k] + h[k])), ((k + 1) % len(h), h[k])):
-                matrix[k, other] += share
-        second = np.linalg.solve(matrix, right)
-        return np.concatenate([second, second[:1]])
-    corner = h[-1]
-    diagonal = 2.0 * (before + h)
-    gamma = -diagonal[0]
-    bands = np.zeros((3, len(h)))
-    bands[0, 1:] = h[:-1]
-    bands[1] = diagonal
-    bands[2, :-1] = h[:-1]
-    bands[1, 0] -= gamma
-    bands[1, -1] -= corner**2 / gamma
-    u = np.zeros((len(h), 1))
-    u[0] = gamma
-    u[-1] = corner
-    both = solve_banded((1, 1), bands, np.concatenate([right, u], axis=1))
-    share = (both[0] + corner / gamma * both[-1])
-    second = both[:, :-1] - both[:, -1:] * (share[:-1] / (1.0 + share[-1]))
-    return np.concatenate([second, second[:1]])

@@ -25,7 +25,7 @@ from cayley.machines.linkages.four_bar import FourBar
 from cayley.machines.linkages.slider_crank import SliderCrank
 from cayley.machines.linkages.trees import DOWN, four_bar_tree, slider_crank_tree
 from cayley.model.tree import Tree
-from cayley.planning.synthesis.defects import Defects, assembly_mode, defects_of
+from cayley.planning.synthesis.design import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.dyads import Dyad, body_points, check_poses, dyads
 from cayley.showing import brief
 

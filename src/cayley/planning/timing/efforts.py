@@ -1,4 +1,4 @@
-"""The forces that a motion asks of the drives, whether they have them, and how much slower it must be if not."""
+"""The efforts of a motion beside the limits of the drives, and how much of all limits of its joints a motion uses."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.planning.driven import check_keeps_constraints
 from cayley.planning.motion import Motion
-from cayley.planning.timing.limits import Machine, MotionLimits
-from cayley.planning.timing.speed_limits import Worst, allowed_speed
-from cayley.showing import Pictured, brief
+from cayley.planning.timing.limits import KINDS, Machine, MotionLimits
+from cayley.planning.timing.speed_limits import Worst, allowed_speed, sample_times
+from cayley.showing import Pictured, brief, shown_once
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_GREY = "#8a94a0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,6 @@ class EffortProfile(Pictured):
 
     def plot(self) -> Figure:
         """Positions, velocities, accelerations and forces in time, these as parts of their limits, one line a joint."""
-        from cayley.planning.timing.limits_used import limit_use
         return limit_use(self.motion, self.limits).plot()
 
 
@@ -73,6 +74,85 @@ def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None
     (False, 'panda_joint2', 0.851)
     """
     limits = MotionLimits.of(machine, effort=effort)
-    check_keeps_constraints(machine, motion)
+    check_keeps_constraints(machine.tree, motion)
     t = np.linspace(motion.start, motion.end, samples)
     return EffortProfile(motion, limits, t, limits.checked_forces(t, *motion(t)))
+
+
+@dataclass(frozen=True, eq=False)
+class LimitUse(Pictured):
+    """Velocity, acceleration, jerk and effort, by these words, at the times `t` (samples): `values` (samples, n) and
+    the greatest of each joint, `greatest` (n). Without a machine there are no efforts.
+    """
+
+    motion: Motion
+    limits: MotionLimits
+    t: Array
+    values: dict[str, Array]
+
+    __repr__ = brief
+
+    @property
+    def greatest(self) -> dict[str, Array]:
+        """The greatest values (n), without sign."""
+        return {kind: np.abs(each).max(axis=0) for kind, each in self.values.items()}
+
+    @property
+    def parts(self) -> dict[str, Array]:
+        """The greatest values in parts of their limits (n); 0 where there is no limit, or nothing moves."""
+        found = {}
+        for kind, most in self.greatest.items():
+            bounds = getattr(self.limits, kind)
+            found[kind] = np.divide(most, bounds, out=np.zeros_like(most), where=(bounds > 0.0) & np.isfinite(bounds))
+        return found
+
+    def plot(self) -> Figure:
+        """Positions, and below them what is limited, as parts of the limits, one line a joint. Joints without a limit
+        of a kind are drawn dashed, as parts of their own greatest value; kinds that have no limit at all are left out,
+        but for velocity and acceleration."""
+        import matplotlib.pyplot as plt
+        kinds = [kind for kind in self.values
+                 if kind in ("velocity", "acceleration") or np.isfinite(getattr(self.limits, kind)).any()]
+        figure, axes = plt.subplots(1 + len(kinds), 1, sharex=True, layout="constrained",
+                                    figsize=(8.0, 1.9 * (1 + len(kinds))))
+        q = self.motion.position(self.t)
+        named = self.motion.nq == self.motion.nv
+        for place in range(self.motion.nq):
+            axes[0].plot(self.t, q[:, place], color=f"C{place % 10}", linewidth=1.4,
+                         label=self.limits.name(place) if named else f"q{place}")
+        axes[0].set_title("position", fontsize="small", loc="left")
+        axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)
+        for ax, kind in zip(axes[1:], kinds, strict=True):
+            bounds = getattr(self.limits, kind)
+            for joint, values in enumerate(self.values[kind].T):
+                limited = np.isfinite(bounds[joint]) and bounds[joint] > 0.0
+                unit = bounds[joint] if limited else np.abs(values).max() or 1.0
+                ax.plot(self.t, values / unit, "-" if limited else "--", color=f"C{joint % 10}", linewidth=1.2)
+            for limit in (-1.0, 1.0):
+                ax.axhline(limit, color=_GREY, linewidth=0.8)
+            ax.set_ylim(-1.15, 1.15)
+            ax.set_title(f"{kind} / limit", fontsize="small", loc="left")
+        for ax in axes:
+            ax.grid(color="#e3e7ec", linewidth=0.6)
+            ax.margins(x=0.0)
+            for side in ("top", "right"):
+                ax.spines[side].set_visible(False)
+        axes[-1].set_xlabel("t [s]")
+        return shown_once(figure)
+
+
+def limit_use(motion: Motion, limits: MotionLimits) -> LimitUse:
+    """What a motion uses of the limits, at samples that see both sides of its breaks.
+
+    >>> from cayley.planning.rest_to_rest.two_points import point_to_point
+    >>> limits = MotionLimits(velocity=1.0, acceleration=[4.0, 2.0])
+    >>> limit_use(point_to_point([0.0, 0.0], [1.0, 0.5], limits=limits), limits).parts["velocity"].round(6)
+    array([1. , 0.5])
+    """
+    limits = limits.resized(motion.nv)
+    t = np.unique(np.concatenate([sample_times(motion), np.linspace(motion.start, motion.end, 801)]))
+    q, *rates = motion.derivatives(t)
+    values = dict(zip(KINDS, rates, strict=False))
+    if limits.machine is not None and limits.has_efforts:
+        values["effort"] = limits.checked_forces(t, q, rates[0], rates[1])
+    return LimitUse(motion, limits, t, values)

@@ -28,7 +28,7 @@ from cayley.planning.motion import Motion
 from cayley.wording import shown
 
 if TYPE_CHECKING:
-    from cayley.planning.tool_motions.via_poses import WithTree
+    from cayley.planning.tool_motions.two_poses import WithTree
 
 _SAMPLES = 2001
 

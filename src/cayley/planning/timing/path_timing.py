@@ -25,9 +25,9 @@ from cayley.planning.driven import (
     driving_tree,
 )
 from cayley.planning.motion import Motion
+from cayley.planning.sequence import Standing
 from cayley.planning.splines.joint_paths import Path, along, grid_of, path_of, path_through, resolved
 from cayley.planning.splines.polynomials import Polynomials
-from cayley.planning.standing import Standing
 from cayley.planning.timing.jerk_limited_path import jerk_limited_timing
 from cayley.planning.timing.limits import MotionLimits, check_undriven
 from cayley.planning.timing.phase_plane import Limited, compiled, fastest_squares, greatest_excess, velocity_caps
@@ -83,7 +83,7 @@ def _way(path: ArrayLike | Motion, limits: MotionLimits, stops: Sequence[float])
     machine = limits.machine
     if isinstance(path, Motion):
         if machine is not None:
-            check_keeps_constraints(machine, path)
+            check_keeps_constraints(machine.tree, path)
         elif path.attitudes:
             raise PlanningError("a path with orientations among its coordinates has no joints whose limits could be "
                                 "kept: time it by the joints of the machine that follows it, MotionLimits.of(machine)")

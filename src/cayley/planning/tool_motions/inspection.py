@@ -125,7 +125,7 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
     ('post', 0.053, 1.03)
     """
     tree = machine.tree
-    check_keeps_constraints(machine, motion)
+    check_keeps_constraints(tree, motion)
     pause = motion.duration / _SAMPLES if step is None else float(step)
     times, states = motion.sampled(pause)
     look = body_pose_kernel(tree)

@@ -28,13 +28,13 @@ from cayley.model.joint_kinds import Motion as Fixed
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.planning.splines.knots import through_knots
+from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
 from cayley.planning.tool_motions.tool_following import follow_tool
 from cayley.wording import shown
 
 if TYPE_CHECKING:
-    from cayley.planning.tool_motions.via_poses import WithTree
+    from cayley.planning.tool_motions.two_poses import WithTree
 
 _KNOTS = 48  # of a phase of the program
 _ALLOWED = 1e-9  # of the velocities: what constraints may be off

@@ -22,9 +22,8 @@ from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.jacobians.velocity import acceleration
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.planning.poses.cubics_at_once import rotation_cubics
-from cayley.planning.poses.vector_parameter_curves import rotation_cubic
-from cayley.planning.splines.knots import through_knots
+from cayley.planning.poses.vector_parameter_curves import rotation_cubic, rotation_cubics
+from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.splines.splines import quintic_spline
 
 _KNOTS = 32  # between two poses

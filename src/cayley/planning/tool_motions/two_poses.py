@@ -6,17 +6,32 @@ between the ends does not have to pass through a singular one, where postures me
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import PlanningError, UnreachableError, UnsupportedError
+from cayley.compiler.typing import Array, ArrayLike, FrameName
+from cayley.errors import PlanningError, SignatureError, SingularityError, UnreachableError, UnsupportedError
+from cayley.geometry.batch import numbers
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
-from cayley.planning.motion import Motion
+from cayley.kinematics.inverse.bounds import bounds_of
+from cayley.model.tree import Tree
+from cayley.planning.driven import coordinates, driven, driving_tree
+from cayley.planning.motion import Motion, positive_seconds
 from cayley.planning.rest_to_rest.two_points import point_to_point
-from cayley.planning.timing.limits import Machine, MotionLimits
+from cayley.planning.splines.conditions import At, polynomial_through
+from cayley.planning.splines.pieces import checked_breaks
+from cayley.planning.splines.polynomials import Polynomials, through_knots
+from cayley.planning.timing.limits import Machine, MotionLimits, checked_configuration
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class WithTree(Protocol):
+        """A `Mechanism`."""
+
+        tree: Tree
 
 
 class JointPair(NamedTuple):
@@ -91,3 +106,112 @@ def _searched(machine: Machine, poses: tuple[Array, Array], frame: str, start: A
         before = found.q
         both.append(found.q)
     return JointPair(both[0], both[1], "")
+
+
+_SMALLEST = 1e-9  # singular value beside the greatest
+
+
+class EndState(NamedTuple):
+    """Where the joints are (n), how fast, and how that changes."""
+
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+def joint_end_state(machine: Machine, q: ArrayLike, frame: str, *, velocity: ArrayLike = (0.0,) * 6,
+                    acceleration: ArrayLike = (0.0,) * 6) -> EndState:
+    """The state at q (n) in which the frame has the twist (v; w) `velocity` and its rate (v'; w') `acceleration`, (6)
+    each, in the root's axes at the origin of the frame. With fewer joints than six they must be possible; with more,
+    the joints move as little as they can.
+    """
+    at = checked_configuration(q, "the configuration", machine.tree.nq)
+    V = _six(velocity, "the velocity")
+    A = _six(acceleration, "the acceleration")
+    J = machine.jacobian(at, frame, axes="world")
+    qd = _solved(machine, J, V, frame, "velocity")
+    rate = machine.jacobian_rate(at, qd, frame, axes="world")
+    return EndState(at, qd, _solved(machine, J, A - rate @ qd, frame, "acceleration"))
+
+
+def between_states(first: EndState, last: EndState, duration: float) -> Polynomials:
+    """The polynomial of degree five for each joint with these positions, velocities and accelerations at its ends."""
+    T = positive_seconds(duration)
+    (a, va, aa), (b, vb, ab) = [
+        [checked_configuration(part, f"the {word} of the {place} state", np.size(first[0]))
+         for part, word in zip(end, ("position", "velocity", "acceleration"), strict=True)]
+        for end, place in ((first, "first"), (last, "last"))]
+    return through_knots(np.array([0.0, T]), np.stack([a, b]), np.stack([va, vb]), np.stack([aa, ab]))
+
+
+def _six(values: ArrayLike, what: str) -> Array:
+    found = numbers(values, what)
+    if found.shape != (6,) or not np.isfinite(found).all():
+        raise SignatureError(f"{what} of a frame is (v; w), six finite numbers; given was the shape {found.shape}")
+    return found
+
+
+def _solved(machine: Machine, J: Array, wanted: Array, frame: str, what: str) -> Array:
+    found, _, _, values = np.linalg.lstsq(J, wanted, rcond=_SMALLEST)
+    missed = np.abs(J @ found - wanted).max()
+    if missed > 1e-9 * max(1.0, np.abs(wanted).max()):
+        why = "the posture is singular" if values[-1] <= _SMALLEST * values[0] else "it has too few joints"
+        raise SingularityError(f"no joint {what} of {machine.tree.name} gives {frame!r} the asked one, the nearest "
+                               f"misses it by {missed:.3g}: {why}")
+    return found
+
+
+_TURN = 2.0 * np.pi
+
+
+def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
+                         start: ArrayLike | None = None, tolerance: float = 1e-12) -> Motion:
+    """The motion that brings a frame of a mechanism to poses (k, 4, 4) in the root's frame at times (k) [s], at rest at
+    both ends: one polynomial of degree k + 3 for each joint, which for four poses is the seventh; of a machine with
+    loops, for each actuated joint, and the others follow.
+
+    Each pose is solved from the configuration of the one before it, the first from `start` (nq), so that the arm keeps
+    its posture; turns go the shorter way where limits allow it. Between the poses the frame is where the joints bring
+    it.
+
+    >>> import cayley as cy
+    >>> arm = cy.load("ur5")
+    >>> q = [[0.1, -1.2, 1.0, 0.2, 0.7, 0.0], [0.2, -1.1, 1.0, 0.1, 0.7, 0.1], [0.3, -1.2, 1.1, 0.2, 0.8, 0.0]]
+    >>> move = motion_through_poses(arm, arm.pose(q, "tool"), "tool", [0.0, 0.4, 1.0], start=q[0])
+    >>> bool(abs(arm.pose(move(0.4).q, "tool") - arm.pose(q[1], "tool")).max() < 1e-12)
+    True
+    """
+    tree = mechanism if isinstance(mechanism, Tree) else mechanism.tree
+    if tree.nq != tree.nv and not tree.is_constrained:
+        raise UnsupportedError(f"{tree.name} has joints with quaternions, which are no polynomials: plan their "
+                               "rotations with `rotation_spline`")
+    goals = np.asarray(poses, dtype=float)
+    instants = np.asarray(times, dtype=float)
+    if goals.ndim != 3 or goals.shape[1:] != (4, 4) or instants.shape != goals.shape[:1] or len(goals) < 2:
+        raise SignatureError(f"two poses or more (k, 4, 4) have as many times (k); given were the shapes {goals.shape} "
+                             f"and {instants.shape}")
+    q = _configurations(tree, goals, frame, start, tolerance)
+    at_rest = (0, len(goals) - 1)
+    checked_breaks(instants)
+    places = list(coordinates(driving_tree(tree))) if tree.is_constrained else list(range(tree.nq))
+    found = polynomial_through([At(t, row, 0.0, 0.0) if k in at_rest else At(t, row)
+                                for k, (t, row) in enumerate(zip(instants, q[:, places], strict=True))])
+    return driven(tree, found, q[0]) if tree.is_constrained else found
+
+
+def _configurations(tree: Tree, poses: Array, frame: FrameName, start: ArrayLike | None, tolerance: float) -> Array:
+    """The configurations (k, nq) for the poses, each found from the one before it, by whole turns next to it."""
+    bounds = bounds_of(tree, frame, limits=True)
+    found: list[Array] = []
+    for k, pose in enumerate(poses):
+        before = found[-1] if found else start
+        result = inverse_kinematics(tree, pose, frame, start=before, tolerance=tolerance)
+        if not result.solved:
+            raise UnreachableError(f"pose {k} is not reached by {frame!r} of {tree.name}: {result.reason}, "
+                                   f"{result.residual:.2g} away; move it, or begin at another configuration")
+        q = result.q
+        if found:
+            nearer = np.where(bounds.turns, q - _TURN * np.round((q - found[-1]) / _TURN), q)
+            q = np.where((nearer >= bounds.lower) & (nearer <= bounds.upper), nearer, q)
+        found.append(q)
+    return np.array(found)
