@@ -125,7 +125,7 @@ class Motion(Pictured, ABC):
                 f"{f' in {pieces} pieces' if pieces > 1 else ''}>")
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is made of it is made anew where it arrives."""
+        """The state for pickling: the fields alone; kernels are made anew where it is loaded."""
         return {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
 
     # At times
@@ -195,7 +195,7 @@ class Motion(Pictured, ABC):
 
     @cached_property
     def rests(self) -> tuple[bool, bool]:
-        """Whether it begins and whether it ends without velocity."""
+        """True, or not, for the start and for the end: the motion is at rest there."""
         breaks = self.breaks[::1 + len(self.breaks) // 1000]
         inner = np.unique(np.clip([*np.linspace(self.start, self.end, 33), *(breaks[1:] + breaks[:-1]) / 2], self.start,
                                   self.end))
@@ -255,13 +255,13 @@ class Motion(Pictured, ABC):
         return Composed(self, line(start, end, start, end))
 
     def then(self, *others: Motion) -> Motion:
-        """This motion and then others, each begun when the one before ends; each must begin where that one is."""
+        """The sequence of this motion and others; each must begin where the one before it ends."""
         from cayley.planning.sequence import in_sequence
         return in_sequence([self, *others])
 
     def blended(self, other: Motion, duration: float) -> Motion:
-        """This motion and then another, with the corner between them rounded: for half of the duration before and after
-        it they are replaced by polynomials of degree five that meet position, velocity and acceleration of both.
+        """The sequence of this motion and another, with a rounded corner: for half of the duration before and after it
+        they are replaced by polynomials of degree five that meet position, velocity and acceleration of both.
         """
         from cayley.planning.sequence import blended
         return blended(self, other, duration)

@@ -1,4 +1,4 @@
-"""One motion after another, and the rounding of the corners between them."""
+"""Motions made of others: in sequence with rounded corners, at the same time, along a path in another time, at rest."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ class Composed(Motion):
 
     @property
     def breaks(self) -> Array:
-        """Those of the timing, and when the breaks of the path are passed."""
+        """The breaks of the timing, and the times at which breaks of the path are passed."""
         inner = self.path.breaks[1:-1]
         if not len(inner):
             return self.timing.breaks

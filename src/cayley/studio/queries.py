@@ -1,4 +1,4 @@
-"""What a report is asked to be about, besides a mechanism: a load, other limits of the drives, a motion, a law."""
+"""The subjects of a report besides a mechanism: a load, other limits of the drives, a motion, a law."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class PosePath(HoldsFunctions):
         return self(np.linspace(0.0, self.length, count))
 
     def then(self, other: PosePath) -> PosePath:
-        """This path and then another, which must begin where this one ends."""
+        """The path along this one and then another, which must begin where this one ends."""
         gap = np.abs(self(self.length) - other(0.0)).max()
         if gap > 1e-9:
             raise PlanningError(f"the second path begins {gap:.3g} away from the end of the first: let it begin there")

@@ -161,8 +161,8 @@ def least_duration(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> D
 
 
 def _checked_ends(first: ArrayLike, last: ArrayLike, limits: MotionLimits) -> tuple[Array, Array, list[Array]]:
-    """Both configurations, and the limits of velocity, acceleration and jerk, with which each joint that moves can; for
-    others they are 1, as they may be 0 or infinite."""
+    """The two configurations, and the limits of velocity, acceleration and jerk, with which each joint that moves can;
+    for others they are 1, as they may be 0 or infinite."""
     a = checked_configuration(first, "the first configuration")
     b = checked_configuration(last, "the last configuration", len(a))
     limits = limits.resized(len(a))

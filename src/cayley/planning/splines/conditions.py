@@ -24,8 +24,7 @@ _WORST = 1e13  # condition number of a system that is still an answer
 
 
 class At(NamedTuple):
-    """What a motion does at the time `t` [s]: any of position, velocity, acceleration, jerk, (n) or a number for all.
-    """
+    """Conditions on a motion at the time `t` [s]: any of position, velocity, acceleration, jerk, (n) or one for all."""
 
     t: float
     q: ArrayLike | None = None

@@ -34,7 +34,7 @@ def polynomial(tau: Scalar, coefficients: Array) -> Derivatives:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PolynomialPieces(InPieces):
-    """What is made of polynomials between breaks: `Polynomials`, and curves of rotations and poses."""
+    """Motions made of polynomials between breaks: `Polynomials`, and curves of rotations and poses."""
 
     breaks: FieldArray
     coefficients: FieldArray

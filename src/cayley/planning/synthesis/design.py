@@ -40,7 +40,7 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class StructuralError:
-    """What a linkage does at the inputs (m): the output nearest to the prescribed one, and the difference [rad].
+    """The outputs of a linkage at the inputs (m): the output nearest to the prescribed one, and the difference [rad].
 
     `modes` (m) is the assembly mode, -1 where it cannot be assembled; there `generated` and `error` are NaN.
     """
@@ -109,12 +109,12 @@ class FourBarDesign:
 
     @property
     def input_shift(self) -> float:
-        """What the input link's own angle is ahead of psi: pi if its length is negative, else 0."""
+        """The angle of the input link itself less psi: pi if its length is negative, else 0."""
         return np.pi if self.signed_lengths[1] < 0 else 0.0
 
     @property
     def output_shift(self) -> float:
-        """What the output link's own angle is ahead of phi: pi if its length is negative, else 0."""
+        """The angle of the output link itself less phi: pi if its length is negative, else 0."""
         return np.pi if self.signed_lengths[3] < 0 else 0.0
 
     @property
@@ -160,7 +160,7 @@ class FourBarDesign:
 
     @property
     def linkage_class(self) -> str:
-        """What turns round: the class of the four-bar by Grashof, "slotted lever", or "infeasible"."""
+        """The class of the four-bar by Grashof, which says what turns round, "slotted lever", or "infeasible"."""
         if self.infeasible or self.kind == "PRRP":
             return "infeasible" if self.infeasible else "coupling"
         return self.linkage.kind if isinstance(self.linkage, FourBar) else "slotted lever"
@@ -198,7 +198,7 @@ class FourBarDesign:
         return StructuralError(inputs, wanted, both[rows, near], off[rows, near], np.where(stands, near, -1))
 
     def defects(self) -> Defects:
-        """Whether one motion of the input leads through all pairs, in their order."""
+        """The defects that keep one motion of the input from leading through all pairs, in their order."""
         found = self.structural_error()
         if isinstance(self.linkage, FourBar):
             q = self._coordinates(self.inputs, found.generated)
@@ -233,7 +233,7 @@ class FourBarDesign:
         return self._coordinates(inputs, output_angles(self.parameters, inputs)[..., mode])
 
     def _coordinates(self, psi: Array, phi: Array) -> Array:
-        """Those of `tree` for angles that close it."""
+        """The coordinates of `tree` for angles that close it."""
         theta = psi + self.input_shift
         out = phi + self.output_shift
         if isinstance(self.linkage, SlottedLever):
@@ -255,7 +255,7 @@ _SAME = 1e-9  # rad
 
 @dataclass(frozen=True)
 class Defects:
-    """Which positions, counted from 0, are in another branch or circuit than the first, and whether the order holds."""
+    """The positions, from 0, that are in another branch or circuit than the first, and whether the order holds."""
 
     unassembled: tuple[int, ...]
     branch: tuple[int, ...]
@@ -321,7 +321,7 @@ def assembly_mode(coupler: ArrayLike, rocker: ArrayLike) -> Array:
 
 
 def _arc_of(arcs: Array, angle: float) -> int:
-    """Which arc an angle is in; -1 if in none, 0 if there are none and the crank turns round."""
+    """The number of the arc that an angle is in; -1 if in none, 0 if there are none and the crank turns round."""
     if not len(arcs):
         return 0
     beyond = np.mod(angle - arcs[:, 0] + _SAME, 2 * np.pi)

@@ -160,7 +160,7 @@ class SliderCrankDesign:
 
     @property
     def input_shift(self) -> float:
-        """What the crank's own angle is ahead of psi: pi if its length is negative, else 0."""
+        """The angle of the crank itself less psi: pi if its length is negative, else 0."""
         return np.pi if self.parameters[0] < 0 else 0.0
 
     @cached_property

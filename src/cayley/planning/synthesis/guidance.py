@@ -65,7 +65,7 @@ class GuidingLinkage:
 
     @cached_property
     def defects(self) -> Defects:
-        """Whether one motion of the crank leads through the poses, in their order."""
+        """The defects that keep one motion of the crank from leading through the poses, in their order."""
         if isinstance(self.linkage, FourBar):
             return defects_of(self.linkage, self.crank_angles, self.modes)
         other = tuple(map(int, np.flatnonzero(self.modes != self.modes[0])))

@@ -156,7 +156,7 @@ def best_generator(function: Callable[[Array], Array], x: tuple[float, float], *
 
 
 def _moves_through(fit: FunctionFit) -> bool:
-    """Whether one motion of the input leads over the whole range."""
+    """The defects that keep one motion of the input from leading over the whole range."""
     x = np.linspace(*fit.dials.x, 9)
     design = fit.design
     if not design.feasible or design.kind == "PRRP":
@@ -171,7 +171,7 @@ class _Bounds:
     longest: float
 
     def hold(self, k: Array) -> Array:
-        """Whether they do (...), for k (..., 3)."""
+        """True where they do (...), for k (..., 3)."""
         sizes = np.abs(k[..., 1:])
         return np.all((sizes >= 1 / self.longest) & (sizes <= self.longest), axis=-1)
 

@@ -34,7 +34,7 @@ class EffortProfile(Pictured):
 
     @property
     def margins(self) -> Array:
-        """What is left to the nearer limit (samples, n), negative where there is nothing left."""
+        """The distance to the nearer limit (samples, n), negative beyond it."""
         return self.limits.effort - np.abs(self.tau)
 
     @cached_property
@@ -44,7 +44,7 @@ class EffortProfile(Pictured):
 
     @property
     def feasible(self) -> bool:
-        """Whether the limits are kept at all times, between the samples as well."""
+        """True if the limits are kept at all times, between the samples as well."""
         return self.worst.speed >= 1.0
 
     @property
@@ -142,7 +142,7 @@ class LimitUse(Pictured):
 
 
 def limit_use(motion: Motion, limits: MotionLimits) -> LimitUse:
-    """What a motion uses of the limits, at samples that see both sides of its breaks.
+    """The use that a motion makes of the limits, at samples that see both sides of its breaks.
 
     >>> from cayley.planning.rest_to_rest.two_points import point_to_point
     >>> limits = MotionLimits(velocity=1.0, acceleration=[4.0, 2.0])

@@ -35,7 +35,7 @@ _SAMPLES = 2001
 
 @dataclass(frozen=True)
 class GripperLimits:
-    """What a gripper may do: speed [m/s], angular velocity [rad/s], acceleration [m/s^2], angular acceleration
+    """The limits of a gripper: speed [m/s], angular velocity [rad/s], acceleration [m/s^2], angular acceleration
     [rad/s^2]; and the force [N] and moment [N m], about its frame's origin, with which it may hold its load."""
 
     velocity: float = np.inf
@@ -54,8 +54,8 @@ class GripperLimits:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What a gripper holds: its mass [kg], its centre (3) [m] in the gripper's frame, and its inertia (3, 3) [kg m^2]
-    about that, in the frame's axes."""
+    """The load that a gripper holds: its mass [kg], its centre (3) [m] in the gripper's frame, and its inertia (3, 3)
+    [kg m^2] about that, in the frame's axes."""
 
     mass: float
     center: ArrayLike = (0.0, 0.0, 0.0)

@@ -55,7 +55,7 @@ def jerk_limited_timing(way: Path, limits: MotionLimits, count: int) -> Motion:
 
 
 def _is_straight(curve: Motion, first: float, last: float) -> bool:
-    """Whether the path between two places is a straight line, on which the fastest motion is known."""
+    """True if the path between two places is a straight line, on which the fastest motion is known."""
     if not isinstance(curve, Polynomials):
         return False
     inside = (curve.breaks[:-1] >= first) & (curve.breaks[1:] <= last)
@@ -160,7 +160,7 @@ class Profile(NamedTuple):
         return t
 
     def goes_on(self) -> bool:
-        """Whether the place never goes back between the times."""
+        """True if the place never goes back between the times."""
         return bool((self.timing().derivatives(self.times(SAMPLES))[1][:, 1:-1] > 0.0).all())
 
     def slower(self, factor: float) -> Profile:

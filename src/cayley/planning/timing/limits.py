@@ -1,4 +1,4 @@
-"""What a motion may ask of the joints: velocity, acceleration, jerk and force, and where they are said."""
+"""Limits of the joints along a motion: velocity, acceleration, jerk and effort."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = ("velocity", "acceleration", "jerk", "effort")
 
 
 class Machine(Protocol):
-    """What has joints and forces at them: a `Mechanism`."""
+    """A machine with joints and forces at them: a `Mechanism`."""
 
     @property
     def tree(self) -> Tree: ...
@@ -126,7 +126,7 @@ class MotionLimits:
 
     @property
     def ties_joints(self) -> bool:
-        """Whether the limits are those of a machine whose joints do not move on their own."""
+        """True for the limits of a machine with constraints, whose joints do not move on their own."""
         return self.machine is not None and self.machine.tree.is_constrained
 
     def of_velocities(self, places: Sequence[int]) -> MotionLimits:
@@ -136,7 +136,7 @@ class MotionLimits:
         return MotionLimits(velocity, acceleration, jerk, names=[own.name(k) for k in places])
 
     def name(self, joint: int) -> str:
-        """What a joint is called, by its number from 0."""
+        """The name of a joint, by its number from 0."""
         return self.names[joint] if self.names else f"number {joint + 1}"
 
     def _name(self, joint: int) -> str:
@@ -148,7 +148,7 @@ class MotionLimits:
 
     @cached_property
     def lets_all_move(self) -> bool:
-        """Whether every joint has limits with which it can move, and one of acceleration."""
+        """True if every joint has limits with which it can move, and one of acceleration."""
         return bool(all((getattr(self, kind) > 0.0).all() for kind in KINDS) and np.isfinite(self.acceleration).all())
 
     def inverse(self, kind: str) -> Array:

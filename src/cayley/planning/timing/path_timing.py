@@ -209,7 +209,7 @@ class _Forces(NamedTuple):
         return _Forces(forces_along(limits, q, first), parts, either)
 
     def beside(self, joints: Limited, limits: MotionLimits, x: Array | None) -> Limited:
-        """What is limited with these forces as well; their viscous friction, which grows with the root of x, by its
+        """The limited quantities, these forces among them; viscous friction, which grows with the root of x, by its
         tangent at an x that is near."""
         bounds = np.where(limits.effort > 0.0, limits.effort, np.inf)
         square, resting = self.parts.inertial, self.parts.resting - self.either

@@ -40,8 +40,8 @@ class Lines(NamedTuple):
 
 
 class Limited(NamedTuple):
-    """What is limited on each interval of a grid, divided by its limits: samples (intervals, 3, k) of m, c and g, those
-    (intervals, 3, n) of the derivative q' by s over the limits of velocity, and the lengths (intervals)."""
+    """The limited quantities on each interval of a grid, over their limits: samples (intervals, 3, k) of m, c and g,
+    those (intervals, 3, n) of the derivative q' by s over the limits of velocity, and the lengths (intervals)."""
 
     m: Array
     c: Array

@@ -97,13 +97,13 @@ def speeds_at(motion: Motion, limits: MotionLimits, kinds: Sequence[str], t: Arr
 
 
 def _limiting(limits: MotionLimits, kind: str) -> Array:
-    """Which joints (n) have a limit of the kind: of a joint that must stand still, only that of effort counts."""
+    """The joints (n) that have a limit of the kind: of a joint that must stand still, only that of effort counts."""
     bounds = getattr(limits, kind)
     return np.isfinite(bounds) & ((bounds > 0.0) | (kind == "effort"))
 
 
 def effort_parts(limits: MotionLimits, q: Array, qd: Array, qdd: Array) -> Parts:
-    """What the forces consist of at states (..., n) of a motion."""
+    """The parts of the forces at states (..., n) of a motion."""
     none = np.zeros_like(qd)
     gravity = limits.forces(q, none, none)
     ahead = limits.forces(q, qd, qdd)

@@ -96,7 +96,7 @@ class FollowedPath:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """What stands against moving so, in sentences: a posture that is lost, postures that are almost singular,
+        """The reasons against this path, in sentences: a posture that is lost, postures that are almost singular,
         joints beyond their limits; nothing if all is well."""
         reached = self.posture.reached
         said = []

@@ -1,5 +1,5 @@
-"""What a planned motion does, before it is done: where every link is, how near the links come to obstacles and to being
-singular, and when.
+"""Inspection of a planned motion before it is run: where every link is, how near the links come to obstacles and to
+being singular, and when.
 
 The motion is looked at in even steps; each smallest value is then sought between the samples beside it. A distance of
 moving shapes may have more minima than samples show: the step says how closely is looked.
@@ -57,7 +57,7 @@ class SmallestSingularValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What is found of a motion; made by `inspect_motion`.
+    """The findings about a motion; made by `inspect_motion`.
 
     times            (k) [s] at which it was looked at
     poses            (k, 4, 4) of every body, by name, in the root's frame
@@ -81,7 +81,7 @@ class Inspection:
 
     @property
     def collides(self) -> bool:
-        """Whether some body touches an obstacle."""
+        """True if some body touches an obstacle."""
         return bool(self.clearances) and self.clearances[0].distance <= 0
 
     @property
@@ -92,7 +92,7 @@ class Inspection:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """What stands against this motion, in sentences; nothing if all is well."""
+        """The reasons against this motion, in sentences; none if all is well."""
         said = [f"{each.body} touches {each.obstacle} at t = {each.time:.6g} s" for each in self.clearances
                 if each.distance <= 0]
         ends = dict(self._whiles)

@@ -178,7 +178,7 @@ def _driven(tree: Tree, program: SteeredProgram, start: Array, base: str, steeri
 
 @dataclass(frozen=True, eq=False)
 class _Wheels:
-    """What the joints of the platform do while it follows its program; those that the program does not say, and that
+    """The rates of the platform's joints while it follows its program; those that the program does not say, and that
     are no wheels, stand."""
 
     tree: Tree
@@ -188,7 +188,7 @@ class _Wheels:
 
     @cached_property
     def known(self) -> Array:
-        """Which velocities (nv) the program says: of the base, of the steering, and of all that no wheel needs."""
+        """The velocities (nv) that the program prescribes: of base, steering, and all that no wheel needs."""
         tree = self.tree
         every = [np.abs(self._A(q)).max(axis=0) for q in tree.neutral + np.random.default_rng(0).normal(
             size=(3, tree.nq)) * 0.3]
