@@ -33,7 +33,7 @@ from cayley.dynamics.identification import (
     symbolic_base_parameters,
     vector_from_moments,
 )
-from cayley.dynamics.identification.exciting import MEASURES, MotionLimits, _Dullness, _Series
+from cayley.dynamics.identification.exciting import MEASURES, ExcitationLimits, _Dullness, _Series
 from cayley.dynamics.identification.physical import Divergence, pseudo_inertia_of
 from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, Moments
 from cayley.errors import GeometryError, ModelError, SignatureError, SingularityError, UnsupportedError
@@ -552,7 +552,7 @@ def test_exciting_trajectories_keep_limits_start_and_end_at_rest_and_excite(name
 def test_trajectories_fill_their_limits(limit, binding):
     """The one that binds is reached within the margin, whatever its size; the others are kept."""
     wide = {"lower": -2e3, "upper": 3e3, "velocity": 1e4, "acceleration": 2e4}
-    limits = MotionLimits(*[np.full(2, value) for value in {**wide, **limit}.values()])
+    limits = ExcitationLimits(*[np.full(2, value) for value in {**wide, **limit}.values()])
     q, v, vd = random_trajectory(limits, seed=3).at(np.linspace(0.0, 10.0, 4001))
     used = {
         "position": np.ptp(q, axis=0) / (limits.upper - limits.lower),

@@ -228,7 +228,7 @@ def test_a_task_of_several_poses_passes_them_with_continuous_rates():
     (lambda: platform_task(carrier(), SteeredPath(0.7, PIECES).program(1, 1), start=START).drive, PlanningError,
      "'front axle' of carrier does not allow"),
     (lambda: platform_task(carrier(), program(), start=START, poses=at(9.0)[None], times=[1.0]), UnreachableError,
-     r"hand-over at \[1.43.*does not reach"),
+     r"hand-over at \[1.43.*is not reached"),
     (lambda: platform_task(carrier(), program(), start=START, poses=goals(GOAL), times=[-1.0]), PlanningError, "after"),
     (lambda: platform_task(carrier(), program(), start=START, poses=goals(GOAL)), ConventionError, "as many times"),
     (lambda: platform_task(carrier(), program(), start=np.zeros(3)), ConventionError, "11 finite"),

@@ -32,6 +32,7 @@ from cayley.geometry.motions.homogeneous import (
     check_pose,
     pose_from_matrix,
 )
+from cayley.geometry.motions.pose_integration import IntegratedPoses
 from cayley.geometry.motions.screws import (
     PointMotion,
     motion_of_point,
@@ -92,6 +93,8 @@ def former(name: str) -> tuple[Any, str]:
     if name in _SIMULATIONS:
         return (getattr(import_module("cayley.machines.former_simulations"), name),
                 "`rigid_body`, `rotating_body` and `gyroscope` of cayley.machines are systems, with `simulate`")
+    if name == "PosePath":
+        return IntegratedPoses, "write IntegratedPoses"
     if name == "euler_rate_kernels":
         return euler_chart, "write euler_chart"
     known = not name.startswith("_") and getattr(globals().get(name), "__module__", None) == __name__

@@ -126,7 +126,7 @@ def coordinates(tree: Tree) -> tuple[int, ...]:
     if turning:
         raise UnsupportedError(f"joint {turning[0]!r} of {tree.name} is driven and has an orientation among its "
                                "coordinates: its way is a curve of rotations; name other joints with "
-                               "`with_actuated(...)`")
+                               "`variants.with_actuated(...)`")
     return tuple(place for joint, own, _ in moving_joints(tree) if joint.name in driven
                  for place in range(own.start, own.stop))
 
@@ -142,7 +142,7 @@ def driving_tree(tree: Tree) -> Tree:
         places = set(range(own.start, own.stop))
         if places & independent and not places <= independent:
             raise UnsupportedError(f"the motion of {tree.name} does not follow from whole joints: {actuation(tree)}. "
-                                   "Name as many joints as it has freedoms with `with_actuated(...)`")
+                                   "Name as many joints as it has freedoms with `variants.with_actuated(...)`")
         chosen += [joint.name] if places & independent else []
     return tree.with_actuated(*chosen)
 
@@ -156,7 +156,7 @@ def driven_motion(machine: Machine, drives: Motion, start: ArrayLike) -> Motion:
     >>> from cayley.planning import point_to_point
     >>> machine = cy.load("four_bar")
     >>> turn = driven_motion(machine, point_to_point([0.0], [2.0], duration=1.0), machine.neutral)
-    >>> turn.nq, bool(abs(machine.constraint_residual(turn(0.3).q)).max() < 1e-12)
+    >>> turn.nq, bool(abs(machine.loops.residual(turn(0.3).q)).max() < 1e-12)
     (3, True)
     """
     return driven(machine.tree, drives, start)

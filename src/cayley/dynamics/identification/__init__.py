@@ -1,5 +1,7 @@
 """Identification: the regressor, base parameters, estimates from measurements, and trajectories that excite."""
 
+import warnings
+
 from cayley.dynamics.identification.base_parameters import (
     BaseExpressions,
     BaseParameters,
@@ -10,9 +12,9 @@ from cayley.dynamics.identification.base_parameters import (
 )
 from cayley.dynamics.identification.estimate import Estimate, Fit, least_squares
 from cayley.dynamics.identification.exciting import (
+    ExcitationLimits,
     ExcitingTrajectory,
     FourierTrajectory,
-    MotionLimits,
     condition_of,
     exciting_trajectory,
     motion_limits,
@@ -45,12 +47,12 @@ __all__ = [
     "BaseExpressions",
     "BaseParameters",
     "Estimate",
+    "ExcitationLimits",
     "ExcitingTrajectory",
     "Fit",
     "FourierTrajectory",
     "LinearModel",
     "Measurements",
-    "MotionLimits",
     "SummedMeasurements",
     "base_parameters",
     "carriers",
@@ -75,3 +77,11 @@ __all__ = [
     "symbolic_base_parameters",
     "vector_from_moments",
 ]
+
+
+def __getattr__(name: str) -> type[ExcitationLimits]:
+    if name != "MotionLimits":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn("MotionLimits of identification is ExcitationLimits now; MotionLimits is of cayley.planning",
+                  DeprecationWarning, stacklevel=2)
+    return ExcitationLimits

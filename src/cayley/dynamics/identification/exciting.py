@@ -36,7 +36,7 @@ _INSTANTS = 40  # for each period of the fastest harmonic, at which limits are l
 
 
 @dataclass(frozen=True)
-class MotionLimits:
+class ExcitationLimits:
     """Positions from `lower` to `upper`, speeds and accelerations up to `velocity` and `acceleration`, each (n)."""
 
     lower: Array
@@ -84,7 +84,7 @@ class ExcitingTrajectory:
     trajectory: FourierTrajectory
     start: FourierTrajectory
     base: BaseParameters
-    limits: MotionLimits
+    limits: ExcitationLimits
     samples: int
     evaluations: int
 
@@ -220,7 +220,7 @@ class _Dullness:
         return gradient.ravel()
 
 
-def random_trajectory(limits: MotionLimits, *, period: float = 10.0, harmonics: int = 5,
+def random_trajectory(limits: ExcitationLimits, *, period: float = 10.0, harmonics: int = 5,
                       seed: int = 0) -> FourierTrajectory:
     """A random series within limits: what an exciting one is compared with."""
     series = _Series(limits, period, harmonics)
@@ -228,7 +228,7 @@ def random_trajectory(limits: MotionLimits, *, period: float = 10.0, harmonics: 
 
 
 def motion_limits(tree: Tree, *, position: tuple[ArrayLike, ArrayLike] | None = None, velocity: float | None = None,
-                  acceleration: float | None = None) -> MotionLimits:
+                  acceleration: float | None = None) -> ExcitationLimits:
     """The limits of a mechanism, or those given in their place; `ModelError` names what is missing."""
     for joint in tree.joints:
         if joint.motion.nq != joint.motion.nv:
@@ -252,7 +252,7 @@ def motion_limits(tree: Tree, *, position: tuple[ArrayLike, ArrayLike] | None = 
     if not (limits[0] < limits[1]).all():
         raise ModelError(
             f"{tree.name} cannot move {names[int(np.argmin(limits[0] < limits[1]))]!r}: its limits leave no room")
-    return MotionLimits(*limits)
+    return ExcitationLimits(*limits)
 
 
 class _Series:
@@ -261,7 +261,7 @@ class _Series:
     For each joint: coefficients, and where it lies in its room.
     """
 
-    def __init__(self, limits: MotionLimits, period: float, harmonics: int) -> None:
+    def __init__(self, limits: ExcitationLimits, period: float, harmonics: int) -> None:
         self.limits = limits
         self.period = period
         self.harmonics = harmonics

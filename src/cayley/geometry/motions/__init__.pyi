@@ -70,7 +70,7 @@ from cayley.geometry.motions.lines import (
     reciprocal_product,
     transform_line,
 )
-from cayley.geometry.motions.pose_integration import PosePath, integrate_pose
+from cayley.geometry.motions.pose_integration import IntegratedPoses, integrate_pose
 from cayley.geometry.motions.screws import (
     FiniteScrew,
     FixedPoints,
@@ -114,8 +114,8 @@ __all__ = [
     "Dual",
     "FiniteScrew",
     "FixedPoints",
+    "IntegratedPoses",
     "Move",
-    "PosePath",
     "active_jacobian",
     "as_dual",
     "between_lines",

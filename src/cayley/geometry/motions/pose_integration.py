@@ -32,7 +32,7 @@ from cayley.showing import brief
 
 
 @dataclass(frozen=True)
-class PosePath:
+class IntegratedPoses:
     """The poses (n, 4, 4) at `times` (n), and at any other time of the interval through `at`.
 
     `dual_quaternions` (n, 2, 4) are unit [w^ : v^] whose sign is continuous in time; c^ = v^ / w^ passes through
@@ -57,7 +57,7 @@ class PosePath:
 
 def integrate_pose(twist: Callable[[float], ArrayLike], start: ArrayLike, times: Sequence[float] | Array, *,
                    axes: Literal["world", "body"], rtol: float = 1e-11, atol: float = 1e-13,
-                   method: str = "DOP853") -> PosePath:
+                   method: str = "DOP853") -> IntegratedPoses:
     """The pose at increasing or decreasing `times` [s] of a body with `twist(t)` (6), (v; w) [m/s; rad/s], from the
     pose `start` (4, 4) at times[0] on.
 
@@ -84,8 +84,8 @@ def integrate_pose(twist: Callable[[float], ArrayLike], start: ArrayLike, times:
         return -float(evaluate(spans, np.array([t]), "the pose")[0, 0, 1:] @ np.asarray(twist(t), dtype=float)[3:]) / 2
 
     found = half_turns(spans, lambda t: evaluate(spans, t, "the pose")[:, 0, 0], 1e-9 + 100 * rtol, rate)
-    return PosePath(instants, pose_from_dual_quaternion(forms), forms, spans, np.array([s.start for s in spans[1:]]),
-                    found, walk.evaluations)
+    return IntegratedPoses(instants, pose_from_dual_quaternion(forms), forms, spans,
+                           np.array([s.start for s in spans[1:]]), found, walk.evaluations)
 
 
 def _rate(twist: Callable[[float], ArrayLike], axes: str) -> Rate:

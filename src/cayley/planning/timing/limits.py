@@ -199,7 +199,7 @@ def check_undriven(limits: MotionLimits, t: Array, tau: Array) -> None:
     raise PlanningError(
         f"the motion needs {tau[row, place]:.6g} at {limits.name(place)!r} of {tree.name} at t = {t[row]:.6g} s, where "
         "there is no drive: fix the base (`floating_base=False`), add what holds it as a constraint, or name the joint "
-        "among the drives with `with_actuated(...)`")
+        "among the drives with `variants.with_actuated(...)`")
 
 
 def checked_configuration(value: ArrayLike, what: str, n: int | None = None) -> Array:

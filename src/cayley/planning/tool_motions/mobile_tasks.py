@@ -30,7 +30,7 @@ from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.planning.splines.polynomials import through_knots
 from cayley.planning.timing.gripper_limits import GripperLimits, GripperTiming, Load, gripper_timing
-from cayley.planning.tool_motions.tool_following import follow_tool
+from cayley.planning.tool_motions.two_poses import follow_tool
 from cayley.wording import shown
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ between the ends does not have to pass through a singular one, where postures me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,16 +15,22 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import PlanningError, SignatureError, SingularityError, UnreachableError, UnsupportedError
 from cayley.geometry.batch import numbers
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.kinematics.frame_kernels import pose_matrix
 from cayley.kinematics.inverse import inverse_kinematics
 from cayley.kinematics.inverse.analytic import AllSolutions, all_solutions
 from cayley.kinematics.inverse.bounds import bounds_of
+from cayley.kinematics.jacobians.general_jacobian import general_jacobian
+from cayley.kinematics.jacobians.velocity import acceleration
 from cayley.model.tree import Tree
 from cayley.planning.driven import coordinates, driven, driving_tree
 from cayley.planning.motion import Motion, positive_seconds
+from cayley.planning.poses.vector_parameter_curves import rotation_cubic, rotation_cubics
 from cayley.planning.rest_to_rest.two_points import point_to_point
 from cayley.planning.splines.conditions import At, polynomial_through
 from cayley.planning.splines.pieces import checked_breaks
 from cayley.planning.splines.polynomials import Polynomials, through_knots
+from cayley.planning.splines.splines import quintic_spline
 from cayley.planning.timing.limits import Machine, MotionLimits, checked_configuration
 
 if TYPE_CHECKING:
@@ -108,7 +116,9 @@ def _searched(machine: Machine, poses: tuple[Array, Array], frame: str, start: A
     return JointPair(both[0], both[1], "")
 
 
-_SMALLEST = 1e-9  # singular value beside the greatest
+_SMALLEST = 1e-9  # singular value beside the greatest, and what may be missing of asked rates
+_NEAR = 1e-6  # the same, of rates along curves
+_KNOTS = 32  # between two poses
 
 
 class EndState(NamedTuple):
@@ -128,10 +138,7 @@ def joint_end_state(machine: Machine, q: ArrayLike, frame: str, *, velocity: Arr
     at = checked_configuration(q, "the configuration", machine.tree.nq)
     V = _six(velocity, "the velocity")
     A = _six(acceleration, "the acceleration")
-    J = machine.jacobian(at, frame, axes="world")
-    qd = _solved(machine, J, V, frame, "velocity")
-    rate = machine.jacobian_rate(at, qd, frame, axes="world")
-    return EndState(at, qd, _solved(machine, J, A - rate @ qd, frame, "acceleration"))
+    return EndState(at, *_rates(machine.tree, at, frame, V, A, _SMALLEST))
 
 
 def between_states(first: EndState, last: EndState, duration: float) -> Polynomials:
@@ -151,14 +158,41 @@ def _six(values: ArrayLike, what: str) -> Array:
     return found
 
 
-def _solved(machine: Machine, J: Array, wanted: Array, frame: str, what: str) -> Array:
-    found, _, _, values = np.linalg.lstsq(J, wanted, rcond=_SMALLEST)
+def _rates(tree: Tree, q: Array, frame: str, velocity: Array, rate: Array, slack: float) -> tuple[Array, Array]:
+    """The least joint velocities and accelerations (nv) that give a frame its twist and the rate of that."""
+    J = np.asarray(general_jacobian(tree, q, frame, axes="world"), dtype=float)
+    qd = _solved(tree, J, velocity, frame, "velocity", slack)
+    carried = np.asarray(acceleration(tree, q, qd, np.zeros(tree.nv), frame, axes="world"), dtype=float)
+    return qd, _solved(tree, J, rate - carried, frame, "acceleration", slack)
+
+
+def _solved(tree: Tree, J: Array, wanted: Array, frame: str, what: str, slack: float) -> Array:
+    found, _, _, values = np.linalg.lstsq(J, wanted, rcond=slack)
     missed = np.abs(J @ found - wanted).max()
-    if missed > 1e-9 * max(1.0, np.abs(wanted).max()):
-        why = "the posture is singular" if values[-1] <= _SMALLEST * values[0] else "it has too few joints"
-        raise SingularityError(f"no joint {what} of {machine.tree.name} gives {frame!r} the asked one, the nearest "
-                               f"misses it by {missed:.3g}: {why}")
+    if missed > slack * max(1.0, np.abs(wanted).max()):
+        why = "the posture is singular" if values[-1] <= slack * values[0] else "it has too few joints"
+        raise SingularityError(f"no joint {what} of {tree.name} gives {frame!r} the asked one, the nearest misses it "
+                               f"by {missed:.3g}: {why}")
     return found
+
+
+def follow_tool(tree: Tree, poses: Array, times: Array, frame: str, start: Array) -> Motion:
+    """The motion of an arm from a configuration (nq), whose tool is then at poses (k, 4, 4) in the root's frame, at
+    times (k + 1) [s], the first of them that of the start; at rest at both ends. Its rotations go on cubics in
+    vector-parameters, its point on polynomials, and its joints through knots with the rates that the tool has."""
+    here = np.asarray(pose_matrix(tree, start, frame, relative_to="world"), dtype=float)
+    goals = np.concatenate([here[None], poses])
+    t = np.concatenate([*[np.linspace(a, b, _KNOTS, endpoint=False) for a, b in pairwise(times)], times[-1:]])
+    R, w, wd = (rotation_cubic if len(goals) == 2 else rotation_cubics)(times, goals[:, :3, :3])(t)
+    p, v, vd = quintic_spline(times, goals[:, :3, 3])(t)
+    O = np.asarray(matrix_from_quaternion(R))
+    between = np.tile(np.eye(4), (len(t), 1, 1))
+    between[:, :3, :3], between[:, :3, 3] = O, p
+    words = [f"the pose at t = {instant:.6g} s" for instant in t[1:]]
+    q = np.concatenate([start[None], _configurations(tree, between[1:], frame, start, 1e-12, words, restarts=0)])
+    twists, rates = (np.concatenate([x, np.einsum("kij,kj->ki", O, y)], axis=1) for x, y in ((v, w), (vd, wd)))
+    found = [_rates(tree, *each, _NEAR) for each in zip(q, [frame] * len(t), twists, rates, strict=True)]
+    return through_knots(t, q, np.array([qd for qd, _ in found]), np.array([qdd for _, qdd in found]))
 
 
 _TURN = 2.0 * np.pi
@@ -190,7 +224,7 @@ def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: Fr
     if goals.ndim != 3 or goals.shape[1:] != (4, 4) or instants.shape != goals.shape[:1] or len(goals) < 2:
         raise SignatureError(f"two poses or more (k, 4, 4) have as many times (k); given were the shapes {goals.shape} "
                              f"and {instants.shape}")
-    q = _configurations(tree, goals, frame, start, tolerance)
+    q = _configurations(tree, goals, frame, start, tolerance, [f"pose {k}" for k in range(len(goals))])
     at_rest = (0, len(goals) - 1)
     checked_breaks(instants)
     places = list(coordinates(driving_tree(tree))) if tree.is_constrained else list(range(tree.nq))
@@ -199,19 +233,21 @@ def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: Fr
     return driven(tree, found, q[0]) if tree.is_constrained else found
 
 
-def _configurations(tree: Tree, poses: Array, frame: FrameName, start: ArrayLike | None, tolerance: float) -> Array:
+def _configurations(tree: Tree, poses: Array, frame: FrameName, start: ArrayLike | None, tolerance: float,
+                    names: Sequence[str], restarts: int = 100) -> Array:
     """The configurations (k, nq) for the poses, each found from the one before it, by whole turns next to it."""
     bounds = bounds_of(tree, frame, limits=True)
+    before = start
     found: list[Array] = []
-    for k, pose in enumerate(poses):
-        before = found[-1] if found else start
-        result = inverse_kinematics(tree, pose, frame, start=before, tolerance=tolerance)
+    for pose, name in zip(poses, names, strict=True):
+        result = inverse_kinematics(tree, pose, frame, start=before, tolerance=tolerance, restarts=restarts)
         if not result.solved:
-            raise UnreachableError(f"pose {k} is not reached by {frame!r} of {tree.name}: {result.reason}, "
+            raise UnreachableError(f"{name} is not reached by {frame!r} of {tree.name}: {result.reason}, "
                                    f"{result.residual:.2g} away; move it, or begin at another configuration")
         q = result.q
-        if found:
-            nearer = np.where(bounds.turns, q - _TURN * np.round((q - found[-1]) / _TURN), q)
+        if before is not None and (found or restarts == 0):
+            nearer = np.where(bounds.turns, q - _TURN * np.round((q - before) / _TURN), q)
             q = np.where((nearer >= bounds.lower) & (nearer <= bounds.upper), nearer, q)
+        before = q
         found.append(q)
     return np.array(found)
