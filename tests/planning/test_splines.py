@@ -238,5 +238,10 @@ def test_via_poses_are_met_with_rest_at_the_ends():
         motion_through_poses(arm, [poses[0], poses[1] + np.diag([0, 0, 0, 0]) + 9 * np.eye(4, k=3)], "tool", [0.0, 1.0])
     with pytest.raises(cy.PlanningError, match="the times increase"):
         motion_through_poses(arm, poses, "tool", [0.0, 0.5, 0.5, 1.0], start=q[0])
-    with pytest.raises(cy.UnsupportedError, match="one polynomial a joint would take the joints of four_bar"):
-        motion_through_poses(cy.load("four_bar"), poses, "coupler", times)
+    machine = cy.load("four_bar")  # with a loop: the crank's polynomial, and the others follow
+    closed = machine.loops.follow_inputs({"crank": np.array([0.2, 0.5, 0.9, 1.3])}, start=machine.neutral).configuration
+    passed = machine.pose(closed, "coupler")
+    swing = motion_through_poses(machine, passed, "coupler", times, start=closed[0])
+    np.testing.assert_allclose(machine.pose(swing(times).q, "coupler"), passed, atol=1e-9)
+    assert np.abs(machine.loops.residual(swing(np.linspace(times[0], times[-1], 50)).q)).max() < 1e-12
+    assert np.abs(swing(times[[0, -1]]).qd).max() < 1e-9
