@@ -16,10 +16,10 @@ from cayley.geometry.motions import (
     dual_velocity_from_dual_vector_parameter_rate,
     integrate_pose,
 )
-from cayley.geometry.rates import instantaneous_screw_from_vector_parameter
 from compiler.parity import check_parity
 from geometry.exact_motions import curve, floats, rates
 from geometry.exact_rotations import MP, Attitude, product
+from geometry.formulas_of_rates import instantaneous_screw_from_vector_parameter
 
 PLACE = [[MP.mpf(x) for x in row] for row in (("0.3", "-1.2", "0.7"), ("0.5", "0.9", "-0.4"), ("-0.2", "0.1", "0.8"))]
 

@@ -1,12 +1,12 @@
-"""The rates of rotation vectors, and the bundles, in every back end."""
+"""Moving rotations as a group, and the tangent bundle, in every back end."""
 
 import pytest
 
-from cayley.geometry.rates import tangent_bundle, tangent_pairs
 from compiler.parity import check_parity
+from geometry import formulas_of_rates
 from geometry.motion_samples import has_small_jacobians, kernels_of, sample_arguments
 
-KERNELS = kernels_of(tangent_bundle, tangent_pairs)
+KERNELS = kernels_of(formulas_of_rates)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)

@@ -14,6 +14,7 @@ from cayley.geometry import inertia, motions, rates
 from cayley.geometry.rotations import vector_parameter
 from compiler.parity import check_parity
 from geometry import formulas_of_motions as fm
+from geometry import formulas_of_rates as fr
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product
 from geometry.rotation_samples import kernels_of, sample_arguments
 from geometry.strategies import (
@@ -124,12 +125,12 @@ CONSUMERS = {
     "point": lambda c: fm.motion_of_point_from_vector_parameter(c, X, X, X, X, X, X),
     "rate": lambda c: rates.chart("vector_parameter").velocity(c, X),
     "rates": lambda c: rates.chart("vector_parameter").acceleration(c, X, X),
-    "moving, left": lambda c: rates.compose_moving_vector_parameters(c, X, 0 * X, X),
-    "moving, right": lambda c: rates.compose_moving_vector_parameters(0 * X, X, c, X),
-    "changing, left": lambda c: rates.compose_changing_vector_parameters(c, X, 0 * X, X),
-    "changing, right": lambda c: rates.compose_changing_vector_parameters(0 * X, X, c, X),
-    "moving back": lambda c: rates.inverse_of_moving_vector_parameter(c, X),
-    "screw": lambda c: rates.instantaneous_screw_from_vector_parameter(c, X, X, X),
+    "moving, left": lambda c: fr.compose_moving_vector_parameters(c, X, 0 * X, X),
+    "moving, right": lambda c: fr.compose_moving_vector_parameters(0 * X, X, c, X),
+    "changing, left": lambda c: fr.compose_changing_vector_parameters(c, X, 0 * X, X),
+    "changing, right": lambda c: fr.compose_changing_vector_parameters(0 * X, X, c, X),
+    "moving back": lambda c: fr.inverse_of_moving_vector_parameter(c, X),
+    "screw": lambda c: fr.instantaneous_screw_from_vector_parameter(c, X, X, X),
     "thrusters": lambda c: inertia.vector_parameter_acceleration(np.eye(3), np.eye(3), c, X, X), }
 
 
@@ -356,8 +357,8 @@ COMPOSITIONS = {
     "pair": compose,
     "many": lambda a, b: rot.compose_all_vector_parameters(np.stack(np.broadcast_arrays(a, b), axis=-2)),
     "dual": lambda a, b: motions.compose_dual_vector_parameters(np.stack([a, b], -2), np.stack([b, a], -2)),
-    "moving": lambda a, b: rates.compose_moving_vector_parameters(a, b, b, a),
-    "changing": lambda a, b: rates.compose_changing_vector_parameters(a, b, b, a),
+    "moving": lambda a, b: fr.compose_moving_vector_parameters(a, b, b, a),
+    "changing": lambda a, b: fr.compose_changing_vector_parameters(a, b, b, a),
 }
 
 

@@ -10,6 +10,7 @@ from cayley.errors import CayleyError, GeometryError
 from cayley.geometry import motions, rates, rotations, tensors
 from cayley.geometry.batch import tolerance_of
 from geometry import formulas_of_motions as fm
+from geometry import formulas_of_rates as fr
 
 RANDOM = np.random.default_rng(17)
 TURNS = Rotation.random(6, rng=RANDOM).as_quat(scalar_first=True)
@@ -33,7 +34,7 @@ def matrices_of(size):
         rotations.quaternion_from_unitary(rotations.unitary_from_quaternion(q)))
     yield "cayley and klein", rotations.matrix_from_quaternion(
         rotations.quaternion_from_cayley_klein(rotations.cayley_klein_from_quaternion(q)))
-    yield "tangent pair", rates.matrix_from_tangent_pair(size * MATRICES[..., 0],
+    yield "tangent pair", fr.matrix_from_tangent_pair(size * MATRICES[..., 0],
                                                          size * MATRICES[..., 1] + 0.7e-8 * MATRICES[..., 0])
     yield "a line", motions.turn_about_line([1.0, 2.0, 3.0], e, ANGLES)[..., :3, :3]
     yield "a screw", motions.pose_from_screw(e, [1.0, 2.0, 3.0], ANGLES, 2.0)[..., :3, :3]
@@ -73,7 +74,7 @@ def checks_of_a_rotation(R):
         "orthogonal": lambda: tensors.check_orthogonal(R),
         "configuration": lambda: rotations.configuration_from_pose(pose, sequence="zyx", axes="moving"),
         "dual matrix": lambda: fm.check_dual_matrix(fm.dual_matrix_from_pose(pose)),
-        "skew vector": lambda: rates.homogeneous_from_skew_vector(rates.skew_vector_from_matrix(R), 1.0)}
+        "skew vector": lambda: fr.homogeneous_from_skew_vector(fr.skew_vector_from_matrix(R), 1.0)}
 
 
 def test_every_check_of_a_rotation_admits_the_same():
@@ -136,7 +137,7 @@ APPLIED = {
     "angle": rotations.rotation_angle,
     "pose": lambda R: motions.pose_from_matrix(R, VECTOR),
     "frame of a tensor": lambda R: tensors.tensor_in_frame(R, UNIT),
-    "point": lambda R: rates.velocity_of_moving_point(R, VECTOR, VECTOR, VECTOR, VECTOR), }
+    "point": lambda R: fr.velocity_of_moving_point(R, VECTOR, VECTOR, VECTOR, VECTOR), }
 
 
 @pytest.mark.spec("S1-02", "S2-04", "S3-02")

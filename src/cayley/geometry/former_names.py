@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
+from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
@@ -41,6 +42,7 @@ from cayley.geometry.motions.screws import (
 )
 from cayley.geometry.pose import Pose
 from cayley.geometry.rates.charts import chart, euler_chart
+from cayley.geometry.rates.points import InstantaneousScrew, instantaneous_screw
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.rotations.homogeneous import (
     check_homogeneous,
@@ -55,11 +57,14 @@ from cayley.geometry.rotations.quaternion import (
     rotate_by_quaternion,
 )
 from cayley.geometry.rotations.vector_parameter import (
+    check_composition,
     check_not_half_turn,
     check_vector_parameter,
+    compose_vector_parameters,
     homogeneous_from_vector_parameter,
+    rotate_by_vector_parameter,
 )
-from cayley.geometry.scaling import divisible
+from cayley.geometry.scaling import divisible, nearly_unit
 from cayley.geometry.spatial import force_transform
 from cayley.geometry.tensors.checks import (
     check_orthogonal,
@@ -453,3 +458,161 @@ pose_rate_from_body_twist = kernel("(4,4),(6)->(4,4)", name="pose_rate_from_body
 
 def _rate(dR: Array, dp: Array) -> Array:
     return np.concatenate([np.concatenate([dR, np.stack([dp], axis=1)], axis=1), np.zeros((1, 4))])
+
+
+angular_velocity_about_axis = kernel("(3),()->(3)", name="angular_velocity_about_axis", check=check_unit_axis)(
+    lambda axis, speed: speed * axis)
+
+
+@kernel("(3,3),(3),(3),(3),(3)->(3)", check=check_rotation_matrix)
+def velocity_of_moving_point(R: Array, origin_velocity: Array, w: Array, point: Array, point_rate: Array) -> Array:
+    return origin_velocity + np.cross(w, R @ point) + R @ point_rate
+
+
+rate_from_rotating_frame = kernel("(3),(3),(3)->(3)", name="rate_from_rotating_frame")(
+    lambda w, vector, relative_rate: np.cross(w, vector) + relative_rate)
+
+
+@kernel("(3),(3),(3),(3)->(3),(3),(3),(),(),()", check=check_vector_parameter)
+def instantaneous_screw_from_vector_parameter(c: Array, dc: Array, p: Array, dp: Array) -> InstantaneousScrew:
+    return instantaneous_screw(chart("vector_parameter").velocity(c, dc).world, dp, p)
+
+
+@kernel("(4),(4),(3),(3)->(3),(3),(3),(),(),()", check=check_nonzero_quaternion)
+def instantaneous_screw_from_homogeneous(h: Array, dh: Array, p: Array, dp: Array) -> InstantaneousScrew:
+    return instantaneous_screw(chart("homogeneous").velocity.unchecked(h, dh).world, dp, p)
+
+
+class Moving(NamedTuple):
+    attitude: Array
+    velocity: Array
+
+
+class Changing(NamedTuple):
+    attitude: Array
+    rate: Array
+
+
+def _check_parameters(c1: Array, _1: Array, c2: Array, _2: Array) -> None:
+    check_composition(c1, c2)
+
+
+def _check_forms(h1: Array, _1: Array, h2: Array, _2: Array) -> None:
+    check_homogeneous(h1, h2)
+
+
+@kernel("(3),(3),(3),(3)->(3),(3)", check=_check_parameters)
+def compose_moving_vector_parameters(c1: Array, w1: Array, c2: Array, w2: Array) -> Moving:
+    return Moving(compose_vector_parameters.unchecked(c1, c2), w1 + rotate_by_vector_parameter(c1, w2))
+
+
+compose_moving_homogeneous = kernel("(4),(3),(4),(3)->(4),(3)", name="compose_moving_homogeneous", check=_check_forms)(
+    lambda h1, w1, h2, w2: Moving(compose_homogeneous(h1, h2), w1 + rotate_by_homogeneous.unchecked(h1, w2)))
+
+
+@kernel("(3),(3)->(3),(3)", check=check_vector_parameter)
+def inverse_of_moving_vector_parameter(c: Array, w: Array) -> Moving:
+    return Moving(-c, -rotate_by_vector_parameter(-c, w))
+
+
+@kernel("(4),(3)->(4),(3)", check=lambda h, _: check_homogeneous(h))
+def inverse_of_moving_homogeneous(h: Array, w: Array) -> Moving:
+    inverse = inverse_homogeneous(h)
+    return Moving(inverse, -rotate_by_homogeneous.unchecked(inverse, w))
+
+
+@kernel("(3),(3),(3),(3)->(3),(3)", check=_check_parameters)
+def compose_changing_vector_parameters(c1: Array, dc1: Array, c2: Array, dc2: Array) -> Changing:
+    across = c1 + c2 + np.cross(c1, c2)
+    scale = 1 - c1 @ c2
+    across_rate = dc1 + dc2 + np.cross(dc1, c2) + np.cross(c1, dc2)
+    product = across / scale
+    return Changing(product, (across_rate + (dc1 @ c2 + c1 @ dc2) * product) / scale)
+
+
+@kernel("(4),(4),(4),(4)->(4),(4)", check=_check_forms)
+def compose_changing_homogeneous(h1: Array, dh1: Array, h2: Array, dh2: Array) -> Changing:
+    return Changing(compose_homogeneous(h1, h2), compose_homogeneous(dh1, h2) + compose_homogeneous(h1, dh2))
+
+
+class TangentPair(NamedTuple):
+    point: Array
+    tangent: Array
+
+
+def check_tangent_pair(x: ArrayLike, y: ArrayLike, *others: Array) -> None:
+    x = np.asarray(x)
+    y = np.asarray(y)
+    allowed = max(tolerance_of(x), tolerance_of(y))
+    products = {
+        "|x| - 1": np.linalg.norm(x, axis=-1) - 1, "|y| - 1": np.linalg.norm(y, axis=-1) - 1,
+        "x.y": np.sum(x * y, axis=-1)}
+    for name, defect in products.items():
+        bad = first_failure(np.abs(defect) <= allowed)
+        if bad is not None:
+            wrong = "are not at right angles" if name == "x.y" else "are not of length one"
+            raise GeometryError(
+                f"the vectors of the pair{place(bad)} {wrong}: {name} is {defect[bad]:.3g}, {allowed:.0e} is allowed")
+    if others:
+        check_tangent_pair(*others)
+
+
+@kernel("(3),(3)->(3,3)", check=check_tangent_pair)
+def matrix_from_tangent_pair(x: Array, y: Array) -> Array:
+    x = nearly_unit(x)
+    y = nearly_unit(y - (x @ y) * x)
+    return np.stack([x, y, np.cross(x, y)], axis=1)
+
+
+tangent_pair_from_matrix = kernel("(3,3)->(3),(3)", name="tangent_pair_from_matrix", check=check_rotation_matrix)(
+    lambda R: TangentPair(R[:, 0], R[:, 1]))
+homogeneous_from_tangent_pair = kernel("(3),(3)->(4)", name="homogeneous_from_tangent_pair", check=check_tangent_pair)(
+    lambda x, y: homogeneous_from_matrix.unchecked(matrix_from_tangent_pair.unchecked(x, y)))
+
+
+def _check_finite(x: Array, y: Array) -> None:
+    check_tangent_pair(x, y)
+    check_not_half_turn(homogeneous_from_tangent_pair.unchecked(x, y))
+
+
+@kernel("(3),(3)->(3)", check=_check_finite)
+def vector_parameter_from_tangent_pair(x: Array, y: Array) -> Array:
+    h = homogeneous_from_tangent_pair.unchecked(x, y)
+    return h[1:] / h[0]
+
+
+skew_vector_from_matrix = kernel("(3,3)->(3)", name="skew_vector_from_matrix", check=check_rotation_matrix)(
+    lambda R: 2 * vee(R))
+
+
+def _check_skew_vector(a: Array, cosine_sign: Array) -> None:
+    length = np.linalg.norm(np.asarray(a), axis=-1)
+    bad = first_failure(length <= 2 * (1 + tolerance_of(a)))
+    if bad is not None:
+        raise GeometryError(
+            f"a{place(bad)} = 2 sin(angle) axis has the length {length[bad]:.10g}, which is more than 2")
+    if not np.all(np.abs(np.asarray(cosine_sign)) == 1):
+        raise GeometryError(f"the sign of the cosine is 1 or -1, not {cosine_sign}")
+
+
+homogeneous_from_skew_vector = kernel("(3),()->(4)", name="homogeneous_from_skew_vector", check=_check_skew_vector)(
+    lambda a, cosine_sign: np.concatenate([[_one_plus_trace(a, cosine_sign)], a]))
+
+
+def _one_plus_trace(a: Array, cosine_sign: Scalar) -> Scalar:
+    rest = 4 - a @ a
+    root = np.sqrt(where(rest > 0, rest, 0.0))
+    return where(cosine_sign > 0, 2 + root, (a @ a) / (2 + root))
+
+
+@kernel("(3),(3),(3),(3)->(3),(3)", check=check_tangent_pair)
+def compose_tangent_pairs(x1: Array, y1: Array, x2: Array, y2: Array) -> TangentPair:
+    R = matrix_from_tangent_pair.unchecked(x1, y1)
+    return TangentPair(R @ x2, R @ y2)
+
+
+@kernel("(3),(),(3),()->(4)")
+def compose_skew_vectors(a1: Array, trace1: Scalar, a2: Array, trace2: Scalar) -> Array:
+    n1 = 1 + trace1
+    n2 = 1 + trace2
+    return np.concatenate([[n1 * n2 - a1 @ a2], n2 * a1 + n1 * a2 + np.cross(a1, a2)])

@@ -21,11 +21,8 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
-from cayley.geometry.rates.charts import acceleration_matrix, chart
-from cayley.geometry.rotations.axis_angle import check_unit_axis
+from cayley.geometry.rates.charts import acceleration_matrix
 from cayley.geometry.rotations.matrix import check_rotation_matrix
-from cayley.geometry.rotations.quaternion import check_nonzero_quaternion
-from cayley.geometry.rotations.vector_parameter import check_vector_parameter
 from cayley.geometry.scaling import direction, largest_component, scaling
 
 
@@ -47,17 +44,6 @@ class RecoveredVelocity(NamedTuple):
 class FrameRates(NamedTuple):
     velocity: Array
     acceleration: Array
-
-
-@kernel("(3),()->(3)", check=check_unit_axis)
-def angular_velocity_about_axis(axis: Array, speed: Scalar) -> Array:
-    """Angular velocity [rad/s] of a turn about a unit axis with `speed` [rad/s]. Yamamoto (1.25), corrected as in spec
-    E3-09.
-
-    >>> angular_velocity_about_axis([0.0, 0.6, 0.8], 5.0)
-    array([0., 3., 4.])
-    """
-    return speed * axis
 
 
 @kernel("(3),(3),(3)->(3)")
@@ -85,16 +71,6 @@ def acceleration_of_body_point(origin_acceleration: Array, w: Array, dw: Array, 
     return origin_acceleration + acceleration_matrix(w, dw) @ arm
 
 
-@kernel("(3,3),(3),(3),(3),(3)->(3)", check=check_rotation_matrix)
-def velocity_of_moving_point(R: Array, origin_velocity: Array, w: Array, point: Array, point_rate: Array) -> Array:
-    """Velocity [m/s] of a point that moves in a moving frame: v_q + w x R B_p + R B_v. Ruggiu (2.13), Yamamoto (4.3).
-
-    >>> velocity_of_moving_point(np.eye(3), [1.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0])
-    array([-4.5,  0. ,  1. ])
-    """
-    return origin_velocity + np.cross(w, R @ point) + R @ point_rate
-
-
 @kernel("(3,3),(3),(3),(3),(3),(3),(3)->(3),(3),(3),(3),(3),(3)", check=check_rotation_matrix)
 def acceleration_of_moving_point(R: Array, origin_acceleration: Array, w: Array, dw: Array, point: Array,
                                  point_rate: Array, point_second_rate: Array) -> PointAcceleration:
@@ -115,19 +91,6 @@ def acceleration_of_moving_point(R: Array, origin_acceleration: Array, w: Array,
     relative = R @ point_second_rate
     return PointAcceleration(origin_acceleration + tangential + centripetal + coriolis + relative,
                              1.0 * origin_acceleration, tangential, centripetal, coriolis, relative)
-
-
-@kernel("(3),(3),(3)->(3)")
-def rate_from_rotating_frame(w: Array, vector: Array, relative_rate: Array) -> Array:
-    """The rate of a vector seen from the base, when a frame turning with `w` sees `relative_rate`: w x vector +
-    relative rate.
-
-    All components in the same axes. Yamamoto (4.1), (4.2).
-
-    >>> rate_from_rotating_frame([0.0, 0.0, 2.0], [3.0, 4.0, 0.0], [1.0, 0.0, 0.0])
-    array([-7.,  6.,  0.])
-    """
-    return np.cross(w, vector) + relative_rate
 
 
 @kernel("(3,3),(3),(3),(3),(3)->(3),(3)", check=check_rotation_matrix)
@@ -208,30 +171,3 @@ def instantaneous_screw(w: Array, v: Array, q: Array) -> InstantaneousScrew:
     point = q + where(turning, np.cross(axis, v) * per, 0.0)
     resting = (speed == 0) & (slide == 0)
     return InstantaneousScrew(axis, point, np.cross(point, axis), speed, linear, linear / where(resting, 1.0, speed))
-
-
-@kernel("(3),(3),(3),(3)->(3),(3),(3),(),(),()", check=check_vector_parameter)
-def instantaneous_screw_from_vector_parameter(c: Array, dc: Array, p: Array, dp: Array) -> InstantaneousScrew:
-    """The screw axis of the motion r = O(c) r_d + p with the rates `dc` [1/s] and `dp` [m/s]; fields as
-    `instantaneous_screw`.
-
-    Mladenova (142)-(145), corrected as in spec E-33.
-
-    >>> screw = instantaneous_screw_from_vector_parameter([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0],
-    ...                                                   [0.0, 2.0, 4.0])
-    >>> float(screw.angular_speed), float(screw.pitch), screw.point
-    (2.0, 2.0, array([0., 0., 0.]))
-    """
-    return instantaneous_screw(chart("vector_parameter").velocity(c, dc).world, dp, p)
-
-
-@kernel("(4),(4),(3),(3)->(3),(3),(3),(),(),()", check=check_nonzero_quaternion)
-def instantaneous_screw_from_homogeneous(h: Array, dh: Array, p: Array, dp: Array) -> InstantaneousScrew:
-    """The screw axis of the motion r = R r_d + p with R given by [w : v] of any norm and its rate: half-turns included.
-
-    >>> screw = instantaneous_screw_from_homogeneous([0.0, 0.0, 0.0, 2.0], [-2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0],
-    ...                                              [0.0, 2.0, 4.0])
-    >>> float(screw.angular_speed), float(screw.pitch)
-    (2.0, 2.0)
-    """
-    return instantaneous_screw(chart("homogeneous").velocity.unchecked(h, dh).world, dp, p)
