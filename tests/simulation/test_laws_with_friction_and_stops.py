@@ -293,3 +293,25 @@ def test_a_law_drives_a_linkage_and_elastic_drives_with_dry_friction_and_stops(k
         found = loop.rollout(method="semi-implicit-euler")({"q": q, "qd": np.zeros(arm.nv)}, step=0.5 / steps,
                                                            steps=steps)
         assert found.finished and np.abs(found.end["q"] - exact.end["q"]).max() < allowed
+
+
+@pytest.mark.parametrize("period", [None, 0.02])
+def test_a_law_is_a_controller_of_a_simulation_as_a_function_is(period):
+    """A system with a memory, with its inputs as parameters; its forces are in the trajectory, and events see the arm.
+    """
+    law = smooth_arm().control.pid(*GAINS)
+    passing = cy.simulation.Event("half way", lambda t, q, qd: q[1] - 0.4, action="record")
+    found = rough_arm().simulate(START, np.zeros(2), controller=law, parameters={"target": TARGET}, until=0.5,
+                                 limits="inelastic", control_period=period, events=passing)
+    loop = cy.connect(rough_arm().system(limits="inelastic"), law if period is None else digital(law, period))
+    expected = loop.simulate({"q": START, "qd": np.zeros(2)}, times=found.t, inputs={"target": TARGET})
+    assert np.abs(found.q - expected["q"]).max() < 1e-7 and np.abs(found.tau - expected["tau"]).max() < 1e-6
+    assert [o.action for o in found.happened if o.name == "half way"] == ["recorded"]
+    assert np.abs(found.energy_drift).max() < 1e-8
+    memoryless = smooth_arm().control.pd(*GAINS[::2])
+    by_function = rough_arm().simulate(START, np.zeros(2), until=0.5, limits="inelastic", control_period=period,
+                                       controller=lambda t, q, qd: memoryless.step(q, qd, TARGET, np.zeros(2)))
+    by_system = rough_arm().simulate(START, np.zeros(2), until=0.5, limits="inelastic", control_period=period,
+                                     controller=memoryless, parameters={"target": TARGET})
+    assert period is not None or [o.action for o in by_function.happened] == [o.action for o in by_system.happened]
+    assert period is not None or np.abs(by_function.q[-1] - by_system.q[-1]).max() < 1e-8

@@ -15,7 +15,7 @@ from cayley.systems import System
 from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
-Controller = Kernel | Callable[[Any, Any, Any], Any]
+Controller = Kernel | System | Callable[[Any, Any, Any], Any]
 
 
 class Law:
@@ -25,7 +25,7 @@ class Law:
     def __init__(self, controller: Controller, tree: Tree) -> None:
         if isinstance(controller, System):
             raise SignatureError(f"{shown(controller)} is a system, with inputs of its own: `cy.connect(arm, law)` is "
-                                 "the controlled arm, which has `simulate(...)` and `rollout()`; a controller is a "
+                                 "the controlled arm, which has `rollout()`; the controller of `arm.rollout` is a "
                                  "kernel, or a function of (t, q, qd)")
         if not callable(controller):
             raise SignatureError(f"a controller is a kernel, or a function of (t, q, qd), not {shown(controller)}")

@@ -31,6 +31,13 @@ def _of_the_root(tree: Tree, base: BaseMotion, t: float) -> tuple[Array, Array]:
     return base_inputs(tree, *given)
 
 
+def base_inputs_of(tree: Tree, base: BaseMotion | None) -> dict[str, Wrench]:
+    """The inputs of a mechanism whose root is moved, as functions of (t, q, qd); none if it is not."""
+    return {} if base is None else {
+        "base_turning": lambda t, q, qd: _of_the_root(tree, base, t)[0],
+        "base_acceleration": lambda t, q, qd: _of_the_root(tree, base, t)[1]}
+
+
 class Forces(Driving):
     """Joint forces, constant or by a control law, continuous or sampled; and wrenches."""
 
@@ -55,10 +62,8 @@ class Forces(Driving):
         self.looks: list[tuple[float, np.ndarray]] = []  # of a digital controller: when, and the forces it then held
         system = mechanism_system(tree, tuple(wrenches), axes, base_motion=base is not None, limits=limits)
         driven = constant if self._law is None else self._tau
-        moving = {} if base is None else {
-            "base_turning": lambda t, q, qd: _of_the_root(tree, base, t)[0],
-            "base_acceleration": lambda t, q, qd: _of_the_root(tree, base, t)[1]}
-        super().__init__(system, {"tau": driven, **{f"wrench_{frame}": w for frame, w in wrenches.items()}, **moving})
+        super().__init__(system, {"tau": driven, **{f"wrench_{frame}": w for frame, w in wrenches.items()},
+                                  **base_inputs_of(tree, base)})
 
     def _tau(self, t: float, q: Array, qd: Array) -> Array:
         if self.period is not None:

@@ -7,13 +7,15 @@ accelerations, and what is returned, restarted or shown to a controller is broug
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.control.laws.digital_law import digital
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
 from cayley.geometry.batch import numbers
 from cayley.kinematics.constraints.closed_states import check_closed_state
@@ -21,11 +23,16 @@ from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
 from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.controllers import Controller
-from cayley.simulation.forces import BaseMotion, Forces, Wrench
+from cayley.simulation.fixed_steps import mechanism_system
+from cayley.simulation.forces import BaseMotion, Forces, Wrench, base_inputs_of
 from cayley.simulation.trajectory import Trajectory
+from cayley.systems.arguments import given_parameters
+from cayley.systems.connect import connect
+from cayley.systems.driving import Driving
 from cayley.systems.events import Event
 from cayley.systems.simulate import METHODS, go, name_of, run_of
 from cayley.systems.system import System
+from cayley.systems.trajectory import SystemTrajectory
 
 __all__ = ["METHODS", "simulate"]
 
@@ -40,8 +47,9 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     """The motion of a mechanism from the state `q` (nq), `qd` (nv) at `start` `until` a time [s], or at the given
     `times`.
 
-    Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), or a kernel with inputs of these names,
-    whose other inputs are `parameters`. It is evaluated wherever the integrator looks, or, with a `control_period` [s],
+    Forces: `tau` (nv), constant, or a `controller`: a function of (t, q, qd), a kernel with inputs of these names,
+    whose other inputs are `parameters`, or a system, as the laws of `arm.control` are, whose inputs and parameters they
+    are. It is evaluated wherever the integrator looks, or, with a `control_period` [s],
     at its multiples and held between; the samples are then at these times. Dry friction holds joints at rest:
     `happened` says when they stick and slip. `wrenches`: by frame, (6) or a function of (t, q, qd), in the axes of the
     frame ("body") or of the root ("world"). `base`: how the root is moved, a function of t that gives its position and
@@ -66,9 +74,16 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     if tau is not None and controller is not None:
         raise ConventionError("joint forces are given by `tau` or by a `controller`, not by both")
     begin = start if times is None or not np.size(times) else float(np.ravel(np.asarray(times, dtype=float))[0])
-    forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period, begin,
-                    base, limits)
-    run = run_of(forces.system, forces, {}, until=until, times=times, start=start, events=events, method=method,
+    own: Mapping[str, Array] = {}
+    forces: Driving
+    if isinstance(controller, System):
+        forces, own = _driven_by(tree, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period,
+                                 base, limits)
+        events = [_of_mechanism(event) for event in ((events,) if isinstance(events, Event) else events)]
+    else:
+        forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period,
+                        begin, base, limits)
+    run = run_of(forces.system, forces, own, until=until, times=times, start=start, events=events, method=method,
                  rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     if run.instants is None and control_period is not None and control_period > 0:
         run.instants = _ticks(start, run.end, control_period)
@@ -84,9 +99,47 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     message = run.message
     if tree.is_constrained:
         status, message = closed_outcome(tree, found.t, found.x[:, :tree.nq], status, message)
-    return Trajectory.of(tree, found.t, found.x[:, :tree.nq], found.x[:, tree.nq:], found.inputs["tau"], found.work,
+    joints = found.x[:, tree.nq:tree.nq + tree.nv]
+    if "tau" in found.inputs:
+        acted = found.inputs["tau"]
+    else:
+        of_law = SystemTrajectory(forces.system, found.t, found.x, found.work, found.inputs, own)
+        acted = of_law.outputs["tau"]
+    return Trajectory.of(tree, found.t, found.x[:, :tree.nq], joints, acted, found.work,
                          status=status, message=message, happened=tuple(run.happened), facts=facts,
-                         dense=None if found.dense is None else Interpolation(tree.nq, found.dense))
+                         dense=None if found.dense is None else Interpolation(tree.nq, tree.nv, found.dense))
+
+
+def _driven_by(tree: Tree, law: System, given: Mapping[str, Any], wrenches: Mapping[str, Wrench], axes: str,
+               period: float | None, base: BaseMotion | None,
+               limits: str | float) -> tuple[Driving, dict[str, Array]]:
+    """The loop of a mechanism and a law that is a system, with what drives its inputs, and the parameters of the law.
+    """
+    arm = mechanism_system(tree, tuple(wrenches), axes, base_motion=base is not None, limits=limits)
+    loop = connect(arm, law if period is None else digital(law, period))
+    moving = {f"wrench_{frame}": wrench for frame, wrench in wrenches.items()} | base_inputs_of(tree, base)
+    values = {name: partial(_of_joints, value) if callable(value) else value
+              for name, value in (moving | {n: v for n, v in given.items() if n in loop.inputs}).items()}
+    missing = [name for name, port in loop.ports.items() if name not in values and port.default is None]
+    if missing:
+        raise SignatureError(f"{law.name} takes the input {missing[0]!r}, a number or a function of (t, q, qd): give "
+                             f"it by name, parameters={{{missing[0]!r}: ...}}")
+    own = {name: value for name, value in given.items() if name not in loop.inputs}
+    return Driving(loop, values), given_parameters(loop, own, loop.parameters)
+
+
+def _of_joints(function: Callable[..., ArrayLike], t: float, q: Array, qd: Array, *_: Array) -> ArrayLike:
+    """A function of (t, q, qd), of which the blocks of a law follow."""
+    return function(t, q, qd)
+
+
+def _of_mechanism(event: Event) -> Event:
+    """An event of (t, q, qd), whose effect leaves the blocks of a law as they are."""
+    if not isinstance(event, Event):
+        return event
+    effect = event.effect
+    return replace(event, function=partial(_of_joints, event.function), effect=None if effect is None else (
+        lambda t, q, qd, *others: (*effect(t, q, qd), *others)))
 
 
 @dataclass(frozen=True)
@@ -94,11 +147,12 @@ class Interpolation(HoldsFunctions):
     """The solver's own: times (m) to q (m, nq) and qd (m, nv)."""
 
     nq: int
+    nv: int
     states: Callable[[Array], Array]
 
     def __call__(self, times: Array) -> tuple[Array, Array]:
         found = self.states(times)
-        return found[:, :self.nq], found[:, self.nq:]
+        return found[:, :self.nq], found[:, self.nq:self.nq + self.nv]
 
 
 def _ticks(start: float, end: float, period: float) -> Array:
@@ -118,7 +172,7 @@ def _checked(system: System, tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bo
     if not np.isfinite(qd).all():
         raise GeometryError(f"the velocity of {tree.name} is not finite: {qd.tolist()}")
     check_closed_state(tree, q, qd, start)
-    state = {"q": normalized(tree, q), "qd": qd}
+    state = system.layout.given({"q": normalized(tree, q), "qd": qd})
     reason = system.explain(system.layout.state(system.layout.vectors(state))) if system.explain is not None else None
     if reason is not None:
         raise SingularityError(reason)
