@@ -79,7 +79,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     @property
     def holds_velocities(self) -> bool:
-        """Whether a constraint is on velocities alone, as that of a wheel."""
+        """True if a constraint is on velocities alone, as that of a wheel."""
         return not constraints.hold_positions(self._whole).all()
 
     @property
@@ -138,7 +138,7 @@ class ConstrainedMechanics(TreeMechanics):
         return freely[:, 0] + freely[:, 1:] @ z
 
     def yielding(self, q: Array, M: Array, forces: Array) -> Array:
-        """What forces (nv) do to accelerations (nv), or impulses to velocities, within the constraints."""
+        """Accelerations (nv) by forces (nv), or velocities by impulses, within the constraints."""
         return self.solved_within(self.jacobian(q), M, forces, -self.rates(q, np.zeros(self.tree.nv)))
 
     @cached_property

@@ -117,7 +117,7 @@ def _residuals(mechanics: Mapping[str, TreeMechanics]) -> dict[str, Text]:
 
 
 def _why_open(mechanics: TreeMechanics, word: str, q: Array) -> str | None:
-    """Which constraint of a set is open at a configuration, at which it cannot begin to hold; what depends on time is
+    """A sentence that names the constraint of a set that is open where it should begin to hold; what depends on time is
     not asked."""
     if not isinstance(mechanics, ConstrainedMechanics) or mechanics.is_timed:
         return None

@@ -125,7 +125,7 @@ def null_space(A: Array, rank: int | None = None, scale: Scale | None = None, si
 
 
 def _is_full(rows: Sequence[Sequence[Any]], ordinary: Scalar, n: int) -> Scalar:
-    """Whether a triangle is regular beyond rounding, by a step of inverse iteration as in `definite.is_regular`."""
+    """True if a triangle is regular beyond rounding, by a step of inverse iteration as in `definite.is_regular`."""
     if not rows:
         return True
     if len(rows) == 1:

@@ -84,12 +84,12 @@ class Drives:
 
 
 def drives_of(tree: Tree) -> Drives:
-    """Those of a mechanism with constraints, found once."""
+    """The drives of a mechanism with constraints, found once."""
     return kept(tree, "drives", lambda: Drives(constraint_structure(tree), actuation(tree)))
 
 
 def explanation_of_drives(tree: Tree, drives: Drives) -> Callable[..., None]:
-    """What raises `SingularityError` with the reason, called with the arguments of a state that has no answer."""
+    """A function of a state without an answer that raises `SingularityError` with the reason."""
     structure = drives.structure
 
     def explain(q: ArrayLike, qd: ArrayLike, *others: Array) -> None:

@@ -24,6 +24,7 @@ from cayley.geometry.vector_fields.distributions import growth
 from cayley.geometry.vector_fields.fields import Fields, nearby
 from cayley.geometry.vector_fields.generated_algebra import generated_algebra
 from cayley.kinematics.constraints import rows as constraints
+from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.model.tree import Tree
 from cayley.showing import brief
@@ -34,7 +35,7 @@ _BESIDE = 6  # configurations at which it is looked beside those given
 
 @dataclass(frozen=True)
 class Accessibility:
-    """What brackets add to the motions that constraints allow."""
+    """The dimensions that brackets of the allowed motions reach."""
 
     velocities: int
     growth: tuple[int, ...]
@@ -56,7 +57,7 @@ class Accessibility:
 
     @property
     def accessible(self) -> bool:
-        """Whether all that the constraints on positions leave can be reached."""
+        """True if all that the constraints on positions leave can be reached."""
         return self.integrable == 0
 
     def __str__(self) -> str:
@@ -83,41 +84,23 @@ def _of_tree(tree: Tree) -> Accessibility:
         raise UnsupportedError(
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: there are no "
             "rows of them whose brackets could be looked at")
-    rows = list(structure.leading)
     manifold = Configurations(tree)
     generic = generic_configurations(tree)
-    pivots = _pivots(generic[0].A[rows])
 
     def basis(q: Array) -> Array:
-        return _kernel_basis(wrapped(constraints.jacobian(tree, q)[rows]), pivots)
+        return ConstraintSpace.of(tree, q).followers(structure.independent).N
 
     samples = np.array([each.q for each in generic])
     fields = Fields(tree.nq, tree.nv, basis, structure.mobility, manifold.rate, manifold.perturbation_rate)
-    held = int(constraints.hold_positions(tree)[rows].sum())
+    held = int(constraints.hold_positions(tree)[list(structure.used)].sum())
     return Accessibility(tree.nv, growth(fields, samples, tree.nv - held, _INDEPENDENT), held)
 
 
-def _pivots(A: Array) -> list[tuple[int, int]]:
-    """Rows and columns (r) by which to eliminate, the largest entry first."""
-    left = A.copy()
-    found = []
-    for _ in range(len(A)):
-        i, j = np.unravel_index(int(np.argmax(np.abs(left))), left.shape)
-        found.append((int(i), int(j)))
-        left = left - np.outer(left[:, j], left[i]) / left[i, j]
-    return found
-
-
-def _kernel_basis(A: Array, pivots: list[tuple[int, int]]) -> Array:
-    """A basis N (n, n - r) with A N = 0, by elimination with these pivots, which are not zero where it is generic."""
-    rows = list(A)
-    for i, j in pivots:
-        rows[i] = rows[i] / rows[i][j]
-        rows = [row if k == i else row - row[j] * rows[i] for k, row in enumerate(rows)]
-    followers = {j: i for i, j in pivots}
+def _kernel_basis(A: Array, followers: list[int]) -> Array:
+    """A basis N (n, n - r) with A N = 0, solved for the columns `followers` (r), which are independent."""
     free = [k for k in range(A.shape[1]) if k not in followers]
-    unit = np.eye(len(free))
-    return np.stack([-rows[followers[k]][free] if k in followers else unit[free.index(k)] for k in range(A.shape[1])])
+    solved = np.linalg.solve(wrapped(A[:, followers]), -A[:, free])
+    return np.concatenate([np.eye(len(free)), solved])[np.argsort([*free, *followers])]
 
 
 def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibility:
@@ -134,9 +117,10 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     n = at.shape[-1]
     at = at.reshape(-1, n)
     m = n - frame.count(at[0])
+    from scipy.linalg import qr  # with pivots
     best = max(at, key=lambda q: np.linalg.svd(np.asarray(frame.matrix(q), dtype=float), compute_uv=False).min())
-    pivots = _pivots(np.asarray(frame.matrix(best), dtype=float)[m:])
-    fields = Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], pivots), m)
+    followers = qr(np.asarray(frame.matrix(best), dtype=float)[m:], pivoting=True, mode="r")[1][:n - m].tolist()
+    fields = Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], followers), m)
     here, near = (growth(fields, where, n, _INDEPENDENT) for where in (at, np.concatenate([at, nearby(at, _BESIDE)])))
     if here[-1] < near[-1]:
         deeper = generated_algebra(fields, at, (), _INDEPENDENT, None).growth.max(axis=-1)

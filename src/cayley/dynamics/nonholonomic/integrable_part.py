@@ -43,7 +43,7 @@ class LevelFunction:
     terms: tuple[tuple[float, Product], ...]
 
     def __call__(self, q: ArrayLike) -> Array:
-        """Its values (...) at configurations (..., n)."""
+        """Values (...) of the function at configurations (..., n)."""
         factors = _factors(np.asarray(q, dtype=float))
         return np.sum([c * np.prod(factors[..., list(product)], axis=-1) for c, product in self.terms], axis=0)
 
@@ -65,7 +65,7 @@ class LevelFunctions:
 
     @property
     def complete(self) -> bool:
-        """Whether there is a function for each; otherwise those left are no sums of such products."""
+        """True if there is a function for each integrable constraint; others are no sums of such products."""
         return len(self.functions) == self.integrable
 
 
@@ -219,7 +219,7 @@ def _echelon(rows: Array) -> Array:
 
 
 def _independent(functions: list[LevelFunction], near: Array) -> list[LevelFunction]:
-    """Those whose gradients are not combinations of those before."""
+    """Functions whose gradients are not combinations of those of the functions before."""
     q = near + _SPREAD * np.random.default_rng(99).normal(size=len(near))
     kept: list[LevelFunction] = []
     gradients: list[Array] = []

@@ -116,7 +116,7 @@ class MovingFrame(HoldsFunctions):
         return self._kernel("(n)->(n,n,n)", text, "brackets", ("q",))
 
     def is_holonomic(self, q: ArrayLike, *, tolerance: float = 1e-9) -> bool:
-        """Whether the constraints are integrable near configurations (..., n): none of the brackets of what they allow
+        """True if the constraints are integrable near configurations (..., n): none of the brackets of what they allow
         has a part along a constraint, beyond `tolerance`, there or beside them: at a special configuration, as y = 0 of
         dz - y^2 dx, all may be zero.
 

@@ -151,8 +151,8 @@ class NonholonomicSystem:
 
 
 class HamelForces(NamedTuple):
-    """What a motion needs: forces (m) along the pseudo-velocities, and the reactions (r) of the constraints if nothing
-    acts along these."""
+    """The forces of a motion: forces (m) along the pseudo-velocities, and the reactions (r) of the constraints if
+    nothing acts along these."""
 
     forces: Array
     reactions: Array

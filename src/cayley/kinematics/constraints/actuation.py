@@ -1,5 +1,5 @@
-"""Whether the actuated joints of a mechanism drive all that its constraints leave free, at closed configurations that
-have nothing special about them.
+"""The actuation of a mechanism: whether its actuated joints drive all that its constraints leave free, at closed
+configurations that have nothing special about them.
 
     N      a basis of the velocities that the constraints allow (nv, mobility)
     N_a    its rows of the actuated velocities: their rank is how many motions the drives command
@@ -22,7 +22,7 @@ _LISTED = 6  # more joints than these are counted in the words
 
 @dataclass(frozen=True)
 class Actuation:
-    """What the drives of a mechanism make of its mobility."""
+    """The actuation of a mechanism: how many of its free motions the drives command."""
 
     kind: Literal["fully actuated", "redundantly actuated", "under-actuated"]
     joints: tuple[str, ...]

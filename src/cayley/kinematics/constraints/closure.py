@@ -52,8 +52,9 @@ _STEPS = 100
 
 
 class Careful(NamedTuple):
-    """What a careful search found: a configuration (nq), the length of what is left open [m, rad], its steps, how many
-    velocities the constraints leave there, and whether no small steps led there from the guess, but chance ones."""
+    """The result of a careful search: a configuration (nq), the length of what is left open [m, rad], its steps, how
+    many velocities the constraints leave there, and whether no small steps led there from the guess, but chance
+    ones."""
 
     closed: bool
     configuration: Array
@@ -200,7 +201,8 @@ def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
 
 
 def _said_open(tree: Tree, q: Array, *time: float) -> str:
-    """Which constraints are open, and by how much; NaN where one has no value, as a motion at a time may have none."""
+    """The names of open constraints with their openings; NaN where one has no value, as a motion at a time may have
+    none."""
     found = {name: left for name, left in openings(tree, q, *time).items() if not left <= _CLOSED * length_unit(tree)}
     at = f" at t = {time[0]:.3g}" if time else ""
     return ", ".join(f"{name!r} {left:.3g}{at}" for name, left in found.items())
@@ -267,7 +269,7 @@ class _Loops:
 
     @cached_property
     def lengths(self) -> Array:
-        """What a unit of each velocity is measured in: the size of the machine for slides, a radian for turns."""
+        """The unit of each velocity: the size of the machine for slides, a radian for turns."""
         return self._measured(unit for motion, _, _ in self.motions for unit in motion.velocity_units)
 
     @cached_property
@@ -280,7 +282,7 @@ class _Loops:
 
     @cached_property
     def _weights(self) -> Array:
-        """What each row counts for in a step."""
+        """The weight of each row in a step."""
         across = 1.0 / self.size
         units = [unit for each in self._others for unit in each.row_units]
         known = 1.0 / row_sizes(self.tree)[len(row_sizes(self.tree)) - len(units):]
@@ -346,7 +348,7 @@ class _Loops:
 
     @cached_property
     def _positions(self) -> Array:
-        """Which rows hold positions: what is brought together may go where wheels would not roll."""
+        """The rows that hold positions; closing may move wheels where they would not roll."""
         loops = [True] * (6 * len(self.tree.loops))
         return np.array([*loops, *[k < each.positions for each in self._others for k in range(len(each.row_names))]])
 

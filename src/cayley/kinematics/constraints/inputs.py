@@ -62,14 +62,14 @@ class Inputs:
 
     @cached_property
     def following(self) -> Array:
-        """Which velocities (nv) are not theirs."""
+        """Flags (nv) of the velocities that are not inputs."""
         others = np.ones(self.tree.nv, dtype=bool)
         others[self.velocities] = False
         return others
 
     @cached_property
     def following_coordinates(self) -> Array:
-        """Which coordinates (nq) are not theirs."""
+        """Flags (nq) of the coordinates that are not inputs."""
         others = np.ones(self.tree.nq, dtype=bool)
         others[self.coordinates] = False
         return others

@@ -1,4 +1,5 @@
-"""What the constraints of a mechanism say of its motion: loops, rods, couplings, mimic joints and prescribed motions.
+"""Residuals, Jacobian and drift of the constraints of a mechanism: loops, rods, couplings, mimic joints and prescribed
+motions.
 
     phi(q, t)       the residual (h), zero while all constraints are kept
     A(q, t)         the constraint Jacobian (h, nv)
@@ -54,7 +55,7 @@ def row_names(tree: Tree) -> tuple[RowName, ...]:
 
 
 def hold_positions(tree: Tree) -> Array:
-    """Which of the rows (h) hold positions; the others are on velocities alone."""
+    """Flags (h) of the rows that hold positions; the others are on velocities alone."""
     return np.array([k < each.positions for each in constraints_of(tree) for k in range(len(each.row_names))],
                     dtype=bool)
 
@@ -98,8 +99,8 @@ def passed(tree: Tree, q: Array, qd: Array) -> list[Scalar]:
 
 
 def lost_directions(tree: Tree, q: Array, near: float = 0.0) -> str | None:
-    """Which constraint has no directions at a configuration (nq), in words; None if all have. It is so if its margin is
-    below `near`."""
+    """A sentence that names a constraint without directions at a configuration (nq), its margin being below `near`;
+    None if there is none."""
     return next((f"{words} at this configuration of {tree.name}" for words, margin in margins(tree, q).items()
                  if float(margin) <= near), None)
 
@@ -110,7 +111,7 @@ def rates(tree: Tree, q: Array, qd: Array, t: Scalar = None) -> Array:
 
 
 def rates_by_time(tree: Tree, q: Array, t: Scalar = None) -> Array:
-    """What the time adds to A qd: the derivative of phi by t (h)."""
+    """The derivative of phi by t (h), which the time adds to A qd."""
     return rates(tree, q, np.zeros(tree.nv), t) if tree.is_timed else np.zeros(len(row_names(tree)))
 
 

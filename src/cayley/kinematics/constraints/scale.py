@@ -1,5 +1,5 @@
-"""What the constraints of a mechanism are measured in, so that a machine of micrometres and one of kilometres are
-closed, singular and assembled alike.
+"""Units in which the constraints of a mechanism are measured, so that a machine of micrometres and one of kilometres
+are closed, singular and assembled alike.
 
 Lengths are measured in the size of the machine, to the nearest power of ten, which for machines of some metres is a
 metre; angles in radians; rows on coordinates alone (gears, mimic joints) in what a unit of these adds to them. What is
@@ -36,12 +36,12 @@ def length_unit(tree: Tree) -> float:
 
 
 def lengths(tree: Tree, size: float) -> Array:
-    """What a unit of each velocity (nv) is measured in: `size` for slides, a radian for turns."""
+    """The unit of each velocity (nv): `size` for slides, a radian for turns."""
     return np.array([size if unit == "m" else 1.0 for joint in tree.joints for unit in joint.motion.velocity_units])
 
 
 def row_sizes(tree: Tree) -> Array:
-    """What each row (h) of the constraints is measured in."""
+    """The unit of each row (h) of the constraints."""
     return kept(tree, "sizes of rows", lambda: _row_sizes(tree))
 
 

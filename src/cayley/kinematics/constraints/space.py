@@ -60,7 +60,7 @@ class ConstraintSpace:
 
     @cached_property
     def scale(self) -> Scale:
-        """What rows and velocities are measured in."""
+        """Units of rows and velocities."""
         return self.structure.scale(self.rows)
 
     @cached_property
@@ -87,7 +87,7 @@ class ConstraintSpace:
         return own + self._across(chosen, (right - self.A[:, list(chosen)] @ given)[:, None])[:, 0]
 
     def _is_direct(self, chosen: Sequence[int]) -> bool:
-        """Whether the columns of the other joints are a square matrix."""
+        """True if the columns of the other joints are a square matrix."""
         return self.structure.by_structure and len(chosen) == self.structure.mobility
 
     def _across(self, chosen: Sequence[int], sides: Array) -> Array:
@@ -131,7 +131,7 @@ def held_velocities(tree: Tree, A: Array, tolerance: float | None = None) -> Arr
 
 
 def determines(structure: ConstraintStructure, A: Array, chosen: Sequence[int]) -> bool:
-    """Whether all velocities follow those at the places `chosen`, by all rows A (h, nv) of one state, of numbers."""
+    """True if all velocities follow those at the places `chosen`, by all rows A (h, nv) of one state, of numbers."""
     others = [k for k in range(A.shape[-1]) if k not in chosen]
     return int(rank_of(structure.scaled(A)[:, others], least_singular(A.shape[-1]))) == len(others)
 

@@ -1,4 +1,4 @@
-"""What the constraints of a mechanism are worth, at closed configurations that have nothing special about them: their
+"""The structure of the constraints of a mechanism at closed configurations that have nothing special about them: their
 generic rank, rows that are redundant, and velocities from which all others follow.
 
 Gruebler's count, velocities less rows, is what is left if no row is redundant; the mobility is what is left indeed. A
@@ -98,7 +98,7 @@ class ConstraintStructure:
         return self.scale(range(len(self.rows))).of(A)
 
     def scale(self, rows: Sequence[int]) -> Scale:
-        """What some rows are measured in."""
+        """Units of some rows, and of the velocities."""
         return Scale(np.array([self.sizes[k] for k in rows]), np.array(self.lengths))
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ def constraint_structure(tree: Tree) -> ConstraintStructure:
 
 @dataclass(frozen=True)
 class ConfigurationSingularity:
-    """What is special about a closed configuration, if anything is; of a batch (...), arrays."""
+    """The singularity of a closed configuration, if it has one; of a batch (...), arrays."""
 
     kind: Literal["regular", "dead centre", "bifurcation"] | Array
     mobility: int | Array
@@ -134,7 +134,7 @@ class ConfigurationSingularity:
 
 def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, *,
                               tolerance: float | None = None) -> ConfigurationSingularity:
-    """Whether configurations (..., nq) are dead centres, where some joints cannot be moved, or bifurcations, where the
+    """The kind of configurations (..., nq): dead centres, where some joints cannot be moved, or bifurcations, where the
     constraints depend on each other and allow more motions than elsewhere; at the time `t` if one of them depends on
     it.
 
@@ -167,7 +167,7 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
 
 def _special(tree: Tree, structure: ConstraintStructure, A: Array,
              tolerance: float | None) -> ConfigurationSingularity:
-    """What is special about one configuration with the constraint Jacobian A (h, nv), without units."""
+    """The singularity of one configuration with the constraint Jacobian A (h, nv), without units."""
     rank = int(rank_of(A, tolerance))
     moving = moving_velocities(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
@@ -179,7 +179,7 @@ def _special(tree: Tree, structure: ConstraintStructure, A: Array,
 
 
 def dependent_rows(A: Array, tolerance: float | None = None) -> Array:
-    """Which rows (h) of a matrix (h, n), about one long, take part in a dependence among them."""
+    """Flags (h) of the rows of a matrix (h, n), about one long, that take part in a dependence among them."""
     left = null_basis(A.T, int(rank_of(A, tolerance)))
     return np.abs(left).max(axis=1, initial=0.0) > _TAKES_PART
 
@@ -314,18 +314,18 @@ def _mobility(tree: Tree) -> int:
 
 
 def _is_folded(sample: ClosedSample, every: Sequence[ClosedSample]) -> bool:
-    """Whether joints are upon each other that are not on another piece, which moves, and less freely."""
+    """True if axes of joints coincide that do not on another piece, which moves less freely."""
     return any(other.coincident < sample.coincident and 0 < other.mobility < sample.mobility for other in every)
 
 
 def _is_reference(tree: Tree, sample: ClosedSample) -> bool:
-    """Whether a sample is the neutral configuration itself, where it can move and has nothing special."""
+    """True if a sample is the neutral configuration itself, where it can move and has nothing special."""
     closure = sample.closures[0]
     return bool(np.array_equal(closure.configuration, tree.neutral)) and closure.independent == sample.mobility > 0
 
 
 def _moved(tree: Tree, samples: list[ClosedSample]) -> Array:
-    """Which velocities (nv) some motion from one of the samples has, where nothing is special about them."""
+    """Flags (nv) of the velocities that some motion from one of the samples has, where it is not special."""
     found = [(scaled_jacobian(tree, closure.configuration, *sample.time), tree.nv - sample.mobility)
              for sample in samples for closure in sample.closures]
     usual = [moving_velocities(A) for A, rank in found if rank_of(A) == rank]
@@ -333,6 +333,7 @@ def _moved(tree: Tree, samples: list[ClosedSample]) -> Array:
 
 
 def moving_velocities(A: Array, tolerance: float | None = None) -> Array:
-    """Which velocities (n) some motion with A qd = 0 has, of a matrix (h, n) whose rows are about one long."""
+    """Flags (n) of the velocities that some motion with A qd = 0 has, of a matrix (h, n) whose rows are about one long.
+    """
     sizes = np.abs(null_basis(A, tolerance=tolerance)).max(axis=1, initial=0.0)
     return sizes > (least_singular(A.shape[1]) if tolerance is None else tolerance) * sizes.max(initial=0.0)

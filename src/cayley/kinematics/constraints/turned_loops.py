@@ -28,7 +28,7 @@ _REST = np.zeros(3)
 
 
 class Held(NamedTuple):
-    """What rows of constraints say at a state: A (rows, nv), residual, rates and drift (rows)."""
+    """Rows of constraints at a state: A (rows, nv), residual, rates and drift (rows)."""
 
     A: Array
     residual: Array
@@ -70,12 +70,12 @@ def turned_loops(tree: Tree, rows: Sequence[int], q: Array, qd: Array) -> list[T
 
 
 def _turns_among(R: Array, counts: list[bool]) -> bool:
-    """Whether a rotation mixes none of the three rows that count with one that does not."""
+    """True if a rotation mixes none of the three rows that count with one that does not."""
     return all(is_zero(R[i, j]) for i in range(3) for j in range(3) if counts[i] != counts[j])
 
 
 def _mover(tree: Tree, frame: str) -> str:
-    """What a frame moves with: the last joint before it, or none."""
+    """The last joint before a frame, with which it moves, or none."""
     links, _ = way_to(tree, frame)
     return links[-1].joint if links else ""
 

@@ -1,4 +1,4 @@
-"""What the forces of constraints are as wrenches on bodies: at the frames that loops, rods and the like join.
+"""Forces of constraints as wrenches on bodies, at the frames that loops, rods and the like join.
 
 The rate of a row is linear in the velocities u, w of its two frames. A force of the row does the power force * rate, so
 it acts on each frame with the force d rate / du and the moment d rate / dw, at its origin.
