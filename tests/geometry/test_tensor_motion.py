@@ -8,16 +8,11 @@ import scipy.linalg
 import scipy.special
 
 from cayley.errors import ConventionError, GeometryError
-from cayley.geometry.inertia import (
-    BodyState,
-    MassProperties,
-    simulate_body,
-    simulate_by_tensors,
-    steady_precession,
-)
-from cayley.geometry.rates import integrate_orthogonal
+from cayley.geometry.inertia import MassProperties, steady_precession
 from cayley.geometry.rotations import homogeneous_from_matrix, matrix_from_homogeneous
 from cayley.geometry.tensors import angular_velocity_tensor, dual_vector, hat
+from cayley.machines import integrate_orthogonal, simulate_by_tensors
+from cayley.machines.former_simulations import BodyState, simulate_body
 from geometry.formulas_of_tensors import angular_acceleration_from_tensors
 
 DIMENSIONS = (2, 3, 4, 5)

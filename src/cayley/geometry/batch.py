@@ -1,4 +1,4 @@
-"""What the checks of a batch share: how exact the numbers are, which element fails first, and how to name it."""
+"""Checks of a batch: how exact the numbers are, which element fails first, and how to name it."""
 
 from __future__ import annotations
 

@@ -83,10 +83,11 @@ _RATES = {  # of a chart: what the former names were, and the kernel of the char
 }
 _SIMULATIONS = ("AttitudeState", "AttitudeTrajectory", "BodyState", "BodyTrajectory", "GyroscopeTrajectory",
                 "simulate_attitude", "simulate_body", "simulate_gyroscope")
+_MOVED = ("OrthogonalPath", "TensorState", "TensorTrajectory", "integrate_orthogonal", "simulate_by_tensors")
 
 
 def former(name: str) -> tuple[Any, str]:
-    """What a former name stands for, None if it is none, and what to write instead of it."""
+    """The object of a former name, None if it is none, and what to write instead of it."""
     for pattern, field in _RATES.items():
         found = re.fullmatch(pattern, name)
         if found and found[1] in ("matrix", "quaternion", "homogeneous", "spinor", "rotation_vector",
@@ -100,6 +101,8 @@ def former(name: str) -> tuple[Any, str]:
                 "`rigid_body`, `rotating_body` and `gyroscope` of cayley.machines are systems, with `simulate`")
     if name == "PosePath":
         return IntegratedPoses, "write IntegratedPoses"
+    if name in _MOVED:
+        return getattr(import_module("cayley.machines"), name), f"it is `cayley.machines.{name}` now"
     if name == "euler_rate_kernels":
         return euler_chart, "write euler_chart"
     known = not name.startswith("_") and getattr(globals().get(name), "__module__", None) == __name__

@@ -4,6 +4,8 @@ from cayley.machines.linkages.five_bar import FiveBar as FiveBar
 from cayley.machines.linkages.four_bar import FourBar as FourBar
 from cayley.machines.linkages.slider_crank import SliderCrank as SliderCrank
 from cayley.machines.linkages.slider_crank import SlottedLever as SlottedLever
+from cayley.machines.orthogonal_motion import OrthogonalPath as OrthogonalPath
+from cayley.machines.orthogonal_motion import integrate_orthogonal as integrate_orthogonal
 from cayley.machines.parallel.delta import TranslationalDelta as TranslationalDelta
 from cayley.machines.parallel.planar_3rrr import Planar3RRR as Planar3RRR
 from cayley.machines.parallel.singularity import actuation as actuation
@@ -22,6 +24,9 @@ from cayley.machines.single_body import half_turns as half_turns
 from cayley.machines.single_body import moving_frame as moving_frame
 from cayley.machines.single_body import rigid_body as rigid_body
 from cayley.machines.single_body import rotating_body as rotating_body
+from cayley.machines.tensor_motion import TensorState as TensorState
+from cayley.machines.tensor_motion import TensorTrajectory as TensorTrajectory
+from cayley.machines.tensor_motion import simulate_by_tensors as simulate_by_tensors
 from cayley.machines.walking.leg_motion import led_trunk as led_trunk
 from cayley.machines.walking.leg_motion import shared_load as shared_load
 from cayley.machines.walking.leg_motion import shared_thrust as shared_thrust

@@ -69,7 +69,6 @@ from cayley.geometry.inertia.solids import (
     torus,
     tube,
 )
-from cayley.geometry.inertia.tensor_motion import TensorState, TensorTrajectory, simulate_by_tensors
 from cayley.geometry.inertia.tensors import (
     InertiaSymmetry,
     Moments,
@@ -108,8 +107,6 @@ __all__ = [
     "MomentumState",
     "PrincipalInertia",
     "SteadyPrecession",
-    "TensorState",
-    "TensorTrajectory",
     "VelocityState",
     "Wrench",
     "angular_acceleration_from_torque",
@@ -173,7 +170,6 @@ __all__ = [
     "ring_inertia",
     "rod",
     "rod_inertia",
-    "simulate_by_tensors",
     "sphere",
     "sphere_inertia",
     "spherical_shell",

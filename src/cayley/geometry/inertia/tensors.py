@@ -221,7 +221,7 @@ class PrincipalInertia:
 
 @dataclass(frozen=True)
 class InertiaSymmetry:
-    """Which principal axes are fixed by the inertia tensor, and which may be chosen."""
+    """The symmetry of an inertia tensor: which principal axes it fixes, and which may be chosen."""
 
     kind: Literal["triaxial", "axisymmetric", "spherical"]
     axis: Array | None

@@ -52,7 +52,7 @@ def check_thrusters(B: ArrayLike) -> None:
 
 
 def is_underactuated(B: ArrayLike) -> bool:
-    """Whether independent thruster axes, the columns of B (3, m), span less than all torques: m < 3.
+    """True if independent thruster axes, the columns of B (3, m), span less than all torques: m < 3.
 
     >>> is_underactuated([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     True

@@ -59,7 +59,7 @@ def dual_quaternion_product(p: Array, q: Array) -> Array:
 
 @kernel("(2,4)->(2,4)")
 def dual_quaternion_conjugate(q: Array) -> Array:
-    """Both parts conjugated: for a unit dual quaternion, the inverse pose.
+    """The conjugate of both parts: for a unit dual quaternion, the inverse pose.
 
     >>> dual_quaternion_conjugate([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])[1]
     array([ 5., -6., -7., -8.])

@@ -27,7 +27,6 @@ from cayley.geometry.rates.measured_points import (
     rigid_rates_from_points,
     velocity_compatibility,
 )
-from cayley.geometry.rates.orthogonal_motion import OrthogonalPath, integrate_orthogonal
 from cayley.geometry.rates.points import (
     acceleration_of_body_point,
     acceleration_of_moving_point,
@@ -44,7 +43,6 @@ __all__ = [
     "ChartSpan",
     "IntegrationError",
     "MeasuredRate",
-    "OrthogonalPath",
     "Rate",
     "RigidRates",
     "StretchedRate",
@@ -66,7 +64,6 @@ __all__ = [
     "euler_chart",
     "instantaneous_screw",
     "integrate_attitude",
-    "integrate_orthogonal",
     "rigid_rates_from_points",
     "tangent_matrix_rate",
     "velocity_compatibility",

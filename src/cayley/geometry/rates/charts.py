@@ -91,7 +91,7 @@ class Chart:
 
 
 class _Names(NamedTuple):
-    """What the kernels of a chart are called, and their inputs."""
+    """The names of the kernels of a chart, and of their inputs."""
 
     chart: str
     inputs: tuple[str, str, str]

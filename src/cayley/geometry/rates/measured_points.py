@@ -50,7 +50,7 @@ class Compatibility(NamedTuple):
 
 @dataclass(frozen=True)
 class RigidRates:
-    """What measured points tell of the motion of their body.
+    """The motion of a body as its measured points tell it.
 
     `angular_velocity`, `angular_acceleration` (None without accelerations) are spatial [rad/s, rad/s^2]; `centroid`,
     `centroid_velocity`, `centroid_acceleration` are of the points. `velocity_residual`, `acceleration_residual` (n, 3)
@@ -225,8 +225,8 @@ def angular_acceleration_from_points(points: Array, w: Array, accelerations: Arr
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
 def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
-    """Whether velocities are those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the squared
-    distances as `pairs`.
+    """The defect of velocities from those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the
+    squared distances as `pairs`.
 
     Both vanish for rigid data [m^2/s]. Of the six different elements of `matrix` for three points only three are
     independent, because the columns of P sum to zero: they say what the three distances in `pairs` say. Ruggiu (2.31),
@@ -244,8 +244,8 @@ def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
 
 @kernel("(n,3),(n,3),(n,3)->(n,n),(n,n)")
 def acceleration_compatibility(points: Array, velocities: Array, accelerations: Array) -> Compatibility:
-    """Whether accelerations are those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance by
-    distance as `pairs`.
+    """The defect of accelerations from those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance
+    by distance as `pairs`.
 
     Both vanish for rigid data [m^2/s^2]; three of three points are independent. Ruggiu, end of 2.1.4, spec S2-28.
 
@@ -272,7 +272,9 @@ def _pairwise(p: Array, v: Array) -> Array:
 
 
 def _scaled(P: Array, rates: Array) -> tuple[Array, Array]:
-    """Both by one power of two, and then by one number, that bring P to size 1: cubes of lengths are numbers."""
+    """P and rates multiplied by one power of two, and then by one number, that bring P to size 1: cubes of lengths are
+    numbers.
+    """
     scale = scaling(largest_component(P.ravel()))
     size = largest_component((scale * P).ravel())
     return scale * P / size, scale * rates / size

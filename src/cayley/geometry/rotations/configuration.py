@@ -94,7 +94,7 @@ def configuration_from_coordinates(chi: ArrayLike, *, sequence: str, axes: Axes)
 
 
 def configuration_from_pose(pose: ArrayLike, *, sequence: str, axes: Axes) -> ConfigurationSolutions:
-    """Both configurations of poses (..., 4, 4), with the singular case of the angles reported.
+    """The two configurations of poses (..., 4, 4), with the singular case of the angles reported.
 
     >>> configuration_from_pose(np.diag([1.0, -1.0, -1.0, 1.0]), sequence="xyz",
     ...                         axes="fixed").configuration.coordinates + 0.0

@@ -119,7 +119,7 @@ def matrix_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Array:
 
 
 def euler_from_matrix(R: ArrayLike, *, sequence: str, axes: Axes) -> EulerSolutions:
-    """Both triples of Euler angles [rad] of rotation matrices (..., 3, 3), and what is determined at a singularity.
+    """The two triples of Euler angles [rad] of rotation matrices (..., 3, 3), and what is determined at a singularity.
 
     The outer angles fit each other at and near the singularity: the attitude of `angles` is that of `R` to a few
     roundings. Yamamoto (1.9), corrected as in spec E3-01.
@@ -142,7 +142,7 @@ def quaternion_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Ar
 
 
 def euler_from_quaternion(q: ArrayLike, *, sequence: str, axes: Axes) -> EulerSolutions:
-    """Both triples of Euler angles [rad] of unit quaternions (..., 4), as `euler_from_matrix`.
+    """The two triples of Euler angles [rad] of unit quaternions (..., 4), as `euler_from_matrix`.
 
     >>> euler_from_quaternion([0.0, 1.0, 0.0, 0.0], sequence="xyz", axes="fixed").angles
     array([3.14159265, 0.        , 0.        ])
@@ -190,13 +190,15 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
 
     @kernel(f"(3,3)->{_DECOMPOSITION}", name=f"{name}_from_matrix", check=check_rotation_matrix)
     def from_matrix(R: Array) -> EulerBranches:
-        """Both triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see `EulerSolutions`.
+        """The two triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see
+        `EulerSolutions`.
         """
         return branches(angles_of_matrix(R, frame), frame, ordered)
 
     @kernel(f"(4)->{_DECOMPOSITION}", name=f"{name}_from_quaternion", check=check_unit_quaternion)
     def from_quaternion(q: Array) -> EulerBranches:
-        """Both triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see `EulerSolutions`.
+        """The two triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see
+        `EulerSolutions`.
         """
         return branches(angles_of_quaternion(q, frame), frame, ordered)
 

@@ -29,7 +29,7 @@ NO_MARGIN = 4
 
 
 class EulerBranches(NamedTuple):
-    """What the kernels of `euler_kernels` return; `EulerSolutions` explains the fields."""
+    """The results of the kernels of `euler_kernels`; `EulerSolutions` explains the fields."""
 
     angles: Array
     other: Array
@@ -120,7 +120,8 @@ def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
 
 
 def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable[[Array], Array]) -> EulerBranches:
-    """Both triples and the combination that is always determined; `ordered` lists the angles as their convention does.
+    """The two triples and the combination that is always determined; `ordered` lists the angles as their convention
+    does.
     """
     first, middle, third, margin, singular = found
     if frame.proper:
@@ -162,7 +163,8 @@ class TurnedBack(NamedTuple):
 
 @kernel("(3,3),()->(2,3),(2,3,3),(2,3,3),(2,3,3),()", check=check_rotation_matrix)
 def zyz_by_turning_back(R: Array, free_psi: Scalar) -> TurnedBack:
-    """Both triples (phi, theta, psi) [rad] with R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn back.
+    """The two triples (phi, theta, psi) [rad] with R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn
+    back.
 
     1. Turn by -psi about the tool's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where
     the two z axes

@@ -169,7 +169,7 @@ def natural_invariants(Q: Array) -> NaturalInvariants:
 
 
 def _is_rounding(sine: Scalar) -> Scalar:
-    """Whether it is at most four roundings of one, in the precision that the kernel runs in."""
+    """True if a value is at most four roundings of one, in the precision that the kernel runs in."""
     return 1.0 + 0.125 * sine == 1.0
 
 

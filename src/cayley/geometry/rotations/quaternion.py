@@ -203,7 +203,7 @@ def quaternion_from_matrix(R: Array) -> Array:
 
 @kernel("(4)->(4)")
 def canonical_quaternion(q: Array) -> Array:
-    """That one of q and -q whose scalar part is positive; if it is zero, the one whose component of largest size is
+    """The one of q and -q whose scalar part is positive; if it is zero, the one whose component of largest size is
     positive.
 
     >>> canonical_quaternion([-0.6, 0.0, 0.8, 0.0])

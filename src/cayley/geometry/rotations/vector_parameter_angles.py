@@ -64,7 +64,7 @@ def vector_parameter_from_eulerian(angles: Array) -> Array:
 
 
 def eulerian_from_homogeneous(h: ArrayLike) -> EulerSolutions:
-    """Both triples (psi, theta, phi) [rad] of [w : v] (..., 4), of any length; theta >= 0 in `angles`, theta <= 0 in
+    """The two triples (psi, theta, phi) [rad] of [w : v] (..., 4), of any length; theta >= 0 in `angles`, theta <= 0 in
     `other`.
 
     Where theta = 0 (v1 = v2 = 0) only psi + phi is determined, where theta = pi (w = v3 = 0) only psi - phi:
@@ -78,7 +78,7 @@ def eulerian_from_homogeneous(h: ArrayLike) -> EulerSolutions:
 
 
 def eulerian_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
-    """Both triples (psi, theta, phi) [rad] of vector-parameters (..., 3), as `eulerian_from_homogeneous`.
+    """The two triples (psi, theta, phi) [rad] of vector-parameters (..., 3), as `eulerian_from_homogeneous`.
 
     >>> eulerian_from_vector_parameter([-0.5286230964822666, 0.3241015763177948, 0.15113521805829505]).angles
     array([ 0.4,  1.1, -0.7])
@@ -163,7 +163,7 @@ def vector_parameter_from_bryant(angles: Array) -> Array:
 
 
 def bryant_from_homogeneous(h: ArrayLike) -> EulerSolutions:
-    """Both triples of Bryant's angles [rad] of [w : v] (..., 4), of any length; `singular` where phi2 = +-pi/2, with
+    """The two triples of Bryant's angles [rad] of [w : v] (..., 4), of any length; `singular` where phi2 = +-pi/2, with
     phi1 = 0.
 
     >>> bryant_from_homogeneous([0.0, 3.0, 0.0, 0.0]).angles
@@ -173,7 +173,7 @@ def bryant_from_homogeneous(h: ArrayLike) -> EulerSolutions:
 
 
 def bryant_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
-    """Both triples of Bryant's angles [rad] of vector-parameters (..., 3), as `bryant_from_homogeneous`.
+    """The two triples of Bryant's angles [rad] of vector-parameters (..., 3), as `bryant_from_homogeneous`.
 
     >>> bryant_from_vector_parameter([0.4, 0.44, 0.08]).angles
     array([0.92729522, 0.64350111, 0.48995733])

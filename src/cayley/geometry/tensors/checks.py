@@ -1,4 +1,4 @@
-"""What tensors and vectors are checked for. A failed check names the element of the batch, the size of the defect, and
+"""Checks of tensors and vectors. A failed check names the element of the batch, the size of the defect, and
 the way out.
 
 Sizes are relative: a component array is symmetric or skew if it is so within the tolerance (`cayley.geometry.batch`) of
@@ -15,7 +15,7 @@ from cayley.geometry.batch import tolerance_of
 
 
 def is_rounding(defect: Array, array: Array, size: Array) -> Array:
-    """Whether a defect is no more than rounding of numbers of that size, and not NaN."""
+    """True if a defect is no more than rounding of numbers of that size, and not NaN."""
     return defect <= tolerance_of(array) * size + np.finfo(np.float64).tiny
 
 

@@ -27,7 +27,7 @@ _NEAR = 6  # states at which it is looked beside those given
 
 @dataclass(frozen=True, eq=False)
 class Involutivity:
-    """What brackets add to fields at each state (...); of symbols, at all states but special ones."""
+    """The directions that brackets add to fields at each state (...); of symbols, at all states but special ones."""
 
     n: int
     ranks: Array
@@ -39,12 +39,12 @@ class Involutivity:
 
     @property
     def is_involutive(self) -> bool:
-        """Whether no bracket is new at any state, nor near."""
+        """True if no bracket is new at any state, nor near."""
         return not self.leaving
 
     @property
     def has_constant_rank(self) -> bool:
-        """Whether the rank is the same at all states looked at, and near them."""
+        """True if the rank is the same at all states looked at, and near them."""
         return bool((self.ranks == self.near).all())
 
     @property
@@ -86,7 +86,8 @@ def rank(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None 
 
 def involutivity(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                  tolerance: float = TOLERANCE) -> Involutivity:
-    """Whether the brackets of fields lead out of what they span, at states (..., n) or at SymPy's symbols (n).
+    """The verdict on whether brackets of fields lead out of what they span, at states (..., n) or at SymPy's symbols
+    (n).
 
     >>> import numpy as np
     >>> print(involutivity([lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0], lambda x: [0.0, 0.0, 1.0]], [0.1, 0.2, 0.3]))
@@ -126,7 +127,7 @@ def growth(fields: Fields, samples: Array, most: int, tolerance: float, *p: Arra
 
 def _new(fields: Fields, basis: list[Bracket], tried: list[Bracket], samples: Array, tolerance: float,
          *p: Array) -> list[Bracket]:
-    """Those of the tried brackets that add to the rank, where it is largest."""
+    """The tried brackets that add to the rank, where it is largest."""
     if not tried:
         return []
     seen = fields.columns([*basis, *tried], samples, *p).finite()

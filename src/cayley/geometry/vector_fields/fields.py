@@ -45,7 +45,7 @@ class Columns(NamedTuple):
     scales: Any
 
     def finite(self) -> Columns:
-        """Those of the states (k) at which all are numbers."""
+        """The states (k) at which all are numbers."""
         there = np.isfinite(self.values).all(axis=(-2, -1))
         return Columns(self.values[there], self.scales[there])
 
@@ -162,7 +162,7 @@ def nearby(at: Array, count: int) -> Array:
 
 
 def is_symbolic(values: ArrayLike) -> bool:
-    """Whether some of them are SymPy's."""
+    """True if some of the values are SymPy's."""
     return any(hasattr(entry, "free_symbols") for entry in np.asarray(values, dtype=object).flat)
 
 

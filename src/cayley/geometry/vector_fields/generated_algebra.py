@@ -25,7 +25,7 @@ _NEAR = 4  # states at which it is looked beside those given
 
 @dataclass(frozen=True, eq=False)
 class ControllabilityAlgebra:
-    """What brackets of the drift, field 0, and of the inputs span at each state (...)."""
+    """The span of brackets of the drift, field 0, and of the inputs at each state (...)."""
 
     n: int
     brackets: tuple[Bracket, ...]
@@ -47,13 +47,13 @@ class ControllabilityAlgebra:
 
     @property
     def is_accessible(self) -> bool | None:
-        """Whether the rank is n at all states; None where that is not known: at a singular state, which has not all of
+        """True if the rank is n at all states; None where that is not known: at a singular state, which has not all of
         the rank that states near it have, and at which deeper brackets may bring the rest (`depth`)."""
         return self._is_full(self.ranks, self.near[0])
 
     @property
     def is_strongly_accessible(self) -> bool | None:
-        """Whether it is n without the drift as well; None where that is not known."""
+        """True if the rank is n without the drift as well; None where that is not known."""
         return self._is_full(self.strong_ranks, self.near[1])
 
     def _is_full(self, ranks: Array, near: int) -> bool | None:
@@ -131,7 +131,7 @@ class _Search:
 
     def independent(self, brackets: Sequence[Bracket], tried: Sequence[int], besides: Sequence[int] = (0,)
                     ) -> list[int]:
-        """Those of the last places that are no combinations of the ones before them, `besides` the drift, which is no
+        """The last places that are no combinations of the ones before them, `besides` the drift, which is no
         part of the algebra without it: with constant coefficients, or, of symbols, with functions as coefficients."""
         if self.at.dtype == object:
             return self._by_rank(brackets, tried, besides)

@@ -44,7 +44,7 @@ class RelativeDegrees:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the chains are the whole system."""
+        """True if the chains are the whole system."""
         return sum(self.degrees) == self.n and 0 not in self.degrees
 
     def __str__(self) -> str:
@@ -205,7 +205,7 @@ class Linearisability:
 
     @property
     def is_linearisable(self) -> bool:
-        """Whether it holds at all states, and f is zero at the equilibrium."""
+        """True if the condition holds at all states, and f is zero at the equilibrium."""
         return bool(self.holds.all()) and self.rests
 
     @property
@@ -227,8 +227,8 @@ class Linearisability:
 
 def linearisability(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                     equilibrium: ArrayLike | None = None, tolerance: float = TOLERANCE) -> Linearisability:
-    """Whether feedback makes x' = f(x) + sum gi(x) ui linear near states (..., n), or at SymPy's symbols (n). The
-    equilibrium (n) is 0, if nothing is said.
+    """The verdict on whether feedback makes x' = f(x) + sum gi(x) ui linear near states (..., n), or at SymPy's symbols
+    (n). The equilibrium (n) is 0, if nothing is said.
 
     >>> import numpy as np
     >>> print(linearisability(lambda x: [x[1], -np.sin(x[0])], [lambda x: [0.0, 1.0]], [0.3, 0.0]))
@@ -256,7 +256,7 @@ def linearisability(f: Text, inputs: Sequence[Text], at: ArrayLike, *, parameter
 
 def _stays(fields: Fields, chain: Sequence[Bracket], level: Sequence[int], where: Array, p: tuple[ArrayLike, ...],
            tolerance: float, ranks: Array) -> Array:
-    """Whether the brackets of a level stay in it, at each state; those of the full rank do, whatever they are."""
+    """True if the brackets of a level stay in it, at each state; those of the full rank do, whatever they are."""
     if (ranks == fields.nv).all():
         return np.asarray(ranks == fields.nv)
     pairs = list(combinations(level, 2))

@@ -22,8 +22,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.rates.orthogonal_motion import above_diagonal, orthogonal_walk, skew_tensor
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric
+from cayley.machines.orthogonal_motion import above_diagonal, orthogonal_walk, skew_tensor
 from cayley.ordinary_equations import instants_of
 from cayley.showing import brief
 
@@ -146,7 +146,7 @@ class _Body:
         return turn, np.concatenate([moved, change[above_diagonal(len(F))]])
 
     def moved(self, t: float, Q: Array, y: Array) -> tuple[Array, ...]:
-        """What a trajectory has of one instant."""
+        """The entries of a trajectory at one instant."""
         state, turn = self._state(Q, y)
         F, change = self._accelerated(t, state, turn)
         Psi = Q @ (change + turn @ turn) @ Q.T  # (4.2.8)
