@@ -12,8 +12,8 @@ import numpy as np
 
 import cayley as cy
 from cayley.studio.live import View
-from cayley.studio.live.demonstration import demonstration
 from cayley.studio.live.panels import CenterOfMass, Ellipsoids, Frames, Motions, Plots, Reach
+from cayley.studio.live.panels.motions import demonstration
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cayley as cy
-from cayley.cli.problems import examine
+from cayley.cli.check import examine
 from cayley.model.formats.toml_text import dump_toml
 from cayley.model.formats.urdf_text import dump_urdf
 from cli.processes import call, data, run

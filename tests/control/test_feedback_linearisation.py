@@ -54,7 +54,7 @@ def worked_example():
 def undamped(arm, stiffness=None):
     """A random arm with rotors anywhere, and springs without dampers."""
     for joint in arm.joints:
-        arm = arm.with_joints(joint.__class__(**{
+        arm = arm.variants.with_joints(joint.__class__(**{
             **{name: getattr(joint, name) for name in joint.__dataclass_fields__},
             "spring": joint.spring and LinearSpring(stiffness or joint.spring.stiffness)}))
     return arm
@@ -404,7 +404,7 @@ def test_what_has_no_such_law_is_refused():
             (one(spring=SpringLaw("100*(qm - q)"), inertia=0.1), "'joint2'.*law spring"),
             (one(stiffness=100.0), "rotors that have inertia, and that of 'joint2'"),
             (arm.with_friction("joint1", coulomb=1.0).including("elastic drives", "friction"), "'joint1'.*dry"),
-            (one(inertia=0.1).with_actuated("joint1 motor"), "'joint2' of planar has no drive"),
+            (one(inertia=0.1).variants.with_actuated("joint1 motor"), "'joint2' of planar has no drive"),
             (cy.load("four_bar").with_drive("crank", stiffness=10.0, inertia=1.0).including("elastic drives"),
              "as independent")):
         with pytest.raises(UnsupportedError, match=words):
@@ -457,7 +457,7 @@ def test_other_laws_know_that_motors_drive():
     """A regulator about a posture, by the mechanism's linear model, acts on the motors alone, and is SciPy's; laws for
     rigid drives are refused."""
     soft = worked_example()
-    start = soft.motor_motion([0.3, -0.2], *np.zeros((4, 2)))
+    start = soft.formulations.motor_motion([0.3, -0.2], *np.zeros((4, 2)))
     law = tracking_control(soft.tree, lambda t: (start.q, start.qd, start.qdd), [0.0], weights=Weights(10.0, 0.1))
     model = soft.system().linearize({"q": start.q, "qd": start.qd}, {"tau": start.tau})
     B = model.B[:, 2:]

@@ -111,7 +111,7 @@ def test_a_law_of_ones_own_is_one_function_and_one_line(arm, monkeypatch):
 def test_no_law_pushes_what_has_no_drive(arm, name):
     rows = {"task": ALONG} if "task" in arm.control.laws[name].arguments else {}
     floats = cy.load("planar2r", floating_base=True).variants.with_missing_masses(1.0)
-    for plant, words in ((arm.with_actuated("joint1"), "'joint2'"), (floats, "'root_joint'")):
+    for plant, words in ((arm.variants.with_actuated("joint1"), "'joint2'"), (floats, "'root_joint'")):
         with pytest.raises(UnsupportedError, match=f"{words}.*(has no drive|is floating)"):
             plant.control.law(name)(*ARGUMENTS[name], **rows)
     assert plant.control.task("tool").asked.size == 6  # what only looks pushes nothing

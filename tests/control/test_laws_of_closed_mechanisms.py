@@ -31,7 +31,7 @@ def test_errors_of_the_actuated_joint_obey_a_linear_equation_under_computed_torq
 
 
 def test_a_parallelogram_is_held_upright_by_its_crank():
-    arm = hanging_parallelogram().with_actuated("crank")
+    arm = hanging_parallelogram().variants.with_actuated("crank")
     upright = np.array([np.pi / 2, -np.pi / 2, np.pi / 2])
     rest = np.zeros(3)
     law = tracking_control(arm.tree, lambda t: (upright, rest, rest), [0.0], poles=[-3.0, -4.0])

@@ -36,7 +36,7 @@ def five():
 
 def test_a_five_bar_as_any_mechanism_has_the_map_of_its_closed_form(five):
     box = ((-0.25, -0.7), (0.75, 0.7))
-    found = five.workspace_map("point", start=START, box=box, resolution=60)
+    found = five.pictures.workspace_map("point", start=START, box=box, resolution=60)
     exact = FIVE.workspace(mode=1, box=box, resolution=60)
     assert np.mean(found.reachable != exact.reachable) < 0.005
     both = found.reachable & exact.reachable
@@ -58,10 +58,10 @@ def test_a_five_bar_as_any_mechanism_has_the_map_of_its_closed_form(five):
 
 
 def test_limits_of_joints_bound_a_map(five):
-    cranks = [replace(five.joints[five.joint_number(name)], limits=Limits((0.2,), (2.9,)))
+    cranks = [replace(five.joints[five.tree.joint_number(name)], limits=Limits((0.2,), (2.9,)))
               for name in ("crank1", "crank2")]
     box = ((-0.25, 0.2), (0.75, 0.7))
-    found = five.with_joints(*cranks).workspace_map("point", start=START, box=box, resolution=40)
+    found = five.variants.with_joints(*cranks).pictures.workspace_map("point", start=START, box=box, resolution=40)
     exact = FIVE.workspace(mode=1, crank_limits=(0.2, 2.9), box=box, resolution=40)
     assert np.mean(found.reachable != exact.reachable) < 0.01
     assert found.area < 0.95 * FIVE.workspace(mode=1, box=box).area
@@ -108,12 +108,12 @@ def test_a_slice_of_a_delta_in_a_plane_that_is_named():
 def test_what_a_map_cannot_be_of_is_said(five):
     box = ((0.0, 0.0), (0.5, 0.5))
     with pytest.raises(UnsupportedError, match="as many drives as degrees of freedom"):
-        five.with_actuated("crank1").workspace_map("point", start=START, box=box)
+        five.variants.with_actuated("crank1").pictures.workspace_map("point", start=START, box=box)
     with pytest.raises(UnreachableError, match="does not get into the box from there"):
-        five.workspace_map("point", start=START, box=((3.0, 3.0), (4.0, 4.0)), resolution=10)
+        five.pictures.workspace_map("point", start=START, box=((3.0, 3.0), (4.0, 4.0)), resolution=10)
     with pytest.raises(ConventionError, match="the task of a map has the two rows of its plane"):
-        five.workspace_map("point", start=START, box=box, task="position")
+        five.pictures.workspace_map("point", start=START, box=box, task="position")
     with pytest.raises(ConventionError, match='a plane is two axes of the root, as "xy"'):
-        five.workspace_map("point", start=START, box=box, plane="xx")
+        five.pictures.workspace_map("point", start=START, box=box, plane="xx")
     with pytest.raises(UnreachableError, match=r"a map starts at one closed configuration \(4\)"):
-        five.workspace_map("point", start=[START, START], box=box)
+        five.pictures.workspace_map("point", start=[START, START], box=box)

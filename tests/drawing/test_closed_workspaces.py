@@ -31,32 +31,35 @@ def five():
 
 def test_a_five_bar_reaches_what_its_assembly_mode_does(five):
     start = FIVE.configuration([0.25, 0.45], FIVE.inverse_position([0.25, 0.45])[1])
-    found = five.workspace("point", start=start, samples=4000)
+    found = five.pictures.workspace("point", start=start, samples=4000)
     assert found.dimension == 2 and len(found.points) == 4001  # the cranks turn all the way round
-    assert np.abs(five.constraint_residual(found.configurations)).max() < 1e-9
+    assert np.abs(five.loops.residual(found.configurations)).max() < 1e-9
     theta = found.configurations[:, [0, 2]]
     np.testing.assert_allclose(found.points[:, :2], FIVE.direct_position(theta)[:, 0], atol=1e-9)
     dense = np.stack(np.meshgrid(*[np.linspace(-np.pi, np.pi, 401)] * 2), axis=-1).reshape(-1, 2)
     reach = np.linalg.norm(FIVE.direct_position(dense)[:, 0], axis=-1)
     assert reach.max() - 1e-9 <= found.farthest <= reach.max() + 2e-4
     assert reach.min() - 2e-4 <= found.nearest <= reach.min() + 1e-9
-    below = five.workspace("point", start=FIVE.configuration([0.25, -0.45], FIVE.inverse_position([0.25, -0.45])[2]),
+    below = five.pictures.workspace("point", start=FIVE.configuration([0.25, -0.45], FIVE.inverse_position([0.25,
+                                                                                                            -0.45])[2]),
                            samples=500)
     np.testing.assert_allclose(below.points[:, :2], FIVE.direct_position(below.configurations[:, [0, 2]])[:, 1],
                                atol=1e-9)
 
 
 def test_limits_of_driven_and_of_passive_joints_are_kept(five):
-    rod = five.joints[five.joint_number("rod1")]
-    bounded = five.with_joints(replace(rod, limits=Limits((-2.0,), (-0.5,))))
+    rod = five.joints[five.tree.joint_number("rod1")]
+    bounded = five.variants.with_joints(replace(rod, limits=Limits((-2.0,), (-0.5,))))
     start = FIVE.configuration([0.25, 0.45], FIVE.inverse_position([0.25, 0.45])[1])
-    found = bounded.workspace("point", start=start, samples=1500, limits={"crank1": (0.5, 2.5), "crank2": (0.0, 2.0)})
+    found = bounded.pictures.workspace("point", start=start, samples=1500,
+                                       limits={"crank1": (0.5, 2.5), "crank2": (0.0, 2.0)})
     q = found.configurations
     assert (q[:, 0] >= 0.5).all() and (q[:, 0] <= 2.5).all() and (q[:, 2] >= 0.0).all() and (q[:, 2] <= 2.0).all()
     assert (q[:, 1] >= -2.0 - 1e-9).all() and (q[:, 1] <= -0.5 + 1e-9).all()
     assert 100 < len(q) < 1500
     with pytest.raises(UnreachableError, match="within its limits was found to start from"):
-        bounded.workspace("point", start=start, limits={"crank1": (0.5, 0.6), "rod1": (3.0, 3.1), "crank2": (0.0, 0.1)})
+        bounded.pictures.workspace("point", start=start,
+                                   limits={"crank1": (0.5, 0.6), "rod1": (3.0, 3.1), "crank2": (0.0, 0.1)})
 
 
 def test_a_coupler_curve_is_a_workspace_of_one_dimension():
@@ -88,10 +91,10 @@ def test_what_cannot_move_has_no_workspace():
 
 def test_what_does_not_follow_is_refused(five):
     with pytest.raises(UnsupportedError, match="its actuated joints: it is under-actuated by crank1"):
-        five.with_actuated("crank1").workspace("point", samples=100)
+        five.variants.with_actuated("crank1").pictures.workspace("point", samples=100)
     with pytest.raises(ConventionError, match=r"starts at one configuration \(4\)"):
-        five.workspace("point", samples=100, start=np.zeros((2, 4)))
+        five.pictures.workspace("point", samples=100, start=np.zeros((2, 4)))
     with pytest.raises(ConventionError, match="there is no branch to start on"):
         cy.load("planar2r").pictures.workspace("tool", start=[0.0, 0.0])
-    redundant = five.with_actuated("crank1", "rod1", "crank2")
-    assert redundant.workspace("point", samples=200).dimension == 2
+    redundant = five.variants.with_actuated("crank1", "rod1", "crank2")
+    assert redundant.pictures.workspace("point", samples=200).dimension == 2

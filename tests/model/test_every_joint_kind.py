@@ -51,8 +51,7 @@ from cayley.model.joint_kinds import (
     turn,
 )
 from cayley.model.parts import Body, Joint, Limits
-from cayley.studio.motion_text import motion_text
-from cayley.studio.scene import embedded, scene
+from cayley.studio.scene import embedded, motion_text, scene
 from cayley.studio.sliders import sliders
 from compiler import javascript
 from model.free_bodies import FreeBodies

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cayley as cy
-from cayley.cli.problems import examine
+from cayley.cli.check import examine
 from cayley.errors import ModelError, UnsupportedError
 from cayley.model.formats import FORMATS, endings, files_in_words, format_of
 from cayley.model.formats.format import Format, check_holds

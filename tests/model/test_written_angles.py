@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cayley as cy
-from cayley.cli.problems import examine
+from cayley.cli.check import examine
 from cayley.model.formats.urdf import load_urdf
 from cayley.model.formats.written_angles import fraction_of_pi
 

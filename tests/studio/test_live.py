@@ -17,7 +17,6 @@ from cayley.errors import CayleyError, ConventionError, GeometryError, ModelErro
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.kinematics.forward import body_poses
 from cayley.studio.live import View
-from cayley.studio.live.demonstration import demonstration
 from cayley.studio.live.figure import shaped, sticks
 from cayley.studio.live.names import node_name
 from cayley.studio.live.panels import (
@@ -32,6 +31,7 @@ from cayley.studio.live.panels import (
     Reach,
     Simulation,
 )
+from cayley.studio.live.panels.motions import demonstration
 from cayley.studio.live.running import STEP, Running, Settings, laws_for
 from cayley.studio.live.server import refusal
 from cayley.studio.live.worker import Worker

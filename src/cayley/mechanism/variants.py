@@ -68,7 +68,7 @@ class Variants(Room):
     def without_payload(self, name: str | None = None) -> Mechanism:
         """The same mechanism without a load that was put down, or a tool that was taken off: the only payload, or the
         body of this name, which must be fixed to another and carry nothing."""
-        from cayley.model.payloads import without_payload
+        from cayley.model.changed_parts import without_payload
         return type(self.arm)(without_payload(self.tree, name))
 
     def with_actuated(self, *joints: str) -> Mechanism:
@@ -126,5 +126,5 @@ class Variants(Room):
         >>> cy.load("panda_hand").variants.subtree("panda_hand").joint_names
         ('panda_finger_joint1', 'panda_finger_joint2')
         """
-        from cayley.model.subtrees import subtree
+        from cayley.model.reducing import subtree
         return type(self.arm)(subtree(self.tree, body, q))

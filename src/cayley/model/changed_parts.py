@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Joint, Limits, Rotor
 from cayley.model.physical_bodies import check_possible
 from cayley.model.tree import Tree
-from cayley.wording import shown
+from cayley.wording import did_you_mean, shown
 
 
 def with_body(tree: Tree, body: str, *, mass: float | None = None, center: ArrayLike | None = None,
@@ -119,3 +120,31 @@ def per_joint(names: Sequence[str], value: ArrayLike, what: str) -> list[float]:
     except (TypeError, ValueError) as error:
         raise ModelError(f"the {what} is a number, or one for each of {', '.join(names)}, not {shown(value)}"
                          ) from error
+
+
+def without_payload(tree: Tree, name: str | None = None) -> Tree:
+    """The same mechanism without a body that is fixed to another and carries nothing: a load that was put down, a tool
+    that was taken off. Without a `name` the only one that `with_payload` gave a number.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> arm = load_robot("planar2r")
+    >>> [body.name for body in without_payload(arm.with_payload("tool", 2.0)).bodies]
+    ['base', 'link1', 'link2']
+    """
+    loads = [body.name for body in tree.bodies if re.fullmatch(r"payload\d+", body.name)]
+    if name is None and len(loads) != 1:
+        raise ModelError(f"{tree.name} carries {', '.join(loads) or 'no payload'}: name the body to put down")
+    chosen = loads[0] if name is None else name
+    held = next((joint for joint in tree.joints if joint.child == chosen), None)
+    if held is None:
+        fixed = [joint.child for joint in tree.joints if not joint.motion.nv]
+        raise ModelError(f"{tree.name} has no payload {chosen!r}{did_you_mean(chosen, fixed, otherwise='')}")
+    carried = [joint.name for joint in tree.joints if joint.parent == chosen]
+    on_it = [frame.name for frame in tree.frames if frame.body == chosen]
+    used = [each.name for each in (*tree.loops, *tree.constraints) if chosen in each.frames]
+    if held.motion.nv or carried or on_it or used:
+        why = (f"joint {held.name!r} moves it" if held.motion.nv else
+               f"it carries {', '.join(map(repr, [*carried, *on_it, *used]))}")
+        raise ModelError(f"{chosen!r} of {tree.name} is no payload: {why}")
+    return tree.with_parts([body for body in tree.bodies if body.name != chosen],
+                           [joint for joint in tree.joints if joint.name != held.name])
