@@ -174,7 +174,7 @@ def mechanism_in_words(tree: Tree, sentence: str, choices: str = "") -> str:
 
 
 def of_the_tree(tree: Tree) -> str:
-    """What a quantity of a mechanism with constraints is that does not know them.
+    """The remark on a quantity that ignores the constraints of its mechanism.
 
     >>> from cayley.model.catalogue import load_robot
     >>> of_the_tree(load_robot("four_bar"))
@@ -191,7 +191,7 @@ def first_sentence(text: Callable[..., Any]) -> str:
 
 
 def choices_in_words(tree: Tree, frame: str, choices: Mapping[str, Any]) -> str:
-    """Which frame, axes and point a kernel is for.
+    """The frame, the axes and the point of a kernel, in words.
 
     >>> from cayley.model.catalogue import load_robot
     >>> choices_in_words(load_robot("planar2r"), "tool", {"axes": "world", "at": None})
