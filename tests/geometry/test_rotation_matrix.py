@@ -13,6 +13,7 @@ import cayley.geometry.rotations as rot
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.geometry.rotations import frames, matrix
 from compiler.parity import check_parity
+from geometry import formulas_of_rotations as fo
 from geometry.exact_rotations import AXES, MP, attitude, attitude_error, encoded, whole_group
 from geometry.rotation_samples import kernels_of, sample_arguments
 from geometry.strategies import rotation_matrices, signed_angles, vectors
@@ -57,7 +58,7 @@ def test_elementary_rotations_turn_the_right_way_and_are_exponentials():
 @pytest.mark.spec("S2-01")
 @given(rotation_matrices(), vectors())
 def test_components_are_the_scalar_products_with_the_axes(R, point):
-    found = rot.components_along_axes(R, point)
+    found = fo.components_along_axes(R, point)
     np.testing.assert_allclose(found, [R[:, k] @ point for k in range(3)], rtol=0, atol=1e-14)
     np.testing.assert_allclose(sum(found[k] * R[:, k] for k in range(3)), point, rtol=0, atol=1e-13)
 
@@ -68,15 +69,15 @@ def test_direction_cosines(R_oa, R_ob):
     """The nine scalar products of the axes of two frames; the columns are the axes of b in a; the transpose is the
     inverse.
     """
-    R_ab = rot.direction_cosines(R_oa, R_ob)
+    R_ab = fo.direction_cosines(R_oa, R_ob)
     for i in range(3):
         for j in range(3):
             assert abs(R_ab[i, j] - R_oa[:, i] @ R_ob[:, j]) <= 1e-15
     u, v, w = R_ab.T
     np.testing.assert_allclose(np.cross(u, v), w, rtol=0, atol=4e-15)
     np.testing.assert_array_equal(rot.matrix_from_axes(u, v, w), R_ab)
-    np.testing.assert_allclose(rot.inverse_rotation(R_ab), rot.direction_cosines(R_ob, R_oa), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(rot.compose_rotations(R_ab, rot.inverse_rotation(R_ab)), UNIT, rtol=0, atol=4e-15)
+    np.testing.assert_allclose(fo.inverse_rotation(R_ab), fo.direction_cosines(R_ob, R_oa), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rot.compose_rotations(R_ab, fo.inverse_rotation(R_ab)), UNIT, rtol=0, atol=4e-15)
 
 
 @pytest.mark.spec("S2-02")
@@ -111,8 +112,8 @@ def test_passive_and_active_reading(R, v):
     passive, active = rot.components_in(R, v), rot.turned(R, v)
     np.testing.assert_array_equal(passive, active)
     assert abs(np.linalg.norm(passive) - np.linalg.norm(v)) <= 1e-14 * np.linalg.norm(v)
-    np.testing.assert_allclose(rot.components_in(rot.inverse_rotation(R), passive), v, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(rot.components_along_axes(R, passive), v, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(rot.components_in(fo.inverse_rotation(R), passive), v, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(fo.components_along_axes(R, passive), v, rtol=0, atol=1e-13)
 
 
 @pytest.mark.spec("S3-02")

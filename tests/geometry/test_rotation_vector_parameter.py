@@ -15,6 +15,7 @@ from cayley.geometry.rotations import vector_parameter
 from compiler.parity import check_parity
 from geometry import formulas_of_motions as fm
 from geometry import formulas_of_rates as fr
+from geometry import formulas_of_rotations as fo
 from geometry.exact_rotations import MP, attitude_error, encoded, half_turns, product
 from geometry.rotation_samples import kernels_of, sample_arguments
 from geometry.strategies import (
@@ -108,8 +109,8 @@ CONSUMERS = {
     "matrix": rot.matrix_from_vector_parameter,
     "compose, left": lambda c: compose(c, 0 * X),
     "compose, right": lambda c: compose(0 * X, c),
-    "conjugate, by": lambda c: rot.conjugate_vector_parameter(c, X),
-    "conjugate, of": lambda c: rot.conjugate_vector_parameter(X, c),
+    "conjugate, by": lambda c: fo.conjugate_vector_parameter(c, X),
+    "conjugate, of": lambda c: fo.conjugate_vector_parameter(X, c),
     "rotate": lambda c: rot.rotate_by_vector_parameter(c, X),
     "quaternion": rot.quaternion_from_vector_parameter,
     "rotation vector": rot.rotation_vector_from_vector_parameter,
@@ -272,10 +273,10 @@ def test_composition_is_that_of_the_matrices(a, b):
 def test_group_laws(a, b, c):
     close(compose(a, np.zeros(3)), a, 0)
     close(compose(np.zeros(3), a), a, 0)
-    close(compose(a, rot.inverse_vector_parameter(a)), np.zeros(3), 1e-16 * (a @ a))
-    close(O(rot.inverse_vector_parameter(a)), O(a).T, 0)
-    close(rot.conjugate_vector_parameter(a, b), O(a) @ b, 1e-14 * (1 + np.abs(b).max()))
-    close(O(rot.conjugate_vector_parameter(a, b)), O(a) @ O(b) @ O(a).T, 1e-14)
+    close(compose(a, fo.inverse_vector_parameter(a)), np.zeros(3), 1e-16 * (a @ a))
+    close(O(fo.inverse_vector_parameter(a)), O(a).T, 0)
+    close(fo.conjugate_vector_parameter(a, b), O(a) @ b, 1e-14 * (1 + np.abs(b).max()))
+    close(O(fo.conjugate_vector_parameter(a, b)), O(a) @ O(b) @ O(a).T, 1e-14)
     forms = [rot.homogeneous_from_vector_parameter(x) for x in (a, b, c)]
     left = rot.compose_homogeneous(rot.compose_homogeneous(forms[0], forms[1]), forms[2])
     right = rot.compose_homogeneous(forms[0], rot.compose_homogeneous(forms[1], forms[2]))
@@ -464,7 +465,7 @@ def test_the_homogeneous_form_is_a_group_everywhere(g, h, x):
     close(rot.rotate_by_homogeneous(g, x), A @ x, 1e-13)
     close(rot.matrix_from_homogeneous(rot.compose_homogeneous(unit_g, unit_h)), A @ B, 4e-15)
     close(rot.matrix_from_homogeneous(rot.inverse_homogeneous(g)), A.T, 2e-15)
-    close(rot.matrix_from_homogeneous(rot.conjugate_homogeneous(g, unit_h)), A @ B @ A.T, 1e-14)
+    close(rot.matrix_from_homogeneous(fo.conjugate_homogeneous(g, unit_h)), A @ B @ A.T, 1e-14)
     close(rot.matrix_from_homogeneous(rot.compose_all_homogeneous([g, h, g, g])), A @ B @ A @ A, 1e-14)
     close(np.linalg.norm(unit_g), 1, 4e-16)
     identity = rot.compose_homogeneous(unit_g, rot.inverse_homogeneous(unit_g))
@@ -476,7 +477,7 @@ def test_the_homogeneous_form_is_a_group_everywhere(g, h, x):
     rot.normalize_homogeneous, rot.matrix_from_homogeneous, rot.quaternion_from_homogeneous,
     rot.axis_angle_from_homogeneous, rot.rotation_vector_from_homogeneous, rot.vector_parameter_from_homogeneous,
     rot.half_sine_from_homogeneous, lambda h: rot.rotate_by_homogeneous(h, np.ones(3)),
-    lambda h: rot.conjugate_homogeneous(h, h)])
+    lambda h: fo.conjugate_homogeneous(h, h)])
 def test_zero_is_no_rotation(use):
     with pytest.raises(GeometryError, match="no direction"):
         use(np.zeros(4))

@@ -22,7 +22,6 @@ from cayley.geometry.rotations.spinor import (
     spinor_from_quaternion,
     spinor_matrix,
     spinor_product,
-    spinor_with_phase,
 )
 from cayley.geometry.rotations.unitary import (
     cayley_klein_from_quaternion,
@@ -36,14 +35,13 @@ from cayley.geometry.rotations.unitary import (
     quaternion_from_unitary,
     ratio_from_point,
     ratio_from_xi,
-    turn_hermitian,
-    turn_spinor,
     unitary_from_quaternion,
     vector_from_hermitian,
     xi_from_ratio,
 )
 from compiler.parity import check_parity
 from geometry.exact_rotations import encoded, largest_error, whole_group
+from geometry.formulas_of_rotations import spinor_with_phase, turn_hermitian, turn_spinor
 from geometry.strategies import axes, unit_quaternions, vectors
 
 SIGMA = np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]])

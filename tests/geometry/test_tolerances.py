@@ -11,6 +11,7 @@ from cayley.geometry import motions, rates, rotations, tensors
 from cayley.geometry.batch import tolerance_of
 from geometry import formulas_of_motions as fm
 from geometry import formulas_of_rates as fr
+from geometry import formulas_of_rotations as fo
 
 RANDOM = np.random.default_rng(17)
 TURNS = Rotation.random(6, rng=RANDOM).as_quat(scalar_first=True)
@@ -123,13 +124,13 @@ UNIT, VECTOR = np.eye(3), np.array([1.0, 2.0, 3.0])
 APPLIED = {
     "compose, left": lambda R: rotations.compose_rotations(R, UNIT),
     "compose, right": lambda R: rotations.compose_rotations(UNIT, R),
-    "invert": rotations.inverse_rotation,
+    "invert": fo.inverse_rotation,
     "compare, left": lambda R: rotations.angle_between_rotations(R, UNIT),
     "compare, right": lambda R: rotations.angle_between_rotations(UNIT, R),
     "components": lambda R: rotations.components_in(R, VECTOR),
     "turn": lambda R: rotations.turned(R, VECTOR),
-    "project": lambda R: rotations.components_along_axes(R, VECTOR),
-    "cosines": lambda R: rotations.direction_cosines(R, UNIT),
+    "project": lambda R: fo.components_along_axes(R, VECTOR),
+    "cosines": lambda R: fo.direction_cosines(R, UNIT),
     "sequence": lambda R: rotations.sequence_of_turns([(R, "fixed")]),
     "name": lambda R: rotations.Orientation(R, of="b", in_="a"),
     "turn axes": lambda R: motions.turn_axes(R, np.ones(6)),
@@ -178,9 +179,9 @@ def test_passive_and_active_readings_are_two_names():
         turned = rotations.turned(R, VECTOR)
         np.testing.assert_allclose(np.linalg.norm(turned), np.linalg.norm(VECTOR), rtol=1e-15)
         np.testing.assert_allclose(turned, Rotation.from_matrix(R).apply(VECTOR), rtol=0, atol=4e-15)
-        seen = rotations.components_in(rotations.inverse_rotation(R), VECTOR)  # the same vector, from the turned frame
+        seen = rotations.components_in(fo.inverse_rotation(R), VECTOR)  # the same vector, from the turned frame
         np.testing.assert_allclose(seen, [R[:, k] @ VECTOR for k in range(3)], rtol=0, atol=4e-15)
-        np.testing.assert_allclose(rotations.components_along_axes(R, VECTOR), seen, rtol=0, atol=4e-15)
+        np.testing.assert_allclose(fo.components_along_axes(R, VECTOR), seen, rtol=0, atol=4e-15)
         np.testing.assert_allclose(rotations.components_in(R, seen), VECTOR, rtol=0, atol=4e-15)
 
 

@@ -51,15 +51,22 @@ from cayley.geometry.rotations.homogeneous import (
     inverse_homogeneous,
     rotate_by_homogeneous,
 )
-from cayley.geometry.rotations.matrix import check_rotation_matrix
+from cayley.geometry.rotations.matrix import check_rotation_matrices, check_rotation_matrix
 from cayley.geometry.rotations.quaternion import (
     check_nonzero_quaternion,
     rotate_by_quaternion,
 )
+from cayley.geometry.rotations.spinor import (
+    adjoint,
+    matrix_product,
+    product,
+)
+from cayley.geometry.rotations.unitary import check_unitary
 from cayley.geometry.rotations.vector_parameter import (
     check_composition,
     check_not_half_turn,
     check_vector_parameter,
+    check_vector_parameters,
     compose_vector_parameters,
     homogeneous_from_vector_parameter,
     rotate_by_vector_parameter,
@@ -619,3 +626,21 @@ def compose_skew_vectors(a1: Array, trace1: Scalar, a2: Array, trace2: Scalar) -
     n1 = 1 + trace1
     n2 = 1 + trace2
     return np.concatenate([[n1 * n2 - a1 @ a2], n2 * a1 + n1 * a2 + np.cross(a1, a2)])
+
+
+direction_cosines = kernel("(3,3),(3,3)->(3,3)", name="direction_cosines", check=check_rotation_matrices)(
+    lambda axes_a, axes_b: axes_a.T @ axes_b)
+components_along_axes = kernel("(3,3),(3)->(3)", name="components_along_axes", check=check_rotation_matrix)(
+    lambda axes, vector: axes.T @ vector)
+conjugate_homogeneous = kernel("(4),(4)->(4)", name="conjugate_homogeneous", check=check_homogeneous)(
+    lambda a, b: np.concatenate([[b[0]], rotate_by_homogeneous.unchecked(a, b[1:])]))
+inverse_rotation = kernel("(3,3)->(3,3)", name="inverse_rotation", check=check_rotation_matrix)(lambda R_ab: R_ab.T)
+spinor_with_phase = kernel("(2,2),()->(2,2)", name="spinor_with_phase")(
+    lambda psi, phase: product(psi, np.stack([np.cos(phase), np.sin(phase)])))
+turn_spinor = kernel("(2,2,2),(2,2)->(2,2)", name="turn_spinor", check=check_unitary)(
+    lambda U, psi: matrix_product(U, psi))
+turn_hermitian = kernel("(2,2,2),(2,2,2)->(2,2,2)", name="turn_hermitian", check=check_unitary)(
+    lambda U, X: matrix_product(matrix_product(U, X), adjoint(U)))
+inverse_vector_parameter = kernel("(3)->(3)", name="inverse_vector_parameter")(lambda c: -c)
+conjugate_vector_parameter = kernel("(3),(3)->(3)", name="conjugate_vector_parameter", check=check_vector_parameters)(
+    lambda a, c: rotate_by_vector_parameter(a, c))

@@ -18,7 +18,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.geometry.batch import float_array
-from cayley.geometry.rotations.matrix import check_rotation_matrices, check_rotation_matrix, compose_rotations
+from cayley.geometry.rotations.matrix import check_rotation_matrix, compose_rotations
 
 
 def _check_axes(x: Array, y: Array, z: Array) -> None:
@@ -37,29 +37,6 @@ def matrix_from_axes(x: Array, y: Array, z: Array) -> Array:
            [ 0.,  0.,  1.]])
     """
     return np.stack([x, y, z], axis=1)
-
-
-@kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)
-def direction_cosines(axes_a: Array, axes_b: Array) -> Array:
-    """R_ab, the nine scalar products of the axes of two frames, given as the columns of two matrices in any common
-    frame. Ruggiu (1.2).
-
-    >>> direction_cosines(np.eye(3), [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    array([[ 0., -1.,  0.],
-           [ 1.,  0.,  0.],
-           [ 0.,  0.,  1.]])
-    """
-    return axes_a.T @ axes_b
-
-
-@kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
-def components_along_axes(axes: Array, vector: Array) -> Array:
-    """The projections of a vector on the axes of a frame, which are the columns of `axes`. Ruggiu 1.1.
-
-    >>> components_along_axes([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0])
-    array([ 2., -1.,  3.])
-    """
-    return axes.T @ vector
 
 
 @kernel("(3,3),(3)->(3)", check=check_rotation_matrix)

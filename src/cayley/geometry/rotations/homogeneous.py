@@ -85,17 +85,6 @@ def inverse_homogeneous(h: Array) -> Array:
     return quaternion_conjugate(h)
 
 
-@kernel("(4),(4)->(4)", check=check_homogeneous)
-def conjugate_homogeneous(a: Array, b: Array) -> Array:
-    """a b a^-1: the rotation b about an axis that a has turned, with the sign and size of b. Half-turns of either kind
-    are nothing special.
-
-    >>> conjugate_homogeneous([0.0, 0.0, 0.0, 5.0], [1.0, 2.0, 0.0, 3.0])
-    array([ 1., -2.,  0.,  3.])
-    """
-    return np.concatenate([[b[0]], rotate_by_homogeneous.unchecked(a, b[1:])])
-
-
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
 def compose_all_homogeneous(forms: Array) -> Array:
     """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur

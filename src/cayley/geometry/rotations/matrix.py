@@ -164,13 +164,3 @@ def compose_rotations(R_ab: Array, R_bc: Array) -> Array:
     True
     """
     return R_ab @ R_bc
-
-
-@kernel("(3,3)->(3,3)", check=check_rotation_matrix)
-def inverse_rotation(R_ab: Array) -> Array:
-    """R_ba: the transpose, which is the inverse of a rotation. Ruggiu (1.4), Yamamoto (1.3).
-
-    >>> np.array_equal(inverse_rotation(rotation_z(0.1)), rotation_z(-0.1))
-    True
-    """
-    return R_ab.T

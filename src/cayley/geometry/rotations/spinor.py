@@ -172,18 +172,6 @@ def pauli_expectations(psi: Array) -> Array:
     return np.stack([np.sum(product(conjugate(psi), matrix_product(sigma, psi))[:, 0]) for sigma in PAULI])
 
 
-@kernel("(2,2),()->(2,2)")
-def spinor_with_phase(psi: Array, phase: Scalar) -> Array:
-    """exp(i phase) psi: the same third axis, the other two turned about it by -2 phase. A phase of pi changes no
-    rotation.
-
-    >>> spinor_with_phase([[1.0, 0.0], [0.0, 0.0]], np.pi / 2).round(15)
-    array([[0., 1.],
-           [0., 0.]])
-    """
-    return product(psi, np.stack([np.cos(phase), np.sin(phase)]))
-
-
 @kernel("(2,2),(2,2)->(2,2)")
 def spinor_product(psi: Array, chi: Array) -> Array:
     """f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ (0, 1).

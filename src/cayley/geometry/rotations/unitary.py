@@ -25,7 +25,6 @@ from cayley.geometry.batch import first_failure, place, tolerance_of
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.geometry.rotations.spinor import (
     PAULI,
-    adjoint,
     as_complex,
     as_real,
     conjugate,
@@ -105,17 +104,6 @@ def compose_unitaries(U: Array, V: Array) -> Array:
     return matrix_product(U, V)
 
 
-@kernel("(2,2,2),(2,2)->(2,2)", check=check_unitary)
-def turn_spinor(U: Array, psi: Array) -> Array:
-    """psi' = U psi: with U = U(q) the spinor of a rotation, followed by q. Mladenova (49).
-
-    >>> turn_spinor(unitary_from_quaternion([0.0, 1.0, 0.0, 0.0]), [[0.0, 1.0], [0.0, 0.0]])
-    array([[0., 0.],
-           [1., 0.]])
-    """
-    return matrix_product(U, psi)
-
-
 @kernel("(3)->(2,2,2)")
 def hermitian_from_vector(x: Array) -> Array:
     """X = x . sigma, traceless and Hermitian, det X = -|x|^2. Mladenova (54).
@@ -151,17 +139,6 @@ def vector_from_hermitian(X: Array) -> Array:
     array([1., 2., 3.])
     """
     return np.stack([X[0, 1, 0], X[1, 0, 1], X[0, 0, 0]])
-
-
-@kernel("(2,2,2),(2,2,2)->(2,2,2)", check=check_unitary)
-def turn_hermitian(U: Array, X: Array) -> Array:
-    """X' = U X U^+: for X = x . sigma it is (R x) . sigma with the rotation matrix R of U. Mladenova (55).
-
-    >>> half_turn = unitary_from_quaternion([0.0, 0.0, 0.0, 1.0])
-    >>> vector_from_hermitian(turn_hermitian(half_turn, hermitian_from_vector([1.0, 2.0, 3.0])))
-    array([-1., -2.,  3.])
-    """
-    return matrix_product(matrix_product(U, X), adjoint(U))
 
 
 @kernel("(3)->(2,2)", check=check_unit_vector)

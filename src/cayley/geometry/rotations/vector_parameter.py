@@ -222,26 +222,6 @@ def compose_vector_parameters(a: Array, b: Array) -> Array:
     return (a + b + np.cross(a, b)) / (1 - a @ b)
 
 
-@kernel("(3)->(3)")
-def inverse_vector_parameter(c: Array) -> Array:
-    """-c.
-
-    >>> inverse_vector_parameter([1.0, 2.0, 3.0])
-    array([-1., -2., -3.])
-    """
-    return -c
-
-
-@kernel("(3),(3)->(3)", check=check_vector_parameters)
-def conjugate_vector_parameter(a: Array, c: Array) -> Array:
-    """<a, c, -a> = O(a) c: the rotation c about an axis that a has turned. Never singular. Mladenova, after (67).
-
-    >>> conjugate_vector_parameter([0.0, 0.0, 1.0], [2.0, 0.0, 0.0])
-    array([0., 2., 0.])
-    """
-    return rotate_by_vector_parameter(a, c)
-
-
 def _chain(cs: Array) -> tuple[Array, Scalar]:
     """The homogeneous form of a product, and the sum of the sizes that its w is a difference of.
 
