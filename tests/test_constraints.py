@@ -144,7 +144,8 @@ def test_every_public_function_of_a_mechanism_is_known_to_keep_or_to_refuse_cons
             for name in dir(cy.Mechanism) if name.startswith(("with_", "from_"))} | {
                 "attached", "locked", "freed", "reduced", "subtree", "bodies", "body_names", "body_number",
                 "mimic_joints", "frame", "frame_names", "frames", "gravity",
-                "included", "including", "joint_names", "joint_number", "joints", "loops", "lower", "upper", "name",
+                "included", "including", "joint_names", "joint_number", "joints", "loops", "centroidal", "dexterity",
+                "formulations", "identification", "pictures", "variants", "lower", "upper", "name",
                 "neutral", "notes", "nq", "nv", "of", "parents", "path", "q_slices", "v_slices", "source",
                 "spanning_tree", "constraints", "without_constraints", "without_payload", "constraint_rows",
                 "actuated_joints", "motors", "control"}  # of the last, each law keeps or refuses them by itself

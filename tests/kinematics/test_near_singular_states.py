@@ -24,7 +24,7 @@ def tolerance(nv):
 def least_value(machine, q, columns):
     """The least singular value of the columns of the constraints, without units."""
     structure = machine.loops.structure
-    A = machine.constraint_jacobian(q) * np.array(structure.lengths) / np.array(structure.sizes)[:, None]
+    A = machine.loops.jacobian(q) * np.array(structure.lengths) / np.array(structure.sizes)[:, None]
     values = np.linalg.svd(A[list(structure.leading)][:, columns], compute_uv=False)
     return values[-1]
 
@@ -84,7 +84,7 @@ def test_beside_a_singularity_of_the_drives_all_functions_agree(name, size, seed
     edges = [distance_of(machine, at, passive, value) for value in (2 * e, e / 2)]
     for distance in [*edges, *10.0**np.arange(-3, -13, -3)]:
         q = at(distance)
-        assert np.abs(machine.constraint_residual(q)).max() < 1e-14 * max(size, 1.0)
+        assert np.abs(machine.loops.residual(q)).max() < 1e-14 * max(size, 1.0)
         value = least_value(machine, q, passive)
         if not e / 2.1 < value < 1.9 * e:
             for what, call in questions(found, q).items():
@@ -118,7 +118,7 @@ def questions_of_one_joint(machine, q):
     asked = {method: lambda method=method: machine.forward_dynamics.using(method)(q, rest, rest)
              for method in ("multipliers", "augmented", "projection", "null space")}
     asked |= {"inverse_dynamics": lambda: machine.inverse_dynamics(q, rest, rest),
-              "constraint_forces": lambda: machine.constraint_forces(q, rest, rest)[:2],
+              "constraint_forces": lambda: machine.loops.forces(q, rest, rest)[:2],
               "actuated_motion": lambda: machine.loops.actuated_motion(q, [1.0]),
               "linearize": lambda: machine.linearize(q, rest, rest).D,
               "minimal_dynamics": lambda: machine.loops.minimal_dynamics("crank").inertia_matrix(q),

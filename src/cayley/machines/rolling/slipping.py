@@ -160,7 +160,7 @@ def _least(A: Array, f: Array, places: list[slice]) -> tuple[float, list[bool]]:
     """The least friction with which contacts can do f, and which of them then need as much; infinite, and those that
     would have to pull, if they cannot."""
     found = np.linalg.lstsq(A.T, f, rcond=_INDEPENDENT)[0]
-    N = null_basis(A.T, tolerance=_INDEPENDENT * np.linalg.norm(A, 2))
+    N = null_basis(A.T, tolerance=_INDEPENDENT * float(np.linalg.norm(A, 2)))
     rows = np.concatenate([np.arange(place.start, place.stop) for place in places])
     spread = np.linalg.svd(N[rows], full_matrices=False)
     N = N @ spread[2].T[:, spread[1] > _INDEPENDENT]  # those of the family that contacts notice

@@ -103,7 +103,7 @@ def dyads(poses: ArrayLike, *, fixed_on: Sequence[ArrayLike] = (), moving_on: Se
     A = np.array([row / np.linalg.norm(row) for row in rows])
     if np.linalg.svd(A, compute_uv=False)[-1] < _POLE:
         raise SingularityError("the poses and lines depend on each other and leave infinitely many links: change one")
-    basis = null_basis(A, tolerance=_POLE * np.linalg.norm(A, 2))
+    basis = null_basis(A, tolerance=_POLE * float(np.linalg.norm(A, 2)))
     found: list[Dyad] = []
     for q in [basis[:, 0]] if basis.shape[1] == 1 else _on_both_conics(basis):
         link = _dyad(q, centre, scale)
@@ -149,7 +149,7 @@ def slider_dyads(poses: ArrayLike, *, moving_on: Sequence[ArrayLike] = ()) -> tu
         raise SignatureError(f"{len(given)} poses and {len(moving_on)} lines: four determine a slider")
     scale, centre, rows = _scaled_rows(given)
     own = np.array(rows)[:, 3:]  # a, a.w, a x w, a3
-    basis = null_basis(own, tolerance=_POLE * np.linalg.norm(own, 2))
+    basis = null_basis(own, tolerance=_POLE * float(np.linalg.norm(own, 2)))
     if basis.shape[1] != 5 - len(given):
         raise SingularityError("the poses leave infinitely many points that stay on a line: change one")
     if not moving_on:
