@@ -1,4 +1,4 @@
-"""What an episode of a system is, compiled: where it begins, what an action does, what is seen and rewarded."""
+"""An episode of a system, compiled: where it begins, what an action does, what is seen and rewarded."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Trials(HoldsFunctions):
         self._rollout  # noqa: B018 (a method that is not known is told now)
 
     def _check_judges(self) -> None:
-        """That none of the texts asks for the time, which each lane has for itself."""
+        """Raise an error if a text asks for the time, which each lane has for itself."""
         def judged(*given: Any) -> dict[str, Array]:  # noqa: ANN401 (t, x, u, p)
             lost = {} if self.failed is None else {"failed": where(self.failed(*given), 1.0, 0.0)}
             return {"observe": self.observe(*given), "reward": self.reward(*given), **lost}
@@ -86,7 +86,7 @@ class Trials(HoldsFunctions):
 
     @cached_property
     def example(self) -> dict[str, Array]:
-        """What `start` gives for random numbers that are all a half."""
+        """The state that `start` gives for random numbers that are all a half."""
         try:
             given = self._begun(np.full(self.draws, 0.5))
         except IndexError as error:
@@ -94,7 +94,7 @@ class Trials(HoldsFunctions):
         return {name: np.asarray(value, float) for name, value in given.items()}
 
     def _begun(self, u: Array) -> dict[str, Any]:
-        """What `start` gives, modes by their numbers."""
+        """The state that `start` gives, modes by their numbers."""
         modes = self.system.layout.modes
         return {name: float(mode_number(modes, name, value)) if name in modes and isinstance(value, str) else value
                 for name, value in self.start(u).items()}
@@ -169,7 +169,7 @@ class Trials(HoldsFunctions):
 
 
 def is_whole(number: object, least: int) -> bool:
-    """Whether this is a whole number, that or more."""
+    """True if a value is a whole number that is not less than another."""
     return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and bool(number >= least)
 
 

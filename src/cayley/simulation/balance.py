@@ -65,7 +65,7 @@ def energy_drift(kinetic: Array, potential: Array, work: Array) -> Array:
 
 
 def floats(tree: Tree) -> bool:
-    """Whether the whole mechanism hangs on one floating joint, and no loop or rod ties it to the root, so that only
+    """True if the whole mechanism hangs on one floating joint, and no loop or rod ties it to the root, so that only
     gravity and wrenches change its momentum.
     """
     if any(tree.body_number(tree.frame(end).body) == 0 for each in constraints_of(tree) for end in each.frames):

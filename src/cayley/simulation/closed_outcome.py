@@ -1,4 +1,4 @@
-"""Whether a motion has kept the constraints of its mechanism, and what was in its way if it ended early."""
+"""Outcome of a motion with constraints: whether it has kept them, and why it ended early."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _last_number(q: Array) -> tuple[int, ...]:
 
 
 def _special(tree: Tree, t: Array, q: Array) -> str:
-    """What is special about a configuration (nq), in words, if anything is."""
+    """The special feature of a configuration (nq), in words, if it has one."""
     structure = constraint_structure(tree)
     A = np.asarray(kept(tree, "constraint Jacobian", lambda: jacobian_kernel(tree))(q, *_time(tree, t)))
     rows = A[list(structure.leading)]

@@ -70,7 +70,7 @@ def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:
 
 
 def checked_forces(tau: ArrayLike, tree: Tree, what: str = "what the controller returned") -> Array:
-    """What was given as joint forces, if it is (nv)."""
+    """Given joint forces as an array, checked to be (nv)."""
     forces = np.asarray(tau, dtype=float)
     if forces.shape != (tree.nv,):
         raise SignatureError(f"{what} has the shape {forces.shape}; joint forces of {tree.name} have ({tree.nv},)")

@@ -140,8 +140,8 @@ class Rollout:
     def jvp(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike | None = None, *, tangents: Mapping[str, ArrayLike],
             step: ArrayLike, steps: int, every: int = 1, start: float = 0.0, threads: int = 1,
             **inputs: ArrayLike) -> dict[str, Array]:
-        """What `q`, `qd` and `work` of all kept states do when the arguments change along `tangents`, by name: forward
-        mode. Tangents may have leading axes of their own, which broadcast.
+        """The changes of `q`, `qd` and `work` of all kept states when the arguments change along `tangents`, by name:
+        forward mode. Tangents may have leading axes of their own, which broadcast.
         """
         return self._of_system.derivatives.jvp(
             self._run(q, qd, tau, inputs, step, steps, every, start, threads), tangents)

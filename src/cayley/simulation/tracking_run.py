@@ -47,7 +47,7 @@ class Play:
 
 @dataclass(frozen=True)
 class SensorErrors:
-    """What is wrong with what the law sees of q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`,
+    """Errors of the measured q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`,
     the standard deviations `noise` and `rate_noise`, and the `resolution` to which q is rounded. Noise is drawn anew at
     each look of a digital controller, the same for the same `seed`.
     """
@@ -61,13 +61,13 @@ class SensorErrors:
 
     @property
     def digital(self) -> bool:
-        """Whether it takes a digital controller to see so."""
+        """True if these errors need a digital controller."""
         return any(np.any(x) for x in (self.resolution, self.noise, self.rate_noise))
 
 
 @dataclass(frozen=True)
 class ActuatorErrors:
-    """What becomes of the forces (nv) that the law asks for: gain times force plus `offset`, at most `limit`."""
+    """Errors of the forces (nv) that the law asks for: gain times force plus `offset`, at most `limit`."""
 
     gain: ArrayLike = 1.0
     offset: ArrayLike = 0.0
@@ -86,8 +86,8 @@ class Payload:
 
 @dataclass(frozen=True)
 class ErrorSources:
-    """What the model of a law does not know; all off, if nothing is said. `backlash` by the names of joints; the law
-    sees these `measured` at the "joints" or at their "motors", which do not see the play.
+    """The sources of error that the model of a law does not know; all off, if nothing is said. `backlash` by
+    the names of joints; the law sees these `measured` at the "joints" or at their "motors", which do not see the play.
     """
 
     friction: bool = False

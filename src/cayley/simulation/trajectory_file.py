@@ -66,7 +66,7 @@ def _read(path: str | Path, tree: Tree | None) -> Trajectory:
 
 
 def _check_shapes(path: str | Path, said: Iterable[str], arrays: Mapping[str, Array], nq: int, nv: int) -> None:
-    """That the arrays are those that the text names, numbers, and go together."""
+    """Check that the arrays are those that the text names, numbers, and go together."""
     if set(said) != arrays.keys():
         raise ModelError(f"{path} is damaged: it names the arrays {', '.join(said)}, and has {', '.join(arrays)}")
     samples = arrays["work"].shape

@@ -141,7 +141,7 @@ class Run:
         return None
 
     def _transitions(self) -> list[Transition]:
-        """Those that are watched in the present modes."""
+        """The transitions that are watched in the present modes."""
         names = {name: words[int(number)] for (name, words), number in zip(self.system.layout.modes.items(), self.modes,
                                                                            strict=True)}
         return [transition for transition in self.system.transitions
@@ -401,7 +401,7 @@ class Run:
             f"{self.driving.derivatives} are not finite{culprit}")
 
     def _undefined(self) -> str:
-        """Which outputs are no numbers, here or a little later."""
+        """The outputs that are no numbers, here or a little later, in words."""
         for t, y in ((self.t, self.y), self._later()):
             x = self._parts(y, t)
             why = self.kernels.without_value(t, self._vector(x), self.driving.at(t, x))
@@ -433,7 +433,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Found:
-    """What a run has found: times (samples), states (samples, size), work (samples), inputs by name."""
+    """The results of a run: times (samples), states (samples, size), work (samples), inputs by name."""
 
     t: Array
     x: Array
@@ -468,7 +468,7 @@ def _flat(x: Blocks) -> Array:
 
 
 def _same(one: float, other: float) -> bool:
-    """Whether two instants differ by rounding alone."""
+    """True if two instants differ by rounding alone."""
     return abs(one - other) <= 4 * np.spacing(abs(other))
 
 

@@ -48,7 +48,7 @@ def given_parameters(system: System, values: Mapping[str, ArrayLike], names: Ite
 
 
 def check_lists(**names: Sequence[str]) -> None:
-    """That what should be several names is not one, whose letters would be taken for names."""
+    """Raise an error where one name is given in place of a list: its letters would be taken for names."""
     for word, given in names.items():
         if isinstance(given, str):
             raise SignatureError(f"`{word}` is a list of names, as [{given!r}], not {given!r}")

@@ -25,7 +25,7 @@ NEAR = 2**16  # numbers that are handed from one call to the next
 
 @dataclass(frozen=True)
 class Run:
-    """What a rollout is called with, all of it arrays of the right shapes."""
+    """The arguments of a rollout, as arrays of the right shapes."""
 
     x: Mapping[str, Array]
     given: Mapping[str, Array]
@@ -126,7 +126,7 @@ class RecordedRun:
         return found
 
     def arguments(self, first: int, last: int) -> dict[str, Any]:
-        """What acts from one step to another, by the names of the kernel of a step."""
+        """The inputs from one step to another, by the names of the kernel of a step."""
         rollout = self._rollout
         run = self.run
         found: dict[str, Any] = {"h": np.asarray(run.step, self.precision),

@@ -111,7 +111,7 @@ class Watching:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """What a stage takes for it."""
+        """The arguments of a stage that transitions need, with their shapes."""
         return {"watched": (self.size,), "turn": (), "rounding": ()}
 
     @property
@@ -181,7 +181,7 @@ class Watching:
 
     def settled(self, flow: Flow, given: Mapping[str, Array], row: Record, point: Point, after: Point, carried: Array,
                 method: FixedStep) -> dict[str, Array]:
-        """What becomes of a trial at its last stage: "x", "carried", "watched" and "again" for the next."""
+        """The results of a trial at its last stage: "x", "carried", "watched" and "again" for the next."""
         layout = self.system.layout
         memory = self._memory(given["watched"])
         interval = self._interval(memory, self.guards.values(flow, after.x), after.x, given)

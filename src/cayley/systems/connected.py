@@ -100,8 +100,8 @@ class Connected:
         return split(where(is_solved, root.x, np.nan))
 
     def _arguments(self, k: int, t: Scalar, x: State, u: Record, p: Record) -> tuple[Scalar, State, Record, Record]:
-        """What the texts of one system are given: made once for a state, which its texts then know again. What else
-        is given is kept with it, so that it stays what it is known by."""
+        """The arguments of the texts of one part, made once for a state of the whole. The other arguments are kept with
+        them, so that their identities, which are the key, stay theirs."""
         key = ("arguments", id(self), k, id(t), id(u), id(p))
         return kept(x, key, lambda: (self._given(k, t, x, u, p), t, u, p))[0]
 

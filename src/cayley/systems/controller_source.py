@@ -35,7 +35,7 @@ def controller_source(system: System, name: str, dtype: DTypeLike) -> CSource:
 
 @dataclass(frozen=True)
 class _KeptState:
-    """What is written for a state that is kept between periods."""
+    """The C text for a state that is kept between periods."""
 
     system: System
     program: Program
@@ -48,7 +48,7 @@ class _KeptState:
 
     @cached_property
     def place(self) -> int:
-        """Which input is the state."""
+        """The number of the input that is the state."""
         return [variable.name for variable in self.program.inputs].index("x")
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which results of a text depend on which of its arguments: found on the graph of the traced text."""
+"""Dependence of the results of a text on its arguments, found on the graph of the traced text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def feedthrough(system: System) -> dict[str, tuple[str, ...]]:
 
 
 def outputs_depend_on_time(system: System) -> bool:
-    """Whether an output depends on the time itself."""
+    """True if an output depends on the time itself."""
     return any("t" in on for on in _of_outputs(system).values())
 
 
@@ -35,7 +35,7 @@ def _of_outputs(system: System) -> dict[str, set[str]]:
 
 
 def depends_on_time(system: System) -> bool:
-    """Whether derivative, power, constraints or transitions do. (Outputs are evaluated afterwards.)"""
+    """True if derivative, power, constraints or transitions depend on the time itself."""
     def everything(t: Scalar, x: Scalar, u: Scalar, p: Scalar) -> dict[str, Array]:
         parts = [*system.tangents(t, x, u, p).values(), *([system.power(t, x, u, p)] if system.power else [])]
         parts += [phi(t, x, u, p) for phi in system.constraints.values()]

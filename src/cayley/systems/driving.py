@@ -1,4 +1,4 @@
-"""What drives a system in a simulation: numbers, or functions of time and state written in Python."""
+"""Inputs of a system in a simulation: numbers, or functions of time and state written in Python."""
 
 from __future__ import annotations
 

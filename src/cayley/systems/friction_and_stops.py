@@ -105,7 +105,7 @@ class FrictionAndStops(HoldsFunctions):
 
     @property
     def possible(self) -> bool:
-        """Whether anything can stand still, or end a simulation."""
+        """True if a velocity can be held, or a limit can end a simulation."""
         return bool(self.stops or self.ends or self.friction.any())
 
     def accelerations(self, t: Scalar, x: State, u: Record, p: Record, forces: Array) -> Array:

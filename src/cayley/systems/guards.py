@@ -42,13 +42,13 @@ class Guards:
         return self.values(flow, x), rates
 
     def is_watched(self, transition: Transition, x: State) -> Scalar:
-        """Whether the modes are those in which it may happen."""
+        """True if the modes are those in which a transition may happen."""
         conditions = [x[mode] == float(mode_number(self.system.layout.modes, mode, word))
                       for mode, word in transition.during.items()]
         return reduce(np.logical_and, conditions) if conditions else np.True_
 
     def crossed(self, x: State, sides: Array, values: Array) -> list[Scalar]:
-        """Which guards are beyond zero, in the direction that is asked for."""
+        """Truth values of the guards that are beyond zero, in the direction that is asked for."""
         found = []
         for k, transition in enumerate(self.system.transitions):
             beyond = sides[k] * values[k] < 0.0

@@ -26,11 +26,11 @@ class Impacts:
     restitution: Sequence[float]
 
     def touches(self, stop: Stop, x: Array) -> bool:
-        """Whether a state touches a stop."""
+        """True if a state touches a stop."""
         return bool(stop.n * (x[stop.coordinate] - stop.limit) <= stop.tolerance)
 
     def any(self, x: Array, v: Array) -> bool:
-        """Whether a state with the velocities v (n) strikes a stop."""
+        """True if a state with the velocities v (n) strikes a stop."""
         return any(stop.n * v[stop.column] < 0 and self.touches(stop, x) for stop in self.stops)
 
     def hit(self, x: Array, v: Array, compliance: Array, held: Array) -> tuple[Array, list[Stop]]:

@@ -1,4 +1,4 @@
-"""Whether a state that is given to a system is on its constraints."""
+"""Check that a state that is given to a system is on its constraints."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class State(Record):
         self._modes = modes
 
     def is_in(self, mode: str, word: str) -> Scalar:
-        """Whether the mode has the value of this name."""
+        """True where the mode has the value of this name."""
         return self[mode] == mode_number(self._modes, mode, word)
 
     def replaced(self, values: Mapping[str, Any]) -> State:

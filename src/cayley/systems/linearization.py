@@ -71,7 +71,7 @@ def _together(values: Mapping[str, Array]) -> Array:
 
 
 def _perturbation(system: System, f: Mapping[str, Array]) -> Array:
-    """What turns the differences of blocks that lie on manifolds, as their points move."""
+    """The matrix that turns the differences of blocks on manifolds, as their points move."""
     n = system.layout.freedoms
     rows = []
     start = 0

@@ -1,4 +1,4 @@
-"""What the values of a block of the state are: plain vectors, unit quaternions, or whatever a class says of itself.
+"""Manifolds of the values of a block of the state: plain vectors, unit quaternions, or whatever a class says of itself.
 
 A manifold has coordinates, which are stored, and tangents, which are what velocities and small displacements are. The
 derivative of a block is a tangent. Another manifold is another class with these members.

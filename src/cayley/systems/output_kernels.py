@@ -23,7 +23,7 @@ def output_kernel(system: System) -> Kernel:
 
 def without_value(system: System, t: float, x: Array, inputs: Mapping[str, Array],
                   parameters: Mapping[str, Array]) -> str:
-    """Which outputs are no numbers at a state (n), in words; nothing if all are, or if the state itself is none."""
+    """The outputs that are no numbers at a state (n), in words; nothing if all are, or if the state itself is none."""
     if not system.outputs or not np.isfinite(x).all():
         return ""
     own = [parameters.get(n, value) for n, value in system.parameters.items()]

@@ -1,4 +1,4 @@
-"""What goes into a system and what comes out of it, and the blocks of its state: names, shapes, units."""
+"""Ports of a system and blocks of its state: names, shapes, units."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Block:
 
     @property
     def is_flat(self) -> bool:
-        """Whether it is a vector, or moves as one."""
+        """True if the block is a vector, or moves as one."""
         return not self.manifold.curved
 
     @property

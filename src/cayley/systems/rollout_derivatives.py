@@ -62,7 +62,7 @@ class RolloutDerivatives:
         return {**blocks, **dict.fromkeys(self._layout.modes, ()), **self.rollout.inputs, **self.rollout.parameters}
 
     def chosen(self, by: Sequence[str] | str | None) -> tuple[str, ...]:
-        """What was asked for, or all."""
+        """The names that were asked for, or all."""
         if by is None:
             return tuple(self.names)
         if not isinstance(by, (str, Iterable)):
@@ -150,7 +150,7 @@ class RolloutDerivatives:
         return seeds
 
     def _real(self, word: str, name: str, given: ArrayLike) -> Array:
-        """What was given as an array of the backend, if it is real numbers."""
+        """A given value as an array of the backend, if it is real numbers."""
         array = self.rollout.backend.array(given, name)
         if array.dtype.kind not in "fiub":
             raise SignatureError(f"the {word} of {name!r} must be real numbers, not {array.dtype}")
@@ -163,7 +163,7 @@ class RolloutDerivatives:
 
     @property
     def is_here(self) -> bool:
-        """Whether it runs on this processor, on arrays of NumPy."""
+        """True if the rollout runs on this processor, on arrays of NumPy."""
         return self.rollout._iterated.backend == "llvm"
 
     @cached_property

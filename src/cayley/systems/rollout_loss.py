@@ -115,7 +115,7 @@ class _Loss:
         return kernel if self._derivatives.is_here else kernel.on(backend, **self._sizes)
 
     def _argument(self, name: str) -> Array:
-        """What holds at the kept states, with an axis for these."""
+        """The inputs at the kept states, with an axis for these."""
         recorded = self._recorded
         if name == "t":
             return recorded.times[..., np.array(self._kept) * recorded.run.every].astype(recorded.precision)

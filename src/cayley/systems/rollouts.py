@@ -71,7 +71,7 @@ class Feed(HoldsFunctions):
 
 
 class Rolled(NamedTuple):
-    """What a run has found: points (..., samples + 1, size + 2), times (..., samples + 1), what acted, and the last
+    """The results of a run: points (..., samples + 1, size + 2), times (..., samples + 1), what acted, and the last
     state of what was watched, if anything is.
     """
 
@@ -213,7 +213,8 @@ class Rollout:
     def jvp(self, x: StateLike, tangents: Mapping[str, ArrayLike], *, step: ArrayLike, steps: int, every: int = 1,
             start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
             parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> dict[str, Array]:
-        """What the blocks of all kept states do when the arguments change along `tangents`, by name: forward mode.
+        """The changes of the blocks of all kept states when the arguments change along `tangents`, by name: forward
+        mode.
 
         Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast.
         """
@@ -248,7 +249,7 @@ class Rollout:
         return jax_layer(self._layer(step, steps, every, start, threads))
 
     def check_here(self) -> None:
-        """That it runs on this processor, where XLA calls it back."""
+        """Raise an error unless the rollout runs on this processor, where XLA calls it back."""
         if self._iterated.backend != "llvm":
             raise UnsupportedError("XLA calls back what is compiled for this processor: take the layer of the rollout "
                                    f"itself, not of the one on {self._iterated.backend}; for_torch(...) stays there")
@@ -267,13 +268,13 @@ class Rollout:
 
     @property
     def derivatives(self) -> RolloutDerivatives:
-        """What differentiates this rollout; where there are transitions, as long as none happens."""
+        """The derivatives of this rollout; where there are transitions, as long as none happens."""
         if self._derivatives is None:
             self._derivatives = self._across.smooth if self._across else RolloutDerivatives(self)
         return self._derivatives
 
     def differentiated(self, run: Run) -> tuple[RolloutDerivatives, Run]:
-        """What differentiates a run, and the run as it is given to that."""
+        """The derivatives of a run, and the run as they take it."""
         return self._across(run) if self._across else (self.derivatives, run)
 
     @cached_property
@@ -287,11 +288,11 @@ class Rollout:
         return made.on(self._iterated.backend)
 
     def viewed(self, values: Mapping[str, Scalar] | Record) -> dict[str, Any]:
-        """What lies on the device of this rollout as arrays of its backend; the rest as it is."""
+        """Values that lie on the device of this rollout as arrays of its backend; the others as they are."""
         return {n: self.backend.array(values[n], n) if is_on_gpu(values[n]) else values[n] for n in values}
 
     def finished(self, rolled: Rolled, example: object, result: Callable[[Rolled], Any]) -> Scalar:
-        """What `result` makes of a run, here; or, with an example of arrays that lie elsewhere, such arrays."""
+        """The `result` of a run, here; or, with an example of arrays that lie elsewhere, such arrays."""
         here = self.backend.here
 
         def brought() -> Scalar:
@@ -332,7 +333,7 @@ class Rollout:
 
     def watched_at_start(self, points: Array, times: Array, given: Mapping[str, Array], parameters: Mapping[str, Array],
                          step: ArrayLike) -> Array | None:
-        """What is watched, at the first of the points; nothing, if nothing is."""
+        """The search for transitions at the first of the points; None if there are none."""
         if self._watching is None:
             return None
         here = self.backend.here
@@ -352,7 +353,7 @@ class Rollout:
         points[..., -2:] = 0.0
 
     def _carried(self, points: Array) -> Array:
-        """What the method carries at the start, made where the points are."""
+        """The numbers that the method carries at the start, made where the points are."""
         if isinstance(points, np.ndarray) and not is_on_gpu(points):
             return self._method.carried(points, self.system.layout)
         return self._start.on(self._iterated.backend)(points) if self._carries else points[..., :0]
@@ -364,7 +365,7 @@ class Rollout:
 
     @cached_property
     def _start(self) -> Kernel:
-        """What is carried at the start, as a kernel."""
+        """The numbers that are carried at the start, as a kernel."""
         return kernel(f"({self.size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
             lambda x: self._method.carried(x, self.system.layout))
 
@@ -386,7 +387,7 @@ class Rollout:
         return self.system.parameters[name]
 
     def check(self, step: ArrayLike, steps: int, every: int, start: float) -> None:
-        """That these are times and numbers of steps."""
+        """Raise an error unless these are times and numbers of steps."""
         for word, number in (("steps", steps), ("every", every)):
             if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
                 raise ConventionError(f"`{word}` is a whole number, not {shown(number)}")
@@ -506,7 +507,7 @@ class Rollout:
             "singular")
 
     def _undefined(self, rolled: Rolled, place: tuple[int, ...], sample: int) -> str:
-        """Which outputs are no numbers at a sample, or about the next one, in words."""
+        """The outputs that are no numbers at a sample, or about the next one, in words."""
         if self._feed is not None:
             return ""
         batch, samples = rolled.points.shape[:-2], rolled.points.shape[-2]
@@ -594,7 +595,7 @@ class Rollout:
 
     def _driven(self, given: dict[str, Any], point: Point, row: Record,
                 length: Scalar) -> tuple[Callable[[Scalar, State], Record], Array | None]:
-        """What gives the inputs at a time and a state, and those that are held for the next stage."""
+        """A function of the inputs at a time and a state, and the inputs that are held for the next stage."""
         fixed = {n: given[f"u.{n}"] for n in self.inputs if n in self.system.inputs}
         feed = self._feed
         if feed is None:

@@ -55,7 +55,7 @@ class RunningKernels:
         return constrained(t, x, *inputs.values(), *self._parameters)
 
     def without_value(self, t: float, x: Array, inputs: Mapping[str, Array]) -> str:
-        """Which outputs are no numbers, in words."""
+        """The outputs that are no numbers, in words."""
         own = dict(zip(self.system.parameters, self._parameters, strict=True))
         return without_value(self.system, t, x, inputs, own)
 

@@ -136,7 +136,7 @@ class CutSteps:
 
 
 def _chosen(happened: Scalar, values: Sequence[Scalar]) -> Scalar:
-    """That of the transition that happened; 0 if none did."""
+    """The value of the transition that happened; 0 if none did."""
     found: Scalar = 0.0
     for k, value in enumerate(values):
         found = where(happened == float(k), value, found)

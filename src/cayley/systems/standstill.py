@@ -41,7 +41,7 @@ Matrices = Callable[[float, Array], tuple[Array, Array]]
 
 
 class Act(NamedTuple):
-    """What is done when something that is watched becomes negative: the state changes to `x`, columns are `released` in
+    """The reaction to a watched number that becomes negative: the state changes to `x`, columns are `released` in
     a direction, or the simulation ends, for the reason (status, name, sentence).
     """
 
@@ -105,7 +105,7 @@ class Standstill:
 
     @property
     def watched(self) -> list[Watched]:
-        """What ends this mode when it becomes negative."""
+        """The numbers that end this mode when they become negative."""
         resting = [*self._at.values()]
         return [*self.ends, *[stop for stop in self.stops if stop not in resting],
                 *[Sliding(int(k), self.sliding[k]) for k in np.flatnonzero(self.sliding)],
@@ -120,7 +120,7 @@ class Standstill:
         return self._slack(what.column, self._central(t, x, reaction()))
 
     def act(self, what: Watched, t: float, x: Array, reaction: Array) -> Act:
-        """What follows from a watched number that has become negative."""
+        """The reaction to a watched number that has become negative."""
         if isinstance(what, Stuck):
             return Act(released={what.column: self._direction(what.column, self._central(t, x, reaction))})
         x = x.copy()
@@ -210,7 +210,7 @@ class Standstill:
         return 1.0 if reaction[column] - self._lower[column] < self._upper[column] - reaction[column] else -1.0
 
     def _compliance(self, t: float, x: Array) -> Array:
-        """What impulses (n) do to velocities (n)."""
+        """The matrix (n, n) from impulses to velocities."""
         if not self.tied:
             return np.linalg.inv(self.matrices(t, x)[0])
         G = self._roots(t, x)

@@ -203,7 +203,7 @@ class System(HoldsFunctions):
 
     @cached_property
     def is_timed(self) -> bool:
-        """Whether anything that it says depends on the time itself."""
+        """True if any text of the system depends on the time itself."""
         from cayley.systems.dependence import depends_on_time
         return depends_on_time(self) if self.timed is None else self.timed
 

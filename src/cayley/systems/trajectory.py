@@ -95,7 +95,7 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
 
     @property
     def happened(self) -> tuple[Occurrence, ...]:
-        """What happened on the way of one trajectory, in order."""
+        """The occurrences on the way of one trajectory, in order."""
         if self.log is None:
             return self.occurred
         if self.batch:
@@ -200,7 +200,7 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
         return found | {"work [J]": self.work.reshape(rows)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Its states, inputs and parameters by name, as lists and words that JSON takes."""
+        """The states, inputs and parameters by name, as lists and words that JSON takes."""
         return plain({"system": self.system.name, "status": self.status, "message": self.message, "t": self.t,
                       "states": {name: self.states[name] for name in (*self.system.blocks, *self.system.layout.modes)},
                       "inputs": self.inputs, "parameters": self.parameters, "work": self.work,

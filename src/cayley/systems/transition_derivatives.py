@@ -44,7 +44,7 @@ class KnownInstants:
 
     @cached_property
     def smooth(self) -> RolloutDerivatives:
-        """Those of the same rollout without transitions."""
+        """The derivatives of the same rollout without transitions."""
         whole = self._rollout
         made = whole.remade(replace(whole.system, transitions=(), timed=True), whole._method, whole.changing)
         return RolloutDerivatives(made)

@@ -1,4 +1,4 @@
-"""What a system does by itself at an instant: when a guard goes through zero, the state jumps and modes change."""
+"""Transitions of a system: when a guard goes through zero, the state jumps and modes change."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Transition(HoldsFunctions):
         return DIRECTIONS[self.direction]
 
     def check(self, layout: Layout) -> None:
-        """That the modes it speaks of exist."""
+        """Raise an error unless the modes that the transition names exist."""
         for modes in (self.during, self.to):
             for mode, word in modes.items():
                 if mode not in layout.modes or word not in layout.modes[mode]:

@@ -1,4 +1,4 @@
-"""Which output drives which input of systems that are connected, and in which order outputs are evaluated."""
+"""Wiring of connected systems: the output that drives each input, and the order in which outputs are evaluated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 
 class Wiring:
-    """Which output drives which input, and the order of evaluation."""
+    """The output that drives each input, and the order of evaluation."""
 
     def __init__(self, parts: Sequence[System], wires: Mapping[str, str], solve_loops: bool) -> None:
         self.parts = parts

@@ -44,8 +44,8 @@ TWO_NODES = Nodes((0.5 - _S, 0.5 + _S), ((0.25, 0.25 - _S), (0.25 + _S, 0.25)), 
 
 
 class Made(NamedTuple):
-    """What one step of Newton's method makes: the unknowns, the way that they describe, its end, and the point that is
-    handed on: the end, after the last of them."""
+    """The result of one step of Newton's method: the unknowns, the way that they describe, its end, and the point
+    that is handed on: the end, after the last of them."""
 
     D: Array
     flight: Flight

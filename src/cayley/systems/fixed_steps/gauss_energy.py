@@ -38,7 +38,7 @@ def _stage(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array]:
 
 
 def _missing(flow: Flow, energy: Text, flight: Flight, end: State) -> Scalar:
-    """What the push must be more."""
+    """The increase of the push."""
     u = flow.inputs(flight.x)
 
     def stored(x: State) -> Scalar:

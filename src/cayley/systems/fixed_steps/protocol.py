@@ -73,7 +73,7 @@ class Flow:
 
 
 class Stage(NamedTuple):
-    """What a stage is given: the system with all that acts, the step `h`, and its row of the table, by names."""
+    """The arguments of a stage: the system with all that acts, the step `h`, and its row of the table, by names."""
 
     flow: Flow
     h: Scalar
@@ -81,7 +81,7 @@ class Stage(NamedTuple):
 
 
 class Table:
-    """What is different in each stage, by name: truth values, or numbers. Every method says of each stage whether it is
+    """The differences between stages, by name: truth values, or numbers. Every method says of each stage whether it is
     the `first`, and the `last`, and its `time` in units of the step.
 
     >>> table = Table(first=[True, False], last=[False, True], time=[0.0, 0.5])

@@ -109,7 +109,7 @@ def with_standstill(method: FixedStep, name: str, system: System) -> FixedStep:
 
 
 class _Sides(NamedTuple):
-    """What is true of each velocity (n) at its lower and at its upper stop."""
+    """A truth value for each velocity (n) at its lower and at its upper stop."""
 
     lower: Array
     upper: Array
@@ -120,7 +120,7 @@ class _Sides(NamedTuple):
 
 
 def _at_stops(part: FrictionAndStops, x: State) -> tuple[_Sides, list[tuple[Stop, Scalar]]]:
-    """Which velocities touch a stop or are beyond it, and the gap of each stop."""
+    """The velocities that touch a stop or are beyond it, and the gap of each stop."""
     q = as_vector(x[part.position])
     gaps = [(stop, stop.n * (q[stop.coordinate] - stop.limit)) for stop in part.stops]
     touched = {(stop.column, stop.n): where(gap <= stop.tolerance, 1.0, 0.0) for stop, gap in gaps}
