@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from cayley.systems.system import System
 from cayley.systems.trajectory import SystemTrajectory
 
 __all__ = ["METHODS", "simulate"]
+Result = TypeVar("Result")
 
 
 def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None = None,
@@ -128,7 +129,7 @@ def _driven_by(tree: Tree, law: System, given: Mapping[str, Any], wrenches: Mapp
     return Driving(loop, values), given_parameters(loop, own, loop.parameters)
 
 
-def _of_joints(function: Callable[..., ArrayLike], t: float, q: Array, qd: Array, *_: Array) -> ArrayLike:
+def _of_joints(function: Callable[..., Result], t: float, q: Array, qd: Array, *_: Array) -> Result:
     """A function of (t, q, qd), of which the blocks of a law follow."""
     return function(t, q, qd)
 
