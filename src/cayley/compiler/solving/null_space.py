@@ -109,7 +109,8 @@ def null_space(A: Array, rank: int | None = None, scale: Scale | None = None, si
     array([0.6, 0.8, 0. ])
     """
     if scale is not None and scale.is_even:  # then numbers need not be multiplied by it
-        scale, size = None, scale.size
+        size = scale.size
+        scale = None
     rows = [list(row) for row in (A if scale is None else scale.of(A))]
     n = np.shape(A)[1]
     r = len(rows) if rank is None else rank
