@@ -56,8 +56,8 @@ def dry_friction(signal: str, coulomb: ArrayLike, *, creep: float = 1e-3, name: 
     creep) (n) of joints that move with `qd` (n).
 
     It is a smooth stand-in for the jump at rest: a joint that dry friction would hold under a force F creeps with
-    creep artanh(F / coulomb) [rad/s, m/s]. Mechanisms themselves have friction that holds (`including("friction")`),
-    in `arm.simulate`; those that are a part of another system have not.
+    creep artanh(F / coulomb) [rad/s, m/s]. Mechanisms themselves have friction that holds
+    (`including("friction")`).
 
     >>> dry_friction("tau", [2.0, 1.0])
     <system friction: inputs wanted_tau, qd; outputs tau; parameters coulomb>

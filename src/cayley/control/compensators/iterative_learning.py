@@ -97,7 +97,7 @@ class IterativeLearning:
             forces = self.corrected(found[-1])
         return LearnedMotion(self, tuple(found))
 
-    def corrected(self, trial: Trial) -> Array:
+    def corrected(self, trial: LearningTrial) -> Array:
         """The forces (N, nv) of the next trial. What is not finite of the last one's errors is not learned."""
         change = self.kp * trial.error + self.kd * trial.rate
         return self.smoothing @ (trial.forces + np.where(np.isfinite(change), change, 0.0))
@@ -105,13 +105,13 @@ class IterativeLearning:
     def _rollout(self, real: HasSystem | System) -> Rollout:
         return connect(real, self.driven_law, motion_target(self.move)).rollout(changing=["feedforward"])
 
-    def _trial(self, roll: Rollout, forces: Array, start: ArrayLike | None = None) -> Trial:
+    def _trial(self, roll: Rollout, forces: Array, start: ArrayLike | None = None) -> LearningTrial:
         steps = int(np.ceil(self.period / _STEP - 1e-9))
         begin = self.move(self.move.start)
         run = roll({"q": begin.q if start is None else start, "qd": begin.qd}, start=self.move.start,
                    step=self.period / steps, steps=steps * forces.shape[-2], every=steps,
                    inputs={"feedforward": np.repeat(forces, steps, axis=-2)}, progress=False)
-        return Trial(forces, (run["target"] - run["q"])[..., 1:, :], (run["target_qd"] - run["qd"])[..., 1:, :])
+        return LearningTrial(forces, (run["target"] - run["q"])[..., 1:, :], (run["target_qd"] - run["qd"])[..., 1:, :])
 
     # Whether it converges
 
@@ -204,7 +204,7 @@ _GRID = "#e3e7ec"
 _GREY = "#8793a1"
 
 
-class Trial(NamedTuple):
+class LearningTrial(NamedTuple):
     """One trial, or a batch: the forces (..., N, nv) that went ahead, and the errors and their rates (..., N, nv) at
     the ends of the N periods."""
 
@@ -218,10 +218,10 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LearnedMotion(Pictured):
-    """Trial after trial, the first without anything learned; made by `IterativeLearning.run`."""
+    """LearningTrial after trial, the first without anything learned; made by `IterativeLearning.run`."""
 
     learning: IterativeLearning
-    trials: tuple[Trial, ...]
+    trials: tuple[LearningTrial, ...]
 
     def __repr__(self) -> str:
         first, last = self.errors[[0, -1]]
@@ -234,7 +234,7 @@ class LearnedMotion(Pictured):
         return np.array([np.sqrt(np.mean(trial.error**2)) for trial in self.trials])
 
     @property
-    def best(self) -> Trial:
+    def best(self) -> LearningTrial:
         return self.trials[int(np.nanargmin(self.errors))]
 
     @property

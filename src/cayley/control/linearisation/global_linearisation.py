@@ -19,6 +19,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import check_rigid_drives
+from cayley.control.task_space.task_maps import TaskMap, task_map
 from cayley.dynamics.forward.constrained import equations_text
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
@@ -28,15 +29,11 @@ from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError, SingularityError
 from cayley.geometry.batch import first_failure, place
 from cayley.geometry.motions.homogeneous import check_pose
-from cayley.geometry.rotations.quaternion import quaternion_from_matrix
-from cayley.geometry.rotations.rotation_vector import rotation_vector_from_quaternion
 from cayley.kinematics.constraints.actuated_motion import check_untimed
 from cayley.kinematics.constraints.space import ConstraintSpace
 from cayley.kinematics.constraints.structure import constraint_structure
-from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.differentiated_jacobians import configuration_rate_map, task_jacobian
-from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
 from cayley.kinematics.orientation import changing
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.constraints import check_independent
@@ -158,19 +155,10 @@ class OutputLinearisation(HoldsFunctions):
         return self._inverse_dynamics(q, qd, regular_solve(found.J, v - found.bias))
 
 
-class TaskRates(NamedTuple):
-    """Of a frame, in the root's axes: position error (3) and rotation vector (3) to the target, J, J qd and J' qd."""
-
-    error: Array
-    J: Array
-    rate: Array
-    bias: Array
-
-
 @dataclass(frozen=True, eq=False)
 class ResolvedAcceleration(HoldsFunctions):
-    """Resolved acceleration of a frame of a mechanism with six velocities: `law.forces(q, qd, pose, twist,
-    acceleration)`.
+    """Resolved acceleration of a frame of a mechanism with six velocities as a function, `law.forces(q, qd, pose,
+    twist, acceleration)`: the law `resolved_acceleration` without its damping, which raises an error instead.
 
     The target is a pose (4, 4), its twist (6) and its acceleration (6), in the root's axes; the error of attitude is
     the rotation vector from the frame to the target. `Kp`, `Kv`: numbers or diagonals (6), linear first.
@@ -182,29 +170,15 @@ class ResolvedAcceleration(HoldsFunctions):
     Kv: Array
 
     @cached_property
-    def rates(self) -> Kernel[TaskRates]:
-        """`rates(q, qd, pose)`: error, J, J qd and J' qd."""
-        def rates(q: Array, qd: Array, pose: Array) -> TaskRates:
-            here = frame_pose(self.tree, q, self.frame)
-            turn = rotation_vector_from_quaternion.unchecked(quaternion_from_matrix.unchecked(pose[:3, :3] @ here.R.T))
-            J = general_jacobian(self.tree, q, self.frame, axes="world")
-            return TaskRates(np.concatenate([pose[:3, 3] - here.p, turn]), J, J @ qd,
-                             jacobian_rate(self.tree, q, qd, self.frame, axes="world") @ qd)
-
-        return kernel(sized(self.tree, "(q),(v),(4,4)->(6),(6,v),(6),(6)"), outputs=TaskRates._fields)(rates)
-
-    @cached_property
-    def _inverse_dynamics(self) -> Kernel:
-        check_independent(self.tree, "resolved acceleration")
-        check_rigid_drives(self.tree, "resolved acceleration")
-        return inverse_dynamics_kernel(self.tree)
+    def _task(self) -> TaskMap:
+        return task_map(self.tree, self.frame)
 
     def forces(self, q: Array, qd: Array, pose: ArrayLike, twist: Array, acceleration: Array) -> Array:
         """tau (..., nv). `SingularityError` where J is singular."""
         check_pose(pose)
-        found = self.rates(q, qd, pose)
-        wanted = acceleration + self.Kv * (twist - found.rate) + self.Kp * found.error
-        return self._inverse_dynamics(q, qd, regular_solve(found.J, wanted - found.bias))
+        task = self._task
+        wanted = acceleration + self.Kv * (twist - task.velocity(q, qd)) + self.Kp * task.error(q, pose)
+        return inverse_dynamics_kernel(self.tree)(q, qd, regular_solve(task.jacobian(q), wanted - task.bias(q, qd)))
 
 
 def regular_solve(J: Array, x: Array) -> Array:
