@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from cayley.errors import GeometryError, SignatureError
-from cayley.geometry.array_shapes import Box, Capsule, Sphere, distance, least_apart
+from cayley.geometry.convex_shapes import Box, Capsule, Sphere, distance, least_apart
 
 
 def pose(rng):

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 import cayley as cy
 from cayley.errors import ModelError, SignatureError
-from cayley.geometry.array_shapes import Box, Capsule, Sphere
+from cayley.geometry.convex_shapes import Box, Capsule, Sphere
 from cayley.machines import FourBar
 from cayley.planning import FunctionOfTime, inspect_motion, point_to_point
 

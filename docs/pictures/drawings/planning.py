@@ -9,7 +9,7 @@ import numpy as np
 
 import cayley as cy
 from cayley.drawing import stick_figure
-from cayley.geometry.array_shapes import Capsule, Sphere, distance
+from cayley.geometry.convex_shapes import Capsule, Sphere, distance
 from cayley.planning import (
     MotionLimits,
     cubic_spline,

@@ -13,13 +13,17 @@ from typing import Any
 
 from cayley.lazy_names import lazy_names
 
-_PARTS = ("inertia", "motions", "principal_axes", "rates", "rotations", "array_shapes", "tensors", "vector_fields")
+_PARTS = ("inertia", "motions", "principal_axes", "rates", "rotations", "convex_shapes", "tensors", "vector_fields")
 
 
 def __getattr__(name: str) -> ModuleType:
     """A part is imported when it is first asked for: most callers need one or two of them."""
     if name in _PARTS:
         return import_module(f"{__name__}.{name}")
+    if name in ("shapes", "array_shapes"):
+        warnings.warn(f"`cayley.geometry.{name}` is `cayley.geometry.convex_shapes` now", DeprecationWarning,
+                      stacklevel=2)
+        return import_module(f"{__name__}.convex_shapes")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(_PARTS)}")
 
 

@@ -17,7 +17,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
-from cayley.geometry.array_shapes import Shape, distance, least_apart
+from cayley.geometry.convex_shapes import Shape, distance, least_apart
 from cayley.kinematics.constraints.actuated_motion import actuated_jacobian
 from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.kinematics.inverse.goal import Task
@@ -111,7 +111,7 @@ def inspect_motion(machine: Machine, motion: Motion, *, shapes: Mapping[str, Sha
     of time [s], two hundred if not said. `machine.animate(motion, "move.gif")` shows it.
 
     >>> import cayley as cy
-    >>> from cayley.geometry.array_shapes import Capsule, Sphere
+    >>> from cayley.geometry.convex_shapes import Capsule, Sphere
     >>> from cayley.planning import point_to_point
     >>> arm = cy.load("planar2r")
     >>> move = point_to_point([0.2, 1.0], [1.2, -1.0], duration=2.0)
