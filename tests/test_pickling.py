@@ -185,14 +185,14 @@ MADE = {
         "model.constraint_kinds").PrescribedMotion("motor", "crank", lambda t: 0.3 * np.sin(t)),
     "model.spring_kinds.law.SpringLaw": lambda: own(
         "model.spring_kinds").SpringLaw(lambda *x: x[0], lambda q, qm: qm - q),
-    "planning.composed.Composed": lambda: own("planning").Composed(line(), line()),
+    "planning.sequence.Composed": lambda: own("planning").Composed(line(), line()),
     "planning.function_of_time.FunctionOfTime": lambda: own("planning").FunctionOfTime(
         lambda t: np.stack([np.sin(t)]), 0.0, 1.0),
-    "planning.timing.limits_used.LimitUse": lambda: limit_use(line(), own("planning").MotionLimits(velocity=3.0)),
+    "planning.timing.efforts.LimitUse": lambda: limit_use(line(), own("planning").MotionLimits(velocity=3.0)),
     "planning.tool_motions.mobile_tasks.PlatformTask": lambda: PlatformTask(
         cy.load("two_wheel_robot").tree, None, line(), ("a",), np.zeros(2), "base", None),
     "planning.sequence.Sequence": lambda: line().then(line(1.0)),
-    "planning.together.Together": lambda: own("planning").Together((line(), line())),
+    "planning.sequence.Together": lambda: own("planning").Together((line(), line())),
     "scale.points.Grid": lambda: own("scale").Grid(kp=[1.0, 2.0]),
     "scale.points.Table": lambda: own("scale").Table({"kp": [1.0, 2.0]}),
     "simulation.rollouts.Rollout": lambda: arm().rollout(controller=lambda t, q, qd: -q),
