@@ -177,7 +177,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     if np.isfinite(most).any():
         chain = [chain[0].renamed({"tau": "wanted_tau"}), saturation("tau", most)]
     x = begin | {"q": ends[0]}
-    along = _ordinary_motion(tree, *ends, seconds / 2) if move is None else move
+    along = _ordinary_motion(tree, ends[0], ends[1], seconds / 2) if move is None else move
     step = connect(plant, *chain).rollout()(x, step=h, steps=steps, every=every, inputs=inputs)
     if move is not None:  # to its end, and beyond, if it comes to rest
         h, every, steps = _steps(max(seconds, move.duration) if move.rests[1] else move.duration, poles, period,
