@@ -98,7 +98,7 @@ def is_regular(A: Array, sizes: Array, lengths: Array, n: int) -> Scalar:
     except SingularityError:  # by its zeros alone
         return False
     with np.errstate(all="ignore"):
-        y = np.array(made.solve(sizes * no_pattern(len(A)))) / lengths
+        y = np.array(made.solve(list(sizes * no_pattern(len(A))))) / lengths
         z = sizes * np.array(made.solve_transposed(list(y / lengths)))
         return beyond_rounding(y @ y, z @ z, n)
 
