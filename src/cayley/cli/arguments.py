@@ -58,7 +58,7 @@ def said_trust(said: bool) -> bool:
 
 
 def trusted() -> bool:
-    """Whether the command was `cayley --trust ...`."""
+    """True for the command `cayley --trust ...`."""
     return _TRUST.get()
 
 
@@ -71,7 +71,7 @@ def load(name: str) -> Mechanism:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """What is odd about a mechanism is told as notes."""
+    """Print warnings about a mechanism as notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         yield

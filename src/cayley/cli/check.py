@@ -74,7 +74,7 @@ _LINE = re.compile(r"line (\d+)")
 
 @dataclass(frozen=True)
 class Problems:
-    """What forbids the use of a file, what is doubtful, in a line what was read, and what is worth knowing of that;
+    """Errors and warnings of a file, in a line what was read, and notes about it;
     `all_found` unless a reader stopped early.
     """
 

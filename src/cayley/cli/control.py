@@ -131,7 +131,7 @@ def _ends(arm: Mechanism, q: str, target: str) -> tuple[Array, Array]:
 
 
 def _plant(model: Mechanism, payload: float, mismatch: float, frame: str) -> Mechanism:
-    """What is driven: heavier and loaded, as the law does not know."""
+    """The driven plant: heavier and loaded, as the law does not know."""
     from cayley.mechanism import Mechanism
     if not -100.0 < mismatch < float("inf"):
         raise typer.BadParameter(f"bodies cannot be heavier by {mismatch} %", param_hint="--mismatch")

@@ -52,7 +52,7 @@ def robots(fixtures: Annotated[
 
 
 def _print_packaged(robots: Mapping[str, Packaged]) -> None:
-    """Those that come with another package."""
+    """Robots that come with another package."""
     output().print("\nwith their meshes, by pip install 'cayley\\[robots]':", highlight=False)
     table = grid()
     for heading in ("name", "robot", "licence"):
@@ -118,7 +118,7 @@ def info(robot: Robot,
 
 
 def print_warnings(warnings: list[str]) -> None:
-    """What is doubtful, one to a line, or that nothing is."""
+    """Warnings, one to a line, or a line that there are none."""
     output().print(marked("[yellow]![/]", warnings) if warnings else "[green]✓[/] nothing doubtful")
 
 

@@ -1,4 +1,4 @@
-"""What is written where: tables for people and JSON for programs on the standard output, notes and errors on the other.
+"""Output of commands: tables for people and JSON for programs on the standard output, notes and errors on the other.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def unstyled(text: str) -> Text:
 
 @contextmanager
 def silent(wanted: bool) -> Iterator[None]:
-    """Nothing for people on the standard output, if that is wanted."""
+    """Switch off the text for people on the standard output."""
     output().quiet = wanted
     try:
         yield

@@ -128,7 +128,7 @@ def _compiled(arm: Mechanism) -> dict[str, Any]:
 
 @contextmanager
 def without_cache() -> Iterator[None]:
-    """What is compiled here is compiled now, whatever an earlier run has kept."""
+    """Compile now, whatever an earlier run has kept."""
     before = os.environ.get("CAYLEY_CACHE")
     os.environ["CAYLEY_CACHE"] = "off"
     try:

@@ -168,7 +168,7 @@ class Mechanism(Kinematics, Dynamics, Motion, Output, Changes):
     if not TYPE_CHECKING:  # which would then take every name for one of a mechanism
 
         def __getattr__(self, name: str) -> NoReturn:
-            """What only its tree has is asked by a function that was given a mechanism in place of a tree."""
+            """The error of a missing name; functions that were given a mechanism for a tree ask for names of trees."""
             if hasattr(Tree, name):
                 raise WantsTreeError(f"{name!r} is of the tree of a mechanism: give this function arm.tree, not arm")
             public = [each for each in dir(type(self)) if not each.startswith("_")]

@@ -1,4 +1,4 @@
-"""What a mechanism is: its bodies, joints and frames by name, which are those of its tree."""
+"""Data of a mechanism: its bodies, joints and frames by name, which are those of its tree."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cayley.showing import Pictured
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Data(Pictured):
-    """What a mechanism is: its bodies, joints and frames by name, which are those of its tree."""
+    """Data of a mechanism: its bodies, joints and frames by name, which are those of its tree."""
 
     tree: Tree
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the mechanism."""
         return self.tree.name
 
     @property
@@ -69,7 +69,7 @@ class Data(Pictured):
     @property
     def neutral(self) -> Array:
         """The configuration (nq) in which every joint is at its zero, whatever its limits: the zero of the
-        configuration space, as Pinocchio's `neutral`. One that the robot can take is `neutral_within_limits`."""
+        configuration space, as Pinocchio's `neutral`. `configurations.neutral_within_limits` is within them."""
         return self.tree.neutral
 
     @property
@@ -83,7 +83,7 @@ class Data(Pictured):
         return self.tree.upper
 
     def __getstate__(self) -> dict[str, Tree]:
-        """What is pickled: the data. Kernels are made anew where it arrives, and their code comes from the cache."""
+        """Pickled data: the tree alone. Kernels are made anew where it arrives; their code comes from the cache."""
         return {"tree": self.tree}
 
     def __repr__(self) -> str:

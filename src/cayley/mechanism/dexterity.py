@@ -74,7 +74,7 @@ class Dexterity(Room):
     def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float | None = None,
                     step: float = 1e-3, limits: bool = True,
                     reachable: Callable[[Array], bool] | None = None) -> Singularity:
-        """Whether one configuration (nq) is singular for a task, what is lost, and the class; see
+        """Singularity of one configuration (nq) for a task: the lost directions, and the class; see
         `kinematics.singularities.singularity_at`.
 
         >>> plane = (True, True, False, False, False, False)

@@ -360,7 +360,7 @@ class Formulations(Room):
         return motor_motion_kernel(self.tree)
 
     def reduction_error(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
-        """What the reduced model of elastic drives drops at states of joints and motors: coupling of inertias,
+        """Forces that the reduced model of elastic drives drops at states of joints and motors: coupling of inertias,
         gyroscopic moments, and the weight of unbalanced rotors. Prints as a table; see
         `cayley.dynamics.elastic_drives.reduction_error`.
 
@@ -387,8 +387,8 @@ class Formulations(Room):
         return accessibility(self.tree)
 
     def level_functions(self, *, degree: int = 2) -> LevelFunctions:
-        """What every motion keeps: functions of the coordinates that the constraints integrate to, among sums of
-        products of coordinates, their sines and cosines; see `cayley.dynamics.nonholonomic.level_functions`.
+        """Functions of the coordinates that every motion keeps constant: those that the constraints integrate to, among
+        sums of products of coordinates, their sines and cosines; see `cayley.dynamics.nonholonomic.level_functions`.
 
         >>> [str(h) for h in cy.load("two_wheel_robot").formulations.level_functions(degree=1).functions]
         ['base.angle + 0.25*left - 0.25*right']

@@ -197,7 +197,7 @@ class Loops(Room, Sequence[Loop]):
 
     def singularity(self, q: ArrayLike, t: float | None = None, *,
                     tolerance: float | None = None) -> ConfigurationSingularity:
-        """Whether closed configurations (..., nq) are dead centres, which joints are stopped there, or bifurcations;
+        """Singularities of closed configurations (..., nq): dead centres with the joints stopped there, bifurcations;
         see `cayley.kinematics.constraints.structure`.
 
         >>> cy.load("four_bar").loops.singularity([0.0, 0.0, 0.0]).kind
@@ -208,7 +208,7 @@ class Loops(Room, Sequence[Loop]):
 
     @property
     def actuation(self) -> Actuation:
-        """Whether the actuated joints are as many as it takes: fully, redundantly or under-actuated, and what they do
+        """Actuation by the joints that have a drive: fully, redundantly or under-actuated, and what they do
         not drive; see `cayley.kinematics.constraints.actuation`.
 
         >>> print(cy.load("slider_crank").loops.actuation)
@@ -220,7 +220,7 @@ class Loops(Room, Sequence[Loop]):
     def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
                               characteristic_length: float | None = None,
                               tolerance: float | None = None) -> ActuationSingularity:
-        """Whether one closed configuration (nq) is an inverse, direct or constraint singularity, with the motions that
+        """Inverse, direct or constraint singularity of one closed configuration (nq), with the motions that
         a frame loses and gains; see `cayley.kinematics.singular.actuation_singularity`.
 
         >>> cy.load("four_bar").loops.actuation_singularity([0.0, 0.0, 0.0], "tool", task="position", axes="world").kind
@@ -303,7 +303,7 @@ class Loops(Room, Sequence[Loop]):
         return needed_friction_kernel(self.tree)
 
     def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:
-        """Whether the wheels, discs and balls of a run could roll with a coefficient of friction, and when they first
+        """Check that wheels, discs and balls of a run could roll with a coefficient of friction, and when they first
         could not; see `cayley.machines.slip_check`."""
         from cayley.machines import slip_check
         return slip_check(self.tree, run.t, run.q, run.qd, np.zeros_like(run.qd) if run.tau is None else run.tau,

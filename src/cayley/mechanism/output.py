@@ -103,7 +103,7 @@ class Output(Rooms):
 
     @property
     def shapes(self) -> Shapes:
-        """What its bodies look like, read now from the file that it came from: boxes, cylinders, balls, capsules and
+        """Shapes of the bodies, read now from the file of the mechanism: boxes, cylinders, balls, capsules and
         meshes, and what of them is missing; see `cayley.shapes`.
 
         >>> cy.load("planar2r").shapes

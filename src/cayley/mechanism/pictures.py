@@ -21,7 +21,7 @@ class Pictures(Room):
     def workspace(self, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
                   relative_to: str | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
                   start: ArrayLike | None = None) -> Workspace:
-        """What a frame can reach within the limits; draws itself. With loops, what its actuated joints reach on the
+        """The workspace of a frame within the limits; draws itself. With loops, what its actuated joints reach on the
         branch of `start`. See `cayley.drawing.workspace`.
 
         >>> round(cy.load("planar2r").pictures.workspace("tool", samples=2000).farthest, 6)
@@ -34,8 +34,8 @@ class Pictures(Room):
     def workspace_map(self, frame: str, *, start: ArrayLike, box: ArrayLike, plane: str | None = None,
                       task: TaskRows | None = None, characteristic_length: float | None = None,
                       resolution: int = 80) -> WorkspaceMap:
-        """What a frame of a mechanism with loops reaches over a box ((left, bottom), (right, top)) of a plane, on the
-        branch of a start (nq), and how well, with its singular curves; draws itself. See `cayley.drawing.closed_maps`.
+        """Map of a frame of a mechanism with loops over a box ((left, bottom), (right, top)) of a plane, on the
+        branch of a start (nq): reach, quality and singular curves; draws itself. See `cayley.drawing.closed_maps`.
 
         >>> found = cy.load("five_bar").pictures.workspace_map("tool", start=np.zeros(4), box=((-0.1, 0.2), (0.1, 0.4)))
         >>> found.reachable.all()

@@ -119,9 +119,9 @@ class Variants(Room):
         return type(self.arm)(reduced(self.tree))
 
     def subtree(self, body: str, q: ArrayLike | None = None) -> Mechanism:
-        """What a body carries, with that body as its root: a hand of an arm, a leg. Gravity is as the body feels it in
+        """The part that a body carries, with that body as its root: a hand, a leg. Gravity is as the body feels it in
         its axes when the joints before it are as in `q` (nq), at their zeros if none is given. What ties the part to
-        the rest, loops and mimic joints, is refused by name.
+        the rest, loops and mimic joints, is an error that names it.
 
         >>> cy.load("panda_hand").variants.subtree("panda_hand").joint_names
         ('panda_finger_joint1', 'panda_finger_joint2')
