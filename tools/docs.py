@@ -205,7 +205,8 @@ class Sessions(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:
-            names = also_called(obj.name) if obj.path.startswith("cayley.mechanism.") else ()
+            room = obj.path.split(".")[2] if obj.path.startswith("cayley.mechanism.") else ""
+            names = (also_called(obj.name) or also_called(f"{room}.{obj.name}")) if room else ()
             also = f"\n\nAlso called: {', '.join(names)}." if names else ""
             obj.docstring.value = linked(fenced(obj.docstring.value)) + also
 
