@@ -158,8 +158,6 @@ def test_what_is_refused_by_name():
         arm = cy.load(name)
         with pytest.raises(CayleyError, match=name):
             arm.formulations.decoupled_dynamics(np.zeros(arm.nq), np.zeros(arm.nv), np.zeros(arm.nv))
-        with pytest.raises(CayleyError, match=name):
-            decoupled_control(arm, 1.0, 1.0)
     for near in (np.eye(3), np.full((2, 2), np.nan)):
         with pytest.raises(CayleyError, match=r"axes to follow are finite numbers \(2, 2\)"):
             cy.load("s1_f2").formulations.decoupled_dynamics(np.zeros(2), np.zeros(2), np.zeros(2), near=near)

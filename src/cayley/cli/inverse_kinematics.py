@@ -13,7 +13,6 @@ from cayley.compiler.typing import Array
 from cayley.errors import GeometryError, UnreachableError
 
 if TYPE_CHECKING:
-
     from cayley.mechanism import Mechanism
 
 

@@ -6,9 +6,11 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from cayley.cli.arguments import Json, Robot, check_moves, load
@@ -17,19 +19,12 @@ from cayley.cli.terminal import literal, output, silent, working, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
-
     from cayley.cli.speed import Speed
     from cayley.dynamics.accounting.operation_table import OperationTable
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.mechanism import Mechanism
     from cayley.model.parts import Joint
-from itertools import pairwise
-
-import numpy as np
-
-from cayley.drawing.skeleton import skeleton
-from cayley.drawing.views import view_of
-from cayley.model.tree import Tree
+    from cayley.model.tree import Tree
 
 STATES = 100  # on which the methods are compared
 AGREED = 1e-12  # beside the largest force, or 1
@@ -243,6 +238,8 @@ _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of
 
 def sketch(tree: Tree, q: Array, *, columns: int = 26, rows: int = 11) -> str:
     """The stick figure at a configuration (nq), joints as small squares, in so many letters at most."""
+    from cayley.drawing.skeleton import skeleton
+    from cayley.drawing.views import view_of
     figure = skeleton(tree, q)
     rows_of_view = view_of(tree).rows
     axes = rows_of_view if len(rows_of_view) == 2 else _screen_axes()

@@ -15,10 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import FuncFormatter, MultipleLocator
 from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.drawing.canvas import INK, RED, flat_style
 from cayley.drawing.cells import gridded
 from cayley.drawing.sampling import JointLimits, drives, is_tied_between, ranges
 from cayley.drawing.skeleton import configurations
@@ -33,15 +36,6 @@ from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree
 from cayley.showing import Pictured
-
-if TYPE_CHECKING:
-    from cayley.drawing.canvas import Canvas
-from typing import TYPE_CHECKING
-
-import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, MultipleLocator
-
-from cayley.drawing.canvas import INK, RED, flat_style
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

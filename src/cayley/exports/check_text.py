@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cayley.compiler.c.c_source import c_dialect
 from cayley.compiler.tracing.names import FOR_PARAMETERS, identifier
 from cayley.compiler.typing import Array
-from cayley.exports.vectors import Column, Part
+
+if TYPE_CHECKING:
+    from cayley.exports.vectors import Column, Part
 
 _COMPARE = """\
 /* What is told of each number that is wrong: which output, of which state, which element. */

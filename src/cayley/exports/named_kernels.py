@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
-from cayley.compiler.kernel import Kernel
-from cayley.compiler.typing import ArrayLike, DTypeLike
 from cayley.errors import SignatureError
-from cayley.exports.folder import ExportedFolder, export_folder
-from cayley.systems.system import System
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
     from cayley.compiler.kernel import Kernel
+    from cayley.compiler.typing import ArrayLike, DTypeLike
+    from cayley.exports.folder import ExportedFolder
     from cayley.model.tree import Tree
+    from cayley.systems.system import System
 
 OF_THE_ROBOT = ("inverse_dynamics", "forward_dynamics", "inertia_matrix", "inverse_inertia_matrix", "bias_forces",
                 "coriolis_matrix", "gravity_forces", "kinetic_energy", "potential_energy", "center_of_mass", "momentum",
@@ -80,6 +79,7 @@ def export_mechanism(arm: Robot, folder: str | os.PathLike[str], functions: Sequ
                      layout: str, dtype: DTypeLike | None, batch: bool, name: str | None,
                      states: Mapping[str, ArrayLike] | None) -> ExportedFolder:
     """See `Mechanism.export`."""
+    from cayley.exports.folder import export_folder
     named: dict[str, Kernel | System] = {}
     for given in functions:
         key, what = kernel_named(arm, given) if isinstance(given, str) else _own(arm, given)
@@ -91,6 +91,8 @@ def export_mechanism(arm: Robot, folder: str | os.PathLike[str], functions: Sequ
 
 
 def _own(arm: Robot, given: Kernel | System) -> tuple[str, Kernel | System]:
+    from cayley.compiler.kernel import Kernel
+    from cayley.systems.system import System
     if isinstance(given, System):
         return f"{arm.name}_{given.name}", given
     if isinstance(given, Kernel):

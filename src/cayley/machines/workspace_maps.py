@@ -18,21 +18,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from contourpy import contour_generator
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
-from cayley.showing import Pictured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-from typing import TYPE_CHECKING
-
-from contourpy import contour_generator
-
 from cayley.kinematics.continuation import corrected, follow
+from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

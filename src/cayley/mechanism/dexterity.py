@@ -14,7 +14,6 @@ from cayley.kinematics.frame_kernels import frame_kernel
 from cayley.mechanism.room import Room
 
 if TYPE_CHECKING:
-
     from cayley.kinematics.singular.indices import Indices
     from cayley.kinematics.singular.singular_loci import SingularLocus
     from cayley.kinematics.singular.singularities import Singularity

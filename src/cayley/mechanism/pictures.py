@@ -8,7 +8,6 @@ from cayley.compiler.typing import ArrayLike, TaskRows
 from cayley.mechanism.room import Room
 
 if TYPE_CHECKING:
-
     from cayley.drawing.payload_maps import PayloadMap
     from cayley.drawing.sampling import JointLimits
     from cayley.drawing.workspaces import Workspace

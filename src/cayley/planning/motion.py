@@ -22,6 +22,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.showing import Pictured, brief
+from cayley.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cayley.systems.system import System
-
-from cayley.wording import shown
 
 Derivatives = tuple[Array, Array, Array, Array]
 """Position (..., nq), velocity, acceleration and jerk (..., nv)."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cayley.exports.check_text import check_text, vectors_text
-from cayley.exports.vectors import Part
 from cayley.wording import printable
+
+if TYPE_CHECKING:
+    from cayley.exports.vectors import Part
 
 
 @dataclass(frozen=True)

@@ -23,17 +23,15 @@ import numpy as np
 
 from cayley.compiler.algebras.packages import SYMPY
 from cayley.compiler.algebras.protocol import package
+from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.principal_axes.dialytic import elimination_cubic, elimination_quartic
+from cayley.geometry.rotations.homogeneous import compose_homogeneous
+from cayley.geometry.tensors.checks import refuse_where
 
 if TYPE_CHECKING:
     from sympy import Expr, Matrix, Symbol
-
-
-from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.geometry.rotations.homogeneous import compose_homogeneous
-from cayley.geometry.tensors.checks import refuse_where
 
 
 @dataclass(frozen=True)

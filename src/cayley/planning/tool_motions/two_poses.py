@@ -35,7 +35,6 @@ from cayley.planning.timing.limits import Machine, MotionLimits, checked_configu
 
 if TYPE_CHECKING:
     from typing import Protocol
-
     class WithTree(Protocol):
         """A `Mechanism`."""
 

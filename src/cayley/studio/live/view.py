@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, RLock, Thread
 from types import TracebackType
@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.drawing.canvas import round_number
 from cayley.drawing.played import MotionLike
+from cayley.drawing.skeleton import stands_on_legs
+from cayley.drawing.views import view_of
 from cayley.errors import CayleyError, GeometryError
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.showing import escape
@@ -24,14 +27,6 @@ from cayley.studio.live.worker import Worker
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from cayley.drawing.canvas import round_number
-from cayley.drawing.skeleton import stands_on_legs
-from cayley.drawing.views import view_of
-
-if TYPE_CHECKING:
     from cayley.studio.live.robot import Robot
     from cayley.studio.live.server import StudioServer
 

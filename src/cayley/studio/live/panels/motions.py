@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,19 +10,14 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.drawing.played import MotionLike, Played, played
 from cayley.errors import ConventionError
+from cayley.model.configuration_space import configuration_difference, configuration_step
 from cayley.studio.live.panels.panel import Panel
+from cayley.studio.sliders import keeps_closed, sliders
 from cayley.wording import shown
 
 if TYPE_CHECKING:
-    from cayley.studio.live.robot import Robot
-from itertools import pairwise
-from typing import TYPE_CHECKING
-
-from cayley.model.configuration_space import configuration_difference, configuration_step
-from cayley.studio.sliders import keeps_closed, sliders
-
-if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
+    from cayley.studio.live.robot import Robot
 
 
 _STEP = 1 / 60  # s between poses, all of which are computed at once
