@@ -106,7 +106,7 @@ def test_recursions_are_sums_and_know_no_gravity(pattern):
     state = random_state(tree, 6)
     found = Mechanism(tree).formulations.link_motion.of(axes="body").reference(*state)
     chain = serial_chain(tree)
-    start = luh_walker_paul.State(np.zeros(3), np.zeros(3), -chain.gravity)
+    start = luh_walker_paul.LinkState(np.zeros(3), np.zeros(3), -chain.gravity)
     for k, (body, own) in enumerate(zip(tree.bodies[1:], forward(chain, start, luh_walker_paul.forward_cycle, *state),
                                         strict=True), 1):
         R = frame_pose(tree, state[0], body.name).R

@@ -50,6 +50,12 @@ class Loops(Room, Sequence[Loop]):
     def __len__(self) -> int:
         return len(self.tree.loops)
 
+    def __eq__(self, other: object) -> bool:
+        return self.tree.loops == (tuple(other) if isinstance(other, Loops) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.tree.loops)
+
     # Configurations and velocities that keep the constraints
 
     def close(self, q: ArrayLike, t: ArrayLike | None = None, *, fixed: Sequence[str] | Mapping[str, ArrayLike] = (),

@@ -237,7 +237,7 @@ def test_mixed_chain_in_both_conventions():
         found[convention] = arm.wrenches(*MIXED, loads)
         assert np.abs(arm.inverse_dynamics(*MIXED, loads) - [0.5322560903, -0.6038819870, 2.1908408705, 0.2702896202]
                       ).max() < 1e-9
-        M = arm.variants.reduced(*MIXED[:2])[0]
+        M = arm.reduced(*MIXED[:2])[0]
         assert np.abs(M - cy.load("s3_w08").inertia_matrix(MIXED[0])).max() < 1e-14
         P = arm.terminal_equations(*MIXED[:2])[0]
         assert abs(np.trace(P) - {"relative": 49.0114255299, "inertial": 48.0118193634}[convention]) < 1e-9
@@ -360,7 +360,7 @@ def test_least_motion_of_a_redundant_arm():
     L = random.normal(size=(3, 3))
     W = L @ L.T + np.eye(3)
     heavy = arm.joint_rates(q, tip, rows=[0, 1], weight=W).velocities
-    A = arm.variants.reduced(q, np.zeros(3))[3][:2]
+    A = arm.reduced(q, np.zeros(3))[3][:2]
     Wi = np.linalg.inv(W)
     assert np.abs(heavy - Wi @ A.T @ np.linalg.solve(A @ Wi @ A.T, tip)).max() < 1e-12
     assert np.abs(A @ heavy - tip).max() < 1e-14
