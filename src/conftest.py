@@ -1,4 +1,4 @@
-"""What doctests of docstrings take for granted.
+"""Names that doctests of docstrings may use.
 
 The pages of docs/ and the README get nothing: they run as they are pasted.
 """

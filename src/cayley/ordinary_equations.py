@@ -29,8 +29,7 @@ class IntegrationError(CayleyError, RuntimeError):
 @dataclass(frozen=True, eq=False)
 class Integrated(HoldsFunctions):
     """The states (k, size) at those of the asked times (k) that were reached, and at any time before `end` by
-    `dense(t)`.
-    """
+    `dense(t)`."""
 
     status: Status
     reason: str
@@ -46,7 +45,7 @@ class Integrated(HoldsFunctions):
     """`dense(t)`: the states (..., size) at times of the interval."""
 
     def checked(self, what: str) -> Integrated:
-        """This, or `IntegrationError` that says how far `what` went and why it went no farther."""
+        """The solution, or `IntegrationError` that says how far `what` went and why it went no farther."""
         if self.status == "failed":
             raise IntegrationError(f"{what} could not be integrated beyond t = {self.end:.6g}: {self.reason}")
         return self

@@ -45,8 +45,8 @@ def maker(name: str) -> Callable[..., Any]:
 
 
 class Pictured:
-    """What draws itself, by a method `plot` or `draw`: a notebook shows its short name with the picture under it, or
-    the name alone where there is nothing to draw."""
+    """Base of objects that draw themselves, by a method `plot` or `draw`: a notebook shows its short name with the
+    picture under it, or the name alone where there is nothing to draw."""
 
     __slots__ = ()
 
@@ -196,7 +196,7 @@ def shown_once(figure: Figure) -> Figure:
 
 
 def _show_in_notebook(figure: Figure) -> None:
-    """Nothing of a figure that Matplotlib shows by itself at the end of the cell."""
+    """Empty for a figure that Matplotlib shows by itself at the end of the cell."""
     import matplotlib
     import matplotlib.pyplot as plt
     if "inline" in matplotlib.get_backend() and plt.fignum_exists(getattr(figure, "number", 0)):

@@ -1,6 +1,5 @@
 """Results as tables for other programs: dictionaries of plain numbers, frames of pandas, files of comma-separated
-values.
-"""
+values."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Tabulated:
-    """What has rows and columns; a class says which by `to_columns`."""
+    """Base of results with rows and columns, which a class gives by `to_columns`."""
 
     __slots__ = ()
 
@@ -88,7 +87,7 @@ def flattened(name: str, values: np.ndarray, unit: str, rows: int, labels: Seque
 
 
 def batch_columns(batch: tuple[int, ...], samples: int) -> dict[str, np.ndarray]:
-    """Which trajectory of a batch a row is of; nothing, of one trajectory."""
+    """Columns that number the trajectories of a batch; none for one trajectory."""
     if not batch:
         return {}
     places = np.indices((*batch, samples))[:-1].reshape(len(batch), -1)

@@ -80,5 +80,5 @@ def printable(text: str) -> str:
 
 
 def commands_terminal(character: str) -> bool:
-    """Whether it is a control character, half of a character, a line separator, or turns the direction of writing."""
+    """True if it is a control character, half of a character, a line separator, or turns the direction of writing."""
     return ord(character) in _TURNING or unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")

@@ -114,7 +114,7 @@ class Kernel(Generic[Result]):
         return True
 
     def _is_plain(self, operands: Sequence[Any]) -> bool:
-        """Whether these are the arrays of one state, as compiled code takes them."""
+        """True if these are the arrays of one state, as compiled code takes them."""
         return all(a.dtype == np.float64 and a.ndim == len(core) and a.flags.c_contiguous
                    for a, core in zip(operands, self.signature.inputs, strict=True))
 
@@ -153,8 +153,7 @@ class Kernel(Generic[Result]):
 
     def equations(self, *, shared: bool | None = None, **dimensions: int) -> Equations:
         """The outputs as SymPy expressions; with `shared`, or when they would be long, by way of numbered intermediate
-        lines.
-        """
+        lines."""
         from cayley.compiler.algebras.equations import equations  # what is not used is not imported, here and below
         return equations(self.program(**dimensions), shared=shared)
 

@@ -240,8 +240,7 @@ class family:
 
     def _split(self, choice: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The choice with `GIVEN` for the arrays in it, and these arrays; other choices that are sequences become
-        tuples.
-        """
+        tuples."""
         words = list(choice)
         arrays = []
         for k, name in enumerate(self._signature.parameters):

@@ -25,8 +25,7 @@ def dtype_name(dtype: DTypeLike) -> str:
 def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayLike], arrays: Sequence[Array],
                 dtype: DTypeLike | None = None) -> str:
     """The precision of a call: as asked; or float32 if every argument is float32 or float16 (Python's own numbers
-    adapt); or float64. The arrays, of any library, are those made of the arguments.
-    """
+    adapt); or float64. The arrays, of any library, are those made of the arguments."""
     for label, array in zip(labels, arrays, strict=True):
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             first = next(iter(getattr(array, "flat", ())), None) if array.dtype.kind == "O" else None
@@ -42,5 +41,5 @@ def computed_in(function: str, labels: Sequence[str], arguments: Sequence[ArrayL
 
 
 def adapts(argument: ArrayLike) -> bool:
-    """Whether this is a number of Python, which takes the type of the arrays beside it, as in NumPy."""
+    """True if this is a number of Python, which takes the type of the arrays beside it, as in NumPy."""
     return isinstance(argument, (int, float)) and not isinstance(argument, np.generic)

@@ -1,6 +1,5 @@
 """Kernels whose last input is often the same for a whole batch: what depends on it alone is computed once for each of
-its values, not for each state.
-"""
+its values, not for each state."""
 
 from __future__ import annotations
 
@@ -67,7 +66,7 @@ class PreparedKernel(Kernel[Result]):
         return self.prepared(values.astype(np.float32) if small else values, *others, out=out, dtype=dtype)
 
     def _is_shared(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether there are more states than values of the last input. Symbols are left to the kernel in one piece."""
+        """True if there are more states than values of the last input. Symbols are left to the kernel in one piece."""
         arrays = [a if hasattr(a, "size") and hasattr(a, "dtype") else np.asarray(a) for a in arguments]
         last = arrays[-1]
         if type(last) is not np.ndarray or last.shape[-1:] != self.signature.inputs[-1]:
@@ -85,8 +84,7 @@ PREPARED = "prepared"
 
 def hoisted(program: Program, names: Container[str]) -> tuple[Program, Program]:
     """The program that prepares values (k) from the inputs of these names, and the one that takes these values, first,
-    and the other inputs. Loops keep what comes first and is the same for all states.
-    """
+    and the other inputs. Loops keep what comes first and is the same for all states."""
     program = plain(program)
     early = _early(program, names)
     crossing = _crossing(program, early)

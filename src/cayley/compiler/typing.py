@@ -54,7 +54,7 @@ __all__ = ["Array", "ArrayLike", "Axes", "Convention", "DTypeLike", "FieldArray"
 
 
 def is_finite_number(given: object) -> TypeGuard[float]:
-    """Whether a user has given one finite number: no text, no list, no truth value.
+    """True if a user has given one finite number: no text, no list, no truth value.
 
     >>> [is_finite_number(each) for each in (0.1, np.float32(2), "0.1", True, [0.1], float("nan"), None)]
     [True, True, False, False, False, False, False]

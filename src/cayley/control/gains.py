@@ -68,8 +68,7 @@ def integral_rate(error: Array, integral: Array, ki: Array, wind_up: Array) -> A
 
 def gains_of(values: ArrayLike, count: int, name: str, *, signed: bool = False) -> Array:
     """Gains (count), given one by one or as one for all; not negative, unless they are `signed`, as those in volts are
-    behind negative gears.
-    """
+    behind negative gears."""
     given = numbers_of(values, f"the gains {name}")
     if given.shape not in ((), (count,)) or not np.isfinite(given).all():
         raise SignatureError(f"the gains {name} are finite numbers, ({count}) or one for all, not {shown(values)}")

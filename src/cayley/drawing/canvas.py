@@ -108,8 +108,7 @@ def on_screen(ax: Canvas, points: Array) -> Array:
 
 def draw_floor(ax: Canvas, points: Array, height: float) -> Array:
     """A floor with a grid below points (n, 3); its corners (4, 3) are returned, and the width of the grid is written
-    down.
-    """
+    down."""
     low = points[:, :2].min(axis=0)
     high = points[:, :2].max(axis=0)
     size = max(np.ptp(points, axis=0).max(), 1e-9)

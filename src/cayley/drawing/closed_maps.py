@@ -1,6 +1,5 @@
 """Maps of the workspace of any mechanism with loops in a plane, with its singular curves, on one branch: the grid of
-`map_grid`, the curves of `map_curves`, and the inverse condition number in between.
-"""
+`map_grid`, the curves of `map_curves`, and the inverse condition number in between."""
 
 from __future__ import annotations
 

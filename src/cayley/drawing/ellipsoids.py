@@ -39,8 +39,7 @@ _UNITS = {("position", "velocity"): "m/s", ("position", "force"): "N",
 
 class Shape(NamedTuple):
     """An ellipsoid in space: unit axes as columns (3, k), semi-axes (k) as drawn [m], infinite where it has no end, and
-    their scale.
-    """
+    their scale."""
 
     kind: str
     axes: Array

@@ -1,6 +1,5 @@
 """Names beside points, placed anew whenever the picture is drawn, so that they do not overlap from whichever side it is
-looked at.
-"""
+looked at."""
 
 from __future__ import annotations
 

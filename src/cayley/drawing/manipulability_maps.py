@@ -241,8 +241,7 @@ def _over_section(tree: Tree, frame: str, meter: Meter, start: Array, unit: str,
 
 def _random_lines(tree: Tree, q: Array) -> Array:
     """Lines (k, 41, nq) between configurations (2 k, nq); turns without limits go over the seam of the turn they are
-    drawn from, too.
-    """
+    drawn from, too."""
     start = q[: len(q) // 2]
     end = q[len(q) // 2: 2 * (len(q) // 2)].copy()
     endless = [
@@ -265,8 +264,7 @@ def _short_lines(meter: Meter, q: Array) -> Array:
 
 def singular_on_lines(meter: Meter, lines: Array) -> Array:
     """The singular configurations (n, nq) on lines (k, stations, nq) of configurations, as far as the stations tell
-    minima apart.
-    """
+    minima apart."""
     values = meter.singular_values(lines)
     small = values[..., -1]
     scale = float(np.nanmax(values[..., 0], initial=0.0))

@@ -1,6 +1,5 @@
 """The picture of a singular locus: its curves in the plane of a planar arm, or in the section through the first axis of
-another.
-"""
+another."""
 
 from __future__ import annotations
 

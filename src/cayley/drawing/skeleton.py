@@ -43,8 +43,7 @@ def largest_mark(tree: Tree) -> float:
 
 class LinkLine(NamedTuple):
     """A polyline (k, 3) on a body; `carries` says whether it leads to another joint that moves, or to the end of a
-    moving chain.
-    """
+    moving chain."""
 
     body: str
     points: Array
@@ -60,8 +59,7 @@ class SlideLine(NamedTuple):
 
 class JointMark(NamedTuple):
     """A joint, of the tree or in a loop: how it is drawn, where it is, the directions (k, 3) of its axes, how large to
-    draw it [m], and the bodies that it joins.
-    """
+    draw it [m], and the bodies that it joins."""
 
     joint: str
     mark: Mark
@@ -223,8 +221,7 @@ def configurations(tree: Tree, q: ArrayLike | None) -> Array:
 
 def resting(tree: Tree) -> Array:
     """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops,
-    at the time 0 if motions are prescribed.
-    """
+    at the time 0 if motions are prescribed."""
     rest = near_zero(tree)
     closing = tree.loops or tree.constraints
     return (close(tree, rest, 0.0 if tree.is_timed else None).configuration if closing
@@ -276,8 +273,7 @@ def pivots(tree: Tree) -> Array:
 
 def stands_on_legs(tree: Tree) -> bool:
     """True if the lowest point of the figure is on the floor, rather than the root: it floats, or several chains leave
-    the root.
-    """
+    the root."""
     fast = {tree.bodies[0].name}
     for joint in tree.joints:
         if joint.parent in fast and not joint.motion.nv:
@@ -329,8 +325,7 @@ def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> Array | None:
 
 def _carrying(tree: Tree) -> list[bool]:
     """For each body, whether a moving joint is beyond it, or it is the end of a chain: the fixed branches of what moves
-    on are the rest.
-    """
+    on are the rest."""
     beyond = [False] * len(tree.bodies)
     moved = [False] * len(tree.bodies)
     for number in reversed(range(len(tree.joints))):

@@ -1,7 +1,6 @@
 """The robot as a stick figure: links as rods, revolute joints as short cylinders along their axes, prismatic ones as
 sleeves, frames as triads. In space everything opaque is one collection of polygons, sorted by depth; a planar robot is
-drawn in its plane.
-"""
+drawn in its plane."""
 
 from __future__ import annotations
 
@@ -314,8 +313,7 @@ def triad_ends(pose: Pose, size: float) -> Array:
 
 def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
     """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away
-    from it a cross.
-    """
+    from it a cross."""
     for end, color, name in zip(triad_ends(pose, size), TRIAD, "xyz", strict=True):
         arm = view(np.stack([pose.p, end]))
         if view.flat and np.linalg.norm(arm[1] - arm[0]) < 0.05 * 0.11 * size:
@@ -335,8 +333,7 @@ def draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Seq
 def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
                  size: float, supports: Array) -> None:
     """One label for each place, beside the figure and its supports, four corners each (4 k, 3): frames that share an
-    origin share a label.
-    """
+    origin share a label."""
     shared: dict[tuple[float, ...], list[str]] = {}
     for name, pose in zip(names, poses, strict=True):
         shared.setdefault(tuple(np.round(view(pose.p) / size, 4) + 0.0), []).append(name)

@@ -1,6 +1,5 @@
 """The picture of a workspace: a cloud with the robot in it, and the density of configurations in a section with its
-outline.
-"""
+outline."""
 
 from __future__ import annotations
 
@@ -49,8 +48,7 @@ def draw_workspace(space: Workspace, figure: Figure | None = None) -> Figure:
 
 def draw_section(ax: Canvas, space: Workspace) -> Axes:
     """How often configurations lead to each cell of the section, per area or volume, and the outline of what is
-    reached.
-    """
+    reached."""
     points, chosen, names = space.section
     flat_style(ax, *names)
     ax.set_aspect("equal", adjustable="box")

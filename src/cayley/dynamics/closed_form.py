@@ -62,8 +62,7 @@ def velocity_coefficients(links: Links, q: Array) -> Array:
 
 def gravity_forces(links: Links, q: Array) -> Array:
     """G (nv): the derivative of the potential energy along each velocity, from the mass and first moment that each
-    joint carries.
-    """
+    joint carries."""
     falls: list[Any] = []
     forces = []
     for link, (mass, first, _) in zip(links.links, composite_bodies(links, q), strict=True):

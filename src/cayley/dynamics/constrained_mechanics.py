@@ -100,8 +100,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     def solved_within(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None = None) -> Array:
         """y (nv) with M y = forces + A^T z for some z, and A y = rates; A has the rows that are used, which are open by
-        `phi`.
-        """
+        `phi`."""
         if self._may_be_singular:  # links without mass that the constraints move, or that nothing does
             M = M + self._weight * (A.T @ A)
             found = self._solved_rows(A, M, forces + self._weight * (A.T @ rates), rates, phi)
@@ -129,8 +128,7 @@ class ConstrainedMechanics(TreeMechanics):
     def solved_between(self, pushed: Array, seen: Array, M: Array, forces: Array, rates: Array) -> Array:
         """y (nv) with M y = forces + P^T z for some z, and A y = rates: constraints that are seen as A at another place
         than that where they push along P. Large ones, and links without mass, are seen where they push: what iterates
-        comes to the same end.
-        """
+        comes to the same end."""
         if self.structure.rank > _SMALL or not self.structure.by_structure or self._may_be_singular:
             return self.solved_within(pushed, M, forces, rates)
         freely = solve(M, np.concatenate([forces[:, None], pushed.T], axis=1))
@@ -242,8 +240,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     def _projected_sparsely(self, q: Array, qd: Array) -> tuple[Array, Array]:
         """The same for many rows, by the equations as they are and not by A A^T. A first step that does not bring the
-        constraints nearer, as beside a configuration where they depend on each other, is not made.
-        """
+        constraints nearer, as beside a configuration where they depend on each other, is not made."""
         at_first = self._held(q, qd)
         nearest = saddle(np.diag(self._lengths**-2.0), at_first.A, self._damping(1.0)).least_change
         moved = self._displaced(q, -nearest(at_first.residual))
@@ -266,8 +263,7 @@ class ConstrainedMechanics(TreeMechanics):
 
     def _trusted(self, factors: Semidefinite, phi: Array, light: Sequence[Any] | None = None) -> list[Any]:
         """Of each row that is used, whether the step that it asks for is short beside its distance from where it says
-        nothing.
-        """
+        nothing."""
         sizes = self._sizes if light is None else [one * size for one, size in zip(light, self._sizes, strict=True)]
         each = zip(factors.reduced(phi), factors.ordered(sizes), factors.inverses, strict=False)
         return [np.abs(y) * size * inverse <= _TRUSTED for y, size, inverse in each]
@@ -284,8 +280,7 @@ class ConstrainedMechanics(TreeMechanics):
 @kept_with_owner
 def projection_kernel(tree: Tree) -> Kernel[tuple[Array, Array]]:
     """`closed_state(q, qd)`: states (..., nq), (..., nv) near the constraints of a mechanism, on them; at the time t,
-    the last argument, if one depends on it.
-    """
+    the last argument, if one depends on it."""
     mechanics = ConstrainedMechanics.of(tree)
     assert isinstance(mechanics, ConstrainedMechanics)
 

@@ -47,8 +47,7 @@ def switched_system(tree: Tree, sets: Mapping[str, Sequence[str]], switches: Seq
     """The system of a mechanism of which one of several `sets` of constraints holds at a time: by the name of a set,
     the names of those of its constraints and loops that are in it. The mode `constraints` says which, the first at
     first. Where a set begins to hold, its constraints stop what they do not allow, as the plastic impact that it is. If
-    one of them is open then, by more than 1e-5 of its size, the run ends, "not finite", and says which.
-    """
+    one of them is open then, by more than 1e-5 of its size, the run ends, "not finite", and says which."""
     _check(tree, sets, switches)
     every = [each.name for each in (*tree.loops, *tree.constraints)]
     whole = {word: tree.without_constraints(*[name for name in every if name not in names])

@@ -56,8 +56,7 @@ def numbers(value: ArrayLike, what: str) -> Array:
 
 def float_array(values: ArrayLike) -> Array:
     """An array of float32 if that is what the values are (or less), of float64 otherwise: what kernels do with their
-    arguments.
-    """
+    arguments."""
     array = np.asarray(values)
     small = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     return array.astype(np.float32 if small else np.float64, copy=False)
@@ -65,8 +64,7 @@ def float_array(values: ArrayLike) -> Array:
 
 def real_array(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Array:
     """The values as float64 in an array of that shape (None: any length), or `GeometryError` that says what they were
-    to be.
-    """
+    to be."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "fiub":

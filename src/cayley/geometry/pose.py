@@ -1,6 +1,5 @@
 """Poses as a rotation and an origin, for one pose of any scalars; `cayley.geometry.motions` has kernels of 4x4
-matrices.
-"""
+matrices."""
 
 from __future__ import annotations
 

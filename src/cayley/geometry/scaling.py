@@ -34,15 +34,13 @@ def shrinking(size: Scalar) -> Scalar:
 
 def scaling(size: Scalar) -> Scalar:
     """A power of two that brings a size where its square and its reciprocal are numbers to all digits, in both
-    precisions.
-    """
+    precisions."""
     return where(size < 2.0**-500, 2.0**600, where(size < 2.0**-50, 2.0**100, shrinking(size)))
 
 
 def direction(v: Array) -> tuple[Scalar, ...]:
     """The unit vector along v, z where v is zero, and the length of v, for every size; the slope of the length at zero
-    is given as zero.
-    """
+    is given as zero."""
     size = largest_component(v)
     is_zero = size == 0
     scale = scaling(size)
@@ -67,8 +65,7 @@ def length_of_any(v: Array) -> Scalar:
 
 def divisible(size: Scalar) -> Scalar:
     """A power of two that brings a divisor of this size where its reciprocal is a number to all digits, in both
-    precisions; what it divides is to be multiplied by it too.
-    """
+    precisions; what it divides is to be multiplied by it too."""
     return where(size < 2.0**-100, 2.0**100, where(size > 2.0**100, 2.0**-20, 1.0))
 
 
@@ -79,6 +76,5 @@ def unsigned(w: Scalar) -> Scalar:
 
 def nearly_unit(v: Array) -> Array:
     """v / |v| of a vector whose length is one but for rounding, or for what a check admits: one step of Newton's, no
-    root.
-    """
+    root."""
     return (1.5 - 0.5 * (v @ v)) * v

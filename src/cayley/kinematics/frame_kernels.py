@@ -1,6 +1,5 @@
 """Kernels of the texts of kinematics, `text(tree, *arrays, frame, **choices)`, for one mechanism, one frame and one
-choice; and of rates, steps and differences of configurations.
-"""
+choice; and of rates, steps and differences of configurations."""
 
 from __future__ import annotations
 

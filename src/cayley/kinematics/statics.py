@@ -45,8 +45,7 @@ def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, 
 def joint_forces_that_resist(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
                              at: Array | FrameName | None = None) -> Array:
     """Joint forces (nv) that hold a mechanism at rest, without gravity, against a wrench (6) that acts on a frame's
-    body.
-    """
+    body."""
     return -joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
 
 

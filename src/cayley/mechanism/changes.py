@@ -66,8 +66,7 @@ class Changes(Data):
                    winding: Winding | None = None) -> Self:
         """The same mechanism with another drive of one joint, elastic if it has a `stiffness` [N m/rad, N/m] (and a
         `damping`), or a `spring` of any kind in `cayley.model.spring_kinds`; the rest says what the rotor is, see
-        `cayley.model.rotor.Rotor`. Dynamics have it `including("elastic drives")`.
-        """
+        `cayley.model.rotor.Rotor`. Dynamics have it `including("elastic drives")`."""
         return type(self)(self.tree.with_drive(joint, stiffness=stiffness, damping=damping, gear=gear, inertia=inertia,
                                               mass=mass, center=center, tensor=tensor, carrier=carrier, place=place,
                                               spring=spring, friction=friction, winding=winding))

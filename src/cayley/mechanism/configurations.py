@@ -48,6 +48,5 @@ class Configurations(NamedConfigurations, Room):
 
     def with_mimic_joints(self, q: ArrayLike) -> Array:
         """The configurations with every joint that follows another (`mimic`) where that one takes it; in q they are
-        independent.
-        """
+        independent."""
         return configurations.with_mimic_joints(self.tree, q)

@@ -162,18 +162,16 @@ class Loops(Room, Sequence[Loop]):
 
     @one_kernel("q", "qd")
     def drift(self) -> Kernel:
-        """`drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd +
-        drift = 0 keep the constraints.
-        """
+        """`drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd + drift = 0
+        keep the constraints."""
         from cayley.kinematics.constraints.rows import drift_kernel
         return drift_kernel(self.tree)
 
     @one_kernel("q", "qd", "tau")
     def forces(self) -> KernelWithMethods:
-        """`forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is
-        what they do to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN
-        where redundant rows could do the same, so that the motion does not tell. `.using(formulation)`.
-        """
+        """`forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is what they do
+        to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN where
+        redundant rows could do the same, so that the motion does not tell. `.using(formulation)`."""
         from cayley.dynamics.forward.constrained import constraint_forces_kernel
         return constraint_forces_kernel(self.tree)
 
@@ -303,8 +301,7 @@ class Loops(Room, Sequence[Loop]):
         """`needed_friction(q, qd, tau)`: how much friction (..., contacts) it takes to roll, of each wheel, disc and
         ball, in the order of `constraints`: the force along the ground by that across it. Where it is more than the
         coefficient of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does
-        not tell, as of two wheels on one axle: see `slip_check`.
-        """
+        not tell, as of two wheels on one axle: see `slip_check`."""
         from cayley.dynamics.forward.dry_friction import needed_friction_kernel
         return needed_friction_kernel(self.tree)
 

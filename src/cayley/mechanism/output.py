@@ -138,8 +138,7 @@ class Output(Rooms):
                 shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
         """Show a motion, the run of a simulation, a planned motion, or a pair (times, configurations): as a page that
         plays it in 3-D (.html), as a moving picture (.gif, or .mp4 where ffmpeg is installed), or without a path in a
-        notebook; see `cayley.studio.animate`.
-        """
+        notebook; see `cayley.studio.animate`."""
         shown: Path | Player = maker("animate")(self.tree, motion, path, speed=speed, frames=frames, trail=trail,
                                                 ground=ground, shapes=shapes, size=size)
         return shown
@@ -147,7 +146,6 @@ class Output(Rooms):
     def view(self, *, host: str = "127.0.0.1", port: int | None = None) -> LiveView:
         """The robot in a browser, live: sliders, a gizmo, ellipsoids, motions that are played, simulation, plots. `view
         = arm.view(); view.show(motion)`; a notebook shows the page, `view.open()` opens it in a browser. Drawn by viser
-        (the extra `studio`), on this machine alone, without a network; see `cayley.studio.live.View`.
-        """
+        (the extra `studio`), on this machine alone, without a network; see `cayley.studio.live.View`."""
         made: LiveView = maker("View")(self, host=host, port=port)
         return made

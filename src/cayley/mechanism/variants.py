@@ -31,8 +31,7 @@ class Variants(Room):
 
     def with_joints(self, *joints: Joint) -> Mechanism:
         """The same mechanism with these parts in the places of the joints of their names; `with_joint` changes some of
-        what is said of one.
-        """
+        what is said of one."""
         return type(self.arm)(self.tree.with_joints(*joints))
 
     def with_armature(self, joint: str | Sequence[str], inertia: ArrayLike) -> Mechanism:

@@ -57,8 +57,7 @@ _ROLLING = 1e-12  # relative and absolute tolerance of the way of wheels
 @dataclass(frozen=True, eq=False, repr=False)
 class DrivenMotion(Motion):
     """The motion of all joints of a mechanism with constraints whose actuated joints move as `drives` say; `guess` are
-    polynomials near the coordinates of all joints. `driven_motion` makes one.
-    """
+    polynomials near the coordinates of all joints. `driven_motion` makes one."""
 
     tree: Tree
     drives: Motion

@@ -41,8 +41,7 @@ _POSITIONS = 1e-9  # of motions that go on from one another
 
 def held(t: Scalar, start: float, end: float) -> Scalar:
     """A time, or the end of the interval that it is beyond. At the ends themselves it moves, also when it is
-    differentiated, as an extremum would not.
-    """
+    differentiated, as an extremum would not."""
     return where(t < start, start, where(t > end, end, t))
 
 
@@ -138,8 +137,7 @@ class Motion(Pictured, ABC):
 
     def position(self, t: ArrayLike, *_: object) -> Array:
         """The configuration (..., nq). As an input of a system, `inputs={"target": move.position}`, this and the others
-        are called with the state as well, and do not look at it.
-        """
+        are called with the state as well, and do not look at it."""
         is_batch = isinstance(t, np.ndarray) and t.dtype == float and t.size > 1
         if is_batch and self.start <= t.min() and t.max() <= self.end:  # type: ignore[union-attr]
             return self._positions(t)  # type: ignore[arg-type]
@@ -211,8 +209,7 @@ class Motion(Pictured, ABC):
     @property
     def continuity(self) -> int:
         """How many derivatives are continuous, at most 3: 0, positions; 1, velocities; 2, accelerations; -1 if the
-        positions jump.
-        """
+        positions jump."""
         inner = self.breaks[1:-1]
         if not len(inner):
             return 3
@@ -260,8 +257,7 @@ class Motion(Pictured, ABC):
 
     def blended(self, other: Motion, duration: float) -> Motion:
         """The sequence of this motion and another, with a rounded corner: for half of the duration before and after it
-        they are replaced by polynomials of degree five that meet position, velocity and acceleration of both.
-        """
+        they are replaced by polynomials of degree five that meet position, velocity and acceleration of both."""
         from cayley.planning.sequence import blended
         return blended(self, other, duration)
 
@@ -301,8 +297,7 @@ class Motion(Pictured, ABC):
 
     def system(self, name: str = "target") -> System:
         """A system without state whose outputs are the motion in time: `target`, `target_qd`, `target_qdd`, to be
-        connected with a law. Another name renames them all.
-        """
+        connected with a law. Another name renames them all."""
         from cayley.systems.system import System
         names = (name, f"{name}_qd", f"{name}_qdd")
         shapes = ((self.nq,), (self.nv,), (self.nv,))

@@ -210,8 +210,7 @@ def _side_by_side(found: list[Derivatives]) -> Derivatives:
 def chain_rule(first: Array, second: Array, third: Array, sd: Scalar, sdd: Scalar,
                sddd: Scalar) -> tuple[Array, Array, Array]:
     """Derivatives by the time of what is known by s, of which s', s'', s''' are given. Angular velocities in body axes
-    follow the same rule.
-    """
+    follow the same rule."""
     return (first * sd, second * sd**2 + first * sdd, third * sd**3 + 3.0 * second * (sd * sdd) + first * sddd)
 
 

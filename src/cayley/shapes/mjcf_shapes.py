@@ -24,8 +24,7 @@ _WORDS = {1: "height field", 8: "signed distance field"}
 
 def mjcf_shapes(search: Search) -> Shapes:
     """The shapes of a file: visual are those of the groups that MuJoCo's viewer shows, collision those that can touch.
-    Planes have no end and are not shown.
-    """
+    Planes have no end and are not shown."""
     model, _, _ = compiled_mjcf(search.model, trust=search.trusted)
     bodies = names_of(model, "body", model.nbody)
     kinds = {kind.mujoco: kind for kind in KINDS.values() if kind.mujoco is not None}

@@ -151,8 +151,7 @@ def _compute(program: Program, values: dict[int, Any], names: _Names | None,
 
 def _constant(value: float) -> Expr:
     """A third is written as a third and not as 0.333333333333333; the difference is less than the rounding of the
-    float.
-    """
+    float."""
     exact = SYMPY.constant(value)
     if exact.is_Float and len(repr(value)) > _SHORT_DECIMAL:
         fraction = Fraction(value).limit_denominator(100)

@@ -1,6 +1,5 @@
 """Advice for calls with symbols of another library: tracers of JAX, tensors that torch records, expressions of CasADi
-and SymPy.
-"""
+and SymPy."""
 
 from __future__ import annotations
 

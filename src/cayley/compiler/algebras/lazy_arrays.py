@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_lazy(argument: object) -> bool:
-    """Whether this is an array of Dask, which need not be installed to be asked.
+    """True if this is an array of Dask, which need not be installed to be asked.
 
     >>> is_lazy(np.zeros(3))
     False

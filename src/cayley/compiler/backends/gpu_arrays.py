@@ -35,12 +35,12 @@ def loaded_cupy() -> Scalar:
 
 
 def is_on_gpu(value: object) -> bool:
-    """Whether this is an array of any library that lies on a GPU."""
+    """True if this is an array of any library that lies on a GPU."""
     return hasattr(value, "__cuda_array_interface__")
 
 
 def is_here(given: Scalar) -> bool:
-    """Whether this is an array of NumPy, which is not on the GPU."""
+    """True if this is an array of NumPy, which is not on the GPU."""
     return type(given) is np.ndarray
 
 

@@ -94,8 +94,7 @@ _largest: dict[int, Size] = {}
 class Code:
     """A kernel with its code for each device, precision and layout. Operands have axes of the batch, of a loop, and of
     the core. `threads` of a precision make a block, unless so many do not fit. Code is kept on disk under its
-    `identity`.
-    """
+    `identity`."""
 
     def __init__(self, name: str, identity: Callable[[], list[Any]],
                  text: Callable[[str, Sequence[Strides]], Written], *, threads: Mapping[str, int],
@@ -201,7 +200,7 @@ class Code:
 
 
 def moves_tiles(cupy: ModuleType) -> bool:
-    """Whether the device has an engine that copies tiles, and the compiler knows of it."""
+    """True if the device has an engine that copies tiles, and the compiler knows of it."""
     return (int(cupy.cuda.Device().compute_capability) >= _WITH_ENGINE
             and cupy.cuda.runtime.runtimeGetVersion() >= _KNOWS_ENGINE)
 

@@ -49,7 +49,7 @@ class Backend:
     """Those that it spells itself, by their names."""
 
     def spells(self, op: str) -> bool:
-        """Whether it has a spelling of an operation, or of all those that the operation's text is made of."""
+        """True if it has a spelling of an operation, or of all those that the operation's text is made of."""
         if op in self.operations:
             return True
         return OPERATIONS[op].text is not None and all(map(self.spells, _computed(program_of(OPERATIONS[op]))))

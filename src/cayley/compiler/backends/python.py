@@ -1,6 +1,5 @@
 """A program as a Python function of lists of floats that needs nothing but `math`: for readers, and for machines
-without NumPy.
-"""
+without NumPy."""
 
 from __future__ import annotations
 

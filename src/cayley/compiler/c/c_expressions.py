@@ -43,7 +43,7 @@ def helper_names(called: str) -> list[str]:
 
 
 def is_helper(op: str) -> bool:
-    """Whether the language lacks the operation: extrema in which a NaN prevails, the sign, division with a rest."""
+    """True if the language lacks the operation: extrema in which a NaN prevails, the sign, division with a rest."""
     operation = OPERATIONS[op]
     return bool(operation.c_helper) or (operation.text is not None and not operation.c_function)
 
@@ -103,7 +103,7 @@ class Dialect:
         return block(f"{self.helper} {self.real} {name}({typed})", [*lines, f"return {result};"])
 
     def is_helper(self, op: str) -> bool:
-        """Whether an operation is a function that stands beside the program."""
+        """True if an operation is a function that stands beside the program."""
         return is_helper(op)
 
     def sincos(self, prefix: str) -> str:

@@ -30,8 +30,7 @@ _OF = {CHANGING: "for each step", CYCLING: "for each stage of a step", CONSTANT:
 
 def c_iteration(iteration: Iteration, *, name: str | None = None, precision: str = "double") -> CSource:
     """The C99 text of an iteration. States and constants are as in the function of one stage; what changes or cycles is
-    an array of one for each step or stage, and what is kept one for each sample, one after the other.
-    """
+    an array of one for each step or stage, and what is kept one for each sample, one after the other."""
     dialect = c_dialect(precision)
     program = in_precision(iteration.program, precision)
     called = identifier(name or f"{program.name}_rollout", FOR_FUNCTIONS)

@@ -220,8 +220,7 @@ def spoken(variable: Variable, repeated: str = "") -> str:
 
 def _harmless(line: str) -> str:
     """A line without characters that begin or end a comment or a line, form trigraphs, change the direction of writing
-    or cannot be written.
-    """
+    or cannot be written."""
     apart = re.sub(r"\?(?=\?)", "? ", line.replace("*/", "* /").replace("/*", "/ *"))
     return printable(apart).replace("\n", "\\n")
 

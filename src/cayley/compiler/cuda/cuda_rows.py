@@ -64,7 +64,7 @@ _ENGINE = {  # the operations of the engine, each with its parameters
 
 
 def pays(program: Program, precision: str, strides: Sequence[Strides]) -> bool:
-    """Whether all operands are rows or the same for all states, and moving them by tiles is faster."""
+    """True if all operands are rows or the same for all states, and moving them by tiles is faster."""
     variables = [*program.inputs, *program.outputs]
     rows = [v for v, known in zip(variables, strides, strict=True) if _is_row(v, known)]
     same = [v for v, known in zip(program.inputs, strides, strict=False) if known[0] == 0]

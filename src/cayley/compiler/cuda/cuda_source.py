@@ -78,8 +78,7 @@ def kernel_name(program: Program) -> str:
 
 def cuda_source(program: Program, precision: str = "double", strides: Sequence[Strides] | None = None) -> str:
     """The text of the kernel `kernel_name(program)(count, pointer, state stride, element stride, ...)`, inputs first.
-    `strides` are those that are known, for each operand.
-    """
+    `strides` are those that are known, for each operand."""
     dialect = cuda_dialect(precision)
     program = in_precision(program, precision)
     taken = {*helper_names(kernel_name(program)), "count", "state"}

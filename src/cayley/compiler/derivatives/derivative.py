@@ -86,8 +86,7 @@ def independent(values: Scalar) -> Scalar:
 
 def jacobian_program(program: Program, of: str, variable: str) -> Program:
     """The program of the derivatives of the output `of` by the input `variable`: shape of the output, then of the
-    input.
-    """
+    input."""
     _check_name(of, [v.name for v in program.outputs], "output", program.name)
     _check_name(variable, [v.name for v in program.inputs], "input", program.name)
     own = rebuild(program, build_marked)

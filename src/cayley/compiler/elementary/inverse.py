@@ -42,7 +42,8 @@ def arccos(lanes: Lanes, x: Value) -> Value:
 
 
 def _arcsine_of_near_or_half(lanes: Lanes, a: Value) -> tuple[Value, Value, Value]:
-    """Whether a < 1/2; then arcsin a, else arcsin sqrt((1 - a) / 2), as the sum of two numbers. a >= 0."""
+    """The truth of a < 1/2, with arcsin a if it is, else arcsin sqrt((1 - a) / 2), as the sum of two numbers. a >=
+    0."""
     near = a < 0.5
     z = lanes.select(near, a * a, 0.5 - 0.5 * a)
     root = lanes.sqrt(z)
@@ -81,8 +82,8 @@ def _without_infinities(lanes: Lanes, a: Value, b: Value) -> tuple[Value, Value]
 
 
 def _arctangent(lanes: Lanes, short: Value, long: Value) -> tuple[Value, Value, Value]:
-    """Whether short / long > tan pi/8; then its arctangent minus pi/4, else its arctangent, as the sum of two numbers.
-    """
+    """The truth of short / long > tan pi/8, with its arctangent minus pi/4 if it is, else its arctangent, as the sum of
+    two numbers."""
     short, long = _scaled(lanes, short, long)
     middle = short > long * TAN_EIGHTH_PI
     total = long + short

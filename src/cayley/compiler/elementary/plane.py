@@ -13,8 +13,7 @@ TINY = 1e-300
 @in_double
 def hypot(lanes: Lanes, x: Value, y: Value) -> Value:
     """sqrt(x^2 + y^2) of scaled numbers with one Newton step on the exact residual (Borges, An improved algorithm for
-    hypot).
-    """
+    hypot)."""
     a = lanes.absolute(x)
     b = lanes.absolute(y)
     long = lanes.select(a > b, a, b)

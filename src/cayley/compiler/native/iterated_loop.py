@@ -111,8 +111,7 @@ class IteratedLoop(BatchLoop):
 
     def _gather(self, operand: _Looped, memory: str, place: str, valid: str) -> None:
         """By way of another buffer, because a gathered block may be longer than the operand, and what follows is in
-        use.
-        """
+        use."""
         self._move("gather", operand, memory, self.space.scratch, valid)
         self._copy(place, self.space.scratch, prod(operand.shape))
 
@@ -127,7 +126,7 @@ class IteratedLoop(BatchLoop):
             self._copy(target, source, prod(program.inputs[before].shape))
 
     def _asks(self, output: int) -> str:
-        """Whether an output is not zero for any state of the block."""
+        """True if an output is not zero for any state of the block."""
         text = self.text
         width = self.core.width
         kind = f"<{width} x {self.core.precision}>"

@@ -36,8 +36,7 @@ called.
 
 class Core:
     """The functions that compute `program` in one pass, and the sizes of the buffers between them, in elements. That of
-    a `callee` takes each array that it reads by a pointer of its own.
-    """
+    a `callee` takes each array that it reads by a pointer of its own."""
 
     def __init__(self, program: Program, width: int, precision: str, *, fused: bool, callee: str = "",
                  callees: dict[str, Core] | None = None) -> None:
@@ -81,8 +80,7 @@ class Core:
     @property
     def pointers(self) -> list[str]:
         """The parameters of every function: what is read, written, read of earlier parts, written for later ones, and
-        the frames of calls; of a callee also from one result to the next.
-        """
+        the frames of calls; of a callee also from one result to the next."""
         inputs = [f"in{k}" for k in range(len(self.program.inputs))] if self.callee else ["in"]
         return [*[f"ptr noalias readonly %{name}" for name in inputs], "ptr noalias writeonly %out",
                 "ptr noalias readonly %earlier", "ptr noalias writeonly %between", "ptr noalias %frames",

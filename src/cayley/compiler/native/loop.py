@@ -211,7 +211,7 @@ class BatchLoop:
 
 
 def is_inlined(core: Core) -> bool:
-    """Whether a core is so small that the loop contains it."""
+    """True if a core is so small that the loop contains it."""
     return len(core.parts) == 1 and len(core.parts[0]) <= _INLINED and not core.callees
 
 
@@ -293,7 +293,7 @@ def call_core(text: Text, core: Core, space: Workspace) -> None:
 
 
 def is_dense(text: Text, shape: tuple[int, ...], strides: list[str], size: int) -> str:
-    """Whether the elements of one state are contiguous in C order."""
+    """True if the elements of one state are contiguous in C order."""
     dense = "true"
     expected = size
     for length, stride in zip(reversed(shape), reversed(strides), strict=True):

@@ -87,8 +87,7 @@ def _optimise(module: Any, target_machine: Any) -> None:  # noqa: ANN401 (llvmli
 
 def _dispose(manager: Any) -> None:  # noqa: ANN401 (llvmlite has no types)
     """Free a pass manager. llvmlite's own `close` does not: of two inherited `_dispose` it takes the one that does
-    nothing.
-    """
+    nothing."""
     for kind in type(manager).__mro__:
         if "_dispose" in vars(kind) and kind is not binding.ffi.ObjectRef:
             kind._dispose(manager)  # type: ignore[attr-defined]

@@ -38,8 +38,7 @@ abi = f"{sys.implementation.cache_tag}|{HEAD}|{TUPLE_ITEMS}|{BYTES_ITEMS}"
 
 def _python(name: str, result: type, *arguments: type) -> Scalar:
     """A function of Python's C interface, with a prototype of its own: those of `ctypes.pythonapi` are shared by
-    everybody.
-    """
+    everybody."""
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 

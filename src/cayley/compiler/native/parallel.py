@@ -135,13 +135,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def _fit(out: tuple[Any, ...], shapes: Sequence[tuple[int, ...]]) -> bool:
-    """Whether these are arrays that can be written in pieces, or None where a new one is wanted."""
+    """True if these are arrays that can be written in pieces, or None where a new one is wanted."""
     return len(out) == len(shapes) and all(o is None or (type(o) in _PLAIN and o.shape == shape and o.flags.writeable)
                                            for o, shape in zip(out, shapes, strict=True))
 
 
 def _is_shared(target: Array, arrays: Sequence[Array]) -> bool:
-    """Whether writing a piece of the target could change what another piece reads or writes."""
+    """True if writing a piece of the target could change what another piece reads or writes."""
     return any(np.may_share_memory(target, a) for a in arrays) or _may_overlap_itself(target)
 
 

@@ -24,8 +24,7 @@ _INTEGER = {"double": "i64", "float": "i32"}
 @dataclass
 class Assembly:
     """A module under construction: declarations and whole functions, each kept once, by name. A `plain` one is as good
-    as it can be: optimising it would only take time.
-    """
+    as it can be: optimising it would only take time."""
 
     declarations: dict[str, str] = field(default_factory=dict)
     functions: dict[str, str] = field(default_factory=dict)

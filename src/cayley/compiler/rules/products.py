@@ -47,13 +47,13 @@ def _into_numerator(a: Node, b: Node) -> Node | None:
 
 
 def _is_small_power(*constants: float) -> bool:
-    """Whether one of them is a power of two so near to one that it may change its place: nothing is rounded by that,
+    """True if one of them is a power of two so near to one that it may change its place: nothing is rounded by that,
     and only what is at the very ends of the range can overflow or underflow."""
     return any(is_power_of_two(c) and 2.0**-10 <= abs(c) <= 2.0**10 for c in constants)
 
 
 def _may_join(graph: Graph, c: float, d: float) -> bool:
-    """Whether c (d x) may become (c d) x."""
+    """True if c (d x) may become (c d) x."""
     return is_moderate(c * d) and (graph.regroups or _is_small_power(c, d))
 
 
@@ -97,7 +97,7 @@ def divide(a: Node, b: Node) -> Node:
 
 
 def _may_invert(b: Node) -> bool:
-    """Whether x / b may become x (1/b): the inverse of a power of two is exact, that of another number is rounded."""
+    """True if x / b may become x (1/b): the inverse of a power of two is exact, that of another number is rounded."""
     inverse = 1.0 / b.value if b.value else math.inf
     return math.isfinite(inverse) if is_power_of_two(b.value) else b.graph.regroups and is_moderate(inverse)
 

@@ -26,8 +26,7 @@ MANY_PRODUCTS = 8000
 
 def graph_of_many(products: int, right: ArrayLike) -> Graph | None:
     """The graph of the symbols in some columns, if they are multiplied so often that calls pay. Columns of numbers have
-    zeros of their own each, and would share no code.
-    """
+    zeros of their own each, and would share no code."""
     if products < MANY_PRODUCTS:
         return None
     return next((x.graph for x in np.asarray(right, dtype=object).flat
@@ -66,8 +65,7 @@ def _each_column(graph: Graph, callee: Callee, same: list[Any], right: Array) ->
 
 def patterns(columns: Sequence[Sequence[Node]]) -> list[frozenset[int]]:
     """For each column the places that its program takes: those of its entries, and some where it has zeros, so that
-    columns share a program with others that have nearly the same zeros. A column of numbers takes any that has room.
-    """
+    columns share a program with others that have nearly the same zeros. A column of numbers takes any that has room."""
     entries = [frozenset(i for i, x in enumerate(column) if not is_constant(x, 0.0)) for column in columns]
     is_symbolic = [any(x.op != "constant" for x in column) for column in columns]
     kept: list[frozenset[int]] = []
@@ -115,7 +113,7 @@ def _products_of(left: Array, right: Array) -> int:
 
 
 def _folds(left: Array, right: Array) -> bool:
-    """Whether products share more than zeros: there are numbers in a matrix, or it is the transpose of the other."""
+    """True if products share more than zeros: there are numbers in a matrix, or it is the transpose of the other."""
     numbers = (x.value if isinstance(x, Node) else x for a in (left, right) for x in a.flat
                if not isinstance(x, Node) or x.op == "constant")
     is_transpose = left.shape == right.T.shape and all(x is y for x, y in zip(left.flat, right.T.flat, strict=True))

@@ -1,4 +1,4 @@
-"""Whether a symmetric matrix is positive definite, or any matrix regular, and not by rounding alone; for numbers and
+"""True if a symmetric matrix is positive definite, or any matrix regular, and not by rounding alone; for numbers and
 for symbols.
 
 Every pivot of L D L^T must be positive. What rounding leaves of one that is zero is found by a step of inverse
@@ -27,8 +27,7 @@ from cayley.errors import SingularityError
 
 def is_definite(M: Array) -> Scalar:
     """Whether a symmetric matrix (n, n) is positive definite beyond rounding, by L D L^T as `ldl_solve`; for numbers
-    and for symbols.
-    """
+    and for symbols."""
     return is_definite_by_pivots(ldl(M)[1], [M[k][k] for k in range(len(M))], partial(ldl_solve, M))
 
 
@@ -44,8 +43,7 @@ def are_definite(M: Array) -> Array:
 
 def scaled_condition(M: Array) -> Array:
     """The condition numbers (...) of mass matrices (..., n, n), each row and column scaled to a diagonal of ones;
-    infinite where the diagonal has an entry that is not positive.
-    """
+    infinite where the diagonal has an entry that is not positive."""
     own = np.diagonal(M, axis1=-2, axis2=-1)
     scale = 1 / np.sqrt(np.where(own > 0, own, 1.0))
     condition = np.linalg.cond(scale[..., :, None] * M * scale[..., None, :])
@@ -67,11 +65,10 @@ def is_definite_by_pivots(pivots: Sequence[Any], own: Scalar, solve: Callable[[A
 
 
 def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | None = None) -> Scalar:
-    """Whether the rows of a matrix (h, n) are independent beyond rounding: whether their least singular value, without
+    """True if the rows of a matrix (h, n) are independent beyond rounding: if their least singular value, without
     units, is more than `least_singular(n)`. One step of inverse iteration with `square`, which is A W A^T for any W
     that is positive definite, finds the y for which A^T y is smallest. Without a scale rows are measured by their own
-    lengths.
-    """
+    lengths."""
     h, n = np.shape(A)
     whole = A @ A.T if square is None else square
     found: Any = True
@@ -87,10 +84,9 @@ def rows_are_independent(A: Array, scale: Scale | None = None, square: Array | N
 
 
 def is_regular(A: Array, sizes: Array, lengths: Array, n: int) -> Scalar:
-    """Whether a square matrix, its rows measured in `sizes` and its columns in `lengths`, has only singular values of
+    """True if a square matrix, its rows measured in `sizes` and its columns in `lengths`, has only singular values of
     more than `least_singular(n)`; for numbers and for symbols. Of y = A^-1 g and z = A^-T y, for a g of no pattern, the
-    latter is nearly all along the left singular vector of the least of them, |y|/|z|.
-    """
+    latter is nearly all along the left singular vector of the least of them, |y|/|z|."""
     if not len(A):
         return True
     try:

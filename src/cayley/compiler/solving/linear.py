@@ -268,7 +268,7 @@ def _by_minors(A: Array) -> Scalar:
 # Scalars
 
 def is_zero(scalar: Scalar) -> bool:
-    """Whether this is the number 0, not something that may turn out to be."""
+    """True if this is the number 0, not something that may turn out to be."""
     return is_constant(scalar, 0.0) if isinstance(scalar, Node) else bool(scalar == 0)
 
 

@@ -29,7 +29,7 @@ class Scale(NamedTuple):
 
     @property
     def is_even(self) -> bool:
-        """Whether rows are about equally long, and columns of one unit."""
+        """True if rows are about equally long, and columns of one unit."""
         return bool((self.lengths == 1.0).all()) and bool((self.sizes[:, None] <= _EVEN * self.sizes).all())
 
     @property
@@ -43,7 +43,7 @@ class Scale(NamedTuple):
 
 
 def beyond_rounding(square: Scalar, whole: Scalar, n: int) -> Scalar:
-    """Whether a square, or a pivot of squares, is more than rounding of the `whole` that it is a part of; false for
+    """True if a square, or a pivot of squares, is more than rounding of the `whole` that it is a part of; false for
     NaN. For numbers and for symbols."""
     return whole + square / (UNITS * n) > whole
 

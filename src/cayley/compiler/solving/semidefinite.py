@@ -22,8 +22,7 @@ _UNITS = 1e3  # of rounding
 
 class Semidefinite(NamedTuple):
     """S = L D L^T: the rows of L below its diagonal of ones, the inverse pivots, 0 where a row is left out, and which
-    rows were exchanged before.
-    """
+    rows were exchanged before."""
 
     L: list[list[Any]]
     inverses: list[Any]
@@ -66,8 +65,7 @@ class Semidefinite(NamedTuple):
 
 def factored(S: Array, scales: Sequence[Any], rank: int | None = None, least: float = 1e-12) -> Semidefinite:
     """The factors of a symmetric positive semidefinite matrix (n, n), for numbers and for symbols. Of each row `scales`
-    are ordinary values of its own entry; a pivot is small if it is not more than `least` of that.
-    """
+    are ordinary values of its own entry; a pivot is small if it is not more than `least` of that."""
     n = len(S)
     rest = [[S[i][j] for j in range(n)] for i in range(n)]
     ordinary = list(scales)

@@ -30,7 +30,7 @@ class SingularVectors(NamedTuple):
 
     @property
     def is_full(self) -> Scalar:
-        """Whether the matrix has its rank beyond rounding."""
+        """True if the matrix has its rank beyond rounding."""
         if not self.rank:
             return True
         longest = self.B[0] @ self.B[0]

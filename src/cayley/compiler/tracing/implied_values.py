@@ -114,7 +114,7 @@ def build_marked(node: Node, operands: Sequence[Node]) -> Node:
 
 
 def is_marked(program: Program) -> bool:
-    """Whether some of its values are implied."""
+    """True if some of its values are implied."""
     return any(node.op in _KEPT for node in program.nodes)
 
 

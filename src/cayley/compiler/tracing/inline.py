@@ -36,8 +36,7 @@ def inline(program: Program, arguments: Sequence[Array], cores: Sequence[int], *
 
 def with_own_variables(text: Callable[..., Array], arrays: Sequence[Array]) -> Array:
     """`text(*arrays)`, computed on variables in the place of the arrays (n), which may be constants or equal to one
-    another, and then taken at the arrays. The text itself holds symbols of the trace.
-    """
+    another, and then taken at the arrays. The text itself holds symbols of the trace."""
     graph = next(x.graph for a in arrays for x in np.asarray(a, dtype=object).flat if isinstance(x, Node))
     own = [variable(f"own{k}", input_symbols(graph, f"own variable {graph.size}.{k}", (len(a),)), graph)
            for k, a in enumerate(arrays)]

@@ -36,7 +36,7 @@ def in_general_position(values: Array) -> Array:
 
 
 def is_symbolic(values: Array | Scalar) -> bool:
-    """Whether there are symbols among numbers.
+    """True if there are symbols among numbers.
 
     >>> is_symbolic(np.eye(3))
     False

@@ -63,7 +63,7 @@ class Program:
 
     @property
     def is_strict(self) -> bool:
-        """Whether every operation is to be rounded as it was written."""
+        """True if every operation is to be rounded as it was written."""
         return any(node.graph.strict for variable in self.inputs + self.outputs for node in variable.nodes[:1])
 
     def input(self, name: str) -> Variable:

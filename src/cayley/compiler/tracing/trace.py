@@ -54,8 +54,7 @@ def trace(function: Callable[..., Any], signature: Signature, bound: Mapping[str
 def named_results(returned: Scalar, count: int, outputs: Sequence[str] | None,
                   name: str) -> tuple[list[str], list[Any]]:
     """The names and values of what a function returned: one value, or a tuple, a dictionary or a named tuple of
-    several.
-    """
+    several."""
     if isinstance(returned, Mapping):
         labels = list(returned)
         values = list(returned.values())
@@ -101,7 +100,7 @@ def _refusal(error: Exception) -> Exception:
 
 
 def _from_libraries(error: Exception) -> bool:
-    """Whether the compiler or NumPy raised it."""
+    """True if the compiler or NumPy raised it."""
     return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(_LIBRARIES)
 
 

@@ -80,8 +80,7 @@ class IterativeLearning:
             anyway: bool = False) -> LearnedMotion:
         """Repeat the motion with an arm that need not be as the model is; with the model itself if none is given. The
         first trial is without anything learned, then there are `trials` more. Each starts at `start` (nq), which is on
-        the motion if it is not given. What does not converge for the model is refused, unless `anyway`.
-        """
+        the motion if it is not given. What does not converge for the model is refused, unless `anyway`."""
         if not anyway and not self.converges:
             raise SingularityError(
                 "these gains need not learn: of the model, the norm of what a trial makes of wrong forces is "

@@ -130,8 +130,7 @@ def joint_error_model(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Arr
 def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
     """kp and kd in volts with which each joint, its motor alone, has the natural frequency w [rad/s] and the damping
     ratio z: I (s^2 + 2 z w s + w^2). Behind a negative gear they are negative. A joint that the motor and friction damp
-    more already is named. (6.22)
-    """
+    more already is named. (6.22)"""
     driven = voltage_dynamics(arm)
     n = len(driven.gain)
     w = gains_of(frequency, n, "frequency", signed=True)

@@ -57,8 +57,7 @@ _IMMOVABLE = 1e-12  # [1/kg, 1/(kg m^2)]: what counts as the lightness of rows t
 class TaskDynamics:
     """Of the `rows` of (x, y, z; turn about x, y, z) of a frame, in their order. The wrench at the frame is measured in
     `axes`, its own ("body") or the root's ("world"). `turned` are the task's axes as the columns of a matrix (3, 3), if
-    they are not the root's.
-    """
+    they are not the root's."""
 
     tree: Tree
     frame: str

@@ -92,8 +92,7 @@ SOLVE = _figures((0, Fraction(-2, 3), 3 * _HALF, Fraction(1, 6)), (0, Fraction(-
 
 def dh_arm(n: int, twist: float, kind: str = "R", seed: int = 0) -> Tree:
     """An arm in modified Denavit-Hartenberg frames, all twists equal and all other numbers arbitrary, others for
-    another `seed`. `kind`: R or P, of all joints, or a letter for each.
-    """
+    another `seed`. `kind`: R or P, of all joints, or a letter for each."""
     random = np.random.default_rng([n, seed] if seed else n)
     kinds = kind * n if len(kind) == 1 else kind
     check_kinds(kinds, n)
@@ -258,8 +257,7 @@ def table_63(n: int = 6) -> OperationTable:
 
 def by_parts(inertia: str, inverse: str) -> Callable[..., Any]:
     """Forward dynamics as the table puts it together: an inertia matrix, inverse dynamics without accelerations, and L
-    D L^T.
-    """
+    D L^T."""
     matrix = _text("inertia_matrix", inertia)
     forces = _text("inverse", inverse)
     return lambda links, q, qd, tau: ldl_solve(matrix(links, q), tau - forces(links, q, qd, np.zeros(links.nv)))

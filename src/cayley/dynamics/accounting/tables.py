@@ -216,8 +216,7 @@ def table_3(n: int = 6) -> OperationTable:
 
 def method_table(n: int = 6) -> OperationTable:
     """All methods of this package: formulas for arms with general twists whose joints all turn, and what is compiled
-    for n joints.
-    """
+    for n joints."""
     given = {
         "hollerbach-4x4": published.TABLE_53["Hollerbach 4x4 [14]"],
         "hollerbach-3x3": published.TABLE_53["Hollerbach 3x3 [14]"],

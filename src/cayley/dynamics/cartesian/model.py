@@ -296,8 +296,7 @@ class CartesianCoordinates:
     @cached_property
     def jacobians(self) -> Kernel[Jacobians]:
         """`jacobians(q, qd, qdd)`: J, J' and J''. `SingularityError` where the parameters of the orientation are
-        singular.
-        """
+        singular."""
         def jacobians(q: Array, qd: Array, qdd: Array) -> Jacobians:
             return Jacobians(self.jacobian(q), self.jacobian_rate(q, qd), self.jacobian_second_rate(q, qd, qdd))
 

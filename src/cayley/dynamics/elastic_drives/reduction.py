@@ -47,8 +47,7 @@ from cayley.model.tree import Tree
 class ReductionError:
     """Forces (..., nv) of joints, then motors, that the full model needs and the reduced one does not: by accelerations
     (`inertial`), by velocities (`gyroscopic`), and by the `weight` of rotors that are not balanced; beside the `forces`
-    (..., nv) of the full model.
-    """
+    (..., nv) of the full model."""
 
     names: tuple[str, ...]
     inertial: Array
@@ -190,8 +189,7 @@ def angles_of_vector_parameters(tree: Tree, state: VectorParameterState) -> tupl
 
 def _turning(tree: Tree) -> tuple[Array, Array]:
     """The coordinates (nv) that are angles, of a joint or of the output of a gear, and the gear (nv) before each, 1 for
-    joints.
-    """
+    joints."""
     if REDUCED not in tree.included:
         raise UnsupportedError(f"{tree.name} does not include {REDUCED!r}: the model in vector-parameters is of these")
     turns = np.zeros(tree.nv, dtype=bool)

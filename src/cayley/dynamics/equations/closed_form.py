@@ -50,8 +50,7 @@ class Exact(NamedTuple):
 def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | None,
                 ties: Ties | None = None) -> EquationsOfMotion:
     """The equations written out, of a tree, with what constraints say, if there are `ties`; `TooLong` if they are not
-    for reading.
-    """
+    for reading."""
     drives = drive_parameters(tree)
     n = tree.nv
     exact, ring = _exact(tree, links, drives, with_letters, ties)

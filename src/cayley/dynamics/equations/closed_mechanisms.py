@@ -51,8 +51,7 @@ _WORD = re.compile(r"\^T|\b(?:qdd?|pdd?|lambda|Psi|tau_p|tau)\b")
 class ClosedEquations(EquationsOfMotion):
     """The equations of a mechanism with constraints. `M`, `C`, `V`, `G` and `F` are those of its spanning tree; `Psi`
     (h), `A` (h, n) and `b` (h) what the constraints say; of the formulations on independent coordinates, `N` (n, m) and
-    `n` (n), and `M_p` (m, m), `V_p`, `G_p`, `F_p`, `tau_p` (m).
-    """
+    `n` (n), and `M_p` (m, m), `V_p`, `G_p`, `F_p`, `tau_p` (m)."""
 
     formulation: Formulation = "augmented"
     rows: tuple[str, ...] = ()
@@ -102,8 +101,7 @@ class ClosedEquations(EquationsOfMotion):
 
     def text(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C, of the
-        spanning tree; the minimal form has V_p alone.
-        """
+        spanning tree; the minimal form has V_p alone."""
         head = [self._head(velocity)]
         if self.formulation != "augmented":
             head.append(f"p: {', '.join(self.q[k].name for k in self.independent)}")

@@ -103,8 +103,7 @@ class Rows(NamedTuple):
 
 class Ties:
     """The constraints of a mechanism, to be written with its links; `rows` are the places of those that count. With
-    `independent` coordinates they are solved for the others.
-    """
+    `independent` coordinates they are solved for the others."""
 
     def __init__(self, tree: Tree, links: Links, rows: Sequence[int], independent: Sequence[int] | None = None) -> None:
         self.tree = tree

@@ -243,8 +243,7 @@ class Letters:
 def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool, longest: int,
                 outside: Collection[int] = ()) -> tuple[Links, Array, Any]:
     """The links with exact scalars, the coordinates (nq), and the scalars; `more` are letters that are not the links'
-    own. The coordinates of slides, and of the links at the places `outside`, occur outside sines and cosines.
-    """
+    own. The coordinates of slides, and of the links at the places `outside`, occur outside sines and cosines."""
     parameters = parameters_of(links) | more
     bundles = [[coordinate_name(number) for number in bundle] for bundle in bundles_of(links)]
     letters = [Parameter("q", str(k + 1), "", 0.0) for k, link in enumerate(links.links)

@@ -27,8 +27,7 @@ from cayley.geometry.tensors.cross import skew
 
 class Articulated(NamedTuple):
     """The inertia of an articulated body: blocks m, H, I (3, 3), m and I symmetric; and the force and moment that it
-    takes anyway.
-    """
+    takes anyway."""
 
     m: Array
     H: Array
@@ -88,8 +87,7 @@ def joint_inertias(links: Links, q: Array, *, rotors: Array | float = 0.0) -> li
 def _swept(links: Links, q: Array, bodies: list[Articulated], c: list[Any], tau: Array,
            rotors: Array | float) -> list[JointFactor]:
     """From the tips inwards, what each joint does to the articulated body behind it; `bodies` are the links' own at
-    first.
-    """
+    first."""
     extra = np.zeros(links.nv) + rotors
     factors: list[Any] = [None] * len(bodies)
     for number in reversed(range(len(bodies))):
@@ -103,8 +101,7 @@ def _swept(links: Links, q: Array, bodies: list[Articulated], c: list[Any], tau:
 
 def _velocities(links: Links, q: Array, qd: Array, root: Movement) -> tuple[list[Any], list[Any]]:
     """The angular velocity of each link, and the acceleration (a; dw) that velocities alone give it beyond its
-    parent's.
-    """
+    parent's."""
     w: list[Any] = []
     c: list[Any] = []
     for link in links.links:

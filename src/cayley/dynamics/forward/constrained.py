@@ -171,8 +171,7 @@ class ConstrainedEquations(NamedTuple):
 def equations_text(tree: Tree, structure: ConstraintStructure,
                    external: ExternalLoads = NO_LOADS) -> Callable[..., ConstrainedEquations]:
     """The text `(q, qd, tau)`, with external loads behind, and t last if a constraint depends on it, of the equations
-    of motion, with the rows that are kept; those of loops that are `turned` along the axes of a body.
-    """
+    of motion, with the rows that are kept; those of loops that are `turned` along the axes of a body."""
     free = tree.spanning_tree()
     links = minimal_links(free, loaded=external.frames)
     rotors = rotor_inertias(free)
@@ -221,8 +220,7 @@ def _solution(tree: Tree, method: str, structure: ConstraintStructure,
 
 def dry_frictions(tree: Tree, structure: ConstraintStructure) -> Array | None:
     """The dry friction (nv) of a mechanism with constraints, if it has some; only of one of mobility one is it known
-    which joints it holds.
-    """
+    which joints it holds."""
     coulomb = coulomb_frictions(tree.spanning_tree())
     if not rubbing(coulomb).any():
         return None
@@ -246,8 +244,7 @@ class FrictionAtRest(NamedTuple):
 def friction_at_rest(found: ConstrainedEquations, coulomb: Array, qd: Array,
                      structure: ConstraintStructure) -> FrictionAtRest:
     """The dry friction of the joints at rest, in a mechanism of mobility one: all of them hold, as long as they can,
-    and share the load in proportion, or all give way. The friction of joints that move is in f already.
-    """
+    and share the load in proportion, or all give way. The friction of joints that move is in f already."""
     factors = null_space(found.A, structure.rank, structure.scale(structure.used))
     n = factors.basis[:, 0]
     pull = n @ (found.f + found.M @ factors.shortest(found.drift))
@@ -299,8 +296,7 @@ def _solved_redundantly(method: str, rank: int, scale: Scale, M: Array, f: Array
 def explanation_of_constraints(tree: Tree, structure: ConstraintStructure, chosen: Sequence[int] | None = None, *,
                                free_masses: bool = False) -> Callable[..., None]:
     """Why there is no answer at a state: constraints that depend on each other there, joints that the others do not
-    follow there (`chosen`), motions without mass (with `free_masses` also those that the constraints do not allow).
-    """
+    follow there (`chosen`), motions without mass (with `free_masses` also those that the constraints do not allow)."""
     of_tree = explanation(tree.spanning_tree()) if free_masses else None
 
     def explain(q: ArrayLike, *others: Array) -> None:

@@ -32,8 +32,7 @@ _SENTENCE = "Forward dynamics: the accelerations qdd that the joint forces tau g
 
 class ForwardDynamics(KernelWithMethods):
     """`forward_dynamics(q, qd, tau)`: the accelerations (..., nv) that the forces `tau` (..., nv) give at the state
-    (`q`, `qd`), and at the time `t` of a mechanism with constraints that depend on it.
-    """
+    (`q`, `qd`), and at the time `t` of a mechanism with constraints that depend on it."""
 
     if TYPE_CHECKING:
 
@@ -128,8 +127,7 @@ def _with_loads(tree: Tree, external: ExternalLoads, method: str) -> MechanismKe
 
 def _loaded_text(tree: Tree, links: Links, method: str) -> Callable[..., Any]:
     """The text `(q, qd, tau, rotors=..., base=..., loads=...)` of a method. Those that know neither moving bases nor
-    loads compute M^-1 (tau - b), as if there were no gravity and no velocity.
-    """
+    loads compute M^-1 (tau - b), as if there were no gravity and no velocity."""
     if METHODS[method].module in _TAKES_LOADS:
         return METHODS[method]._replace(links=lambda _: links).text(tree, "forward_dynamics")
     at_rest = METHODS[method].text(tree.with_gravity((0.0, 0.0, 0.0)), "forward_dynamics")

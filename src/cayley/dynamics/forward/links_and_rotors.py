@@ -21,8 +21,7 @@ from cayley.dynamics.rigid_links.spatial_operators import LinksAndRotors
 
 def forward_dynamics(arm: LinksAndRotors, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0) -> Array:
     """The accelerations (nv) of joints and motors that the forces `tau` (nv) give, those of springs among them;
-    `rotors` (nv) is inertia that coordinates have besides, of rotors that only spin.
-    """
+    `rotors` (nv) is inertia that coordinates have besides, of rotors that only spin."""
     moved = outward(arm, q, qd)
     beside = np.zeros(arm.links.nv) + rotors
     H = [body.M for body in moved.of]

@@ -123,8 +123,7 @@ def equations(tree: Tree, bodies: list[FreeBody], q: Array, tau: Array, rotors: 
 
 def _places(bodies: list[FreeBody]) -> list[tuple[int, int, int, int, int]]:
     """The columns of e, a, f, n and qdd of each body, and the rows that belong to them: angular, origin, Newton, Euler,
-    power.
-    """
+    power."""
     found = []
     start = 0
     for body in reversed(bodies):

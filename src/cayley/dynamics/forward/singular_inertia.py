@@ -131,8 +131,7 @@ def why_singular(tree: Tree, q: ArrayLike) -> str | None:
 
 def check_definite(tree: Tree, M: Array) -> None:
     """Raise `SingularityError` for the first of the inertia matrices (..., nv, nv) that is not positive definite; NaN
-    is none to judge.
-    """
+    is none to judge."""
     bad = first_failure(are_definite(M) | ~np.isfinite(M).all(axis=(-2, -1)))
     if bad is not None:
         raise SingularityError(f"{_why_not_definite(tree, M[bad])}{f' (state{place(bad)})' if bad else ''}")
@@ -204,8 +203,7 @@ def guarded(tree: Tree, compute: Callable[..., Any], shapes: Sequence[tuple[int,
 
 def regular_text(tree: Tree) -> Callable[[Any], Any]:
     """The text `(q) -> truth value`, in the terms of the default method of forward dynamics, which has most of them
-    already.
-    """
+    already."""
     links = minimal_links(tree)
     rotors = rotor_inertias(tree)
     return partial(_short_is_regular if default_method(tree) == "composite-bodies" else _deep_is_regular, links, rotors)

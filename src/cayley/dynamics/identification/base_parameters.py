@@ -121,8 +121,7 @@ def base_parameters(model: LinearModel, *, seed: int = 0) -> BaseParameters:
 
 def random_regressor(model: LinearModel, *, seed: int = 0) -> Array:
     """The regressor at random states, one below the other, with twice as many rows as columns; in the mechanism's own
-    units. Of a mechanism with constraints, N^T Y of its tree: whatever drives it, its motions feel no more.
-    """
+    units. Of a mechanism with constraints, N^T Y of its tree: whatever drives it, its motions feel no more."""
     units = Units.of(model.links)
     along = units.velocities(model.links)
     states = random_states(model, 4 + model.size // max(model.freedoms, 1), seed=seed)
@@ -213,8 +212,7 @@ def _own_units(model: LinearModel, kept: Array) -> Array:
 @dataclass(frozen=True)
 class BaseExpressions:
     """Base parameters in SymPy: the parameters of link k are m_k, ux_k, .., the geometry a_k, d_k, .. has the values
-    `constants`.
-    """
+    `constants`."""
 
     expressions: tuple[sympy.Expr, ...]
     constants: dict[sympy.Symbol, float]
@@ -279,8 +277,7 @@ _ROUNDING = 1e-12  # entries of a placement this near to 0 or 1 are exact
 
 class SymbolicPlacement:
     """Axes R (3, 3) and origin p (3) of a link, numbered from 1, in its parent; `constants` are the values of the
-    symbols in them.
-    """
+    symbols in them."""
 
     def __init__(self, link: Link, number: int) -> None:
         self.number = number

@@ -31,8 +31,7 @@ _LEAST_NOISE = 1e-9  # of the largest force: what stands for no noise at all
 @dataclass(frozen=True)
 class Fit:
     """How well forces are predicted: by velocity (nv), root mean square of the error [N m or N], and relative to that
-    of the force.
-    """
+    of the force."""
 
     error: Array
     relative: Array
@@ -191,8 +190,7 @@ class System:
     @cached_property
     def freedom(self) -> Array:
         """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its
-        rows.
-        """
+        rows."""
         spread = self.measured.regressors @ np.linalg.inv(self.compact[0])
         return len(self.measured) - np.sum(spread**2, axis=(1, 2)) / self._units**2
 
@@ -232,8 +230,7 @@ def stacked(base: BaseParameters, measured: Measured) -> System:
 
 def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:
     """`SingularityError` that names the combinations of base parameters that leave all forces of W (..., b) as they
-    are.
-    """
+    are."""
     compact = triangular(W.reshape(-1, base.size))
     seen = independent_columns(compact, tolerance=tolerance)
     if seen.all():

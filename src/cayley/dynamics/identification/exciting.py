@@ -78,8 +78,7 @@ class FourierTrajectory:
 @dataclass(frozen=True, eq=False)
 class ExcitingTrajectory:
     """A trajectory and how well it excites the base parameters; `start` is the best random one, from which it was
-    improved.
-    """
+    improved."""
 
     trajectory: FourierTrajectory
     start: FourierTrajectory
@@ -157,16 +156,14 @@ def log_condition(W: Array) -> tuple[float, Array]:
 
 def log_uncertainty(W: Array) -> tuple[float, Array]:
     """The logarithm of the determinant of the parameters' covariance (D-optimal), and its derivative; units do not
-    matter.
-    """
+    matter."""
     squares, axes = _squares(W)
     return -float(np.log(squares).sum()), -2 * W @ ((axes / squares) @ axes.T)
 
 
 def _squares(W: Array) -> tuple[Array, Array]:
     """The squares of the singular values, rising, and their directions; good to ten digits for movements worth a
-    thought.
-    """
+    thought."""
     squares, axes = np.linalg.eigh(W.T @ W)
     return np.maximum(squares, _SMALLEST * max(squares[-1], _SMALLEST)), axes
 
@@ -190,8 +187,7 @@ class _Dullness:
 
     def _text(self, q: Array, qd: Array, qdd: Array) -> Array:
         """The columns of the base parameters, with a Coulomb friction that does not jump, or else there would be no
-        slope to follow.
-        """
+        slope to follow."""
         return self.base.model.text(q, qd, qdd, sign=lambda qd: qd / np.sqrt(qd * qd + self.blur**2))[:, self.base.kept]
 
     def _slope(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
@@ -208,8 +204,7 @@ class _Dullness:
 
     def _through(self, x: Array, moved: Array, slope: Array) -> Array:
         """From the trajectory's samples to x, by differences: a joint moves by its own numbers only, so all joints are
-        changed at once.
-        """
+        changed at once."""
         numbers = x.reshape(self.series.joints, -1)
         gradient = np.empty_like(numbers)
         for k in range(numbers.shape[1]):

@@ -48,8 +48,7 @@ _DIRECTIONS = np.stack([pseudo_inertia_of(unit) for unit in np.eye(10)])
 
 def nearest_body(ten: ArrayLike) -> Array:
     """The moments with the small and negative eigenvalues of the pseudo-inertia raised to what a small body has; zeros
-    are unknown.
-    """
+    are unknown."""
     if not np.any(ten):
         return _UNKNOWN_BODY
     unknown = np.sqrt(np.diagonal(pseudo_inertia_of(_UNKNOWN_BODY)))

@@ -163,8 +163,7 @@ class LinearModel:
 
     def words(self, number: int) -> tuple[str, ...]:
         """The names of the parameters of one link. Joints with several velocities have no terms of their own; those
-        with springs have their numbers, and motors whose rotors only spin their inertia.
-        """
+        with springs have their numbers, and motors whose rotors only spin their inertia."""
         joint = self._joint(number)
         if joint.motion.nv != 1:
             return MOMENT_NAMES
@@ -219,8 +218,7 @@ class LinearModel:
     @cached_property
     def kinetic_energy_regressor(self) -> Kernel:
         """`kinetic_energy_regressor(q, qd)`: the kinetic energy by each parameter (..., size); times `values` it is the
-        kinetic energy, with that of rotors if these are among the `joint_terms`.
-        """
+        kinetic energy, with that of rotors if these are among the `joint_terms`."""
         def text(q: Array, qd: Array) -> Array:
             return self._by_terms(kinetic_energy_columns(self.links, q, qd),
                                   lambda place, word: qd[place] ** 2 / 2 if word == "rotor" else 0.0)
@@ -231,8 +229,7 @@ class LinearModel:
     @cached_property
     def potential_energy_regressor(self) -> Kernel:
         """`potential_energy_regressor(q)`: the potential energy by each parameter (..., size), of gravity, and of
-        springs if they are included; times `values` it is the potential energy.
-        """
+        springs if they are included; times `values` it is the potential energy."""
         def text(q: Array) -> Array:
             still = np.zeros(self.links.nv)
             return self._by_terms(

@@ -139,8 +139,7 @@ def _look(link: Link, parent: Reach) -> tuple[Array, Reach]:
 
 def _change(energies: Array, move: Array, first: Array, q: Array) -> Array:
     """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work along its only
-    coordinate.
-    """
+    coordinate."""
     rows = _with_terms(energies @ (move - first))
     rows[:, 11] = -energies[:, 10] * q[0] if len(q) == 1 else 0.0
     return rows
@@ -173,8 +172,7 @@ def _span(rows: Array) -> Array:
 
 def _null_space(rows: Array) -> Array:
     """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1, since rows may be nothing but
-    rounding.
-    """
+    rounding."""
     _, sizes, basis = np.linalg.svd(triangular(rows))
     return basis[int((sizes > _ROUNDING).sum()):].T
 

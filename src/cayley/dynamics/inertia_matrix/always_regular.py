@@ -33,8 +33,7 @@ _FAR = 1e3  # [m]: how far a prismatic joint may carry
 @kept_with_owner
 def always_regular(tree: Tree) -> bool:
     """True if every joint moves, with its own link or its rotor, an inertia that makes the matrix regular at all
-    configurations. Numbers that are inputs may be any.
-    """
+    configurations. Numbers that are inputs may be any."""
     if has_symbols(tree):
         return False
     groups = rigid_groups(tree)[1:]

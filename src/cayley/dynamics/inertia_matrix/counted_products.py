@@ -77,8 +77,7 @@ def origin_in_own_axes(link: Link, q: Array) -> Array:
 
 def turns(link: Link, q: Array) -> tuple[Turn, Turn, Turn]:
     """A = Rz(beta) Rx(alpha) Rz(theta) of a revolute or prismatic link; beta is no turn in frames of Denavit and
-    Hartenberg.
-    """
+    Hartenberg."""
     beta, alpha, gamma = zxz(link.placement[:3, :3])
     return beta, alpha, turn_about_z(gamma, q[link.coordinates][0]) if link.is_revolute else gamma
 

@@ -43,8 +43,7 @@ def kinetic_energy(links: Links, q: Array, qd: Array) -> float:
 
 def unit_velocities(links: Links, q: Array) -> list[list[tuple[Any, Any]]]:
     """For each link k, and each joint i <= k, the w and r' of the link for the unit rate of the joint, in the axes of
-    the link.
-    """
+    the link."""
     poses = link_poses(links, q)
     return [[_unit_velocity(links, poses, i, k) for i in range(k + 1)] for k in range(len(poses))]
 

@@ -38,8 +38,7 @@ class Filter(NamedTuple):
 
 def inertia_matrix(links: Links, q: Array, *, regular: bool = False) -> Array:
     """The inertia matrix (n, n) at the configuration `q`: D = F Dh F^T. `regular` spares the question whether a Dh is
-    zero.
-    """
+    zero."""
     found = kalman_filter(links, q, regular=regular)
     F = factor(found)
     return F * np.array(found.Dh) @ F.T  # (6.2.18)
@@ -86,8 +85,7 @@ def inverse_factor(found: Filter) -> Array:
 
 def _unit_upper(found: Filter, transition: list[Any], sign: float) -> Array:
     """1 + sign H X L: column k is the gain of link k, carried inwards by the transitions and seen by the axes on its
-    way.
-    """
+    way."""
     n = len(found.h)
     rows: list[list[Any]] = [[float(i == k) for k in range(n)] for i in range(n)]
     for k in range(1, n):

@@ -166,8 +166,7 @@ def first_moments(links: Links, q: Array) -> list[Any]:
 
 def first_moment_accelerations(links: Links, q: Array, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
     """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of
-    each link.
-    """
+    each link."""
     found: list[Any] = []
     beyond = _STAYS
     for link, Om, zeta in zip(reversed(augmented_links(links, q).links), reversed(tensors), reversed(slides),

@@ -74,8 +74,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
 def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE,
               payload: Payload | None = None) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
-    axes.
-    """
+    axes."""
     augmented, states, sums = passes(links, q, qd, qdd, base, tip, payload)
     forces = [link.moments.mass * state.sdd + own.Udd  # (5.3.38)
               for link, state, own in zip(augmented.links, states, sums, strict=True)]

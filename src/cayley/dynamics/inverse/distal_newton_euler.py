@@ -50,8 +50,7 @@ class LinkState(NamedTuple):
 
 def standard_frames(links: Links, tree: Tree) -> list[Array]:
     """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a
-    table in it.
-    """
+    table in it."""
     names = [f"frame{i}" for i in range(len(links.links) + 1)]
     poses = [links.place(tree, name)[1] for name in names]
     for name, pose, link in zip(names, poses, links.links, strict=False):

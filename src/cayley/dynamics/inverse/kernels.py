@@ -25,8 +25,7 @@ _SENTENCE = "Inverse dynamics: the joint forces tau that give the accelerations 
 
 class InverseDynamics(KernelWithMethods):
     """`inverse_dynamics(q, qd, qdd)`: the forces (..., nv) that give the accelerations `qdd` (..., nv) at the state
-    (`q`, `qd`); of a mechanism with constraints those of its actuated joints, zero in the others.
-    """
+    (`q`, `qd`); of a mechanism with constraints those of its actuated joints, zero in the others."""
 
     if TYPE_CHECKING:
 

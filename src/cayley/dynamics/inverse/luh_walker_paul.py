@@ -49,8 +49,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
 
 def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
     """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
-    axes.
-    """
+    axes."""
     return as_wrenches(loads(links, q, qd, qdd, base, tip))
 
 

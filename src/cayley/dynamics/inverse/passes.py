@@ -58,8 +58,7 @@ FREE = Wrench()
 
 def forward(links: Links, start: Of, cycle: Callable[..., Of], q: Array, qd: Array, qdd: Array) -> list[Of]:
     """The states of the links: `cycle(link, state of the link before, q, qd, qdd)` for each, beginning with the state
-    of the base.
-    """
+    of the base."""
     states = [start]
     for link in links.links:
         states.append(cycle(link, states[-1], q, qd, qdd))

@@ -69,8 +69,7 @@ class ChainScrews(NamedTuple):
 def chain_screws(links: Links, q: Array, qd: Array, qdd: Array, *, loads: Iterable[tuple[int, Load]] = ()
                  ) -> ChainScrews:
     """Motion and momentum screws outwards, force screws inwards. `loads`: links and what acts on them from outside, at
-    their origins and in their axes.
-    """
+    their origins and in their axes."""
     V = np.zeros(6)
     dV = np.concatenate([-links.gravity, np.zeros(3)])
     moved = []

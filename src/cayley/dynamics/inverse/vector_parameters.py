@@ -30,8 +30,7 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 class Coordinates(NamedTuple):
     """The coordinates c (n, 3) of a state, their derivatives by the joint coordinates, and the fixed rotations that
-    stand before them.
-    """
+    stand before them."""
 
     c: Array
     first: Array

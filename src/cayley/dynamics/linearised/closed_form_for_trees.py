@@ -74,8 +74,7 @@ class Direction(NamedTuple):
 
 class Projected(NamedTuple):
     """The sensitivity of the force of one velocity to changes of acceleration (f), of e (B) and of dw (C), and its own
-    changes ask for.
-    """
+    changes ask for."""
 
     f: Array
     B: Array
@@ -86,8 +85,7 @@ class Projected(NamedTuple):
 
 def sensitivities(links: Links, q: Array, qd: Array, qdd: Array, *, asked: str = "DVP") -> Sensitivities:
     """D, V and P (nv, nv) at a state and an acceleration; P along the velocities, where coordinates are more than
-    these. Those that are not `asked` for are zero.
-    """
+    these. Those that are not `asked` for are zero."""
     _check_directions(links)
     moved = movements(links, q, qd, qdd)
     found = joint_loads(links, q, moved)
@@ -210,8 +208,7 @@ def _load_in_parent(link: Link, load: Load, s: Array, q: Array) -> Load:
 
 class Rates(NamedTuple):
     """Rates of the moments of a link with all that it carries, as vectors in space, and its angular momentum relative
-    to the origin.
-    """
+    to the origin."""
 
     dU: Array
     dJ: Array

@@ -39,8 +39,7 @@ _KEPT = 1e-7  # beside the largest of its kind: what is left open of constraints
 class ClosedLinearisation(Linearisation):
     """A mechanism with constraints near a state, or a batch of states. `q`, `qd`, `qdd` and `tau` are those of all
     joints; A (..., 2m, 2m), B (..., 2m, nv) and D, V, P (..., m, m) are in the velocities of the `independent` joints,
-    which the others follow by `N` (..., nv, m).
-    """
+    which the others follow by `N` (..., nv, m)."""
 
     independent: tuple[str, ...] = ()
     places: tuple[int, ...] = ()

@@ -98,8 +98,7 @@ def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, m
 
 def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, method: str | None = None) -> Text:
     """The text `(q, qd, tau)`. Where dry friction holds the mechanism, nothing accelerates it, and how the load is
-    shared between friction and constraints is not known: the derivatives of their forces are NaN.
-    """
+    shared between friction and constraints is not known: the derivatives of their forces are NaN."""
     equations = equations_text(tree, structure)
     coulomb = dry_frictions(tree, structure)
     free = tree.spanning_tree()
@@ -136,8 +135,7 @@ def constrained_derivatives_text(tree: Tree, structure: ConstraintStructure, met
 def constrained_linearize_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made],
                                  chosen: tuple[int, ...] | None = None) -> Made:
     """`linearize(q, qd, qdd)`: D, V and P (m, m) of the closed mechanism in its independent velocities, or those at the
-    places `chosen`, for forces that act at those joints alone: dtau_p = D dpdd + V dpd + P dp.
-    """
+    places `chosen`, for forces that act at those joints alone: dtau_p = D dpdd + V dpd + P dp."""
     check_positions_follow(tree, "a linear model")
     chosen = structure.independent if chosen is None else chosen
     of_tree = sensitivities_text(tree.spanning_tree(), method)
@@ -188,8 +186,7 @@ class MinimalModel(NamedTuple):
 def minimal_model_kernel(tree: Tree, structure: ConstraintStructure, chosen: tuple[int, ...],
                          kind: type[Made]) -> Made:
     """`minimal_model(q, qd, tau)`: the state-space model of a mechanism with constraints in the velocities of the
-    joints at the places `chosen`.
-    """
+    joints at the places `chosen`."""
     check_positions_follow(tree, "a linear model")
     derived = constrained_derivatives_text(tree, structure)
     rows = list(structure.used)

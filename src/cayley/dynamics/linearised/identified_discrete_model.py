@@ -32,8 +32,7 @@ _UNEXCITED = 1e-10
 @dataclass(frozen=True, eq=False)
 class FittedModel:
     """A model found from samples: the model, the root mean square of what it does not explain, and how well it was
-    excited (1 at best).
-    """
+    excited (1 at best)."""
 
     model: StateSpace
     residual: float
@@ -194,8 +193,7 @@ def identified_coefficients(model: StateSpace) -> IdentifiedCoefficients:
 def fit_coefficients(tree: Tree, states: ArrayLike, forces: ArrayLike, next_states: ArrayLike,
                      dt: float) -> IdentifiedCoefficients:
     """D, V and P of a mechanism near a nominal motion, from samples: perturbations (k, 2 nv) of the state (q, qd),
-    those (k, nv) of the forces held from then on, and the perturbations (k, 2 nv) of the state `dt` [s] later.
-    """
+    those (k, nv) of the forces held from then on, and the perturbations (k, 2 nv) of the state `dt` [s] later."""
     check_independent(tree, "the fit of D, V and P")
     if not tree.nv:
         raise SignatureError(f"{tree.name} has no joint that moves, and so no D, V and P")

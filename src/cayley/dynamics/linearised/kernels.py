@@ -1,6 +1,5 @@
 """The kernels of linearised dynamics: of inverse dynamics, D, V and P; of forward dynamics, the derivatives by state
-and forces.
-"""
+and forces."""
 
 from __future__ import annotations
 
@@ -111,8 +110,7 @@ def _constrained(tree: Tree, name: str, kind: type[WithMethods], *,
 
 def _cheaper(tree: Tree, make: Callable[[str], Made]) -> Made:
     """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always
-    has fewer.
-    """
+    has fewer."""
     if has_changing_directions(tree) or longest_way(minimal_links(tree)) > _MANY:
         return make(default_method(tree))
     return min((make(method) for method in (DEFAULT, "differentiation")), key=_price)

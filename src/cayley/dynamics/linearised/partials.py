@@ -174,8 +174,7 @@ class PartialDerivatives:
     @_of_known_links
     def force(self, i: int, j: int) -> Partial:
         """Of f_i = m_i s_0i'' + U_i'', with the mass m_i of links i to n; along z_i of a prismatic joint i it is a row
-        of the sensitivity matrices.
-        """
+        of the sensitivity matrices."""
         mass = self.motion.carried[i].m
         parts = zip(self.origin(i, j), self.first_moment(i, j), strict=True)
         return Partial(*[mass * moved + changed for moved, changed in parts])
@@ -235,8 +234,7 @@ def partial_derivatives(links: Links, q: Array, qd: Array, qdd: Array) -> Partia
 
 def derivative_library(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PartialDerivatives:
     """The same of a mechanism, which must be an open chain of independent revolute and prismatic joints, at one state
-    and acceleration (nv).
-    """
+    and acceleration (nv)."""
     check_independent(tree, "the library of partial derivatives")
     state = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
     if any(x.shape != (tree.nv,) for x in state):

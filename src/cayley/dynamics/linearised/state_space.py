@@ -66,8 +66,7 @@ class StateSpace:
     @property
     def margins(self) -> Array:
         """For each pole s (..., 2 nv) the smallest singular value of [A - s, B] beside the largest: zero if u cannot
-        reach the mode.
-        """
+        reach the mode."""
         poles = self.poles
         shifted = self.A[..., None, :, :] - poles[..., :, None, None] * np.eye(self.A.shape[-1])
         B = np.broadcast_to(self.B[..., None, :, :], (*shifted.shape[:-1], self.B.shape[-1]))

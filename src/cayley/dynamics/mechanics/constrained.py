@@ -80,8 +80,7 @@ def augmented(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool = F
 def _augmented(M: Array, f: Array, A: Array, drift: Array, scale: Scale | None) -> Array:
     """Accelerations and multipliers (n + h) as one system. A multiple of A^T A is added to M, and that of -A^T drift to
     f, which changes nothing of the solution: then the first n pivots are positive and the others negative, from the
-    last velocity inwards, and no rows need be exchanged.
-    """
+    last velocity inwards, and no rows need be exchanged."""
     n = len(M)
     h = len(A)
     weight = sum(M[k][k] for k in range(n)) / sum(entry * entry for row in A for entry in row) if h else 0.0
@@ -100,8 +99,7 @@ def multipliers(M: Array, f: Array, A: Array, drift: Array, *, redundant: bool =
                 scale: Scale | None = None) -> ConstrainedMotion:
     """By the multipliers, which are found first, with one half of M = L D L^T: S = (L^-1 A^T)^T D^-1 (L^-1 A^T).
     (4.21), (4.22). `solve(S, rest)` may be another way to solve S lam = rest; the `scale` is what rows and velocities
-    are measured in.
-    """
+    are measured in."""
     L, pivots = ldl(M)
     yielded = np.stack(solve_lower(L, A.T))
     free = np.stack(solve_lower(L, f))
@@ -189,8 +187,7 @@ def null_space_of_rank(M: Array, f: Array, A: Array, drift: Array, *, rank: int,
 
 def block_inverse(M: Array, A: Array, scale: Scale | None = None) -> BlockInverse:
     """The inverse of the matrix of `augmented`, by blocks. (4.22), with the signs of spec E-07. NaN where the
-    constraints depend on each other; M must be regular. It is eliminated from the last velocity inwards.
-    """
+    constraints depend on each other; M must be regular. It is eliminated from the last velocity inwards."""
     n = len(M)
     found = wrapped(ldl_solve(M[::-1, ::-1], np.concatenate([np.eye(n), A[:, ::-1].T], axis=1)))[::-1]
     inverse = found[:, :n][:, ::-1]

@@ -61,8 +61,7 @@ class Equilibrium:
 @dataclass(frozen=True, eq=False)
 class EquilibriumSearch:
     """The different equilibria that a search found, sorted by their potential, and from how many of its starts it found
-    none.
-    """
+    none."""
 
     found: tuple[Equilibrium, ...]
     starts: int
@@ -171,8 +170,7 @@ class Potential(HoldsFunctions):
 
     def _sign_along(self, q: Array, way: Array, others: Array) -> int | None:
         """1 if U rises along a way, -1 if it falls, 0 if it does neither; None if the first two slopes that can be seen
-        differ.
-        """
+        differ."""
         slopes = np.array([self._slope(q, step, way, others) for step in _STEPS])
         seen = np.flatnonzero(np.abs(slopes) > self._noise(q))
         if not len(seen):
@@ -182,8 +180,7 @@ class Potential(HoldsFunctions):
 
     def _lowest_sign(self, q: Array, way: Array, others: Array) -> int | None:
         """The sign of the lowest power of U along a way whose coefficient is more than rounding, exactly: 1 if U rises
-        by it, -1 if it falls; None if what is left of the gradient hides it, or U is not written for such numbers.
-        """
+        by it, -1 if it falls; None if what is left of the gradient hides it, or U is not written for such numbers."""
         least = _NOISE * self._curvature_around(q)
         with mpmath.workdps(_DIGITS):
             try:

@@ -62,8 +62,7 @@ class RouthMotion(NamedTuple):
 class NonholonomicSystem:
     """Made by `nonholonomic_system`, or of a mechanism by `nonholonomic_model`. Its kernels are of the configuration q
     (n), of velocities qd (n) that the constraints allow or of pseudo-velocities pid (m), and of forces tau (n) besides
-    those that it has itself.
-    """
+    those that it has itself."""
 
     mechanics: LagrangeSystem
     frame: MovingFrame

@@ -1,3 +1,2 @@
 """The links that every algorithm of the dynamics walks along, and their algebra: frames, moments of mass, energies,
-drives.
-"""
+drives."""

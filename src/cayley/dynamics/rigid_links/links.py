@@ -85,8 +85,7 @@ class Link:
 
     def subspace(self, q: Array) -> Array:
         """The directions (6, nv) of the twist (v; w) that the joint gives to the link, in the link's axes: constants
-        for most kinds.
-        """
+        for most kinds."""
         return self._directions if self.motion.constant_subspace else self.motion.subspace(q[self.coordinates])
 
     def twist(self, q: Array, qd: Array) -> Array:
@@ -150,8 +149,7 @@ class Link:
 @dataclass(frozen=True, eq=False)
 class Links:
     """The links of a mechanism, parents first; gravity in the root's frame; and where the bodies are: (link or ROOT,
-    pose in it).
-    """
+    pose in it)."""
 
     name: str
     links: tuple[Link, ...]

@@ -58,8 +58,7 @@ class KernelOfMethod(MechanismKernel[Result]):
 
 class KernelWithMethods(MechanismKernel[Result]):
     """`arm.inverse_dynamics(q, qd, qdd)` computes by the default method, `arm.inverse_dynamics.using("kane")(q, qd,
-    qdd)` by another.
-    """
+    qdd)` by another."""
 
     methods: Mapping[str, Method] = {}
     _make: Callable[[str], KernelOfMethod[Result]]

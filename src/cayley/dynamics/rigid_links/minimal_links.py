@@ -79,8 +79,7 @@ def in_minimal_frames(links: Links) -> Links:
 
 def _turning_frame(links: Links, number: int, changes: list[Array]) -> Array:
     """Along the axis to the foot of the normal with the parent's axis; about it so that x is the normal with the
-    child's.
-    """
+    child's."""
     link = links.links[number]
     onward = _onward(links, number)
     if link.parent != ROOT and links.links[link.parent].turns_about_axis:
@@ -152,8 +151,7 @@ def _axis(motion: Motion) -> Array:
 
 def _normal(child: Link, height: Scalar = 0.0) -> Normal:
     """The common normal of the parent's z axis and the axis of a turning child; at a height on the z axis, if they are
-    parallel.
-    """
+    parallel."""
     point = child.placement[:3, 3]
     axis = child.placement[:3, 2]
     across = np.cross([0.0, 0.0, 1.0], axis)

@@ -47,8 +47,7 @@ def pseudo_inertia(moments: Moments) -> Array:
 
 class Derivatives(NamedTuple):
     """Of each link's transform W (4, 4) by the coordinates: `first[i][j]` (4, 4), `second[i][j, l]` (4, 4); zero for j
-    or l > i.
-    """
+    or l > i."""
 
     first: list[Any]
     second: list[Any]

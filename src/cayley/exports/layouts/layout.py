@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Library:
     """A library to be written: the name of the library, an identifier; words about it; its functions; the type of its
-    numbers.
-    """
+    numbers."""
 
     name: str
     about: str

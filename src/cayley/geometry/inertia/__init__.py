@@ -1,6 +1,5 @@
 """Inertia of rigid bodies and their motion: moments, mass properties, consistency, Newton and Euler, gyroscope,
-attitude.
-"""
+attitude."""
 
 from cayley.geometry import part_names
 

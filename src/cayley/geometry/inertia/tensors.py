@@ -141,8 +141,7 @@ def _physical_moments(I: ArrayLike) -> Array:
 
 def check_invertible_inertia(I: Array, *_: object) -> None:
     """Raise if no body has an inertia tensor (..., 3, 3), or if it leaves an axis free: no torque fixes the
-    acceleration about it.
-    """
+    acceleration about it."""
     moments = _physical_moments(I)
     least = moments[..., 0]
     refuse_where(

@@ -224,8 +224,7 @@ class DualVelocity(NamedTuple):
 @dataclass(frozen=True)
 class ActiveJacobian:
     """The columns of a dual Jacobian that belong to moving coordinates: `matrix` (..., 6, m), `coordinates` such as
-    ('theta 1', 'd 2').
-    """
+    ('theta 1', 'd 2')."""
 
     matrix: Array
     coordinates: tuple[str, ...]

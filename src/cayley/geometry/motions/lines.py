@@ -25,8 +25,7 @@ _PARALLEL = 1e-15
 
 class LinePair(NamedTuple):
     """`angle` [rad] from 0 to pi between the directions; `distance` [m] along `normal`, the unit vector of the common
-    perpendicular.
-    """
+    perpendicular."""
 
     angle: Scalar
     distance: Scalar

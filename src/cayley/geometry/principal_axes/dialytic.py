@@ -198,8 +198,7 @@ def _polished(S: Array, v: Array) -> Array:
 
 def _completed(S: Array, vectors: list[Array]) -> list[Array]:
     """With the eigenvectors that nearly equal eigenvalues may have hidden: each pair of planes across those found has
-    the rest.
-    """
+    the rest."""
     if len(vectors) == 1:
         v = vectors[0]
         across = np.cross(v, np.eye(3)[np.argmin(np.abs(v))])

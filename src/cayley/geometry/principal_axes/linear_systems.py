@@ -102,8 +102,7 @@ def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) ->
 
 def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[Array, Array]:
     """The functions as mean values over the s-th roots of mu, and which of them cancel: high orders are much smaller
-    than their terms.
-    """
+    than their terms."""
     z = _roots(mu, order) * t
     k = np.arange(order)
     growth = z.real.max()

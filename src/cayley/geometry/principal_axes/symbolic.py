@@ -110,8 +110,7 @@ def second_level_radicals(a: Expr) -> list[Expr]:
 
 class PointMassSteps(NamedTuple):
     """The parameters that diagonalize the inertia matrix of a point mass: z of the first level, u1 to u4 of the second,
-    and c.
-    """
+    and c."""
 
     inertia: Matrix
     z: Expr

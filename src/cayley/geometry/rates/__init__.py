@@ -1,6 +1,5 @@
 """Rates: angular velocity and acceleration of every parameterisation and back, attitude through half-turns, points in
-motion.
-"""
+motion."""
 
 from cayley.geometry import part_names
 

@@ -1,7 +1,6 @@
 """Charts of one kind that follow a motion: c = 0 at a reference, integrated until a quarter turn away, where the
 reference is moved to the present place and c starts at zero again. Translations of one chart: it is the same equation
-all the way, and half-turns away from the first reference are ordinary places. Attitudes and poses are integrated so.
-"""
+all the way, and half-turns away from the first reference are ordinary places. Attitudes and poses are integrated so."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ Carried = Callable[[Array, Array], Array]  # reference, c (..., k) -> form (...,
 @dataclass(frozen=True)
 class ChartSpan(HoldsFunctions):
     """One stretch of time in one chart: between `start` and `end` the attitude or pose is that of the chart, c or c^,
-    seen from `reference`.
-    """
+    seen from `reference`."""
 
     start: float
     end: float
@@ -74,8 +72,7 @@ def evaluate(spans: Sequence[ChartSpan], times: Array, what: str) -> Array:
 def half_turns(spans: Sequence[ChartSpan], scalar_part: Callable[[Array], Array], nearest: float,
                rate: Callable[[float], float]) -> Array:
     """The zeros of the scalar part, looked for between the steps of the integrator and four points within each; those
-    that are only touched are zeros of its `rate`.
-    """
+    that are only touched are zeros of its `rate`."""
     steps = np.concatenate([[spans[0].start], *(span.steps[1:] for span in spans)])
     grid = np.append((steps[:-1, None] + np.diff(steps)[:, None] * np.arange(0, 1, 0.2)).ravel(), steps[-1])
     return half_turns_of(scalar_part, grid, nearest=nearest, rate=rate)

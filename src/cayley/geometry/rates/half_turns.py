@@ -18,8 +18,7 @@ from cayley.compiler.typing import Array
 def half_turns_of(w: Callable[[Array], Array], grid: Array, *, nearest: float,
                   rate: Callable[[float], float] | None = None) -> Array:
     """The zeros of `w` in the order of the grid, which is fine enough that w has at most one between two neighbours.
-    `rate` is that of w, to any factor that keeps its sign.
-    """
+    `rate` is that of w, to any factor that keeps its sign."""
     values = w(grid)
     found = [*_crossed(w, grid, values), *_touched(w, grid, values, nearest, rate)]
     ordered = sorted(found, key=lambda t: abs(t - grid[0]))

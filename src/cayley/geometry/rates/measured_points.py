@@ -41,8 +41,7 @@ def _thinnest(points: ArrayLike) -> float:
 
 class Compatibility(NamedTuple):
     """`matrix` (n, n): zero for rigid data; `pairs` (n, n): the same for each distance; of three points, three numbers
-    decide.
-    """
+    decide."""
 
     matrix: Array
     pairs: Array
@@ -273,8 +272,7 @@ def _pairwise(p: Array, v: Array) -> Array:
 
 def _scaled(P: Array, rates: Array) -> tuple[Array, Array]:
     """P and rates multiplied by one power of two, and then by one number, that bring P to size 1: cubes of lengths are
-    numbers.
-    """
+    numbers."""
     scale = scaling(largest_component(P.ravel()))
     size = largest_component((scale * P).ravel())
     return scale * P / size, scale * rates / size
@@ -286,8 +284,7 @@ def _trace_matrix(P: Array) -> Array:
 
 def _turn_of_least_squares(P: Array, dP: Array) -> Array:
     """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P of the equations, and on the right side
-    with them.
-    """
+    with them."""
     columns = [np.cross(np.eye(3)[k], P.T).T.ravel() for k in range(3)]
     rest = dP.ravel()
     known = []

@@ -70,8 +70,7 @@ class Configuration:
 @dataclass(frozen=True, eq=False)
 class ConfigurationSolutions:
     """The two configurations of a pose, and the angles they have; where `orientation.singular`, the angles are one of a
-    family.
-    """
+    family."""
 
     configuration: Configuration
     other: Configuration

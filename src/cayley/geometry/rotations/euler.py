@@ -191,15 +191,13 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
     @kernel(f"(3,3)->{_DECOMPOSITION}", name=f"{name}_from_matrix", check=check_rotation_matrix)
     def from_matrix(R: Array) -> EulerBranches:
         """The two triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see
-        `EulerSolutions`.
-        """
+        `EulerSolutions`."""
         return branches(angles_of_matrix(R, frame), frame, ordered)
 
     @kernel(f"(4)->{_DECOMPOSITION}", name=f"{name}_from_quaternion", check=check_unit_quaternion)
     def from_quaternion(q: Array) -> EulerBranches:
         """The two triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see
-        `EulerSolutions`.
-        """
+        `EulerSolutions`."""
         return branches(angles_of_quaternion(q, frame), frame, ordered)
 
     return EulerKernels(matrix, from_matrix, quaternion, from_quaternion)

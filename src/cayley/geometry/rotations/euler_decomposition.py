@@ -49,8 +49,7 @@ class Decomposition(NamedTuple):
 
 class SequenceFrame(NamedTuple):
     """The axes of a sequence as numbers: first, middle and the one across both; `hand` is the sign of (first, middle,
-    across).
-    """
+    across)."""
 
     i: int
     j: int
@@ -121,8 +120,7 @@ def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
 
 def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable[[Array], Array]) -> EulerBranches:
     """The two triples and the combination that is always determined; `ordered` lists the angles as their convention
-    does.
-    """
+    does."""
     first, middle, third, margin, singular = found
     if frame.proper:
         sign = where(middle < np.pi / 2, 1.0, -1.0)

@@ -25,8 +25,7 @@ from cayley.geometry.scaling import nearly_unit
 
 def check_half_sine(*parameters: Array, tolerance: float | None = None) -> None:
     """Raise `GeometryError` where |d| is larger than one, by more than 1e-8 (float32: 1e-4) or `tolerance`: no angle
-    has that sine.
-    """
+    has that sine."""
     for d in map(np.asarray, parameters):
         if d.ndim < 1 or d.shape[-1] != 3:
             raise GeometryError(f"a half-sine parameter has shape (..., 3), not {d.shape}")

@@ -93,8 +93,7 @@ def check_not_half_turn(h: ArrayLike) -> None:
 
 def doubled_share(c: Array) -> tuple[Scalar, Array]:
     """s = 2/(1 + c.c) and a = s c, to be traced. Their derivatives, ds = -s a.dc and da = s dc - a a.dc, are given:
-    those of the quotient square 1 + c.c, which overflows for c beyond 1e75.
-    """
+    those of the quotient square 1 + c.c, which overflows for c beyond 1e75."""
     s: Scalar = 2 / (1 + c @ c)
     a = s * c
     node = next((x for x in a if isinstance(x, Node)), None)

@@ -38,8 +38,7 @@ Bracket = tuple[int, int]  # of two fields, by their places
 
 class Columns(NamedTuple):
     """Values of fields (..., n, m), and the lengths (..., m) below which, times a tolerance, they are rounding. Of
-    symbols, a matrix alone.
-    """
+    symbols, a matrix alone."""
 
     values: Any
     scales: Any
@@ -93,8 +92,7 @@ def _fraction(value: sympy.Float) -> sympy.Rational:
 class Fields(HoldsFunctions):
     """Fields on configurations (nq): the columns (nv, count) of `text(q, *p)`, and brackets of those before them.
     `rate` is how configurations move by velocities, `turning` how changes of a motion turn with it, where velocities
-    are not the rates of configurations; `parameters` is the number of p, None without.
-    """
+    are not the rates of configurations; `parameters` is the number of p, None without."""
 
     nq: int
     nv: int

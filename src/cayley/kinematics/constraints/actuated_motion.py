@@ -56,16 +56,14 @@ def _displacement(tree: Tree, q: Array, given: Array, right: Array) -> Array:
 
 def actuated_jacobian(tree: Tree, q: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
     """The Jacobian (6, m) of a frame by the actuated joints: the twist of its body by their velocities, all constraints
-    kept.
-    """
+    kept."""
     return general_jacobian(tree, q, frame, axes=axes, at=at) @ passive_motion(tree, q)
 
 
 def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
                             at: Array | FrameName | None = None) -> Array:
     """Joint forces [N] and torques [N m] (nv) with which a mechanism at rest, without gravity, exerts a wrench (6) with
-    a frame's body; if constraints tie the joints on the way to it, forces of the actuated joints alone.
-    """
+    a frame's body; if constraints tie the joints on the way to it, forces of the actuated joints alone."""
     if not is_tied(tree, frame):
         return statics.joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
     forces = actuated_jacobian(tree, q, frame, axes=axes, at=at).T @ wrench
@@ -75,8 +73,7 @@ def joint_forces_that_exert(tree: Tree, q: Array, wrench: Array, frame: str, *, 
 def joint_forces_that_resist(tree: Tree, q: Array, wrench: Array, frame: str, *, axes: str,
                              at: Array | FrameName | None = None) -> Array:
     """Joint forces (nv) that hold a mechanism at rest, without gravity, against a wrench (6) that acts on a frame's
-    body.
-    """
+    body."""
     return -joint_forces_that_exert(tree, q, wrench, frame, axes=axes, at=at)
 
 

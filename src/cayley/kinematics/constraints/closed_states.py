@@ -1,6 +1,5 @@
 """States that the constraints of a mechanism allow, and what says of others which constraint they violate, and by how
-much.
-"""
+much."""
 
 from __future__ import annotations
 
@@ -85,8 +84,7 @@ def _check_directions(tree: Tree, q: Array, A: Array) -> None:
 def is_closed_alone(tree: Tree) -> Callable[..., Scalar]:
     """The condition on q and others, the time last if a constraint depends on it, that the constraints on positions are
     kept as well as by difference quotients; the same on symbols and numbers. Velocities are not asked: their quotients
-    have steps of any size, and what they open is not hidden in the answer.
-    """
+    have steps of any size, and what they open is not hidden in the answer."""
     def closed(q: Array, *others: Scalar) -> Scalar:
         left = kept(tree, "constraint residual", lambda: residual_kernel(tree))(q, *_time_among(tree, others))
         return np.all(np.abs(left) <= ALONE * row_sizes(tree))
@@ -114,8 +112,7 @@ def _check_closed(tree: Tree, q: Array, time: tuple[Scalar, ...], tolerance: flo
 
 def check_closed_state(tree: Tree, q: ArrayLike, qd: ArrayLike, t: float, tolerance: float | None = None) -> None:
     """Refuse states, q (..., nq) and qd (..., nv), at which a constraint is open at the time `t`, or which would open
-    one, by its name.
-    """
+    one, by its name."""
     if not tree.is_constrained:
         return
     at, velocity = _state(tree, q, qd)

@@ -194,8 +194,7 @@ def _time(tree: Tree, constraint: Constraint, t: Scalar, rate: float) -> list[Ro
 
 def jacobian_of(tree: Tree, constraint: Constraint, q: Array, t: Scalar = None) -> Array:
     """The Jacobian of one constraint (rows, nv): the rates of its rows by unit velocities. Only the joints that take
-    part are looked at.
-    """
+    part are looked at."""
     ways = _ways(tree, constraint, q)
     motions = [moving(steps, np.zeros(tree.nv), np.zeros(tree.nv)) for steps in ways]
     at_rest = [_seen(end[-1].pose) for end in motions]

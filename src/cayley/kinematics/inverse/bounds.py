@@ -97,8 +97,7 @@ class Bounds:
 
     def middle(self, neutral: Array) -> Array:
         """The middle of the ranges, a little off; what the frame does not depend on, and quaternions, as they are in
-        `neutral`.
-        """
+        `neutral`."""
         low, high = self._ranges()
         q = 0.5 * (low + high) + _START_OFFSET * 0.5 * (high - low)
         return np.where(self.moved & ~self._in_quaternions, q, neutral)
@@ -185,8 +184,7 @@ def chain_size(tree: Tree, frame: str) -> float:
 
 def reach_from_first_joint(tree: Tree, frame: str, bounds: Bounds) -> float:
     """No configuration takes the frame farther than this from the first joint's origin [m]; infinite for unlimited
-    slides.
-    """
+    slides."""
     way = tree.path(tree.body_number(tree.frame(frame).body))
     total = chain_size(tree, frame)
     for number in way:

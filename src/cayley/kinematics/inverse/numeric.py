@@ -285,8 +285,7 @@ class InverseKinematicsResult(HoldsFunctions):
     @property
     def status(self) -> str | Array:
         """"solved"; "unreachable", where the target is provably too far; "not found" otherwise (it may be unreachable
-        all the same).
-        """
+        all the same)."""
         return _words(_STATUS, self._reason)
 
     @property
@@ -303,8 +302,7 @@ class InverseKinematicsResult(HoldsFunctions):
     @cached_property
     def singular_values(self) -> Array:
         """Of the task's Jacobian at q (..., min(rows, nv)), largest first, with lengths measured in `length`: they have
-        no unit. Under constraints, of its action on the velocities that they allow.
-        """
+        no unit. Under constraints, of its action on the velocities that they allow."""
         return np.linalg.svd(self._jacobian(), compute_uv=False)
 
     @property

@@ -157,8 +157,7 @@ def _attempts(s: Search, targets: Array, q: Array, first: int) -> Found:
 
 def _together(s: Search, q: Array, aims: Array, width: int) -> tuple[Array, Array, list[float]]:
     """Searches in groups of `width`, one group a target, until the answer of each group is known; and the states of
-    all.
-    """
+    all."""
     memory = _FRESH.repeat(len(q), axis=0)
     states = [RUNNING]
     for _ in range(s.calls):

@@ -83,8 +83,7 @@ class PathResult:
     def status(self) -> str | Array:
         """"followed"; "singular", "gimbal lock" (of Euler angles) or "half-turn" (where vect is zero, though the frame
         is not there) where the motion ended before the path; "unstable" where errors grow from step to step; "off the
-        path" where the frame is not within the tolerance (...).
-        """
+        path" where the frame is not within the tolerance (...)."""
         ended = self.obstacle.max(axis=-1, initial=0)
         otherwise = np.where(self.is_off, "off the path", "followed") if self.stable else "unstable"
         words = np.where(ended == 0, otherwise, _WORDS[ended])

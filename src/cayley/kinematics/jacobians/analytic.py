@@ -82,8 +82,7 @@ def analytic_jacobian_second_rate(tree: Tree, q: Array, qd: Array, qdd: Array, f
 
 def analytic_hessian(tree: Tree, q: Array, frame: str, *, orientation: str, relative_to: str) -> Array:
     """H (6 or 7, nv, nv): H[:, i, j] is the change of column i of `analytic_jacobian` when velocity j is one and the
-    others are zero.
-    """
+    others are zero."""
     named = orientation_named(orientation)
     J = general_jacobian(tree, q, frame, axes=relative_to, relative_to=relative_to)
     H = hessian(tree, q, frame, axes=relative_to, relative_to=relative_to)
@@ -103,8 +102,7 @@ def relative_pose(tree: Tree, q: Array, frame: str, relative_to: str) -> Pose:
 
 def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: str) -> Callable[..., None]:
     """A function that raises `SingularityError` for configurations where the parameters are singular: the `check` of
-    kernels of this module.
-    """
+    kernels of this module."""
     named: OrientationParameters = orientation_named(orientation)
     margin_of = kernel(f"({tree.nq})->()",
                        name="margin")(lambda q: named.margin(relative_pose(tree, q, frame, relative_to).R))

@@ -50,8 +50,7 @@ def changes_of(tree: Tree, text: Text, q: Array) -> Array:
 
 def derivatives(text: Text, shape: tuple[int, ...], *arrays: Array, inside: bool = False) -> tuple[Any, ...]:
     """The derivatives (*shape, n) of a text by each of its arrays (n); on numbers, or inside a trace. `inside`: the
-    text itself holds symbols of that trace.
-    """
+    text itself holds symbols of that trace."""
     sizes = [len(array) for array in arrays]
 
     def of_its_own_variables(*variables: Array) -> Array:
@@ -86,8 +85,7 @@ def configuration_rate_map(tree: Tree, q: Array) -> Array:
 
 def task_jacobian(tree: Tree, q: Array, function: Callable[[Any], Any]) -> Array:
     """The Jacobian (..., nv) of `function(q)`, which has any shape and is a text that can be traced: its rate is the
-    Jacobian times qd.
-    """
+    Jacobian times qd."""
     if not any(isinstance(x, Node) for x in np.asarray(q, dtype=object).flat):
         return _on_floats(tree, q, function)
     declared = independent(q)

@@ -56,8 +56,7 @@ class Branch(NamedTuple):
 
 class View(NamedTuple):
     """The parts of a Jacobian: columns of the body and, with opposite sign, of the reference; the point and the axes,
-    with their ways.
-    """
+    with their ways."""
 
     columns: list[tuple[int, float, Column, Branch]]
     point: Moving

@@ -53,8 +53,7 @@ class JointPairs(NamedTuple):
 
 class ChainPose(NamedTuple):
     """Position (3) [m] and attitude as a homogeneous vector-parameter [w : v] (4) of length one; c' = v/w unless w = 0,
-    a half-turn.
-    """
+    a half-turn."""
 
     position: Array
     attitude: Array
@@ -84,8 +83,7 @@ def chain_pose(tree: Tree, c: Array, t: Array, frame: str) -> ChainPose:
 
 def vector_parameter_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Array:
     """J_V = (M_V; N_V), (6, m): the twist of a frame in the root's axes by the rates of the pairs, three columns for
-    each part of a pair that moves, c before t. Mladenova (114)-(121).
-    """
+    each part of a pair that moves, c before t. Mladenova (114)-(121)."""
     poses = _frames(tree, c, t, frame)
     links = pairs_to(tree, frame)[0]
     before = HERE
@@ -112,8 +110,7 @@ def attitude_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Array:
 
 def check_chain(tree: Tree, frame: str) -> Callable[..., None]:
     """A function that raises `SingularityError` for pairs whose composition is a half-turn: the `check` of kernels of
-    `attitude_jacobian`.
-    """
+    `attitude_jacobian`."""
     n = len(pairs_to(tree, frame)[0])
     composed = kernel(f"({n},3),({n},3)->(4)", name="attitude")(lambda c, t: chain_pose(tree, c, t, frame).attitude)
 
@@ -199,8 +196,7 @@ class PairLimits:
 
 def pair_limits(tree: Tree, frame: str) -> PairLimits:
     """The limits of the joints on the way to a frame as limits of their pairs: infinite where a turn may pass a
-    half-turn or has none.
-    """
+    half-turn or has none."""
     bounds = [
         _pair_bounds(link.motion, tree.lower[link.coordinates], tree.upper[link.coordinates])
         for link in pairs_to(tree, frame)[0]]
@@ -268,8 +264,7 @@ def dual_jacobian(tree: Tree, q: Array, frame: str) -> Array:
 
 def active_columns(tree: Tree, frame: str) -> Array:
     """The constant matrix (2n, nv) from velocities to (t'; d'): `dual_jacobian @ active_columns` is the Jacobian at the
-    root's origin.
-    """
+    root's origin."""
     links = pairs_to(tree, frame)[0]
     n = sum(len(_axes(link.motion)) for link in links)
     chosen = np.zeros((2 * n, tree.nv))

@@ -34,8 +34,7 @@ _REST = np.zeros(3)
 
 class JointRate(NamedTuple):
     """The motion of a joint now: the angular velocity and the velocity of its child's origin that it adds, and that
-    origin; each (3).
-    """
+    origin; each (3)."""
 
     turn: Array
     slide: Array
@@ -99,8 +98,7 @@ def acceleration(tree: Tree, q: Array, qd: Array, qdd: Array, frame: str, *, axe
 
 def frame_bias(tree: Tree, q: Array, qd: Array, frame: str, *, axes: str, at: Array | FrameName | None = None) -> Array:
     """The acceleration (6) that the velocity `qd` gives a point of a frame's body by itself, Jdot qd: what is left of
-    `acceleration` where qdd is zero, so that acceleration = jacobian @ qdd + frame_bias in whatever axes.
-    """
+    `acceleration` where qdd is zero, so that acceleration = jacobian @ qdd + frame_bias in whatever axes."""
     return acceleration(tree, q, qd, np.zeros(tree.nv), frame, axes=axes, at=at)
 
 

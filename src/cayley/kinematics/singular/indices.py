@@ -149,8 +149,7 @@ def manipulability(tree: Tree, q: Array, frame: str, *, task: str | Sequence[boo
 
 def orthogonal_rows(J: Array, *, passes: int = 1) -> list[Array]:
     """The rows of J (m, n), each less its parts along those before it: their lengths multiply to sqrt(det(J J^T)). Two
-    passes make also a short one orthogonal to rounding of its own length.
-    """
+    passes make also a short one orthogonal to rounding of its own length."""
     made: list[Array] = []
     for row in J:
         for before in made * passes:

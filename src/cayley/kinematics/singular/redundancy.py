@@ -39,8 +39,7 @@ _NO_GRADIENT = 1e-13  # of the product of the lengths of the rows: a manipulabil
 @dataclass(frozen=True, eq=False)
 class RateSolutions:
     """Joint velocities (..., n) for velocities of a task, and all the others: every solution is velocities +
-    null_projector @ anything.
-    """
+    null_projector @ anything."""
 
     velocities: Array
     residual: Scalar  # |J qd - v| (...)
@@ -126,8 +125,7 @@ def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *,
 def manipulability_gradient(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
                             characteristic_length: float | None = None) -> Array:
     """The change (nv) of `manipulability` by the velocities; give it with a minus sign to `gradient_projection` to make
-    it grow. NaN where the manipulability is zero but for rounding: it has no gradient there.
-    """
+    it grow. NaN where the manipulability is zero but for rounding: it has no gradient there."""
     check_independent(tree, "the gradient of an index", frame)
 
     def index(x: Array) -> Scalar:

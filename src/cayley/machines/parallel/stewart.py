@@ -157,8 +157,7 @@ class StewartPlatform:
 
     def direct_position(self, lengths: ArrayLike, *, guess: ArrayLike) -> StewartAssembly:
         """The pose (..., 4, 4) near a guess (..., 4, 4) whose legs have these lengths (..., 6); "not found" if one has
-        not.
-        """
+        not."""
         wanted = batch_of("lengths of legs", lengths, (6,))
         start = batch_of("guesses", guess, (4, 4))
         batch = np.broadcast_shapes(wanted.shape[:-1], start.shape[:-2])

@@ -401,7 +401,6 @@ class PlanarBiped:
     def tree(self, standing: Mapping[int, float] | None = None) -> Tree:
         """The biped as a tree, `cy.Mechanism(biped.tree())`: joints "hip" (planar), "hip1", "knee1", "hip2", "knee2",
         relative to what they hang on, the last four actuated. `standing`: by the number of a foot, 1 or 2, the x at
-        which it is held on the ground z = 0 by a pin.
-        """
+        which it is held on the ground z = 0 by a pin."""
         return biped_tree(self, standing or {})
 

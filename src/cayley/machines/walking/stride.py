@@ -63,8 +63,7 @@ class Stride(HoldsFunctions):
     """A plan for a biped: `legs`, and `phases` of a contact ("flight", "first support", "second support" or "double
     support") and its duration [s]. `relations`: at most two, how the feet share the load in double support, see
     `load_sharing`; `friction`: a coefficient, or None for feet that do not slip. With `repeats` the legs change their
-    parts after each stride; without, the last phase goes on.
-    """
+    parts after each stride; without, the last phase goes on."""
 
     biped: PlanarBiped
     legs: Legs

@@ -174,9 +174,8 @@ _STEP = 1e-5  # rad and rad/s, of differences
 @dataclass(frozen=True)
 class RepeatingStride:
     """`status` "repeats", "not found", or "not held" of one that would repeat if no foot were unloaded or slid, which
-    `message` names; `theta` [rad] and `rate` [rad/s] of the trunk at the start; `residual`
-    by how much they differ after the stride; `multipliers` (2, complex), stable if all are within the unit circle;
-    `start`, the whole state."""
+    `message` names; `theta` [rad] and `rate` [rad/s] of the trunk at the start; `residual` by how much they differ
+    after the stride; `multipliers` (2, complex), stable if all are within the unit circle; `start`, the whole state."""
 
     status: str
     message: str

@@ -33,8 +33,7 @@ def _conjugate_times(p: Scalar, q: Scalar) -> Scalar:
 
 def body_rates(P: Scalar, P1: Scalar, P2: Scalar, P3: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """Angular velocity in body axes and its first two derivatives, of a quaternion of any length and its derivatives;
-    of dual quaternions, the twists.
-    """
+    of dual quaternions, the twists."""
     N = P @ P
     N1 = 2.0 * (P @ P1)
     N2 = 2.0 * (P1 @ P1 + P @ P2)
@@ -59,8 +58,7 @@ def _rotation_kernel(terms: int) -> Kernel[Derivatives]:
 class RotationCurve(PolynomialPieces):
     """Rotations in time, as a motion of a spherical joint: q is a unit quaternion (w, x, y, z), qd the angular velocity
     in body axes, qdd its derivative. Between the `breaks` (p + 1) the quaternion is the direction of polynomials with
-    the `coefficients` (p, degree + 1, 4). `rotation_spline` and others make one.
-    """
+    the `coefficients` (p, degree + 1, 4). `rotation_spline` and others make one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,8 +93,7 @@ def _pose_kernel(terms: int) -> Kernel[Derivatives]:
 class PoseCurve(PolynomialPieces):
     """Poses in time, as a motion of a floating base: q is the position and a unit quaternion, qd the twist (v; w) in
     body axes, qdd its derivative. Between the `breaks` (p + 1) the dual quaternion is the direction of polynomials with
-    the `coefficients` (p, degree + 1, 8), real part first. `pose_spline` and others make one.
-    """
+    the `coefficients` (p, degree + 1, 8), real part first. `pose_spline` and others make one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -97,8 +97,7 @@ def checked_poses(poses: ArrayLike, count: int) -> Array:
 
 def _through(t: Array, knots: Array, ends: Ends, velocities: tuple[ArrayLike, ArrayLike], size: int) -> Array:
     """The coefficients (k - 1, 4, 4 or 8) of the spline through quaternions, or dual ones, with the angular velocities
-    (3), or the twists (6), at its clamped ends.
-    """
+    (3), or the twists (6), at its clamped ends."""
     if "clamped" in ends:
         rates = [checked_vector(v, size, "the velocities of ends") for v in velocities]
         P = aligned(knots, rates[0][-3:] + rates[1][-3:])
@@ -118,8 +117,7 @@ def _through(t: Array, knots: Array, ends: Ends, velocities: tuple[ArrayLike, Ar
 
 def _around(t: Array, P: Array) -> Array:
     """The pieces of a curve that goes on as it began. After a whole turn the quaternion is the opposite one: it comes
-    back after two.
-    """
+    back after two."""
     if P[0, :4] @ P[-1, :4] >= 0.0:
         return cubic_pieces(t, P, "periodic", (0.0, 0.0))
     twice = cubic_pieces(np.concatenate([t, t[1:] + (t[-1] - t[0])]), np.concatenate([P, -P[1:]]), "periodic",
@@ -158,8 +156,7 @@ def aligned(knots: Array, direction: Array) -> Array:
 
 def quaternion_rate(knot: Array, rate: Array) -> Array:
     """The derivative (4 or 8) of a unit quaternion, or of a dual one, from the angular velocity (3), or the twist (6),
-    in body axes.
-    """
+    in body axes."""
     turn = np.concatenate([[0.0], rate[-3:]])
     slope = 0.5 * quaternion_product(knot[:4], turn)
     if len(knot) == 4:
@@ -180,8 +177,7 @@ def _screw(tau: Scalar, first: Array, twist: Array) -> Derivatives:
 @dataclass(frozen=True, eq=False, repr=False)
 class Screws(InPieces):
     """Poses in time, as a motion of a floating base, with a constant twist between `breaks` (p + 1): from the
-    configurations `first` (p, 7), position and unit quaternion, with the `twists` (v; w) (p, 6) in body axes.
-    """
+    configurations `first` (p, 7), position and unit quaternion, with the `twists` (v; w) (p, 6) in body axes."""
 
     breaks: Array
     first: Array

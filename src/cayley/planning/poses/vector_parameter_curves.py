@@ -49,8 +49,7 @@ def rotation_cubic(times: ArrayLike, rotations: ArrayLike, *,
 def pose_cubic(times: ArrayLike, poses: ArrayLike, *,
                twists: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> PoseCurve:
     """The curve between two poses (2, 4, 4) at two times, with the `twists` (v; w) (6) in body axes at both; from rest
-    to rest it is about one line in space.
-    """
+    to rest it is about one line in space."""
     t = checked_breaks(times)
     q = aligned(checked_poses(poses, 2), np.zeros(3))
     w = [_dual(checked_vector(twist, 6, "twists")) for twist in twists]
@@ -70,8 +69,7 @@ def _look_at_turn(cosine: float, instead: str) -> None:
 def rotation_forward(times: ArrayLike, rotations: ArrayLike, *, velocity: ArrayLike = 0.0,
                      acceleration: ArrayLike = 0.0) -> RotationCurve:
     """The curve through rotations, quaternions (k, 4) or matrices (k, 3, 3), at times (k), from the angular velocity
-    and acceleration (3) in body axes at the first, knot after knot, both continuous. Unstable: for a few knots.
-    """
+    and acceleration (3) in body axes at the first, knot after knot, both continuous. Unstable: for a few knots."""
     t = checked_breaks(times)
     q = aligned(checked_rotations(rotations, len(t)), np.zeros(3))
     w = checked_vector(velocity, 3, "angular velocities")
@@ -81,8 +79,7 @@ def rotation_forward(times: ArrayLike, rotations: ArrayLike, *, velocity: ArrayL
 def pose_forward(times: ArrayLike, poses: ArrayLike, *, twist: ArrayLike = 0.0,
                  acceleration: ArrayLike = 0.0) -> PoseCurve:
     """The curve through poses (k, 4, 4) at times (k), from the twist (v; w) and its derivative (6) in body axes at the
-    first, knot after knot, both continuous. Unstable: for a few knots.
-    """
+    first, knot after knot, both continuous. Unstable: for a few knots."""
     t = checked_breaks(times)
     q = aligned(checked_poses(poses, len(t)), np.zeros(3))
     first = checked_vector(twist, 6, "twists")

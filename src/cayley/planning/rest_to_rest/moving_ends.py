@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 def jerk_limited_between(first: EndState, last: EndState, limits: MotionLimits) -> Polynomials:
     """The fastest motion from one state, (q, qd, qdd) of (n) each, to another under limits of velocity, acceleration
-    and jerk, all of them finite, all joints arriving together. It needs the package ruckig: `pip install ruckig`.
-    """
+    and jerk, all of them finite, all joints arriving together. It needs the package ruckig: `pip install ruckig`."""
     ends = [[checked_configuration(part, f"{word} of the {place} state", np.size(first[0]))
              for part, word in zip(state, ("position", "velocity", "acceleration"), strict=True)]
             for state, place in ((first, "first"), (last, "last"))]

@@ -1,6 +1,5 @@
 """Ways of the joints without times: curves q(s) through waypoints, smooth where they are passed, and the grids on which
-they are timed.
-"""
+they are timed."""
 
 from __future__ import annotations
 

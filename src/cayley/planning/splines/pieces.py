@@ -22,10 +22,9 @@ _MANY = 1 << 16  # times whose numbers are brought together at once: the memory 
 
 
 class InPieces(Motion):
-    """A motion whose kind has a kernel for one piece: `_piece(tau, *numbers)` gives the derivatives at a time tau
-    [s] after its beginning. `_tables` are the numbers of all pieces, (pieces, ...) each. Numbers are inputs of that
-    kernel, so that a new motion compiles nothing; in kernels of others they are tables.
-    """
+    """A motion whose kind has a kernel for one piece: `_piece(tau, *numbers)` gives the derivatives at a time tau [s]
+    after its beginning. `_tables` are the numbers of all pieces, (pieces, ...) each. Numbers are inputs of that kernel,
+    so that a new motion compiles nothing; in kernels of others they are tables."""
 
     @property
     def start(self) -> float:

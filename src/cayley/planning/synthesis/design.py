@@ -78,8 +78,7 @@ class StructuralError:
 @dataclass(frozen=True, eq=False)
 class FourBarDesign:
     """A four-bar by its `parameters` k (3) and its `ground` [m], for the pairs `inputs` and `outputs` (m) [rad];
-    `condition` is that of the synthesis matrix: large where the pairs hardly determine the linkage.
-    """
+    `condition` is that of the synthesis matrix: large where the pairs hardly determine the linkage."""
 
     parameters: Array
     ground: float

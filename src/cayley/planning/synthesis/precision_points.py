@@ -93,8 +93,7 @@ class Dials:
 class FunctionFit(HoldsFunctions):
     """A four-bar that shows a function, the places (n) of x at which it is exact, and its largest error [rad] on the
     range, NaN if it cannot be assembled everywhere on it. Its dials are those that were asked for, unless their
-    beginnings were free.
-    """
+    beginnings were free."""
 
     design: FourBarDesign
     dials: Dials

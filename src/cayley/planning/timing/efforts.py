@@ -82,8 +82,7 @@ def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None
 @dataclass(frozen=True, eq=False)
 class LimitUse(Pictured):
     """Velocity, acceleration, jerk and effort, by these words, at the times `t` (samples): `values` (samples, n) and
-    the greatest of each joint, `greatest` (n). Without a machine there are no efforts.
-    """
+    the greatest of each joint, `greatest` (n). Without a machine there are no efforts."""
 
     motion: Motion
     limits: MotionLimits

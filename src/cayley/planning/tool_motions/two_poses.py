@@ -72,8 +72,7 @@ def joint_pair(machine: Machine, first: ArrayLike, last: ArrayLike, frame: str, 
                start: ArrayLike | None = None) -> JointPair:
     """Configurations within the limits of the joints at two poses (4, 4), on one posture: the one whose name holds the
     words `posture`, or that with the shortest way, which joint by joint is that of the farthest moved. Arms that have
-    no closed form are searched from `start` (nq), and then from what was found at the first pose.
-    """
+    no closed form are searched from `start` (nq), and then from what was found at the first pose."""
     poses = np.array(first, dtype=float), np.array(last, dtype=float)
     try:
         found = all_solutions(machine.tree, poses[0], frame, reference=start)
@@ -132,8 +131,7 @@ def joint_end_state(machine: Machine, q: ArrayLike, frame: str, *, velocity: Arr
                     acceleration: ArrayLike = (0.0,) * 6) -> EndState:
     """The state at q (n) in which the frame has the twist (v; w) `velocity` and its rate (v'; w') `acceleration`, (6)
     each, in the root's axes at the origin of the frame. With fewer joints than six they must be possible; with more,
-    the joints move as little as they can.
-    """
+    the joints move as little as they can."""
     at = checked_configuration(q, "the configuration", machine.tree.nq)
     V = _six(velocity, "the velocity")
     A = _six(acceleration, "the acceleration")

@@ -33,8 +33,7 @@ _AT_A_LIMIT = 1e-9  # rad or m beyond a limit that count as being at it
 @dataclass(frozen=True, eq=False)
 class AllSolutions:
     """All configurations that reach poses (...), at most m = 8 for each; they come first, and NaN (or "") is in the
-    places left over.
-    """
+    places left over."""
 
     q: Array  # (..., m, nq)
     found: Array  # truth values (..., m)
@@ -66,8 +65,7 @@ class AllSolutions:
 
     def with_turns(self, number: int) -> Array:
         """All that differ from a solution for one pose by whole turns and are within the limits, (k, nq); endless
-        joints stay.
-        """
+        joints stay."""
         self._one_pose()
         if not 0 <= number < self.count:
             raise SignatureError(
@@ -209,8 +207,7 @@ def _of_one_sense(lines: tuple[AxisLine, ...]) -> tuple[list[AxisLine], Array]:
 
 def _check_table(tree: Tree, table: DHTable, tip: str, places: Array, senses: Array, reach: float) -> None:
     """The table must keep the poses: neighbouring axes that are nearly parallel have feet far away, where rounding is
-    felt.
-    """
+    felt."""
     samples = np.random.default_rng(0).uniform(-2.5, 2.5, (4, len(places)))
     for sample, pose in zip(samples, dh_tool_pose(table, senses * samples), strict=True):
         q = tree.neutral

@@ -70,8 +70,7 @@ class ManyPoses:
 
     def solutions(self, targets: Array, reference: Callable[[int], Array]) -> Solutions:
         """The solutions for poses (k, 4, 4); `reference` gives the configuration (n) that free joints take for one of
-        them.
-        """
+        them."""
         count = len(targets)
         n = len(self._arm.offsets)
         q = np.full((count, MOST, n), np.nan)

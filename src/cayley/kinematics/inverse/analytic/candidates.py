@@ -26,8 +26,7 @@ Choice = tuple[Hashable, int]
 
 class Sign(NamedTuple):
     """A sign that tells two branches apart: a number without unit, and its names if positive, if negative, and where
-    the branches meet.
-    """
+    the branches meet."""
 
     value: Scalar
     names: Names

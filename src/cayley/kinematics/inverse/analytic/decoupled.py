@@ -137,8 +137,7 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
 def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
     """The posture, if the wrist can turn axis 6 to z of R there, cos(alpha4 + alpha5) <= z3 . z6 <= cos(alpha4 -
     alpha5); and with its first value of a free joint 1 or 2 those in the middle of the two stretches where it can,
-    which may be as short as one value. Stretches of joint 1 that are apart are two continua: each is shown.
-    """
+    which may be as short as one value. Stretches of joint 1 that are apart are two continua: each is shown."""
     reached, middles = True, []
     for joint in [f.joint for f in posture.free if f.joint < 2]:
         turns = [arm.row(i, 0.0 if i == joint else x).R for i, x in enumerate(posture.moving)]
@@ -237,8 +236,7 @@ def _wrist(arm: Arm, R: Array, theta4: Scalar, free: tuple[Free, ...]) -> Wrist:
 
 class _Equations(NamedTuple):
     """L + M (cos theta1, sin theta1) = N b, with b = (1, cos theta3, sin theta3) or (1, d3, d3^2); norms first, third
-    row second.
-    """
+    row second."""
 
     L: Array  # (2)
     M: Array  # (2, 2)
@@ -250,8 +248,7 @@ _Pair = tuple[Any, Any, tuple[Free, ...], int]  # theta1, joint 3, what is free,
 
 def postures(arm: Arm, c: Array, special: Special) -> list[Posture]:
     """All ways of the first three joints to bring the wrist centre to c; beyond reach the nearest, which will not
-    close.
-    """
+    close."""
     equations = _equations(arm, c)
     row = arm.table.rows[0]
     flat = (abs(row.a) <= FLAT * arm.size, abs(np.sin(row.alpha)) <= FLAT)
@@ -332,9 +329,8 @@ def _two_quadratics(arm: Arm, equations: _Equations, flat: tuple[bool, bool]) ->
 
 
 def _quartic(arm: Arm, equations: _Equations, special: Special) -> list[_Pair]:
-    """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic. Where it vanishes,
-    any joint 3 will do.
-    """
+    """theta1 and joint 3 of the general arm: cos^2 + sin^2 = 1 with both solved for, a quartic. Where it vanishes, any
+    joint 3 will do."""
     if not isinstance(special, Careful):
         raise UnsupportedError("the roots of a quartic are found for one pose at a time")
     L, M, N = equations

@@ -1,6 +1,5 @@
-"""Results of analytic solutions: every configuration that reaches the pose, named by its branch, and the
-continua among them.
-"""
+"""Results of analytic solutions: every configuration that reaches the pose, named by its branch, and the continua among
+them."""
 
 from __future__ import annotations
 

@@ -51,8 +51,7 @@ class Family:
 
 def closing_bound(arm: Arm, target: Array) -> Scalar:
     """The residual (...) that a solution may have: rounding, and what the targets (..., 4, 4) themselves are off from a
-    pose.
-    """
+    pose."""
     return CLOSED * max(1.0, arm.size) + 2 * rotation_defect(target)
 
 
@@ -81,8 +80,7 @@ def _told_apart(arm: Arm, candidates: Sequence[Candidate], closed: list[int], q:
                 rows: int) -> tuple[list[Candidate], list[int]]:
     """Where a straight continuum crosses another, as an aligned wrist does where the arm is free, its members are on
     the other at the crossing only: they are of the straight one alone, and the other is shown at other values. So it is
-    where a candidate can not move at all.
-    """
+    where a candidate can not move at all."""
     told = list(candidates)
     crossed: list[int] = []
     for i in closed:
@@ -204,8 +202,7 @@ def _continuum(arm: Arm, target: Array, number: int, q: Array, free: Free, rows:
 
 def _motion(arm: Arm, q: Array, free: Free, rows: int) -> tuple[int, Array] | None:
     """The free joint and the rates (n) of all joints for a rate of one of it, to second order; None where there are
-    none. Where it turns back, with others at rates without bound, the fastest of them takes its place.
-    """
+    none. Where it turns back, with others at rates without bound, the fastest of them takes its place."""
     n = len(q)
     tangent = np.zeros(n)
     if free.weights:
