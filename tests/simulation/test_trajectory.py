@@ -249,3 +249,79 @@ def test_rollouts_travel_between_processes(method):
         one, other = (roll(np.full(roll.tree.nq, 0.2), np.ones(roll.tree.nv), step=1e-3, steps=20, **inputs)
                       for roll in (made, copy))
         assert (one.q == other.q).all() and repr(copy) == repr(made)
+
+
+def test_files_of_the_first_format_are_read(tmp_path):
+    """As versions wrote them that had a trajectory of mechanisms alone."""
+    made = some()
+    shapes = dict.fromkeys(["t", "q", "qd", "work", "kinetic", "potential", "momentum", "tau"], "of samples")
+    about = {"format": "cayley trajectory 1", "mechanism": "planar2r", "status": "finished", "message": "as it was",
+             "coordinates": made.coordinates, "velocities": made.velocities,
+             "happened": [o._asdict() for o in made.happened], "facts": {"method": "DOP853"}, "arrays": shapes}
+    np.savez_compressed(tmp_path / "old.npz", about=np.array(json.dumps(about)),
+                        **{name: getattr(made, name) for name in shapes})
+    for read in (Trajectory.load(tmp_path / "old.npz"), Trajectory.load(tmp_path / "old.npz", load_robot("planar2r"))):
+        assert all((getattr(read, name) == getattr(made, name)).all() for name in (*shapes, "energy_drift"))
+        assert (read.message, read.happened, read.coordinates) == ("as it was", made.happened, made.coordinates)
+        assert list(read.to_columns()) == list(made.to_columns()) and read.plot().axes
+        assert (Trajectory.load(read.save(tmp_path / "new.npz")).momentum == made.momentum).all()
+    assert np.abs(read.at(0.55)[0] - made.at(0.55)[0]).max() < 1e-4
+    matplotlib.pyplot.close("all")
+
+
+def test_different_steps_in_files_of_the_first_format(tmp_path):
+    steps = np.array([1e-3, 2e-3])
+    found = rollout(slider())(np.zeros((2, 1)), [1.0], step=steps, steps=100, every=10, start=3.0)
+    names = ["t", "q", "qd", "work", "kinetic", "potential", "momentum", "tau"]
+    about = {"format": "cayley trajectory 1", "mechanism": found.name, "status": "finished", "message": "",
+             "coordinates": found.coordinates, "velocities": found.velocities, "happened": [],
+             "facts": {"step": steps.tolist(), "times": "steps differ in the batch", "start": 3.0},
+             "arrays": dict.fromkeys(names, "")}
+    arrays = {name: getattr(found, name) for name in names} | {"t": found.t[0]}
+    np.savez_compressed(tmp_path / "old.npz", about=np.array(json.dumps(about)), **arrays)
+    read = Trajectory.load(tmp_path / "old.npz", slider())
+    assert np.abs(read.t - found.t).max() < 1e-12 and np.abs(read[1].at(3.15)[0] - found[1].at(3.15)[0]).max() < 1e-12
+
+
+def test_a_trajectory_of_a_system_is_saved_and_read(tmp_path):
+    arm = cy.load("planar2r")
+    loop = cy.connect(arm, arm.control.pid(100.0, 10.0, 5.0))
+    run = loop.simulate({"q": [0.1, 0.2], "qd": [0.0, 0.0]}, until=0.1, inputs={"target": [0.1, 0.2]})
+    path = run.save(tmp_path / "loop")
+    for read in (Trajectory.load(path), Trajectory.load(path, loop)):
+        assert all((read[name] == run[name]).all() for name in ("q", "qd", "integral", "target", "tau"))
+        assert (read.status, dict(read.facts)) == (run.status, dict(run.facts)) and repr(read) == repr(run)
+        assert (read.between(0.02, 0.05)["tau"] == run.between(0.02, 0.05)["tau"]).all()
+        assert list(read.to_columns()) == list(run.to_columns())
+    with pytest.raises(ModelError, match="the state q, qd, integral"):
+        Trajectory.load(path, arm.system())
+    with pytest.raises(ModelError, match="load it with that system"):
+        Trajectory.load(path, arm.tree)
+    ball = cy.System("ball", state={"height": cy.systems.Block((), "m", velocity="speed"), "speed": "m/s"},
+                     parameters={"g": 9.81}, modes={"side": ("left", "right")}, derivative=lambda t, x, u, p: -p.g,
+                     energy=lambda t, x, u, p: x.speed**2 / 2 + p.g * x.height)
+    fall = ball.rollout(parameters=["g"])({"height": [1.0, 2.0], "speed": 0.0}, step=np.array([1e-2, 2e-2]), steps=5,
+                                          parameters={"g": [9.81, 1.6]})
+    read = Trajectory.load(fall.save(tmp_path / "fall"))
+    assert (read.energy == fall.energy).all() and (read[1].energy == fall[1].energy).all()
+    assert (read[1].t == fall[1].t).all() and set(read.to_columns()["side"]) == {"left"} and read.facts == fall.facts
+
+
+def test_a_controlled_mechanism_has_joints_and_the_blocks_of_its_law():
+    """Whether the arm is simulated with its law, or the two are connected: the same class, and the same numbers."""
+    arm = cy.load("planar2r")
+    law = arm.control.pid(100.0, 10.0, 5.0)
+    alone = arm.simulate([0.1, 0.2], [0.0, 0.0], controller=law, parameters={"target": np.zeros(2)}, until=0.2)
+    joined = cy.connect(arm, law).simulate({"q": [0.1, 0.2], "qd": [0.0, 0.0]}, inputs={"target": np.zeros(2)},
+                                           until=0.2)
+    for name in ("t", "q", "qd", "tau", "integral", "kinetic", "potential", "momentum"):
+        assert (getattr(alone, name) == getattr(joined, name)).all(), name
+    assert alone.coordinates == joined.coordinates and type(alone) is type(joined) is Trajectory
+    with pytest.raises(UnsupportedError, match="no energy of joints"):
+        cy.System("lag", state={"y": ""}, derivative=lambda t, x, u, p: -x.y).simulate(1.0, until=0.1).kinetic  # noqa: B018
+
+
+def test_the_former_name_of_trajectories_of_systems_warns():
+    from cayley.systems import trajectory
+    with pytest.warns(DeprecationWarning, match="is now called `Trajectory`"):
+        assert trajectory.SystemTrajectory is Trajectory

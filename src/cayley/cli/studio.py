@@ -60,7 +60,7 @@ def studio(
 def _read(path: Path, arm: Mechanism) -> Any:  # noqa: ANN401 (whatever is played)
     """A planned motion, or the run of a simulation."""
     from cayley.planning.motion_file import load_motion
-    from cayley.simulation.trajectory_file import load as load_run
+    from cayley.simulation.trajectory_file import load_trajectory as load_run
     if not path.is_file():
         raise ModelError(f"{path} is no file: give an .npz file with a motion")
     try:

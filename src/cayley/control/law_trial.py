@@ -37,7 +37,7 @@ from cayley.planning.rest_to_rest.two_points import point_to_point
 from cayley.showing import brief
 from cayley.systems.connect import HasSystem, connect
 from cayley.systems.system import System
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 
 SAMPLES = 600
 MOST_STEPS = 5_000_000
@@ -75,8 +75,8 @@ class Trial:
     aim: Aim
     law: System
     target: Array
-    step: SystemTrajectory
-    tracking: SystemTrajectory
+    step: Trajectory
+    tracking: Trajectory
     move: Motion
     limits: Array
     period: float | None
@@ -184,7 +184,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
                                  beyond=move.rests[1])
     tracked = connect(plant, *chain, aim.moving(law, along)).rollout()(x | {"qd": along.velocity(0.0)}, step=h,
                                                                        steps=steps, every=every)
-    assert isinstance(step, SystemTrajectory) and isinstance(tracked, SystemTrajectory)  # none is on a GPU
+    assert isinstance(step, Trajectory) and isinstance(tracked, Trajectory)  # none is on a GPU
     return Trial(aim, law, ends[1], step, tracked, along, most, period, late, rest, verdict, doubt, move is not None)
 
 

@@ -15,7 +15,7 @@ from cayley.drawing.skeleton import skeleton
 from cayley.drawing.stick_figures import draw_trails, shown_frames, stick_figure
 from cayley.drawing.views import view_for
 from cayley.model.tree import Tree
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from cayley.drawing.canvas import Canvas
@@ -50,7 +50,7 @@ def draw_instants(tree: Tree, motion: MotionLike, times: int | ArrayLike = 5, *,
     return drawn
 
 
-def draw_states(trajectory: SystemTrajectory, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
+def draw_states(trajectory: Trajectory, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
                 labels: bool = True, ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
     """The same for the mechanism of a system."""
     return draw_instants(*moving_part(trajectory), times, frames=frames, labels=labels, ground=ground, trail=trail,

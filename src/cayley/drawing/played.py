@@ -13,7 +13,8 @@ from cayley.dynamics.open_tree import Configurations
 from cayley.errors import ModelError, SignatureError, UnsupportedError
 from cayley.model.configuration_space import configuration_difference, configuration_step
 from cayley.model.tree import Tree
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.simulation.mechanism_motion import MechanismMotion
+from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -126,11 +127,14 @@ def _between(tree: Tree, t: Array, q: Array, time: float) -> Array:
     return np.asarray(configuration_step(tree, q[k], (time - t[k]) / (t[k + 1] - t[k]) * way), dtype=float)
 
 
-def moving_part(trajectory: SystemTrajectory) -> tuple[Tree, tuple[Array, Array]]:
+def moving_part(trajectory: Trajectory) -> tuple[Tree, tuple[Array, Array]]:
     """The mechanism of a system, and its times and configurations along one trajectory."""
-    name = trajectory.system.name
+    name = trajectory.name
+    own = trajectory.mechanism
+    if own is not None and not isinstance(own, MechanismMotion):
+        raise UnsupportedError("a picture needs the mechanism: load the file with `Trajectory.load(path, tree)`")
     trees = {block: part.manifold.tree for block, part in trajectory.system.blocks.items()
-             if isinstance(part.manifold, Configurations)}
+             if isinstance(part.manifold, Configurations)} if own is None else {"q": own.tree}
     if len(trees) != 1:
         what = ("no block of its state is the configuration of a mechanism" if not trees
                 else f"its blocks {', '.join(trees)} are configurations of several mechanisms")

@@ -25,7 +25,7 @@ from cayley.ordinary_equations import IntegrationError, instants_of
 from cayley.showing import brief
 from cayley.systems.events import Event
 from cayley.systems.system import System
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 
 _VELOCITIES = ("velocity", "angular_velocity", "rates")
 
@@ -50,7 +50,7 @@ class BodyState(NamedTuple):
 class _BodyRun:
     """A run of a system, forwards or backwards in time."""
 
-    run: SystemTrajectory
+    run: Trajectory
     times: Array
     sense: float
 
@@ -212,7 +212,7 @@ def simulate_gyroscope(I0: float, I: float, angles: ArrayLike, rates: ArrayLike,
 
 def _run(system: System, start: Mapping[str, Array], times: ArrayLike,
          acting: Mapping[str, Callable[..., Any] | None], rtol: float, atol: float,
-         *events: Event) -> tuple[SystemTrajectory, Array, float]:
+         *events: Event) -> tuple[Trajectory, Array, float]:
     """The run of a system, the times as they were given, and the direction of the time."""
     instants = instants_of(times)
     sense = 1.0 if instants[-1] > instants[0] else -1.0

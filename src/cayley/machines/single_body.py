@@ -33,7 +33,7 @@ from cayley.systems.record import Record
 from cayley.systems.system import System
 
 if TYPE_CHECKING:
-    from cayley.systems.trajectory import SystemTrajectory
+    from cayley.systems.trajectory import Trajectory
 
 _TURNING = {"orientation": Block((4,), manifold=UNIT_QUATERNION, velocity="angular_velocity"),
             "angular_velocity": Block((3,), "rad/s", default=0.0)}
@@ -167,7 +167,7 @@ def moving_frame(*, axes: Literal["world", "body"], name: str = "frame") -> Syst
                   inputs={"velocity": (3, "m/s"), "angular_velocity": (3, "rad/s")}, derivative=derivative)
 
 
-def half_turns(run: SystemTrajectory, block: str = "orientation", *, nearest: float = 1e-8) -> Array:
+def half_turns(run: Trajectory, block: str = "orientation", *, nearest: float = 1e-8) -> Array:
     """The times at which the orientation of a simulated motion is half a turn away from the axes of the world: crossed,
     or touched to `nearest`. The vector-parameter is infinite there, and the orientation is not.
 

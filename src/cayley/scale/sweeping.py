@@ -21,9 +21,8 @@ from cayley.scale.points import Columns, Points, digest, points_of, whole_number
 from cayley.scale.reductions import Reduction
 from cayley.scale.store import Plan, Store, opened
 from cayley.scale.tasks import Workers, check_workers, done, is_elsewhere, tasks_of
-from cayley.simulation.trajectory import Trajectory
 from cayley.systems.progress import PatientBar
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -248,8 +247,6 @@ def _totals(job: Job, points: Points, store: Store) -> dict[str, tuple[NamedTupl
 def _named(compute: Compute, found: Any) -> Columns:  # noqa: ANN401 (whatever a function returns)
     """Results by name."""
     if isinstance(found, Trajectory):
-        return {"q": found.q, "qd": found.qd}
-    if isinstance(found, SystemTrajectory):
         return {name: np.asarray(found[name]) for name in found.system.layout.columns}
     if isinstance(found, Mapping):
         return {name: np.asarray(values) for name, values in found.items()}

@@ -3,8 +3,7 @@
 from cayley.dynamics.open_tree import inertia_parameters
 from cayley.simulation.rollouts import Rollout, rollout
 from cayley.simulation.simulate import simulate
-from cayley.simulation.trajectory import Trajectory
 from cayley.systems.events import Event
-from cayley.systems.trajectory import Occurrence
+from cayley.systems.trajectory import Occurrence, Trajectory
 
 __all__ = ["Event", "Occurrence", "Rollout", "Trajectory", "inertia_parameters", "rollout", "simulate"]

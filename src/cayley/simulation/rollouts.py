@@ -23,7 +23,7 @@ from cayley.model.tree import Tree
 from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.controllers import Controller, Law
 from cayley.simulation.fixed_steps import mechanism_system
-from cayley.simulation.trajectory import Trajectory
+from cayley.simulation.mechanism_motion import mechanism_motion
 from cayley.systems import rollouts as systems
 from cayley.systems.arguments import check_lists
 from cayley.systems.checkpoints import Run
@@ -32,6 +32,7 @@ from cayley.systems.layout import State
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
+from cayley.systems.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from cayley.compiler.c.c_source import CSource
@@ -239,11 +240,8 @@ class Rollout:
 
     def _result(self, rolled: systems.Rolled, step: ArrayLike, every: int) -> Trajectory:
         points, times, given, _, _ = rolled
-        nq = self.tree.nq
-        q = points[..., :nq]
-        qd = points[..., nq:-2]
-        t = times if times.ndim == 1 else times.reshape(-1, times.shape[-1])[0]
-        tau = self._forces(times, q, qd, given, every)
+        q = points[..., :self.tree.nq]
+        qd = points[..., self.tree.nq:-2]
         status, message = self._of_system.outcome(rolled, every)
         if self.tree.is_constrained:
             status, message = closed_outcome(self.tree, times, q, status, message)
@@ -252,10 +250,12 @@ class Rollout:
         acted = [name for name in self.inputs if name.startswith(("wrench_", "inertia_", "base_"))]
         if acted:
             facts["acted"] = ", ".join(acted)
-        if np.ndim(step):
-            facts["times"] = "steps differ in the batch: t is that of the first trajectory, until one is taken out"
-            facts["start"] = float(t[0])
-        return Trajectory.of(self.tree, t, q, qd, tau, points[..., -2], status=status, message=message, facts=facts)
+        tau = self._forces(times, q, qd, given, every)
+        inputs = {n: np.broadcast_to(a, (*qd.shape[:-1], *self.inputs[n]))
+                  for n, a in self._of_system.at_samples(given, qd.shape[-2], every).items() if n in acted}
+        return Trajectory(self._of_system.system, times, points[..., :-2], points[..., -2],
+                          inputs if tau is None else {"tau": tau, **inputs}, status=status, message=message,
+                          facts=facts, mechanism=mechanism_motion(self.tree))
 
     def _forces(self, times: Array, q: Array, qd: Array, given: dict[str, Array], every: int) -> Array | None:
         """The joint forces at the kept states: what holds there and then."""

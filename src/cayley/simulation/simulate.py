@@ -7,13 +7,12 @@ accelerations, and what is returned, restarted or shown to a controller is broug
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.laws.digital_law import digital
 from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
@@ -25,14 +24,14 @@ from cayley.simulation.closed_outcome import closed_outcome
 from cayley.simulation.controllers import Controller
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.forces import BaseMotion, Forces, Wrench, base_inputs_of
-from cayley.simulation.trajectory import Trajectory
+from cayley.simulation.mechanism_motion import mechanism_motion
 from cayley.systems.arguments import given_parameters
 from cayley.systems.connect import connect
 from cayley.systems.driving import Driving
 from cayley.systems.events import Event
 from cayley.systems.simulate import METHODS, go, name_of, run_of
 from cayley.systems.system import System
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 
 __all__ = ["METHODS", "simulate"]
 Result = TypeVar("Result")
@@ -100,15 +99,8 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     message = run.message
     if tree.is_constrained:
         status, message = closed_outcome(tree, found.t, found.x[:, :tree.nq], status, message)
-    joints = found.x[:, tree.nq:tree.nq + tree.nv]
-    if "tau" in found.inputs:
-        acted = found.inputs["tau"]
-    else:
-        of_law = SystemTrajectory(forces.system, found.t, found.x, found.work, found.inputs, own)
-        acted = of_law.outputs["tau"]
-    return Trajectory.of(tree, found.t, found.x[:, :tree.nq], joints, acted, found.work,
-                         status=status, message=message, happened=tuple(run.happened), facts=facts,
-                         dense=None if found.dense is None else Interpolation(tree.nq, tree.nv, found.dense))
+    return Trajectory(forces.system, found.t, found.x, found.work, found.inputs, own, status, message,
+                      tuple(run.happened), facts=facts, dense=found.dense, mechanism=mechanism_motion(tree))
 
 
 def _driven_by(tree: Tree, law: System, given: Mapping[str, Any], wrenches: Mapping[str, Wrench], axes: str,
@@ -141,19 +133,6 @@ def _of_mechanism(event: Event) -> Event:
     effect = event.effect
     return replace(event, function=partial(_of_joints, event.function), effect=None if effect is None else (
         lambda t, q, qd, *others: (*effect(t, q, qd), *others)))
-
-
-@dataclass(frozen=True)
-class Interpolation(HoldsFunctions):
-    """The solver's own: times (m) to q (m, nq) and qd (m, nv)."""
-
-    nq: int
-    nv: int
-    states: Callable[[Array], Array]
-
-    def __call__(self, times: Array) -> tuple[Array, Array]:
-        found = self.states(times)
-        return found[:, :self.nq], found[:, self.nq:self.nq + self.nv]
 
 
 def _ticks(start: float, end: float, period: float) -> Array:

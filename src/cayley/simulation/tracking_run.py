@@ -28,7 +28,7 @@ from cayley.model.spring_kinds import BacklashSpring
 from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.simulation.simulate import simulate
-from cayley.simulation.trajectory import Trajectory
+from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 

@@ -12,7 +12,7 @@ from cayley.errors import ConventionError
 from cayley.model.tree import Tree
 from cayley.showing import PAGES, Player
 from cayley.studio.motion_page import motion_page
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 
 _PICTURES = (".gif", ".mp4")
 
@@ -44,7 +44,7 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None 
     return player if place is None else player.save(place)
 
 
-def animate_states(trajectory: SystemTrajectory, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
+def animate_states(trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
                    frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
                    shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
     """The same for the mechanism of a system."""

@@ -32,7 +32,7 @@ class DeviceTrajectory(HoldsFunctions):
     def work(self) -> Array:
         return self.given(self.points[..., -2])
 
-    def here(self) -> Any:  # noqa: ANN401 (a Trajectory of a mechanism, or a SystemTrajectory)
+    def here(self) -> Any:  # noqa: ANN401 (a Trajectory)
         """The same with arrays of NumPy."""
         return self.bring()
 

@@ -44,7 +44,7 @@ from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 from cayley.systems.transition_derivatives import KnownInstants
 from cayley.wording import did_you_mean, shown
 
@@ -147,7 +147,7 @@ class Rollout:
 
     def __call__(self, x: StateLike, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
                  inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
-                 threads: int = 1, progress: bool = True) -> SystemTrajectory | DeviceTrajectory:
+                 threads: int = 1, progress: bool = True) -> Trajectory | DeviceTrajectory:
         """Trajectories from states: `steps` steps of `step` seconds, every k-th state kept.
 
         `x`: the blocks by name, each (..., *shape), and modes that are not the first. `inputs` (..., *shape) by name;
@@ -442,7 +442,7 @@ class Rollout:
                        every=every, out=out, dtype=precision, threads=threads)
         return None if watched is None else out[1]
 
-    def _result(self, rolled: Rolled, step: ArrayLike, every: int) -> SystemTrajectory:
+    def _result(self, rolled: Rolled, step: ArrayLike, every: int) -> Trajectory:
         points, times, given, parameters, watched = rolled
         status, message = self.outcome(rolled, every)
         log = None
@@ -453,7 +453,7 @@ class Rollout:
                  "precision": str(points.dtype), "evaluations a step": self.evaluations}
         shown = {n: np.broadcast_to(a, (*a.shape[:a.ndim - 1 - len(self.inputs[n])], points.shape[-2], *self.inputs[n]))
                  for n, a in self.at_samples(given, points.shape[-2], every).items()}
-        return SystemTrajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status,
+        return Trajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status,
                                 message, log=log, facts=facts)
 
     def at_samples(self, given: Mapping[str, Array], samples: int, every: int) -> dict[str, Array]:

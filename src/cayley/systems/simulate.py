@@ -22,7 +22,7 @@ from cayley.systems.layout import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
-from cayley.systems.trajectory import SystemTrajectory
+from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "gauss")
@@ -33,7 +33,7 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
              inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
              events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
              atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000, max_evaluations: int | None = None,
-             progress: bool = True) -> SystemTrajectory:
+             progress: bool = True) -> Trajectory:
     """The motion of a system; see `System.simulate`."""
     own = given_parameters(system, parameters or {}, system.parameters)
     driving = Driving(system, inputs or {})
@@ -47,7 +47,7 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
     go(run, given, progress)
     found = run.result()
     facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "evaluations": run.evaluations, "steps": run.steps}
-    return SystemTrajectory(system, found.t, found.x, found.work, found.inputs, own, run.status, run.message,
+    return Trajectory(system, found.t, found.x, found.work, found.inputs, own, run.status, run.message,
                             tuple(run.happened), facts=facts, dense=found.dense)
 
 

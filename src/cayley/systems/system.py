@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cayley.systems.friction_and_stops import FrictionAndStops
     from cayley.systems.linearization import StateMatrices
     from cayley.systems.rollouts import Rollout
-    from cayley.systems.trajectory import SystemTrajectory
+    from cayley.systems.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +311,7 @@ class System(HoldsFunctions):
                  inputs: Mapping[str, InputLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
                  events: Event | Sequence[Event] = (), method: str | type = "DOP853", rtol: float = 1e-9,
                  atol: float = 1e-10, max_step: float = np.inf, max_events: int = 1000,
-                 max_evaluations: int | None = None, progress: bool = True) -> SystemTrajectory:
+                 max_evaluations: int | None = None, progress: bool = True) -> Trajectory:
         """The motion from a state `until` a time [s], or at the given `times`, by one of SciPy's integrators.
 
         `inputs`: numbers, or functions of the time and of the blocks, `f(t, *blocks)`. Its transitions happen to the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.showing import Pictured, Player, brief, maker
 from cayley.systems.layout import State
 from cayley.systems.output_kernels import energy_kernel, output_kernel
+from cayley.systems.ports import Block, Port
 from cayley.systems.system import System
 from cayley.tabulated import Tabulated, batch_columns, flattened, plain
 from cayley.wording import did_you_mean
@@ -24,6 +26,9 @@ from cayley.wording import did_you_mean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_PER_SECOND = {"rad": "rad/s", "m": "m/s", "": "1/s"}
+_FORCES = {"rad": "N m", "m": "N"}
 
 
 class Occurrence(NamedTuple):
@@ -49,11 +54,70 @@ class Log:
     __repr__ = brief
 
 
+class Balance(NamedTuple):
+    """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre
+    of mass in the root's axes [kg m/s, kg m^2/s]."""
+
+    kinetic: Array
+    potential: Array
+    momentum: Array
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+@dataclass(frozen=True)
+class JointNames:
+    """The name of a mechanism, and names and units of its coordinates and of its velocities, as a file tells them. The
+    class `cayley.simulation.mechanism_motion.MechanismMotion` has the mechanism itself.
+    """
+
+    name: str
+    coordinates: tuple[tuple[str, str], ...]
+    velocities: tuple[tuple[str, str], ...]
+
+    @property
+    def units(self) -> dict[str, list[tuple[str, str]]]:
+        """Names and units of the columns of `q`, `qd` and `tau`."""
+        return {"q": [*self.coordinates], "qd": [(name, _PER_SECOND.get(unit, unit)) for name, unit in self.velocities],
+                "tau": [(name, _FORCES.get(unit, unit)) for name, unit in self.velocities]}
+
+    def balance(self, q: Array, qd: Array) -> Balance:
+        """Energy and momentum of states."""
+        raise self._unknown("the energy")
+
+    def momentum_drift(self, t: Array, q: Array, qd: Array) -> Array | None:
+        """Momentum that gravity does not account for; None for a mechanism that does not float."""
+        raise self._unknown("the drift of momentum")
+
+    def constraint_forces(self, t: Array, q: Array, qd: Array, tau: Array) -> Array:
+        """The forces of the rows of the constraints."""
+        raise self._unknown("the forces of constraints")
+
+    def interpolated(self, t: Array, q: Array, qd: Array, times: Array) -> tuple[Array, Array]:
+        """States at other times, by cubics through states."""
+        raise self._unknown("interpolation")
+
+    def closed(self, t: Array, q: Array, qd: Array) -> tuple[Array, Array]:
+        """States that satisfy the constraints, next to given ones."""
+        return q, qd
+
+    def _unknown(self, what: str) -> UnsupportedError:
+        return UnsupportedError(f"{what} needs the mechanism: load the file with `Trajectory.load(path, tree)`")
+
+
 @dataclass(frozen=True, eq=False)
-class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
-    """States at the times `t` (samples): `trajectory["current"]`, or `trajectory.current`, is that block, of the shape
-    (..., samples, *shape). `outputs` are computed when they are asked for, as is the `energy`; `work` (..., samples) is
-    what was put in. `status` is one word, "finished" if all went well, and `message` says it in a sentence.
+class Trajectory(HoldsFunctions, Pictured, Tabulated):
+    """States of a system at the times `t` (samples), or of a batch: `trajectory["current"]`, or `trajectory.current`,
+    is that block, of the shape (..., samples, *shape). `outputs` are computed when they are asked for, as energies are;
+    `work` (..., samples) [J] is what was put in: by joint forces, friction, wrenches and impacts of a mechanism. Where
+    steps differ in a batch, `t` is (..., samples).
+
+    Trajectories of a mechanism have `q` (..., samples, nq), `qd` and `tau` (..., samples, nv), and besides the `energy`
+    its parts, and momentum.
+
+    `status` is one word, "finished" if all went well, and `message` says it in a sentence. A run that stopped early
+    keeps all samples until then; in a batch, `good` (...) says how many samples of each trajectory are numbers.
     """
 
     system: System
@@ -68,6 +132,13 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
     log: Log | None = None  # of compiled ones
     facts: Mapping[str, Any] = field(default_factory=dict)  # method, step, tolerances, counts: for the record
     dense: Callable[[Array], Array] | None = None  # the solver's own interpolation: times (m) to (m, size)
+    mechanism: JointNames | None = None  # of a mechanism's own run, not of a system that has one as its part
+    stored: Mapping[str, Array] = field(default_factory=dict)  # outputs and energies (..., samples, *shape) of a file
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism or of the system."""
+        return self.system.name if self.mechanism is None else self.mechanism.name
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -107,24 +178,17 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
     @cached_property
     def outputs(self) -> dict[str, Array]:
         """The outputs (..., samples, *shape) by name."""
-        kernel = output_kernel(self.system)
-        found = kernel(self.t, self.vectors, *[self.inputs[n] for n in self.system.inputs],
-                       *[np.asarray(self._parameter(n)) for n in self.system.parameters])
+        if self.stored:
+            return {name: self.states[name] if name in self.states else self.stored[f"output {name}"]
+                    for name in self.system.outputs}
+        found = output_kernel(self.system)(*self._arguments)
         return dict(zip(self.system.outputs, found if len(self.system.outputs) > 1 else (found,), strict=True))
 
-    @cached_property
-    def energy(self) -> Array:
-        """The energy (..., samples) [J] that is stored."""
-        if self.system.energy is None:
-            raise UnsupportedError(f"{self.system.name} does not say what its energy is")
-        return energy_kernel(self.system)(self.t, self.vectors, *[self.inputs[n] for n in self.system.inputs],
-                                          *[np.asarray(self._parameter(n)) for n in self.system.parameters])
-
     @property
-    def energy_drift(self) -> Array:
-        """Energy less work less the energy at the start (..., samples) [J]: what the integration has lost or made."""
-        surplus = self.energy - self.work
-        return surplus - surplus[..., :1]
+    def _arguments(self) -> list[Array]:
+        """The arguments of a kernel of the system."""
+        return [self.t, self.vectors, *[self.inputs[n] for n in self.system.inputs],
+                *[np.asarray(self._parameter(n)) for n in self.system.parameters]]
 
     def _parameter(self, name: str) -> Array:
         """A parameter with an axis for the samples."""
@@ -133,25 +197,217 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
         value = self.parameters[name]
         return np.expand_dims(value, value.ndim - np.ndim(self.system.parameters[name]))
 
-    def at(self, t: ArrayLike) -> State:
-        """The state at other times (m), or at one, by the solver's own interpolation."""
-        if self.dense is None:
-            raise UnsupportedError("only what `simulate` has found can be asked at other times: keep more samples")
-        times = np.asarray(t, dtype=float)
-        if not ((times >= self.t[0]) & (times <= self.t[-1])).all():
-            raise ConventionError(f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}")
-        found = self.dense(np.atleast_1d(times))
-        return self.system.layout.state(found if times.ndim else found[0])
+    # Energy
 
-    def plot(self, names: Iterable[str] | None = None) -> Figure:
-        """A Matplotlib figure of blocks, modes and outputs, or of those that are named."""
+    @cached_property
+    def energy(self) -> Array:
+        """The stored energy (..., samples) [J]: of a mechanism, kinetic and potential energy."""
+        if self.mechanism is not None:
+            return self.kinetic + self.potential
+        if "energy" in self.stored:
+            return self.stored["energy"]
+        if self.system.energy is None:
+            raise UnsupportedError(f"{self.system.name} does not say what its energy is")
+        return energy_kernel(self.system)(*self._arguments)
+
+    @property
+    def energy_drift(self) -> Array:
+        """Energy less work less the energy at the start (..., samples) [J]: what the integration has lost or made."""
+        surplus = self.energy - self.work
+        return surplus - surplus[..., :1]
+
+    # Mechanisms
+
+    @property
+    def q(self) -> Array:
+        """The coordinates (..., samples, nq) of a mechanism."""
+        return self.__getattr__("q")
+
+    @property
+    def qd(self) -> Array:
+        """The velocities (..., samples, nv) of a mechanism."""
+        return self.__getattr__("qd")
+
+    @property
+    def tau(self) -> Array | None:
+        """The joint forces (..., samples, nv); None where a function gave them that was compiled into the steps."""
+        return None if self.mechanism and "tau" not in (*self.inputs, *self.system.outputs) else self.__getattr__("tau")
+
+    @property
+    def coordinates(self) -> tuple[tuple[str, str], ...]:
+        """Name and unit of each column of `q`."""
+        return self.joints("coordinates").coordinates
+
+    @property
+    def velocities(self) -> tuple[tuple[str, str], ...]:
+        """Names of the columns of `qd` and `tau`, with the units of the coordinates."""
+        return self.joints("velocities").velocities
+
+    def joints(self, what: str) -> JointNames:
+        """The mechanism of the trajectory: its own, or that whose configurations are the block `q` of a system."""
+        if self.mechanism is not None:
+            return self.mechanism
+        tree = getattr(self.system.blocks["q"].manifold, "tree", None) if "q" in self.system.blocks else None
+        if tree is None:
+            raise UnsupportedError(f"{self.system.name} has no {what} of joints: its state has no block `q` that is "
+                                   "the configuration of a mechanism")
+        found: JointNames = maker("mechanism_motion")(tree)
+        return found
+
+    @cached_property
+    def balance(self) -> Balance:
+        """Energies and momentum of the mechanism."""
+        if "kinetic" in self.stored:
+            return Balance(*[self.stored[name] for name in Balance._fields])
+        return self.joints("energy").balance(self.q, self.qd)
+
+    @property
+    def kinetic(self) -> Array:
+        """Kinetic energy (..., samples) [J] of the mechanism."""
+        return self.balance.kinetic
+
+    @property
+    def potential(self) -> Array:
+        """Potential energy (..., samples) [J]; its zero is where the mass is at the root's origin."""
+        return self.balance.potential
+
+    @property
+    def momentum(self) -> Array:
+        """Momentum and angular momentum about the centre of mass (..., samples, 6), in the root's axes [kg m/s, kg
+        m^2/s].
+        """
+        return self.balance.momentum
+
+    @property
+    def momentum_drift(self) -> Array | None:
+        """Momentum and angular momentum about the root's origin, which does not move, less the impulses of gravity,
+        less what they were at the start (..., samples, 6), where nothing but joints inside and gravity acts; None for a
+        mechanism that does not float. Wrenches, and forces and armature on the floating joint itself, are not accounted
+        for."""
+        return self.joints("drift of momentum").momentum_drift(self.t, self.q, self.qd)
+
+    @property
+    def constraint_forces(self) -> Array:
+        """The forces (..., samples, h) of the rows of the constraints [N, N m], as `Mechanism.constraint_forces`."""
+        acted = self.facts.get("acted")
+        if self.tau is None or acted:
+            raise UnsupportedError(
+                f"the forces of the constraints of {self.name} along a motion are found where joint forces are known "
+                f"and nothing else acted, not with {acted or 'a function that was compiled into the steps'}")
+        return self.joints("constraint forces").constraint_forces(self.t, self.q, self.qd, self.tau)
+
+    # Parts
+
+    def __len__(self) -> int:
+        return self.vectors.shape[-2]
+
+    def __getitem__(self, index: Any) -> Scalar:  # noqa: ANN401 (whatever indexes an array)
+        """A block, an input or an output by its name; or trajectories of a batch, by the index of its leading axes."""
+        if isinstance(index, str):
+            for values in (self.states, self.inputs, self.system.outputs):
+                if index in values:
+                    return self.outputs[index] if values is self.system.outputs else values[index]
+            names = [*self.states, *self.inputs, *self.system.outputs]
+            raise SignatureError(f"{self.name} has no state or output {index!r}{did_you_mean(index, names)}")
+        if not self.batch:
+            raise ConventionError("this is one trajectory, not a batch: `between` cuts a piece of time out of it")
+        x = self.vectors[index]
+        if x.ndim < 2:
+            raise ConventionError(
+                f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them: `between` cuts in time")
+
+        def chosen(a: Array, core: int) -> Array:
+            return np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - core:]))[index]
+
+        inputs = {n: chosen(a, len(self.system.ports[n].shape) + 1) for n, a in self.inputs.items()}
+        parameters = {n: chosen(a, np.ndim(self.system.parameters[n])) for n, a in self.parameters.items()}
+        log = None if self.log is None else Log(self.log.count[index], self.log.times[index], self.log.numbers[index])
+        facts = self.facts
+        if np.ndim(facts.get("step", 0.0)):
+            facts = {**facts, "step": chosen(np.asarray(facts["step"]), 0).tolist()}
+        return replace(self, t=self.t if self.t.ndim == 1 else chosen(self.t, 1), vectors=x, work=self.work[index],
+                       inputs=inputs, parameters=parameters, log=log, facts=facts, dense=None,
+                       stored={n: a[index] for n, a in self.stored.items()})
+
+    def between(self, start: float, stop: float) -> Trajectory:
+        """The samples from one time to another, both included."""
+        inside = (self._one_time >= start) & (self._one_time <= stop)
+
+        def cut(values: Mapping[str, Array]) -> dict[str, Array]:
+            axis = len(self.batch)
+            return {n: np.compress(inside, np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - self._core(n):])), axis)
+                    for n, a in values.items()}
+
+        log = self.log
+        if log is not None:
+            log = replace(log, numbers=np.where((log.times >= start) & (log.times <= stop), log.numbers, -1))
+        return replace(self, t=self.t[inside], vectors=np.compress(inside, self.vectors, -2),
+                       work=np.compress(inside, self.work, -1), inputs=cut(self.inputs), stored=cut(self.stored),
+                       occurred=tuple(e for e in self.occurred if start <= e.t <= stop), log=log, dense=None)
+
+    def _core(self, name: str) -> int:
+        """The number of axes, that of the samples among them, of an input or of what a file has stored."""
+        ports = {f"output {n}": port for n, port in self.system.output_ports.items()} | self.system.ports
+        return 1 + (len(ports[name].shape) if name in ports else name == "momentum")
+
+    @property
+    def _one_time(self) -> Array:
+        if self.t.ndim > 1:
+            raise ConventionError("steps differ in the batch: take one trajectory out, by its index, and ask it")
+        return self.t
+
+    def at(self, t: ArrayLike) -> Scalar:
+        """The state at other times (m), or at one, by name; of a mechanism (q, qd), each (..., m, n) or (..., n).
+
+        By the solver's own interpolation if there is one. Otherwise, for a mechanism, by cubics through the kept states
+        and their rates: halve the spacing of the samples, and the error is 16 times smaller.
+        """
+        times = np.asarray(t, dtype=float)
+        if not len(self):
+            raise ConventionError("the trajectory has no samples")
+        low, high = sorted((self._one_time[0], self._one_time[-1]))
+        if not ((times >= low) & (times <= high)).all():
+            raise ConventionError(
+                f"the trajectory is from t = {self.t[0]:.6g} to {self.t[-1]:.6g}; {times.ravel()[[0, -1]]} is outside")
+        flat = np.atleast_1d(times)
+        found = None if self.dense is None else self.system.layout.state(
+            self.dense(flat) if times.ndim or self.mechanism else self.dense(flat)[0])
+        if self.mechanism is None:
+            if found is None:
+                raise UnsupportedError("only what `simulate` has found can be asked at other times: keep more samples")
+            return found
+        q, qd = self.mechanism.interpolated(self.t, self.q, self.qd, flat) if found is None else (found.q, found.qd)
+        q, qd = self.mechanism.closed(flat, q, qd)
+        return (q, qd) if times.ndim else (q[..., 0, :], qd[..., 0, :])
+
+    # Elsewhere
+
+    def save(self, path: str | Path) -> Path:
+        """Write a self-describing .npz file: arrays, energies, momenta, and names, units and reasons as JSON.
+
+        Nothing is pickled.
+        """
+        written: Path = maker("save_trajectory")(self, path)
+        return written
+
+    @staticmethod
+    def load(path: str | Path, tree: object = None) -> Trajectory:
+        """Read what `save` wrote. With the tree of the mechanism, or the system, everything can be asked again."""
+        read: Trajectory = maker("load_trajectory")(path, tree)
+        return read
+
+    def plot(self, names: Iterable[str] | None = None, *, joints: str | Sequence[str] | None = None,
+             figsize: tuple[float, float] | None = None) -> Figure:
+        """A Matplotlib figure of blocks, modes and outputs, or of those that are named; of a mechanism, of coordinates,
+        velocities, forces and energy, all or those of some `joints`.
+        """
         from cayley.systems.trajectory_plot import plot
-        return plot(self, names)
+        return plot(self, names, joints, figsize)
 
     def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
-        """A picture of the system's mechanism at several instants [s], or at so many evenly spaced ones: the last in
-        full colour, those before it the paler the earlier. Axes of Matplotlib.
+        """A picture of the mechanism at several instants [s], or at so many evenly spaced ones: the last in full
+        colour, those before it the paler the earlier. Axes of Matplotlib.
         """
         drawn: Axes = maker("draw_states")(self, times, frames=frames, labels=labels, ground=ground, trail=trail,
                                            ax=ax)
@@ -168,8 +424,8 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
     def animate(self, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
                 frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
                 shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
-        """Show the system's mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif,
-        or .mp4 where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`.
+        """Show the mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif, or .mp4
+        where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`.
         """
         shown: Path | Player = maker("animate_states")(self, path, speed=speed, frames=frames, trail=trail,
                                                        ground=ground, shapes=shapes, size=size)
@@ -177,7 +433,7 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
 
     def to_columns(self) -> dict[str, Array]:
         """A row a sample: its time, the blocks of the state, modes in words, inputs, outputs and work; of a batch, the
-        number of the trajectory before them.
+        number of the trajectory before them. Columns of a mechanism have the names of its joints.
 
         >>> lag = System("lag", state={"y": "V"}, inputs={"u": "V"}, derivative=lambda t, x, u, p: u.u - x.y)
         >>> list(lag.simulate({"y": 0.0}, until=1.0, inputs={"u": 1.0}).to_columns())
@@ -186,56 +442,40 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
         rows = self.work.size
         found = {**batch_columns(self.batch, self.work.shape[-1]),
                  "t [s]": np.broadcast_to(self.t, self.work.shape).reshape(rows)}
-        parts = {name: (self.states[name], block) for name, block in self.system.blocks.items()} | {
-            name: (self.inputs[name], port) for name, port in self.system.ports.items() if name in self.inputs}
+        system = self.system
+        parts = {name: (self.states[name], block) for name, block in system.blocks.items()} | {
+            name: (self.inputs[name], port) for name, port in system.ports.items() if name in self.inputs}
+        others = {name: (self.outputs[name], port) for name, port in system.output_ports.items() if name not in parts}
+        modes = {name: np.array(words)[np.asarray(self.states[name], dtype=int).reshape(rows)]
+                 for name, words in system.layout.modes.items()}
+        return found | self._columns(parts) | modes | self._columns(others) | {"work [J]": self.work.reshape(rows)}
+
+    def _columns(self, parts: Mapping[str, tuple[Array, Block | Port]]) -> dict[str, Array]:
+        rows = self.work.size
+        labels = {} if self.mechanism is None else self.mechanism.units
+        found: dict[str, Array] = {}
         for name, (values, port) in parts.items():
             whole = np.broadcast_to(values, (*self.work.shape, *port.shape)).reshape(rows, *port.shape)
-            found |= flattened(name, whole, port.unit, rows)
-        for name, words in self.system.layout.modes.items():
-            found[name] = np.array(words)[np.asarray(self.states[name], dtype=int).reshape(rows)]
-        for name, port in self.system.output_ports.items():
-            if name not in parts:
-                whole = np.broadcast_to(self.outputs[name], (*self.work.shape, *port.shape)).reshape(rows, *port.shape)
-                found |= flattened(name, whole, port.unit, rows)
-        return found | {"work [J]": self.work.reshape(rows)}
+            found |= flattened(name, whole, port.unit, rows) if name not in labels else {
+                f"{name}.{label}" + (f" [{unit}]" if unit else ""): column
+                for (label, unit), column in zip(labels[name], whole.T, strict=True)}
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The states, inputs and parameters by name, as lists and words that JSON takes."""
-        return plain({"system": self.system.name, "status": self.status, "message": self.message, "t": self.t,
-                      "states": {name: self.states[name] for name in (*self.system.blocks, *self.system.layout.modes)},
-                      "inputs": self.inputs, "parameters": self.parameters, "work": self.work,
+        named = {name: self.states[name] for name in (*self.system.blocks, *self.system.layout.modes)}
+        own = {"system": self.system.name, "states": named, "inputs": self.inputs, "parameters": self.parameters} \
+            if self.mechanism is None else {
+                "mechanism": self.name, **named, "tau": self.tau, "coordinates": self.coordinates,
+                "velocities": self.velocities}
+        return plain({**own, "status": self.status, "message": self.message, "t": self.t, "work": self.work,
                       "happened": () if self.batch else self.happened, "facts": self.facts})
-
-    def __len__(self) -> int:
-        return self.vectors.shape[-2]
-
-    def __getitem__(self, index: Any) -> Scalar:  # noqa: ANN401 (whatever indexes an array)
-        """A block or an output by its name; or trajectories of a batch, by the index of its leading axes."""
-        if isinstance(index, str):
-            if index in self.states:
-                return self.states[index]
-            if index in self.system.outputs:
-                return self.outputs[index]
-            names = [*self.states, *self.system.outputs]
-            raise SignatureError(f"{self.system.name} has no state or output {index!r}{did_you_mean(index, names)}")
-        if not self.batch:
-            raise ConventionError("this is one trajectory, not a batch")
-        x = self.vectors[index]
-        if x.ndim < 2:
-            raise ConventionError(f"the batch has {len(self.batch)} axes; the index {index!r} goes beyond them")
-
-        def chosen(a: Array, core: int) -> Array:
-            return np.broadcast_to(a, (*self.batch, *a.shape[a.ndim - core:]))[index]
-
-        inputs = {n: chosen(a, len(self.system.ports[n].shape) + 1) for n, a in self.inputs.items()}
-        parameters = {n: chosen(a, np.ndim(self.system.parameters[n])) for n, a in self.parameters.items()}
-        log = None if self.log is None else Log(self.log.count[index], self.log.times[index], self.log.numbers[index])
-        t = self.t if self.t.ndim == 1 else chosen(self.t, 1)
-        return replace(self, t=t, vectors=x, work=self.work[index], inputs=inputs, parameters=parameters, log=log)
 
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name == "system":  # which a copy in the making has not yet
             raise AttributeError(name)
+        if name in ("q", "qd", "tau") and (name in self.inputs or name in self.system.outputs):
+            return self[name]
         if name not in (*self.system.layout.blocks, *self.system.layout.modes):
             raise AttributeError(f"{self.system.name} has no state {name!r}, nor has a trajectory such an attribute")
         return self.states[name]
@@ -243,4 +483,13 @@ class SystemTrajectory(HoldsFunctions, Pictured, Tabulated):
     def __repr__(self) -> str:
         many = f"{'x'.join(map(str, self.batch))} of " if self.batch else ""
         span = f"t = {self.t.flat[0]:.6g} to {self.t.flat[-1]:.6g}" if self.t.size else "empty"
-        return f"<trajectory: {many}{self.system.name}, {self.vectors.shape[-2]} samples, {span}, {self.status}>"
+        return f"<trajectory: {many}{self.name}, {self.vectors.shape[-2]} samples, {span}, {self.status}>"
+
+
+def __getattr__(name: str) -> type:
+    """The former name of `Trajectory`, for one version."""
+    if name != "SystemTrajectory":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn("`SystemTrajectory` is now called `Trajectory`; the former name goes with the next version",
+                  DeprecationWarning, stacklevel=2)
+    return Trajectory

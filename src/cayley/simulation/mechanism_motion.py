@@ -1,14 +1,20 @@
-"""Energy and momentum along trajectories, and how far they are from what forces and gravity account for."""
+"""Mechanisms as their trajectories ask them: energy and momentum, and how far these are from what forces and gravity
+account for; constraint forces; states between samples.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
+from cayley.dynamics.constrained_mechanics import projection_kernel
+from cayley.dynamics.forward.constrained import constraint_forces_kernel
+from cayley.dynamics.open_tree import Configurations
 from cayley.dynamics.rigid_links.drives import rotor_inertias, spring_energy
 from cayley.dynamics.rigid_links.energies import (
     center_of_mass,
@@ -20,32 +26,55 @@ from cayley.dynamics.rigid_links.energies import (
 )
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.kinematics.frame_kernels import sized_kernel
+from cayley.model.configurations import normalized
 from cayley.model.constraints import constraints_of
+from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
-from cayley.showing import brief
+from cayley.systems.trajectory import Balance, JointNames
 
 
-class Balance(NamedTuple):
-    """Along a trajectory: kinetic and potential energy (..., samples) [J], momentum (..., samples, 6) about the centre
-    of mass in the root's axes [kg m/s, kg m^2/s]."""
+@dataclass(frozen=True)
+class MechanismMotion(JointNames):
+    """A mechanism as its trajectories ask it: energy and momentum, constraint forces, and states between samples."""
 
-    kinetic: Array
-    potential: Array
-    momentum: Array
+    tree: Tree
 
-    def __repr__(self) -> str:
-        return brief(self)
+    def balance(self, q: Array, qd: Array) -> Balance:
+        return Balance(*kept(self.tree, "balance", lambda: _balance_kernel(self.tree))(q, qd))
+
+    def momentum_drift(self, t: Array, q: Array, qd: Array) -> Array | None:
+        return momentum_drift(self.tree, t, q, qd) if floats(self.tree) else None
+
+    def constraint_forces(self, t: Array, q: Array, qd: Array, tau: Array) -> Array:
+        time = [t] if self.tree.is_timed else []
+        return np.asarray(constraint_forces_kernel(self.tree)(q, qd, tau, *time))
+
+    def interpolated(self, t: Array, q: Array, qd: Array, times: Array) -> tuple[Array, Array]:
+        """States at other times, by cubics through states and their rates."""
+        rate = sized_kernel(self.tree, "(q),(v)->(q)", Configurations(self.tree).rate, "rate")(q, qd)
+        if len(t) == 1:
+            return q + 0 * times[:, None], qd + 0 * times[:, None]
+        from scipy.interpolate import CubicHermiteSpline, CubicSpline
+        onwards = slice(None, None, 1 if t[-1] > t[0] else -1)
+        there = CubicHermiteSpline(t[onwards], q[..., onwards, :], rate[..., onwards, :], axis=-2)(times)
+        return normalized(self.tree, there), CubicSpline(t[onwards], qd[..., onwards, :], axis=-2)(times)
+
+    def closed(self, t: Array, q: Array, qd: Array) -> tuple[Array, Array]:
+        if not self.tree.is_constrained:
+            return q, qd
+        return projection_kernel(self.tree)(q, qd, *([t] if self.tree.is_timed else []))
 
 
-def balance_kernel(tree: Tree) -> Kernel:
-    """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum.
-
-    The energy of included rotors and springs counts.
-    """
-    return kept(tree, "balance", lambda: _balance_kernel(tree))
+def mechanism_motion(tree: Tree) -> MechanismMotion:
+    """The mechanism of a trajectory, made once for each tree."""
+    return kept(tree, "mechanism motion", lambda: MechanismMotion(
+        tree.name, tuple(coordinate_labels(tree)), tuple(velocity_labels(tree)), tree))
 
 
 def _balance_kernel(tree: Tree) -> Kernel:
+    """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum. The energy of included rotors and
+    springs counts.
+    """
     links = links_of(tree.spanning_tree())  # constraints do no work and store no energy
     rotors = rotor_inertias(tree)
 
@@ -56,12 +85,6 @@ def _balance_kernel(tree: Tree) -> Kernel:
         return kinetic, potential + 0.0 * q.sum(), about_center + 0.0 * q.sum()
 
     return sized_kernel(tree, "(q),(v)->(),(),(6)", text, "balance")
-
-
-def energy_drift(kinetic: Array, potential: Array, work: Array) -> Array:
-    """K + P - work - what it was at the start (..., samples) [J]: zero for an exact solution."""
-    surplus = kinetic + potential - work
-    return surplus - surplus[..., :1]
 
 
 def floats(tree: Tree) -> bool:
@@ -84,7 +107,7 @@ def momentum_drift(tree: Tree, t: Array, q: Array, qd: Array) -> Array:
     found, center = kept(tree, "momentum about the root", lambda: _momentum_kernel(tree))(q, qd)
     mass = total_mass(links_of(tree.spanning_tree()))
     g = tree.gravity
-    since = (t - t[0])[:, None]
+    since = (t - t[..., :1])[..., None]
     c = center[..., :1, :]
     v = found[..., :1, :3] / mass
     impulse = np.concatenate([mass * since * g + 0.0 * c, mass * np.cross(c * since + v * since**2 / 2, g)], axis=-1)
