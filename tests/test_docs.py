@@ -316,7 +316,7 @@ FOUND_BY = {
     "mass matrix": "words.html#inverse-dynamics-rnea-forward-dynamics-aba-mass-matrix", "armature": "words.html#robot",
     "nonlinear effects": "words.html#inverse-dynamics-rnea", "floating base": "words.html#robot-models-floating-base",
     "centroidal momentum matrix": "words.html#centroidal-momentum-matrix", "payload": "words.html#robot-models",
-    "manipulator Jacobian": "words.html#forward-kinematics", "mimic": "words.html#robot-models",
+    "manipulator Jacobian": "words.html#forward-kinematics", "mimic": "words.html",
     "gravity compensation": "cayley.Mechanism.gravity_forces", "animate": "cayley.Mechanism.animate",
     "computeCoriolisMatrix": "coming_from/pinocchio.html#dynamics", "mj_fullM": "coming_from/mujoco.html#dynamics",
     "nonLinearEffects": "coming_from/pinocchio.html#dynamics", "jacob0": "coming_from/robotics_toolbox.html#kinematics"}

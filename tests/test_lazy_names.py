@@ -48,7 +48,7 @@ def test_packages_of_dynamics_have_the_names_that_the_documentation_has():
     from cayley.dynamics import cartesian, linearised
     assert {"CartesianCoordinates", "CartesianLinearised", "CartesianMechanism",
             "operational_space_kernel"} <= set(dir(cartesian))
-    assert {"LinearisedMechanism", "StateSpace", "fit_state_space", "RecursiveFit", "SYMBOLS",
+    assert {"LinearisedMechanism", "StateSpace", "fit_state_space", "RecursiveFit",
             "inverse_second_derivatives_kernel", "forward_second_derivatives_kernel"} <= set(dir(linearised))
     for package in (cartesian, linearised):
         assert all(getattr(package, name) is not None for name in dir(package))

@@ -12,7 +12,7 @@ from cayley.control import LinearModel, digital, linear_model, region_of_attract
 from cayley.drawing import stick_figure
 from cayley.model.winding import Winding
 from drawings.canvas import BLUE, GREEN, GREY, ORANGE, RED, quiet
-from drawings.pages import made_by_page, made_by_tutorial
+from drawings.pages import made_by_page
 
 
 def elastic_drives() -> Any:
@@ -50,7 +50,7 @@ def elastic_drives() -> Any:
 
 def wrong_stiffness() -> Any:
     """Steps under a law that believes in other springs, by the lines of the page about it."""
-    names = made_by_tutorial("../feedback_linearisation.md", "response")
+    names = made_by_page("motion_and_control/feedback_linearisation.md", "response")
     figure, both = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained", sharey=True)
     for ax, poles, believed in ((both[0], -25.0, (0.7, 0.85, 1.0, 1.15, 1.3)), (both[1], -10.0, (0.85, 1.0, 1.15))):
         for factor in believed:
@@ -69,7 +69,7 @@ def wrong_stiffness() -> Any:
 
 def unknown_payload() -> Any:
     """An arm with a payload that its law does not know and with one that learns it, by the lines of the page."""
-    names = made_by_tutorial("../adaptive.md", "lost")
+    names = made_by_page("motion_and_control/adaptive.md", "lost")
     lost, found = names["lost"], names["found"]
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.6), layout="constrained")
     for run, color, words in ((lost, ORANGE, "model without payload"), (found, BLUE, "adaptive")):
@@ -88,12 +88,12 @@ def unknown_payload() -> Any:
 
 def learned_motion() -> Any:
     """A motion that is learned by repeating it, by the lines of the page."""
-    return made_by_tutorial("../adaptive.md", "learned")["learned"].plot()
+    return made_by_page("motion_and_control/adaptive.md", "learned")["learned"].plot()
 
 
 def peg() -> Any:
     """A peg on a wall: postures, positions and force against time, by the lines of the page about it."""
-    names = made_by_tutorial("../force.md", "run")
+    names = made_by_page("motion_and_control/force.md", "run")
     run, arm = names["run"], names["arm"]
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained",
                                                  width_ratios=[1.1, 1, 1])
@@ -129,7 +129,7 @@ def peg() -> Any:
 
 def servo() -> Any:
     """The arm of the tutorial under its PID, in a step and along a motion."""
-    made = made_by_tutorial("servo.md", "followed")
+    made = made_by_page("motion_and_control/servo_tutorial.md", "followed")
     figure, axes = plt.subplots(2, 3, figsize=(11.0, 5.0), layout="constrained", sharex=True)
     for row, run, word in zip(axes, (made["jump"], made["followed"]), ("a target that jumps", "a target that moves"),
                               strict=True):
@@ -181,7 +181,7 @@ def laws_with_a_load() -> Any:
 
 def swing_up() -> Any:
     """The swing-up of the tutorial: angles of twenty pendulums, and what each state is worth to them."""
-    made = made_by_tutorial("learning.md", "value")
+    made = made_by_page("motion_and_control/learning_tutorial.md", "value")
     exam = made["episodes"](20, lambda u: {"angle": 0.4 * (u[0] - 0.5), "speed": 0.0, "mass": 0.9 + 0.2 * u[2]})
     seen, _ = exam.reset(seed=5)
     states = [exam.x.copy()]
@@ -242,7 +242,7 @@ def attraction() -> Any:
 
 def tuned_gains() -> Any:
     """The joints of the page on gradients, before and after its damping was tuned."""
-    made = made_by_page("gradients.md", "tuned")
+    made = made_by_page("robots/gradients.md", "tuned")
     figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.0), layout="constrained", sharey=True)
     for ax, kd, word in zip(axes, ([2.0, 0.5], made["tuned"].x), ("before", "after"), strict=True):
         run = made["roll"](np.zeros(2), np.zeros(2), kd=kd, step=2e-3, steps=600)

@@ -14,7 +14,7 @@ from cayley.drawing.linkage_designs import draw_guidance
 from cayley.machines.networks import block_diagram, draw_block_diagram
 from cayley.machines.networks import planar_arm as planar_rods
 from drawings.canvas import BLUE, GREY, RED
-from drawings.pages import made_by_tutorial
+from drawings.pages import made_by_page
 
 
 def press() -> Any:
@@ -49,12 +49,12 @@ def press() -> Any:
 
 
 def _press() -> cy.Mechanism:
-    return made_by_tutorial("loops.md", "press")["press"]
+    return made_by_page("machines/loops_tutorial.md", "press")["press"]
 
 
 def cart() -> Any:
     """The cart of the tutorial: from above, its way into the bay, and what its drives give."""
-    made = made_by_tutorial("cart.md", "needed")
+    made = made_by_page("machines/cart.md", "needed")
     program, path, t = made["program"], made["path"], made["t"]
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 4.4), layout="constrained",
                                                  width_ratios=[1, 1.1, 1])
@@ -106,7 +106,7 @@ def _cart_from_above(ax: Any, pose: Any, steering: float, made: dict[str, Any], 
 
 def carrier() -> Any:
     """The platform of the tutorial on its way, and its arm at work."""
-    made = made_by_tutorial("platform.md", "task")
+    made = made_by_page("machines/platform.md", "task")
     machine, task = made["machine"], made["task"]
     figure = plt.figure(figsize=(11, 3.6))
     moments = {"on its way": np.linspace(0.0, task.hand_over, 5),
@@ -122,13 +122,13 @@ def carrier() -> Any:
 
 def moving_carrier(folder: Path) -> Path:
     """The same as a moving picture."""
-    made = made_by_tutorial("platform.md", "run")
+    made = made_by_page("machines/platform.md", "run")
     return made["machine"].animate(made["run"], folder / "carrier.gif", speed=4.0, frames=["tool"])
 
 
 def walker() -> Any:
     """The walker of the tutorial: two strides, the torques of its joints, and what the ground gives."""
-    made = made_by_tutorial("walker.md", "power")
+    made = made_by_page("machines/walker_tutorial.md", "power")
     walk, biped, t = made["walk"], made["biped"], made["t"]
     figure = plt.figure(figsize=(12, 6.4), layout="constrained")
     places = figure.subplot_mosaic([["strip", "left"], ["strip", "right"]], width_ratios=[1.05, 1])
@@ -176,7 +176,7 @@ def block_diagram_of_an_arm() -> Any:
 
 def guidance() -> Any:
     """The four-bar of the page that carries a body through five poses."""
-    return draw_guidance(made_by_tutorial("../synthesis.md", "carried")["carried"][0])
+    return draw_guidance(made_by_page("machines/synthesis.md", "carried")["carried"][0])
 
 
 PICTURES = (press, cart, carrier, walker, block_diagram_of_an_arm, guidance)

@@ -1,4 +1,4 @@
-"""What a page of the documentation has made, by its own lines."""
+"""Names that pages of the documentation make, by their own lines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Any
 
 
-def made_by_tutorial(page: str, until: str) -> dict[str, Any]:
-    """What a tutorial has made, by its own lines, when it has come to a name."""
-    return made_by_page(f"tutorials/{page}", until)
-
-
 def made_by_page(page: str, until: str) -> dict[str, Any]:
+    """The names that a page has made, by its own lines, when it has come to one of them."""
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     for example in DocTestParser().get_examples(text):

@@ -26,7 +26,7 @@ from cayley.planning import (
 from cayley.planning.rest_to_rest.two_points import LAWS
 from cayley.planning.timing.efforts import limit_use as limits_used
 from drawings.canvas import BLUE, GREEN, GREY, ORANGE, RED, quiet
-from drawings.pages import made_by_tutorial
+from drawings.pages import made_by_page
 
 
 def spline_ends() -> Any:
@@ -82,7 +82,7 @@ def rotation_curves() -> Any:
 
 def motion() -> Any:
     """The motion of the tutorial: joints, velocities, torques as shares of their limits, and the way of the tool."""
-    made = made_by_tutorial("motion.md", "speed")
+    made = made_by_page("motion_and_control/motion_tutorial.md", "speed")
     arm, quick, most, way = made["arm"], made["quick"], made["most"], made["way"]
     t = np.linspace(0.0, quick.duration, 401)
     q, qd, qdd = quick(t)
@@ -139,7 +139,7 @@ def limit_use() -> Any:
 
 def fastest() -> Any:
     """The fastest motions of the tutorial, without and with limits of jerk."""
-    made = made_by_tutorial("motion.md", "smooth")
+    made = made_by_page("motion_and_control/motion_tutorial.md", "smooth")
     arm, drives = made["arm"], made["drives"]
     figure, panels = plt.subplots(2, 2, figsize=(11, 5.4), sharex=True, sharey="row", layout="constrained")
     for (above, below), move, title in zip(panels.T, (made["fastest"], made["smooth"]),
