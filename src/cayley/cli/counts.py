@@ -128,7 +128,7 @@ def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:
 
 
 def refusals(reasons: dict[str, str]) -> list[str]:
-    """Which methods could not be used, those with the same reason in one line.
+    """Methods that could not be used, one line for each reason.
 
     >>> refusals({"kane": "it branches", "renaud": "it slides", "waters": "it branches"})
     ['kane, waters: it branches', 'renaud: it slides']

@@ -94,7 +94,7 @@ def _both_drives(tree: Tree, carried: Tree, mounts: Sequence[Joint]) -> tuple[st
 
 
 def _both_configurations(tree: Tree, carried: Tree) -> tuple[NamedConfiguration, ...]:
-    """Those of both; one that both have is one of the whole."""
+    """Union of the named configurations of both trees; a name that both have sets the joints of both."""
     named = {each.name: each for each in tree.named}
     for each in carried.named:
         before = named[each.name].coordinates if each.name in named else ()

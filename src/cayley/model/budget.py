@@ -1,4 +1,6 @@
-"""What one model may ask for in all, counted before it is made: a small file cannot stand for gigabytes or hours."""
+"""Limits on what one model file may expand to, checked before it is built, so that a small file cannot use gigabytes or
+hours.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ MOST: dict[str, int] = {
 
 
 class Budget:
-    """What is left to one model; all that it includes, expands and instantiates is spent from the same.
+    """Remaining allowance of one model, shared by all that it includes, expands and instantiates.
 
     >>> budget = Budget()
     >>> budget.spend("elements", 150_000)

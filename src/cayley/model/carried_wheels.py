@@ -23,7 +23,7 @@ _ACROSS = (0.0, 1.0, 0.0)
 
 
 class WheelParts(NamedTuple):
-    """What a mechanism is made of: bodies and joints, and what rolls."""
+    """Bodies, joints and rolling constraint that one wheel adds to a mechanism."""
 
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]

@@ -106,7 +106,7 @@ def check_configuration(tree: Tree, q: ArrayLike, *, limits: bool = True, tolera
 
 
 def _if_degrees(joint: Joint, angle: float, low: float, high: float) -> str:
-    """What to do if an angle of more than a turn would be within the limits in degrees."""
+    """Hint for a revolute angle of more than a turn that would be within the limits if it were in degrees."""
     meant = np.deg2rad(angle)
     if joint.motion.word != "revolute" or abs(angle) <= 2 * np.pi or not low <= meant <= high:
         return ""

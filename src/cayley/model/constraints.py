@@ -1,5 +1,5 @@
-"""What ties the joints of a tree together, loops, mimic joints and other constraints, and the one gate before
-algorithms that take joints as independent.
+"""Constraints that tie the joints of a tree together (loops, mimic joints and others), and the check that guards
+algorithms for independent joints.
 
 The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists,
 Jacobians, energies and momenta are functions of them, whatever ties them together. What moves joints one by one, or
@@ -86,7 +86,7 @@ def mimic_joints(tree: Tree) -> Iterator[Tie]:
 
 
 def is_tied(tree: Tree, frame: str, *, mimics: bool = True) -> bool:
-    """Whether a constraint ties joints on the way to a frame together; mimic joints count unless it is said.
+    """True if a constraint ties joints on the path to a frame together; mimic joints count unless `mimics=False`.
 
     >>> from cayley.model.catalogue import load_robot
     >>> is_tied(load_robot("panda_hand"), "panda_hand"), is_tied(load_robot("four_bar"), "tool")

@@ -1,4 +1,4 @@
-"""What the columns of q, qd and tau are called, and in which units they are."""
+"""Names and units of the columns of q, qd and tau."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth saying of a mechanism or of the file that it was read from."""
+"""Findings: remarks about a mechanism or the file that it was read from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """What it is about, the names concerned, and a sentence; doubtful, or a mere fact."""
+    """Remark about a mechanism: its subject, the names concerned, a sentence, and whether it is a warning or only a
+    note."""
 
     about: str
     names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Whether gravity acts on the joints of a mechanism at all."""
+"""Test for mechanisms on whose joints gravity does no work."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _ALIGNED = 1e-9
 
 
 def gravity_is_idle(tree: Tree) -> bool:
-    """Whether gravity does no work, whatever revolute and prismatic joints do: those that turn are parallel to it in
-    every configuration if they are in one.
+    """True if gravity does no work at any configuration of revolute and prismatic joints. Revolute axes that are
+    parallel to gravity in one configuration then are in all.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm = load_robot("planar2r")

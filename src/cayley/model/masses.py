@@ -1,4 +1,4 @@
-"""Which bodies move as one, and whose masses are not known."""
+"""Groups of bodies that move as one, and bodies whose masses are not known."""
 
 from __future__ import annotations
 

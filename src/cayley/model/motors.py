@@ -30,25 +30,25 @@ GEARED = "geared drives"
 
 
 class MotorParts(NamedTuple):
-    """What a motor adds to a mechanism: its joint and its rotor; of the reduced model first the mass that rides along.
-    """
+    """Joint and rotor that a motor adds to a mechanism; in the reduced model the mass that moves with the stator comes
+    first."""
 
     bodies: tuple[Body, ...]
     joints: tuple[Joint, ...]
 
 
 def motor_name(joint: str) -> str:
-    """What the motor of a joint is called, which is a joint itself."""
+    """Name of the joint that is the motor of a joint."""
     return f"{joint} motor"
 
 
 def rotor_name(joint: str) -> str:
-    """What the rotor of a joint's motor is called, which is a body."""
+    """Name of the body that is the rotor of a joint's motor."""
     return f"{joint} rotor"
 
 
 def has_motor(joint: Joint, included: frozenset[str]) -> bool:
-    """Whether what is included makes the rotor of a joint a body."""
+    """True if the included effects make the rotor of a joint a body."""
     if joint.spring is None:
         return GEARED in included and joint.rotor.is_body
     return bool({ELASTIC, REDUCED} & included)
@@ -119,7 +119,7 @@ def _place(joint: Joint) -> Array:
 
 
 def _limits(joint: Joint) -> Limits:
-    """Those of velocity and effort, seen from before the gear."""
+    """Limits of velocity and effort at the motor's side of the gear."""
     ratio = abs(joint.rotor.gear)
     return Limits(velocity=tuple(x * ratio for x in joint.limits.velocity),
                   effort=tuple(x / ratio for x in joint.limits.effort))

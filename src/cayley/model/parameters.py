@@ -58,7 +58,7 @@ class Parameter(NamedTuple):
         return ".".join(filter(None, (self.part, self.kind, self.entry)))
 
     def is_meant_by(self, word: str) -> bool:
-        """Whether a word that is not its full name chooses it: by kind, by part, by both."""
+        """True if a word other than the full name chooses this parameter: by kind, by part, or by both."""
         by_part = word == self.part and self.kind != "moments"
         return bool(self.nominal) and (word in (self.kind, f"{self.part}.{self.kind}") or by_part)
 
@@ -200,7 +200,7 @@ def _of_drive(joint: Joint, included: frozenset[str], *, is_motor: bool, has_mot
 
 
 def _frame_part(tree: Tree, frame: Frame) -> str:
-    """What a frame is called here: its name, unless a joint has it."""
+    """Name of a frame among the parameters, marked as a frame where a joint has the same name."""
     return f"frame {frame.name}" if any(joint.name == frame.name for joint in tree.joints) else frame.name
 
 
@@ -223,7 +223,7 @@ def _unknown(tree: Tree, word: str, every: Sequence[Parameter]) -> str:
 
 
 def has_symbols(tree: Tree) -> bool:
-    """Whether masses or places of a mechanism are inputs."""
+    """True if masses or placements of a mechanism are inputs."""
     numbers = [*[m for body in tree.bodies for m in body.moments], *[joint.placement for joint in tree.joints],
                *[joint.rotor.inertia for joint in tree.joints]]
     return any(map(is_symbolic, numbers))

@@ -71,7 +71,7 @@ def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
 
 
 def _pose_defect(pose: Array) -> float:
-    """That of `cayley.geometry.motions.pose_defect`, by the text itself: reading a robot compiles nothing."""
+    """`cayley.geometry.motions.pose_defect` without the compiler: reading a robot compiles nothing."""
     return max(float(rotation_defect.reference(pose[:3, :3])), float(np.abs(pose[3] - (0.0, 0.0, 0.0, 1.0)).max()))
 
 
@@ -143,7 +143,8 @@ class BodyByMoments(Body):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a joint may do; infinite where nothing is known. In a joint, +-1e300 and beyond become infinite."""
+    """Limits of a joint's coordinates, velocities and efforts; infinite where unknown. Values of 1e300 and beyond
+    become infinite in a joint."""
 
     lower: tuple[float, ...] = ()
     upper: tuple[float, ...] = ()
@@ -164,7 +165,7 @@ class Mimic:
 
 
 class Locked(NamedTuple):
-    """What a locked joint was: the joint, where it is held, and whether it had a drive."""
+    """Record of a locked joint: the joint, its coordinates, and whether it was actuated."""
 
     joint: Joint
     q: tuple[float, ...]
@@ -173,7 +174,7 @@ class Locked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Joint(Immutable):
-    """What joins a child to its parent. The child's frame is the joint's frame, moved by the joint's coordinates."""
+    """Joint between a parent and a child. The child's frame is the joint's frame, moved by the joint's coordinates."""
 
     name: str
     parent: str

@@ -1,4 +1,4 @@
-"""Whether a body can have the mass, centre and inertia that are said of it: one answer, for all who make mechanisms.
+"""Check that a rigid body can have a given mass, centre and inertia, used by everything that builds mechanisms.
 
 Numbers that are given for a link, a body or a load are refused. Files of makers have such bodies, and mechanisms are
 made of theirs: these are made with a warning.

@@ -63,7 +63,7 @@ def _merged(tree: Tree, group: tuple[int, ...], places: dict[str, tuple[str, Arr
 
 
 def _moments(body: Body, pose: Array) -> tuple[Scalar, Array, Array]:
-    """Those of a body about the origin of another frame, in its axes."""
+    """Moments of a body about the origin of another frame, in its axes."""
     mass, first, second = body.moments
     R = pose[:3, :3]
     p = pose[:3, 3]
@@ -97,9 +97,9 @@ def _hanging(tree: Tree) -> list[str]:
 
 
 def subtree(tree: Tree, body: str, q: ArrayLike | None = None) -> Tree:
-    """What a body carries, with that body as its root. Gravity is as the body feels it in its axes when the joints that
-    carry it are as in `q` (nq), at their zeros if none is given. What ties the part to the rest is refused by name:
-    loops, mimic joints, other constraints, rotors on other bodies.
+    """Mechanism that a body carries, with that body as its root. Gravity is given in the axes of that body when the
+    joints that carry it are at `q` (nq), by default at zero. Loops, mimic joints, other constraints and rotors that
+    couple the part to the rest raise an error that names them.
 
     >>> from cayley.model.catalogue import load_robot
     >>> subtree(load_robot("panda_hand"), "panda_hand")

@@ -1,4 +1,4 @@
-"""What a mechanism consists of, in tables, and what is doubtful about it, in words."""
+"""Tables of the parts of a mechanism, and warnings about it in words."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Report:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Those that are not empty."""
+        """Tables that are not empty."""
         return tuple(table for table in (self.bodies, self.joints, self.drives, self.motors, self.frames,
                                            self.loops) if table.rows)
 
@@ -279,7 +279,7 @@ def _winding_words(rotor: Rotor) -> tuple[str, ...]:
 
 
 def _spring_numbers(spring: Spring) -> dict[str, Any]:
-    """What a spring says of itself; functions in Python by their names."""
+    """Fields of a spring; Python functions are shown by their names."""
     return {key: getattr(value, "__name__", "a function") if callable(value) else value
             for key, value in spring.said.items()}
 
@@ -367,7 +367,7 @@ def _left_out(tree: Tree) -> Iterator[Finding]:
 
 
 def joints_in_words(names: Sequence[str]) -> str:
-    """Their names, or the first of very many."""
+    """Names of joints in a phrase, shortened if there are many."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return f"joint{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:MOST_NAMED]))}{more}"
 
@@ -450,7 +450,7 @@ def _gyration(body: Body) -> float:
 
 
 def _gyration_of_lead(mass: float) -> float:
-    """That of a ball of lead of this mass."""
+    """Radius of gyration [m] of a ball of lead of this mass."""
     return float(np.sqrt(0.4) * np.cbrt(3 * mass / (4 * np.pi * LEAD)))
 
 

@@ -101,7 +101,7 @@ class Rotor:
 
     @property
     def _offset(self) -> float:
-        """What a centre beside the axis adds to the inertia about it."""
+        """Inertia about the axis that a centre of mass beside the axis adds."""
         return (self.mass or 0.0) * (self.center[0]**2 + self.center[1]**2)
 
     @property
@@ -111,12 +111,12 @@ class Rotor:
 
     @property
     def is_body(self) -> bool:
-        """Whether it is known as a body, and not by its spin alone."""
+        """True if mass and centre are known, not the inertia about the axis alone."""
         return self.mass is not None
 
     @property
     def spin_alone(self) -> Rotor:
-        """What of it is not that of a body in a place."""
+        """Rotor with its inertia about the axis alone, without mass and centre."""
         return Rotor(self.inertia, self.gear, friction=self.friction, winding=self.winding)
 
     @property

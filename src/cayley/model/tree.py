@@ -61,9 +61,8 @@ _NEEDED = {ELASTIC: "a spring", REDUCED: "a spring", GEARED: "a rotor with a mas
 
 
 class Follower(NamedTuple):
-    """What a joint follows: its coordinate is multiplier q + offset, with q that of the joint `leader`, which follows
-    none.
-    """
+    """Leader of a mimic joint: the coordinate is multiplier q + offset, with q that of the joint `leader`, which mimics
+    no other."""
 
     leader: int
     multiplier: float
@@ -198,12 +197,12 @@ class Tree(Immutable):
 
     @property
     def is_constrained(self) -> bool:
-        """Whether loops, mimic joints or other constraints tie its joints together."""
+        """True if loops, mimic joints or other constraints tie the joints together."""
         return bool(self.loops or self.constraints or self.mimic_joints)
 
     @property
     def is_timed(self) -> bool:
-        """Whether a constraint depends on time: what the constraints take part in is then a function of t as well."""
+        """True if a constraint depends on time; functions that involve the constraints then depend on t too."""
         return any(constraint.timed for constraint in self.constraints)
 
     @cached_property
@@ -570,7 +569,7 @@ class Tree(Immutable):
         return made._with_motors() if {ELASTIC, REDUCED, GEARED} & set(terms) else made
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: the data, and not what was made of them."""
+        """Pickle the data alone, without what was computed from them."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:

@@ -34,7 +34,8 @@ def compared(arm: Mechanism) -> Comparison:
 
 
 def counts_section(arm: Mechanism, comparison: Comparison) -> str:
-    """What each method costs for this robot, beside what is published and counted for arms of as many joints."""
+    """Operation counts of each method for this robot, beside published and measured counts of arms with as many joints.
+    """
     refused = [row for row in comparison.rows if row.operations is None]
     note = f'<p class="note">{len(refused)} methods do not apply: {escape(refused[0].refused)}.</p>' if refused else ""
     if not _is_arm(arm):

@@ -159,7 +159,7 @@ def _typeset(lines: list[tuple[Any, Any]], order: str | None) -> str:
 
 
 def _flowing(lines: list[tuple[Any, Any]]) -> bool:
-    """Whether lines are short enough to stand beside each other: sines and cosines."""
+    """True if lines are short enough to stand beside each other: sines and cosines."""
     return len(lines) > _FEW and all(sympy.count_ops(right) <= _WAVE and right.has(sympy.cos, sympy.sin)
                                      for _, right in lines)
 

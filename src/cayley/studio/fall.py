@@ -1,4 +1,5 @@
-"""What a mechanism does when its motors let go: it falls from rest and swings, without friction, and the energy stays.
+"""Motion of a mechanism with its motors off: it falls from rest and swings without friction, so its energy stays
+constant.
 
 Joints bounce from their limits, and lose nothing. A base that floats is held. Where gravity moves nothing, a push
 starts the motion.
@@ -46,7 +47,7 @@ class Fall:
 
 
 def floating(tree: Tree) -> list[bool]:
-    """Which joints float, but those of platforms that loops or rods hold."""
+    """Per joint, True if it floats freely and is no platform held by loops or rods."""
     tied = frozenset[int]().union(*[tied_joints(tree, each) for each in constraints_of(tree)])
     return [joint.motion.free and number not in tied for number, joint in enumerate(tree.joints)]
 
@@ -76,7 +77,7 @@ def fall(tree: Tree) -> Fall:
 
 
 def _throw(tree: Tree) -> Fall:
-    """What floats, and nothing else: thrown up, turning, until it is where it was."""
+    """Motion of floating bodies alone: thrown up, turning, until they are back where they started."""
     weight = float(np.linalg.norm(tree.gravity))
     up = -np.asarray(tree.gravity) / weight if weight else np.zeros(3)
     qd = np.zeros(tree.nv)

@@ -62,7 +62,7 @@ def _beyond(tree: Tree, tau: Array) -> str:
 
 
 def _too_far(tree: Tree, q: Array, qd: Array | None) -> str:
-    """Which joints leave their ranges, and which are too fast."""
+    """Notes on joints that leave their ranges or are too fast."""
     far = (np.nanmax(q, axis=0) > tree.upper + _SLACK) | (np.nanmin(q, axis=0) < tree.lower - _SLACK)
     notes = _note("Beyond the ranges", [name for (name, _), over in zip(coordinate_labels(tree), far, strict=True)
                                         if over])

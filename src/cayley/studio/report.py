@@ -176,7 +176,7 @@ class Page:
         self._add("model", "Model", loops + "".join(tables) + doubts)
 
     def _closes(self) -> bool:
-        """Whether the constraints can be kept at all."""
+        """True if the loops can be closed."""
         try:
             return self.arm.loops.mobility >= 0
         except UnreachableError:
@@ -221,7 +221,7 @@ class Page:
                                 "goes some way to both sides, within its limits.")
 
     def _law(self) -> None:
-        """What a law does, which the page plays."""
+        """Trial of a controller, which the page plays."""
         self.trial = self.asked.tried(self.arm, self.planned)
         assert self.trial is not None
         self._play((self.trial.tracking.t, self.trial.tracking["q"]))
@@ -323,7 +323,7 @@ def page_html(name: str, parts: dict[str, str], style: str = "") -> str:
 
 
 def player(speed: float = 1.0) -> str:
-    """What plays a motion: the button, the time, and speeds to choose from, one of them at first."""
+    """Controls that play a motion: button, time, and a choice of speeds."""
     speeds = sorted({**_SPEEDS, speed: _SPEEDS.get(speed, f"{speed:.3g}×")}.items(), reverse=True)
     options = [f'<option value="{value!r}"{" selected" if value == speed else ""}>{word}</option>'
                for value, word in speeds]

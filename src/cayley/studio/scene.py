@@ -1,10 +1,10 @@
-"""What the 3-D view of a page needs: solids, frames, a floor and sliders as plain data for JSON, and what moves them as
-JavaScript.
+"""Data of the 3-D view of a page: solids, frames, a floor and sliders as plain data for JSON, and the code that moves
+them as JavaScript.
 
 Poses are 12 numbers, the rows of (R | p). Points are in the frames of the bodies that carry them, so they stay right
 when joints move.
 
-poses(q)                 of all bodies, the root first: 12 numbers each, the rows of (R | p)
+    poses(q)                 of all bodies, the root first: 12 numbers each, the rows of (R | p)
     placed(q, values)        the configuration with these values of its sliders, and of what follows them
     between(start, end, x)   from one configuration to another, 0 <= x <= 1
 and of a mechanism that is to stay closed
@@ -126,7 +126,7 @@ def _slides(tree: Tree) -> list[dict[str, Any]]:
 
 
 def _rods(tree: Tree) -> list[dict[str, Any]]:
-    """What joins two frames and is no body."""
+    """Rods between two frames, which are not bodies."""
     ends = [[tree.frame(name) for name in constraint.frames] for constraint in tree.constraints if constraint.straight]
     return [{"body": tree.body_number(first.body), "point": _rounded(first.pose[:3, 3]),
              "child": tree.body_number(second.body), "end": _rounded(second.pose[:3, 3])} for first, second in ends]

@@ -34,12 +34,12 @@ class Slider(TypedDict):
 
 
 def keeps_closed(tree: Tree) -> bool:
-    """Whether loops, rods or other constraints on positions tie the joints, besides mimic joints."""
+    """True if loops, rods or other constraints on positions tie the joints, besides mimic joints."""
     return any(each.positions for each in (*tree.loops, *tree.constraints))
 
 
 def sliders(tree: Tree, rest: Array) -> list[Slider]:
-    """Those of a mechanism that rests at `rest` (nq); none where a prescribed motion leads it."""
+    """Sliders of a mechanism at the configuration `rest` (nq); none if a prescribed motion drives it."""
     led = any(constraint.timed for constraint in tree.constraints)
     size = skeleton(tree, rest).size
     return [] if led else [slider for number in moved_alone(tree, rest) for slider in _of_joint(tree, number, rest,

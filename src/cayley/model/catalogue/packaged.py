@@ -25,7 +25,7 @@ class Packaged:
 
     @property
     def source(self) -> str:
-        """What is told of where it comes from."""
+        """Title, file, package and licence in one line."""
         return f"{self.title}: {Path(self.file).name} of {PACKAGE} ({self.licence})"
 
 

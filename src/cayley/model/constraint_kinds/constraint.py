@@ -1,4 +1,4 @@
-"""What a kind of constraint says of itself: the contract of all kinds.
+"""Base class of all kinds of constraints: the interface that a kind implements.
 
 A constraint is one or more functions that are zero while it is kept, of the motions of two frames, of coordinates of
 joints that have one each, and maybe of the time, which is then the last of the coordinates, with the rate 1. It gives
@@ -60,8 +60,8 @@ class Constraint(ABC):
 
     @property
     def turns(self) -> bool:
-        """Whether its first three rows are a vector along the axes in which the motions are given, and the others the
-        same in any axes: it may then be given motions in other axes than those of that body."""
+        """True if the first three rows are a vector along the axes in which the motions are given, and the other rows
+        do not depend on those axes. Such a constraint may be given motions in other axes."""
         return False
 
     @property
@@ -71,17 +71,17 @@ class Constraint(ABC):
 
     @property
     def timed(self) -> bool:
-        """Whether it depends on time, which is then the last of the coordinates that `rows` are given."""
+        """True if the constraint depends on time, which is then the last of the coordinates given to `rows`."""
         return False
 
     @property
     @abstractmethod
     def row_names(self) -> tuple[str, ...]:
-        """What each of its rows holds."""
+        """Name of each row."""
 
     @property
     def row_units(self) -> tuple[str, ...]:
-        """What each of its rows is measured in, "m" or "rad"; "" of rows on coordinates alone, which have theirs."""
+        """Unit of each row, "m" or "rad"; "" for rows on coordinates alone, which have the units of the coordinates."""
         return ("m" if self.frames else "",) * len(self.row_names)
 
     @property
@@ -104,8 +104,8 @@ class Constraint(ABC):
         return None
 
     def passed(self, frames: Sequence[FrameMotion]) -> Scalar | None:
-        """Whether a step in time has led past where the margin is gone, to other rows than it started from; None if it
-        cannot."""
+        """True if a time step has crossed the point where the margin vanishes and the rows change; None if the rows
+        never change."""
         return None
 
     @property
@@ -130,7 +130,7 @@ class Constraint(ABC):
 
     @property
     def keys(self) -> dict[str, Any]:
-        """Its fields as they are in files."""
+        """Fields of the constraint as they are written in files."""
         found = {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}
         for key, value in found.items():
             if callable(value):

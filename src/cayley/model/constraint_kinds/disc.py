@@ -37,8 +37,8 @@ class Disc(Wheel):
         return [Row(disc.p[2] - self.radius * at.upright, at.v[2], at.dv[2]), *super().rows(frames, coordinates)]
 
     def passed(self, frames: Sequence[FrameMotion]) -> Scalar | None:
-        """Whether a step has led from one side to the other: the centre falls though it should rise, by more than what
-        a step leaves open."""
+        """True if a step has led to the other side: the centre falls though it should rise, by more than the error of a
+        step."""
         disc = seen_from(*frames)
         axis = disc.R @ np.asarray(self.axis)
         at = self.contact(disc)

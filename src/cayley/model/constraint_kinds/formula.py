@@ -60,7 +60,7 @@ def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar
 
 
 def _numeric_fault(tree: ast.expr, names: Sequence[str]) -> str | None:
-    """Which part of a formula is no number: one without names, or the whole, wherever it was tried."""
+    """Message about the part of a formula that is not a real number, or None."""
     parts = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Call)]
     for part in parts:
         if _is_constant(part) and not _is_finite(part, {}):
@@ -87,7 +87,7 @@ def _is_power(value: float) -> bool:
 
 
 def _is_finite(node: ast.expr, values: Mapping[str, Array]) -> bool:
-    """Whether the value is a real number, at one place at least."""
+    """True if the value is a finite real number at one or more of the sampled points."""
     try:
         with np.errstate(all="ignore"):
             found = np.asarray(_value(node, values))
@@ -97,7 +97,7 @@ def _is_finite(node: ast.expr, values: Mapping[str, Array]) -> bool:
 
 
 def _fault(node: ast.expr, names: Sequence[str]) -> str | None:
-    """What a formula has that is none of a formula's."""
+    """Message about a node that is not allowed in a formula, or None."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         fits = not isinstance(node.value, bool) and abs(node.value) < _LARGEST
         return None if fits else f"{shown(node.value)} is no number that fits"

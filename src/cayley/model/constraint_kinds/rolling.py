@@ -1,4 +1,4 @@
-"""What kinds of rolling and sliding share: the motion of one frame as another sees it."""
+"""Motion of one frame relative to another, shared by the rolling and sliding constraints."""
 
 from __future__ import annotations
 

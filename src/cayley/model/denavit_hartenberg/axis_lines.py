@@ -70,8 +70,7 @@ class AxisLine:
 
 @dataclass(frozen=True)
 class AxisPair:
-    """What two neighbouring axes are to each other: `angle` from 0 to pi, `distance`, and the choice that this left
-    open.
+    """Relation of two neighbouring axes: `angle` from 0 to pi, `distance`, and the `choice` that the pair leaves open.
     """
 
     first: str

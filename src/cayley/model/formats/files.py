@@ -16,7 +16,7 @@ _AT_ONCE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 
 
 
 def read_bytes(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> bytes:
-    """What is in a file.
+    """Read a regular file of at most `most` bytes.
 
     >>> read_bytes("/")
     Traceback (most recent call last):

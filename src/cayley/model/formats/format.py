@@ -1,5 +1,5 @@
-"""What a file format is: one class, which knows the endings of its files, reads them, writes them, and says in words
-what it cannot do. `FORMATS` in `cayley.model.formats` is the table of those that there are.
+"""Base class of file formats: a format knows its file endings, reads and writes files, and names what it does not
+support. `FORMATS` in `cayley.model.formats` lists all formats.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Format:
 
     @property
     def is_written(self) -> bool:
-        """Whether the format can be written."""
+        """True if the format can be written."""
         return type(self).write is not Format.write
 
     @property
@@ -67,7 +67,7 @@ def check_holds(format_name: str, tree: Tree, lost: Sequence[str], *, leave_out:
 
 
 def error_of(read: Callable[[str], Tree], text: str) -> list[str]:
-    """What a reader says of a text, if anything; the warnings that it gives are not asked for."""
+    """Error message of a reader for a text, as a list of at most one; warnings are suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         try:

@@ -207,7 +207,7 @@ class _Reading:
                             float(model.qpos_spring[model.jnt_qposadr[joint]]))
 
     def _motion(self, joint: int) -> tuple[Motion, Array]:
-        """What the joint lets the body do, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
+        """Motion of the joint, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
         model = self.model
         axis = tuple(float(x) for x in model.jnt_axis[joint])
         start = float(model.qpos0[model.jnt_qposadr[joint]])
@@ -307,7 +307,7 @@ def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) ->
 
 
 def _is_plain_motor(model: MjModel, k: int) -> bool:
-    """Whether the control of an actuator is the force in one direction of its joint."""
+    """True if the control of an actuator is the force in one direction of its joint."""
     said = (model.actuator_dyntype[k], model.actuator_gaintype[k], model.actuator_biastype[k])
     bounds = model.actuator_ctrllimited[k] or model.actuator_forcelimited[k]
     gear = np.sort(model.actuator_gear[k])

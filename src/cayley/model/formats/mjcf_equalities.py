@@ -33,7 +33,7 @@ _WRAPS_SITE = 3
 
 
 class Equalities:
-    """What the active equalities of a model say, by the names of its bodies, joints and sites."""
+    """Active equalities of a model as mimic joints and constraints, by the names of bodies, joints and sites."""
 
     def __init__(self, model: MjModel, names: Sequence[str], places: Sequence[str], bodies: Sequence[str],
                  joints: Sequence[str], sites: Sequence[str], fresh_frame: Callable[[str], str]) -> None:
@@ -93,7 +93,7 @@ class Equalities:
             self.constraints.append(Coupling(name, (self.joints[y], self.joints[x]), (1.0, float(-a[1])), offset))
 
     def _follows(self, joint: int, other: int) -> bool:
-        """Whether a joint is another, or mimics it by way of others."""
+        """True if a joint is another, or mimics it directly or through others."""
         while joint in self.mimics and joint != other:
             joint = self.joints.index(self.mimics[joint].joint)
         return joint == other
@@ -126,7 +126,7 @@ class Equalities:
         self.constraints.append(Coupling(self.names[k], tuple(kept), tuple(kept.values()), float(value)))
 
     def _wraps(self, tendon: int) -> tuple[list[int], list[int], list[float]]:
-        """What a tendon consists of: kinds, numbers of objects, coefficients."""
+        """Parts of a tendon: kinds, numbers of objects, coefficients."""
         model = self.model
         start = model.tendon_adr[tendon]
         places = range(start, start + model.tendon_num[tendon])

@@ -1,4 +1,4 @@
-"""What an MJCF file asks for, looked at before MuJoCo reads it.
+"""Checks of an MJCF file before MuJoCo reads it.
 
 What is not XML, no finite number, no plain file, or in all of a size that no robot has is refused with its line. MuJoCo
 would take hours for `<replicate count="1000000">`, all the memory for 100,000 x 100,000 heights, or for a thousand
@@ -107,7 +107,7 @@ class _Gate:
             self.assets += [(value, element) for key, value in element.attributes.items() if key.startswith("file")]
 
     def _spend_products(self, element: Element, times: float) -> None:
-        """What grows with the number of objects: entries of each, configurations, and the ranges of muscles."""
+        """Count what grows with the number of objects: entries of each, configurations, and the ranges of muscles."""
         self.counts[element.tag] += int(min(times, self.budget.spent["objects"]))
         if element.tag == "size":
             sizes = [_number(element, key, 0.0) for key in element.attributes if key.startswith(_FOR_EACH)]
@@ -120,7 +120,7 @@ class _Gate:
             raise ModelError(f"with this there are more than {MOST['numbers']} numbers, for every object its own")
 
     def _file(self, element: Element, folder: Path) -> tuple[Element, Path]:
-        """What an element includes, looked for as by MuJoCo: beside the main file, then beside its own."""
+        """Included file, searched for as by MuJoCo: beside the main file, then beside the including one."""
         name = element.word("file")
         beside = next((place for place in (self.folder, folder) if _is_there(place / name)), self.folder)
         path = beside / name
@@ -132,7 +132,8 @@ class _Gate:
         return self.read[path], path.parent
 
     def check_assets(self) -> None:
-        """That meshes, pictures and height fields are plain files of the model, wherever MuJoCo may look for them."""
+        """Check that meshes, pictures and height fields are plain files of the model, wherever MuJoCo may look for
+        them."""
         named = Counter(name for name, _ in self.assets)
         if len(named) * len(self.folders) * len(self.asset_folders) > MOST_PLACES:
             raise ModelError(f"the files that it names are looked for at more than {MOST_PLACES} places: that is no "
@@ -204,7 +205,7 @@ def _number(element: Element, key: str, default: float) -> float:
 
 
 def _as_number(word: str) -> float:
-    """What MuJoCo will refuse itself counts as nothing."""
+    """Number in a word, or 0 where MuJoCo itself will raise an error."""
     try:
         return float(word)
     except ValueError:

@@ -143,7 +143,7 @@ def _has_mass(body: Body) -> bool:
 
 
 def _is_odd(body: Body) -> bool:
-    """Whether no body can have this inertia: a moment is negative, or larger than the sum of the other two."""
+    """True if no rigid body can have this inertia: a moment is negative, or larger than the sum of the other two."""
     least, middle, most = np.linalg.eigvalsh(body.inertia)
     return bool(body.mass) and bool(least < -_ROUNDING * most or least + middle < (1 - _ROUNDING) * most)
 
@@ -169,7 +169,7 @@ def _children(tree: Tree, body: int) -> list[int]:
 
 
 def _is_free(tree: Tree, joint: Joint) -> bool:
-    """Whether the joint is a free joint of MJCF, which counts from the origin of the world."""
+    """True if the joint is a free joint of MJCF, which counts from the origin of the world."""
     at_origin = joint.parent == tree.bodies[0].name and np.array_equal(joint.placement, np.eye(4))
     return joint.motion.free and at_origin and _is_world(tree.bodies[0])
 

@@ -51,7 +51,7 @@ _SAME = 1e-12
 
 @dataclass
 class _Model:
-    """What is in a model and those within it: elements with the scopes in which their names count."""
+    """Elements of a model and of the models nested in it, with the scopes of their names."""
 
     frames: Frames
     links: dict[str, Element] = field(default_factory=dict)

@@ -109,7 +109,7 @@ class Frames:
 
 
 def inverse(pose: Array) -> Array:
-    """That of a pose, by the text itself: reading a robot compiles nothing."""
+    """Inverse of a pose, without the compiler: reading a robot compiles nothing."""
     made = np.eye(4)
     made[:3, :3] = pose[:3, :3].T
     made[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]

@@ -184,7 +184,7 @@ def _joint(section: Section) -> Joint:
 
 
 def _motion(section: Section, keys: Mapping[str, str] = _NO_OTHER_KEYS) -> Motion:
-    """What a joint lets its child do; `keys` are the names in the file of what has another there."""
+    """Motion of a joint; `keys` are the names in the file of fields that are called differently there."""
     kind = section.choice("kind", tuple(KINDS))
     values = {entry.name: _READERS[entry.metadata["form"]](section, keys.get(entry.name, entry.name), entry.default)
               for entry in fields(KINDS[kind]) if "form" in entry.metadata}

@@ -1,6 +1,4 @@
-"""What is wrong with the tables of a TOML file, each read alone: in a document of its own, at its old line, with bare
-neighbours to hold on to.
-"""
+"""Errors in the tables of a TOML file: each table is read alone, at its old line, with bare neighbours."""
 
 from __future__ import annotations
 
@@ -57,7 +55,7 @@ def errors_of_parts(path: Path) -> Iterator[list[str]]:
 
 
 def _is_table(data: dict[str, Any], block: Block) -> bool:
-    """Whether what looks like a table in the text is one: it may stand in a text of several lines."""
+    """True if the block is a table, and not part of a text of several lines."""
     tables = data.get(block.kind)
     return isinstance(tables, list) and len(tables) > block.number and isinstance(tables[block.number], dict)
 

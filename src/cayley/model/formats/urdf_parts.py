@@ -1,6 +1,4 @@
-"""What is wrong with the links and joints of a URDF file, each read alone: in a document of its own, at its old line,
-with bare neighbours to hold on to.
-"""
+"""Errors in the links and joints of a URDF file: each element is read alone, at its old line, with bare neighbours."""
 
 from __future__ import annotations
 

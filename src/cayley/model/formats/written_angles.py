@@ -50,7 +50,7 @@ def _digits(value: Decimal) -> int:
 
 
 def _is_written_so(meant: Decimal, written: Decimal, unit: Decimal) -> bool:
-    """Whether one number is the other, rounded or cut off to a unit of its last digit."""
+    """True if one number is the other, rounded or cut off to a unit of its last digit."""
     off = abs(meant) - abs(written)
     return abs(off) <= unit / 2 or 0 < off < unit
 
@@ -84,7 +84,7 @@ class WrittenAngles:
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """What was taken for a fraction of pi, and what seems to be in degrees, in sentences."""
+        """Findings on numbers read as fractions of pi, and on those that seem to be in degrees."""
         if self.wide:
             words = ", ".join(f"{text} ({_places(lines)})" for text, lines in self.wide.items())
             yield Finding("angles in degrees", tuple(self.wide),

@@ -1,6 +1,5 @@
-"""What stands in `${...}` of a xacro file, evaluated from its syntax tree: numbers, texts, lists, and the functions
-named here. No attribute of a Python object is looked up, nothing is compiled or run, and what a value may hold is
-bounded.
+"""Evaluation of `${...}` in xacro files from the syntax tree: numbers, texts, lists, and the functions named here. No
+attribute of a Python object is looked up, nothing is compiled or run, and the size of a value is bounded.
 """
 
 from __future__ import annotations
@@ -195,7 +194,7 @@ def _named(name: str, names: Mapping[str, object]) -> object:
 
 
 def _inner(node: ast.Attribute, owner: object) -> object:
-    """What is called so in a namespace or in a dictionary; never an attribute of Python's."""
+    """Entry of a namespace or a dictionary by its name, never an attribute of a Python object."""
     if isinstance(owner, dict) and node.attr in owner:
         return owner[node.attr]
     if isinstance(owner, Names) or (isinstance(owner, dict) and not node.attr.startswith("_")):

@@ -97,7 +97,7 @@ def _packages_of(search: Search) -> Iterator[None]:
 
 
 class _Expansion:
-    """What stands in the place of xacro's own functions while it expands a file that nobody vouches for."""
+    """Replacements for xacro's own functions while it expands an untrusted file."""
 
     def __init__(self, xacro: ModuleType, search: Search) -> None:
         self.xacro = xacro
@@ -160,7 +160,7 @@ class _Expansion:
             raise self.xacro.XacroException(exc=error, suffix=f" when evaluating expression '{inner}'") from error
 
     def extension(self, text: str) -> str:
-        """What stands in `$(...)`."""
+        """Value of `$(...)`."""
         command, _, rest = text[2:-1].strip().partition(" ")
         rest = rest.strip()
         if command == "eval":
@@ -190,7 +190,7 @@ class _Expansion:
         return str(self.search.package(name))
 
     def message(self, *words: object, **_: object) -> str:
-        """What a file says to those who expand it."""
+        """Print a message of the file."""
         self.budget.spend("steps", sum(map(weight, words)))
         self.xacro.message(*words)
         return ""
@@ -240,7 +240,7 @@ class _Expansion:
         return Document(read_xml(path, budget=self.budget), self.budget)
 
     def load_yaml(self, name: str) -> object:
-        """What is in a YAML file."""
+        """Data in a YAML file."""
         path = self._found(name)
         if path not in self.yaml:
             data = read_bytes(path, most=_YAML_BYTES)
@@ -263,7 +263,7 @@ def _number_or_word(text: str) -> object:
 
 
 def _yaml(text: str, quantity: Callable[[str], float]) -> object:
-    """What a YAML text says; how much that is, is counted before what it repeats is made."""
+    """Data in a YAML text; their size is checked before repeated parts are built."""
     import yaml
 
     class Loader(yaml.SafeLoader):

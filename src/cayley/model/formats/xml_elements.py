@@ -65,7 +65,7 @@ class Element:
         return [child for child in self.children if child.tag == tag]
 
     def walk(self) -> Iterator[Element]:
-        """This element and all within it, in the order of the document."""
+        """Iterate over the element and all elements within it, in the order of the document."""
         pending = [self]
         while pending:
             element = pending.pop()

@@ -38,7 +38,7 @@ KINDS: dict[str, type[Motion]] = {
 
 
 def check_motion(motion: object, whose: str) -> None:
-    """That this is the motion of a joint, and of a kind that does not contradict itself."""
+    """Raise a `ModelError` unless this is the motion of a joint; kinds of users are checked against the interface."""
     if not isinstance(motion, Motion):
         named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
         raise ModelError(

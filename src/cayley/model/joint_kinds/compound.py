@@ -1,4 +1,4 @@
-"""What joints have in common that are sequences of elementary motions: all that they do follows from their parts."""
+"""Joints that are sequences of elementary motions: everything follows from their parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a kind of joint keeps to the contract: what it says of itself agrees with how it poses its child."""
+"""Check of a joint kind against the interface: its properties must agree with how it poses its child."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a joint holds: for each direction in which its child cannot move, a function of two frames that is zero while
-the joint holds them together, with its first and second rates.
+"""Constraints that a joint imposes: for each direction in which its child cannot move, a function of two frames that is
+zero while the joint holds, with its first and second rates.
 
     d      from the origin of the joint's frame (first) to that of the child's (second)
     a, b   directions fixed to the first and to the second frame

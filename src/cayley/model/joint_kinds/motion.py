@@ -1,4 +1,4 @@
-"""What a kind of joint says of itself: the contract of all kinds, and the joint that holds its child fast.
+"""Base class of all kinds of joints: the interface that a kind implements, and the fixed joint.
 
 A kind lets the child's frame move in the joint's frame. It gives the pose of the child, and the twist (v; w) of the
 child relative to the parent, at the child's origin and in the child's axes: twist = subspace(q) @ qd, with the rate
@@ -51,9 +51,9 @@ class Attitude(NamedTuple):
 
 
 class SharedMoments(NamedTuple):
-    """Which of a link's moments move with its parent whatever the joint does: factors of the mass, the first (3) and
-    the second moments (3, 3), about the joint's origin, in the axes of the child or, if it has a screw, in axes whose z
-    is the screw's."""
+    """Moments of a link that move with its parent whatever the joint does: factors of the mass, of the first (3) and of
+    the second moments (3, 3), about the joint's origin, in the axes of the child, or for a screw in axes whose z is the
+    screw's."""
 
     mass: float
     first: Array
@@ -181,7 +181,7 @@ class Motion:
 
     @property
     def velocity_is_rate(self) -> bool:
-        """Whether dq/dt = v."""
+        """True if dq/dt = v."""
         return type(self).rate is Motion.rate
 
     # What it is made of
@@ -205,27 +205,27 @@ class Motion:
 
     @property
     def free(self) -> bool:
-        """Whether it holds nothing: all six velocities."""
+        """True if the joint constrains nothing: all six velocities are free."""
         return self.nv == 6
 
     @property
     def endless(self) -> bool:
-        """Whether it is meant to have no limits."""
+        """True if the joint turns without limits by design."""
         return False
 
     @property
     def slides(self) -> bool:
-        """Whether the child's origin leaves the joint's."""
+        """True if the child's origin moves relative to the joint's."""
         return bool(np.asarray(self.subspace(self.neutral))[:3].any())
 
     @property
     def turns(self) -> bool:
-        """Whether the child's axes turn in the joint's."""
+        """True if the child's axes turn relative to the joint's."""
         return bool(np.asarray(self.subspace(self.neutral))[3:].any())
 
     @property
     def held(self) -> tuple[Held, ...]:
-        """What it holds, 6 - nv functions of the frames that it joins: the constraints of a loop that it closes.
+        """Constraints of a loop that this joint closes: 6 - nv functions of the two frames that it joins.
 
         A kind that does not say it can be any joint of the tree, and cannot close a loop.
         """
@@ -262,7 +262,7 @@ class Motion:
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """What its coordinates are called beside the joint's name; a single one needs none."""
+        """Suffixes that name the coordinates of the joint; a single coordinate needs none."""
         return ("",) if self.nq == 1 else tuple(str(k + 1) for k in range(self.nq))
 
     @property
@@ -284,7 +284,7 @@ class Motion:
 
     @property
     def wraps(self) -> tuple[bool, ...]:
-        """Which coordinates (nq) come back to the same pose after a turn."""
+        """Per coordinate (nq), True if a full turn leads back to the same pose."""
         return (False,) * self.nq
 
     def reach(self, lower: Array, upper: Array) -> float:
@@ -300,7 +300,7 @@ class Motion:
 
     @property
     def shared_moments(self) -> SharedMoments:
-        """What of the child's moments the joint cannot feel."""
+        """Moments of the child that have no effect on the joint."""
         return SharedMoments(0.0, np.zeros(3), np.zeros((3, 3)))
 
     # Files and pictures
@@ -312,12 +312,12 @@ class Motion:
 
     @property
     def keys(self) -> dict[str, Any]:
-        """Its fields as they are in files."""
+        """Fields of the motion as they are written in files."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}
 
     @property
     def urdf(self) -> str | None:
-        """Its type in URDF; None if there is none."""
+        """Joint type in URDF; None if URDF has none."""
         return None if self.nv else "fixed"
 
     @property

@@ -1,4 +1,4 @@
-"""What revolute, prismatic and helical joints have in common: one coordinate, about and along one axis."""
+"""Base class of revolute, prismatic and helical joints: one coordinate, about or along one axis."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ class SpringLaw(HoldsFunctions, Spring):
         self._check_stored()
 
     def _check_stored(self) -> None:
-        """That joint and motor feel opposite forces, d(stored)/dq + d(stored)/dqm = 0: turned together, they store the
-        same."""
+        """Check that joint and motor feel opposite forces, d(stored)/dq + d(stored)/dqm = 0: turning both together
+        stores nothing."""
         if self.stored == "0.0":
             return
         stored = self._stored

@@ -1,4 +1,4 @@
-"""What a kind of spring says of itself: the contract of all kinds.
+"""Base class of all kinds of springs: the interface that a kind implements.
 
 A spring is between a joint, at q, and the output of the gear that drives it, at theta = qm / gear with the motor at qm.
 It turns (or pushes) the joint with P, and the gear's output with -P, so that the motor feels -P / gear. The text is
@@ -54,7 +54,7 @@ class Spring(ABC):
 
     @abstractmethod
     def energy(self, at: SpringState) -> Scalar:
-        """What is stored in it [J]; the power of P that does not come from it is lost, or from elsewhere."""
+        """Stored energy [J]. Power of P that does not come from it is dissipated or supplied from outside."""
 
     @abstractmethod
     def stored_torque(self, at: SpringState) -> Scalar:
@@ -76,12 +76,12 @@ class Spring(ABC):
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Its fields that are numbers."""
+        """Names of the numeric fields."""
         return ()
 
     @property
     def linear_numbers(self) -> tuple[str, ...]:
-        """Which of its fields P is linear in: those that can be identified; empty where there are none."""
+        """Names of the fields in which P is linear: those that can be identified."""
         return ()
 
     def torque_by(self, number: str, at: SpringState) -> Scalar:
@@ -99,13 +99,13 @@ class Spring(ABC):
 
     @property
     def said(self) -> dict[str, Any]:
-        """Its fields that do not have their defaults."""
+        """Fields that differ from their defaults."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self)
                 if getattr(self, entry.name) != entry.default}
 
     @property
     def keys(self) -> dict[str, Any]:
-        """Its fields as they are in files, without those that have their defaults."""
+        """Fields as they are written in files, without those at their defaults."""
         for key, value in self.said.items():
             if callable(value):
                 raise UnsupportedError(f"{key} of a spring is a function in Python, which no file can hold: write it "
@@ -142,7 +142,7 @@ class DeflectedSpring(Spring):
 
     @abstractmethod
     def pull_slope(self, deflection: Scalar) -> Scalar:
-        """Its derivative: the stiffness there."""
+        """Stiffness: derivative of the pull."""
 
     @abstractmethod
     def stored(self, deflection: Scalar) -> Scalar:

@@ -1,4 +1,4 @@
-"""What is seen of a mechanism, as triangles in the frames of its bodies: the shapes of its file, or a stick figure."""
+"""Shape of a mechanism as triangles in the frames of its bodies: the shapes of its file, or a stick figure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 class Rod(NamedTuple):
-    """What reaches from a point (3) on one body to a point on another, and is no body: slides, rods."""
+    """Drawn line from a point (3) on one body to a point on another: slides and rods, which are not bodies."""
 
     bodies: tuple[int, int]
     ends: tuple[Array, Array]

@@ -63,7 +63,7 @@ class Robot:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the robot."""
         return self.arm.name
 
     @property
@@ -105,7 +105,7 @@ class Robot:
         return self.node(node_name(body, self.arm.bodies[body].name))
 
     def panel(self, kind: type[P]) -> P:
-        """Its panel of a kind."""
+        """Panel of a kind."""
         found = next((panel for panel in self.panels if isinstance(panel, kind)), None)
         if found is None:
             raise UnsupportedError(f"{self.name}: {kind.refusal(self) or 'the view was closed'}")

@@ -33,7 +33,7 @@ _DAMPED = 0.7
 
 
 class Settings(NamedTuple):
-    """What sliders say: gains [1/s^2, 1/s] that count for a unit of inertia, gravity (3) [m/s^2], payload [kg]."""
+    """Values of the sliders: gains [1/s^2, 1/s] per unit of inertia, gravity (3) [m/s^2], payload [kg]."""
 
     kp: float
     kd: float
@@ -112,7 +112,7 @@ class Running:
         self.place(q)
 
     def fits(self, settings: Settings) -> bool:
-        """Whether the compiled loop can have other settings."""
+        """True if the compiled loop can take these settings."""
         fixed = self._arm.tree.is_constrained
         return not fixed or (settings.gravity, settings.payload) == (self._made_for.gravity, self._made_for.payload)
 
@@ -164,7 +164,7 @@ class Running:
 
 
 def _inertias(arm: Mechanism, q: Array) -> Array:
-    """What each joint feels of the mass (nv), the others being free to move."""
+    """Effective inertia at each joint (nv), the other joints being free to move."""
     M = np.asarray(arm.variants.spanning_tree().inertia_matrix(q), dtype=float)
     return 1 / np.diag(np.linalg.pinv(M, hermitian=True))
 

@@ -121,8 +121,8 @@ def _name(host: str) -> str:
 
 
 def _is_own(name: str, bound: str) -> bool:
-    """Whether a browser that asks for a name can mean this server: a number cannot be bent to another machine by DNS,
-    a foreign name can."""
+    """True if a host name in a request can mean this server. DNS can point a foreign name, but not an IP address, to
+    another machine."""
     if name in _LOCAL or name == bound:
         return True
     if bound in _LOCAL:

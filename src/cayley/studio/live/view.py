@@ -130,7 +130,7 @@ class View:
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """True if the view was closed."""
         return self._closed.is_set()
 
     def __enter__(self) -> View:
@@ -191,7 +191,7 @@ class View:
         self._worker.finish(key)
 
     def is_running(self, key: Hashable) -> bool:
-        """Whether something is done at every tick."""
+        """True if a function with this key is called at every tick."""
         return self._worker.is_running(key)
 
     def aside(self, work: Callable[[], Callable[[], None]]) -> None:

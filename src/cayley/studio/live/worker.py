@@ -52,7 +52,7 @@ class Worker:
             self._tickers.pop(key, None)
 
     def is_running(self, key: Hashable) -> bool:
-        """Whether a function is called at every tick."""
+        """True if a function with this key is called at every tick."""
         return key in self._tickers
 
     def stop(self) -> None:

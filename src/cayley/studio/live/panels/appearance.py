@@ -1,4 +1,4 @@
-"""What the robot looks like: its shapes, those that collide, or sticks."""
+"""Panel that chooses how the robot is drawn: visual shapes, collision shapes or sticks."""
 
 from __future__ import annotations
 

@@ -103,7 +103,8 @@ class Ellipsoids(Panel):
 
 
 def _jacobian(robot: Robot) -> tuple[Kernel, str]:
-    """That of the end effector's position in one unit, and what was taken for it where metres and radians mix."""
+    """Jacobian of the end effector's position in one unit, and a note on the length used where metres and radians mix.
+    """
     family = robot.arm.dexterity.task_jacobian
     try:
         made = family.of(robot.frame, task="position", axes="world")

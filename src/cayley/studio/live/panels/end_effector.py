@@ -77,7 +77,7 @@ class EndEffector(Panel):
 
     @property
     def words(self) -> str:
-        """Whether the frame is where it was dragged to."""
+        """Message on whether the frame has reached where it was dragged to."""
         return self._words.value
 
     @property
@@ -134,7 +134,7 @@ class EndEffector(Panel):
     # Choices
 
     def _usual_task(self) -> str:
-        """Whether the joints on the way can give the frame a pose of its own."""
+        """"pose" if the joints on the path can give the frame any pose, else "position"."""
         tree = self.robot.arm.tree
         path = tree.path(tree.body_number(tree.frame(self.robot.frame).body))
         free = self.robot.arm.loops.mobility if tree.is_constrained else sum(tree.joints[k].motion.nv for k in path)

@@ -23,7 +23,7 @@ text-align: left; border-bottom: 1px solid rgba(128,128,128,.3)} .cayley-box td 
 
 
 class Equations(Panel):
-    """Both are worked out when somebody asks."""
+    """Equations of motion and operation counts, computed on demand."""
 
     folder = "Equations and counts"
 
@@ -51,7 +51,7 @@ class Equations(Panel):
 
     @property
     def content(self) -> str:
-        """What is shown, as HTML."""
+        """HTML that is shown."""
         return self._box.content
 
     def _fill(self, html: str, what: str) -> None:

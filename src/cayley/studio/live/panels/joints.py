@@ -46,7 +46,7 @@ class Joints(Panel):
             self.robot.view.post((self, "left"), self.moved, _LATER)
 
     def value_of(self, name: str) -> float:
-        """What a slider shows, in degrees or metres."""
+        """Value that a slider shows, in degrees or metres."""
         return next(control.value for slider, control in self._sliders if slider["name"] == name)
 
     def _made(self, slider: Slider) -> GuiSliderHandle[float]:

@@ -57,7 +57,7 @@ class Motions(Panel):
 
     @property
     def playing(self) -> bool:
-        """Whether it goes on."""
+        """True if the motion is being played."""
         return self.robot.view.is_running(self)
 
     def show(self, motion: MotionLike, *, speed: float, play: bool) -> None:

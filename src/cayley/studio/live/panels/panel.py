@@ -1,4 +1,4 @@
-"""What a panel is: some controls on the page, and what they do to a robot."""
+"""Base class of panels: controls on the page and their effect on a robot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Panel(ABC):
         """The robot is elsewhere."""
 
     def takes(self, q: Array) -> bool:
-        """Whether this panel sees to it that the robot gets to q."""
+        """True if this panel moves the robot to q itself."""
         return False
 
     def halt(self) -> None:  # noqa: B027 (most move nothing)

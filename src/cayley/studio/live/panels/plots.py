@@ -30,7 +30,7 @@ _COLORS = ("#1b6ca8", "#d1495b", "#3a8d5c", "#e08b3e", "#8f5db7", "#5b8c96", "#a
 
 
 class Curves(NamedTuple):
-    """What is plotted: names of curves, a unit, and values (k, n) at configurations (k, nq)."""
+    """Data of a plot: names of curves, a unit, and values (k, n) at configurations (k, nq)."""
 
     names: list[str]
     unit: str
@@ -53,7 +53,7 @@ def end_effector(robot: Robot) -> Curves:
 
 
 def holding_forces(robot: Robot) -> Curves:
-    """What the joints must give to hold the robot against gravity."""
+    """Joint forces that hold the robot against gravity."""
     tree = robot.arm.tree
     chosen = [(joint.name, place.start) for joint, place in zip(tree.joints, tree.v_slices, strict=True)
               if joint.motion.nv == 1][:_MOST]
@@ -162,7 +162,7 @@ class Plots(Panel):
         return times, *columns, line
 
     def _follows(self, motions: Motions) -> bool:
-        """Whether the robot is where the motion has it."""
+        """True if the robot is where the motion has it."""
         assert motions.motion is not None
         return motions.playing or not any(self.robot.view.is_running(panel) for panel in self.robot.panels)
 

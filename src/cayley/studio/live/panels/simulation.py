@@ -56,7 +56,7 @@ class Simulation(Panel):
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """True if the simulation is running."""
         return self.robot.view.is_running(self)
 
     @property
@@ -68,7 +68,7 @@ class Simulation(Panel):
 
     def set(self, *, law: str | None = None, kp: float | None = None, kd: float | None = None,
             gravity: float | None = None, payload: float | None = None) -> None:
-        """What the controls set."""
+        """Set the controls."""
         given = ((self._law, law), (self._kp, kp), (self._kd, kd), (self._gravity, gravity), (self._payload, payload))
         with self.robot.view.update():
             for control, value in given:
