@@ -175,10 +175,10 @@ def test_report_info_and_page_state_the_mobility(tmp_path):
     assert four_bar().loops.mobility == 1 and "nv = 3, mobility 1" in four_bar().summary().heading
     assert cy.load("panda").summary().heading.count("mobility") == 0
     page = write_report(four_bar(), tmp_path).read_text(encoding="utf-8")
-    assert "<dt>degrees of freedom</dt><dd>1</dd>" in page and "loop &#x27;ring&#x27; ties joints together" in page
+    assert "<dt>degrees of freedom</dt><dd>1</dd>" in page and "loop &#x27;ring&#x27; couples joints." in page
     broken = four_bar(rocker=9.0)
     assert broken.summary().warnings[0].about == "loops open"
-    assert "<dd>none: loops do not close</dd>" in write_report(broken, tmp_path).read_text(encoding="utf-8")
+    assert "<dd>none, the loops cannot be closed</dd>" in write_report(broken, tmp_path).read_text(encoding="utf-8")
 
 
 def test_a_drawing_at_rest_shows_the_loops_closed():

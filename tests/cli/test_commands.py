@@ -182,7 +182,8 @@ def test_a_report_takes_a_motion_a_load_limits_and_a_law(tmp_path):
     found = data(run("report", "rod.toml", "--trajectory", "run.csv", "--payload", "0.5", "--frame", "tip", "--limits",
                      "30", "--law", "computed-torque", "--json", cwd=tmp_path))
     page = (tmp_path / found["report"]).read_text(encoding="utf-8")
-    for words in ("0.5 kg at tip", "along the motion that was given", "payload, unknown to the law", "The drives hold"):
+    for words in ("0.5 kg at tip", "along the motion that was given", "payload, unknown to the controller",
+                  "The drives hold"):
         assert words in page, words
 
 

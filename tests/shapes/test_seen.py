@@ -92,7 +92,7 @@ def test_moving_pictures_and_instants_show_the_shapes(tmp_path):
     with pytest.warns(ModelWarning, match="without some of its shapes"):
         instants = draw_instants(arm.tree, motion, [0.0, 0.05])
     assert count(instants) > 2 * 92
-    with pytest.raises(ConventionError, match="shapes and size are of moving pictures"):
+    with pytest.raises(ConventionError, match="shapes and size are options of moving pictures"):
         arm.animate(motion, tmp_path / "page.html", shapes=None)
 
 

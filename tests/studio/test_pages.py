@@ -111,7 +111,7 @@ def test_screen_readers_are_told_what_everything_is(browser, page, kind):
     assert "Joints" in roles["group"]
     said = dict(browser.evaluate("""[...document.querySelectorAll('input[type=range]')].map(
         s => [s.ariaLabel, s.getAttribute('aria-valuetext')])"""))
-    assert said.pop("Time of the fall" if kind == "report" else "Time of the motion") == "0.50 s"
+    assert said.pop("Time of the motion") == "0.50 s"
     assert said and all(words.endswith(("°", " m")) for words in said.values())
     described = "document.getElementById(document.getElementById('view').getAttribute('aria-describedby')).textContent"
     assert "arrow keys" in browser.evaluate(described) and "space plays" in browser.evaluate(described)

@@ -123,14 +123,14 @@ def test_a_robot_without_masses_says_so(outlines):
 
 def test_a_tree_has_its_own_counts_and_says_what_does_not_apply(outlines):
     text = "".join(outlines("anymal").text)
-    assert "this mechanism is not one" in text and "methods do not apply" in text and "LF_KFE" in text
+    assert "which this mechanism is not" in text and "methods do not apply" in text and "LF_KFE" in text
 
 
 def test_names_cannot_break_the_page(outlines):
     found = outlines("odd")
     assert json.loads(found.scripts["scene"])["name"] == "</script><b>odd & 'name'"
     assert "</script><b>odd & 'name'" in "".join(found.text)
-    assert "Here is the recursion of Newton and Euler" in "".join(found.text)
+    assert "This is the recursive Newton-Euler algorithm" in "".join(found.text)
     assert json.loads(embedded({"a": "<!--</script>"})) == {"a": "<!--</script>"} and "<!" not in embedded("<!--")
 
 
@@ -168,13 +168,13 @@ def test_forces_of_a_loaded_arm_stand_beside_their_limits():
     most = np.abs(arm.inverse_dynamics(*move(t))).max(axis=0)
     assert most[0] > 30.0  # the load is too much
     found = Outline(motion_section(arm, move)).text
-    assert "Beyond the greatest forces of joint1." in found
+    assert "The motion needs more than the maximum force of joint1." in found
     rows = force_table(arm.tree, np.asarray(arm.inverse_dynamics(*move(t)))).rows
     assert rows == (("joint1 [N m]", f"{most[0]:.4g}", "30", f"{most[0] / 0.3:.0f}"),
                     ("joint2 [N m]", f"{most[1]:.4g}", "inf", ""))
     run = arm.simulate([0.1, 0.2], np.zeros(2), times=np.linspace(0.0, 0.5, 26))
     words = Outline(motion_section(arm, run)).text
-    assert "A simulation from 0 to 0.5 s." in words and "Beyond" not in words
+    assert "A simulation from 0 to 0.5 s." in words and "more than the maximum" not in words
     page = Page(arm, Asked(run))
     page._motion()
     np.testing.assert_allclose(page.played["q"], run.q, atol=1e-6)
@@ -188,8 +188,8 @@ def test_a_report_takes_a_motion_a_load_limits_and_a_law(pages):
     assert outline.headings == ["Model", "Workspace", "Payload", "Motion", "Step response",
                                 "Tracking", "Joint forces", "Stability", "Equations of motion", "Operation counts",
                                 "Times"]
-    for words in ("1 kg at tip", "computed", "Beyond the ranges of pivot.", "Faster than the limits of pivot.",
-                  "along the motion that was given"):
+    for words in ("1 kg at tip", "computed", "The motion leaves the range of pivot.",
+                  "The motion exceeds the velocity limit of pivot.", "along the motion that was given"):
         assert words in text, words
     move = cubic_spline(t, q, "not-a-knot")
     at = np.linspace(0.0, 1.5, 600)
@@ -222,10 +222,10 @@ def test_the_report_of_a_mechanism_is_the_page_of_the_command(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"payload": -1.0}, "a payload is a mass"), ({"payload": np.nan}, "a payload is a mass"),
+    ({"payload": -1.0}, "`payload` must be a mass"), ({"payload": np.nan}, "`payload` must be a mass"),
     ({"effort": [1.0, 2.0]}, "each of the 1 velocities"), ({"effort": 0.0}, "positive"), ({"frame": "tp"}, "'tip'"),
     ({"motion": ([0.0, 1.0], np.zeros((2, 3)))}, r"configurations \(k, 1\)"), ({"motion": 3}, "a pair"),
-    ({"payload": "3"}, "a payload is a mass"), ({"law": "computed-torque"}, "one that was made")])
+    ({"payload": "3"}, "`payload` must be a mass"), ({"law": "computed-torque"}, "`law` must be a controller")])
 def test_what_a_report_cannot_take_is_refused_before_any_work(options, words):
     with pytest.raises(cy.CayleyError, match=words):
         pendulum().report(**options)
@@ -237,8 +237,8 @@ def test_rotations_among_the_coordinates_are_played_without_forces():
     q = np.array([[1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0]])
     page = Page(arm, Asked((np.array([0.0, 1.0]), q)))
     page._motion()
-    assert "rates are not known" in page.sections[-1].body and len(page.played["q"]) == 51
-    with pytest.raises(UnsupportedError, match="a law follows a planned motion"):
+    assert "whose rates are not known" in page.sections[-1].body and len(page.played["q"]) == 51
+    with pytest.raises(UnsupportedError, match="a controller is tried on a planned motion"):
         Asked(page.planned).goal(arm, page.planned)
 
 
@@ -335,7 +335,7 @@ def test_the_fall_stays_within_the_limits(name):
 def test_where_gravity_moves_nothing_a_push_starts_the_motion(robots):
     level = robots["planar2r"].tree.with_gravity([0.0, 0.0, -9.81])
     found = fall(level)
-    assert "push" in found.start and np.ptp(found.trajectory.q, axis=0).min() > 0.5
+    assert "every joint starts with 1 rad" in found.start and np.ptp(found.trajectory.q, axis=0).min() > 0.5
 
 
 def test_a_body_that_floats_alone_is_thrown_and_comes_down():
@@ -404,7 +404,7 @@ def equations_of(html):
 def test_the_typeset_equations_are_those_of_the_kernels(name):
     arm = cy.load(name)
     html = equation_section(arm)
-    html = html[html.index("In numbers"):].split("<summary>In letters")[0]
+    html = html[html.index("Numeric"):].split("<summary>Symbolic")[0]
     random = np.random.default_rng(0)
     q, qd = random.normal(size=(2, arm.nv))
     known = {"cos": np.cos, "sin": np.sin}
@@ -419,22 +419,22 @@ def test_the_typeset_equations_are_those_of_the_kernels(name):
 
 def test_groups_of_masses_and_lengths_have_names():
     html = equation_section(cy.load("puma560"))
-    letters = html[html.index("<summary>In letters"):]
+    letters = html[html.index("<summary>Symbolic"):]
     known = {"cos": np.cos, "sin": np.sin}
     q = np.array([0.3, -0.4, 0.5, 0.7, -0.2, 0.1])
     known |= {f"q_{k + 1}": x for k, x in enumerate(q)} | {f"qd_{k + 1}": 0.3 for k in range(6)}
-    head, values = letters.split("Values of the letters")
+    head, values = letters.split("Values of the symbols")
     known |= {name: eval(text) for (name, *_), text in equations_of(values)}
     for names, text in equations_of(head):
         known |= dict.fromkeys(names, eval(text, {}, known))
     M = cy.load("puma560").inertia_matrix(q)
-    assert known["a_1"] > 0 and "names a for groups" in head
+    assert known["a_1"] > 0 and "constants a for groups" in head
     np.testing.assert_allclose([known["M_11"], known["M_23"]], [M[0, 0], M[1, 2]], rtol=1e-5)
 
 
 def test_a_large_machine_with_loops_has_the_recursion_of_its_tree():
     html = equation_section(cy.load("stewart"))
-    assert "Here is the recursion of Newton and Euler" in html and "arm.loops.jacobian" in html
+    assert "This is the recursive Newton-Euler algorithm" in html and "arm.loops.jacobian" in html
     assert len(list(equations_of(html))) > 100 and "No equations" not in html
 
 
@@ -459,8 +459,8 @@ def test_a_closed_machine_has_its_loops_its_fall_and_its_costs(tmp_path):
     assert found.headings == [
         "Model", "Workspace", "Payload", "Equations of motion", "Operation counts and times"]
     text = "".join(found.text)
-    for words in ("Of 3 velocities the constraints, 5 rows, leave 1", "Redundant rows, which others imply: pin: z",
-                  "It is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian",
+    for words in ("5 constraint rows on 3 velocities: mobility 1.", "Redundant constraint rows: pin: z",
+                  "The mechanism is fully actuated by crank", "forward dynamics, projection", "constraint Jacobian",
                   "Constraints Ψ", "Constraint Jacobian A"):
         assert words in text
     q = np.array(json.loads(found.scripts["fall"])["q"])
@@ -474,7 +474,7 @@ def test_the_fall_of_a_closed_machine_keeps_its_energy_and_its_loops(name):
     motion = fall(arm.tree)
     assert motion.trajectory.finished and np.abs(arm.loops.residual(motion.configurations)).max() < 1e-9
     assert abs(motion.trajectory.energy_drift).max() < 1e-6 * motion.trajectory.kinetic.max() > 0.0
-    assert ("push" in motion.start) == (name == "five_bar")
+    assert ("equilibrium" in motion.start) == (name == "five_bar")
 
 
 def test_sliders_of_closed_machines_are_independent_actuated_ones_first():

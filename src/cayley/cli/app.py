@@ -1,4 +1,4 @@
-"""The command `cayley`: what its commands are, and what becomes of errors.
+"""The command `cayley`: the table of its commands, and the handling of errors.
 
 Exit codes: 0 done; 1 the answer is no, or something given is wrong (the message says what); 2 the command was not
 understood; 3 a fault of Cayley itself.
@@ -37,7 +37,7 @@ from cayley.model.formats import FORMATS, files_in_words
 
 
 def _help(command: Callable[..., None]) -> str:
-    """The docstring of a command, with what the table of formats says of files."""
+    """Docstring of a command, completed by the table of formats."""
     checks = " ".join(each.check_words for each in FORMATS if each.check_words)
     return inspect.cleandoc(command.__doc__ or "").replace("{files}", files_in_words()).replace("{checks}", checks)
 
@@ -97,7 +97,7 @@ app.callback(help=_help(cayley_command))(cayley_command)
 
 
 def main() -> None:
-    """Run the command line; errors are told in a sentence."""
+    """Run the command line and print errors as a sentence."""
     if sys.stdout is sys.__stdout__ and hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `cayley robots | head -1` ends as other commands do
     for stream in (sys.stdout, sys.stderr):
@@ -114,10 +114,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        _fail(
-            f"this should not happen: {type(error).__name__}: {error}. CAYLEY_TRACEBACK=1 shows where; please report "
-            "it",
-            3, error)
+        _fail(f"internal error, {type(error).__name__}: {error}. Please report it with the output of "
+              "CAYLEY_TRACEBACK=1", 3, error)
 
 
 def _fail(message: str, code: int, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""The arguments that several commands share, and what they mean."""
+"""Arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Robot = Annotated[str, typer.Argument(metavar="ROBOT", autocompletion=completion
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Frame = Annotated[
     str,
-    typer.Option("--frame", show_default=False, help='The frame that counts; "tool" or the only end if not named.')]
+    typer.Option("--frame", show_default=False, help='The frame (default: "tool" or the only end).')]
 
 
 _TRUST = ContextVar("trust", default=False)
@@ -63,7 +63,7 @@ def trusted() -> bool:
 
 
 def load(name: str) -> Mechanism:
-    """The mechanism that an argument names. What was odd about the file is told as notes."""
+    """Mechanism that an argument names; warnings about its file are printed as notes."""
     import cayley as cy
     with told():
         return cy.load(name, trust=trusted())
@@ -80,10 +80,10 @@ def told() -> Iterator[None]:
 
 
 def check_moves(arm: Mechanism) -> None:
-    """Refuse what has no joint that moves: it has no motion, and no operation to count."""
+    """Raise an error for a mechanism without moving joints."""
     if not arm.nv:
         raise ModelError(
-            f"no joint of {arm.name} moves: there is no motion to compute (cayley info shows what there is)")
+            f"{arm.name} has no moving joint, so there is no motion to compute: `cayley info` lists its joints")
 
 
 def end_frame(arm: Mechanism, name: str) -> str:
@@ -104,7 +104,7 @@ def numbers(text: str | list[str], count: int, what: str) -> Array:
     words = (text if isinstance(text, str) else " ".join(text)).replace(",", " ").split()
     if len(words) != count:
         raise typer.BadParameter(
-            f"{what} is {_counted(count)}, with commas or spaces between; {_counted(len(words))} found")
+            f"{what} needs {_counted(count)}, separated by commas or spaces, not {_counted(len(words))}")
     return np.array([_number(word, what) for word in words])
 
 
@@ -124,7 +124,7 @@ def _number(word: str, what: str) -> float:
 
 
 def save_figure(figure: Figure, path: Path) -> Path:
-    """Write a Matplotlib figure as what its ending says."""
+    """Write a Matplotlib figure in the format of the file's ending."""
     import matplotlib.pyplot as plt
     known = figure.canvas.get_supported_filetypes()
     if path.suffix[1:].lower() not in known:

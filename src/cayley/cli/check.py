@@ -1,6 +1,6 @@
-"""`cayley check`: whether a file can be used, with everything that is wrong with it.
+"""`cayley check`: list all errors and warnings of a model file.
 
-If a file cannot be read, its format reads its parts alone, where it can.
+If a file cannot be read as a whole, its format reads its parts one by one, if it can.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _print(file: Path, found: Problems) -> None:
         if lines:
             console.print(marked(mark, lines), "")
     if found.errors:
-        more = "" if found.all_found else " There may be more behind it: mend it and check again."
+        more = "" if found.all_found else " There may be more errors: correct this one and check again."
         console.print(f"[bold red]{literal(file)} cannot be used:[/] {_counted(len(found.errors), 'error')}.{more}")
     else:
         doubts = f", {_counted(len(found.warnings), 'warning')}" if found.warnings else ""
@@ -74,9 +74,7 @@ _LINE = re.compile(r"line (\d+)")
 
 @dataclass(frozen=True)
 class Problems:
-    """Errors and warnings of a file, in a line what was read, and notes about it;
-    `all_found` unless a reader stopped early.
-    """
+    """Errors, warnings and notes of a file, and a line about its content; `all_found` unless a reader stopped early."""
 
     errors: list[str]
     warnings: list[str]
@@ -86,11 +84,11 @@ class Problems:
 
 
 def examine(path: Path) -> Problems:
-    """Read a file as a mechanism, and list what is wrong and what is doubtful about it."""
+    """Read a file as a mechanism, and list its errors and warnings."""
     import cayley as cy
     try:
         if format_of(path) is None:
-            raise ModelError(f"{path} is no file: give one that ends in {', '.join(endings())}")
+            raise ModelError(f"there is no file {path}: give one that ends in {', '.join(endings())}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # the report has them too
             made = cy.load(path, trust=trusted())
@@ -111,7 +109,7 @@ def _all_errors(path: Path, first: str) -> Problems:
         for errors in islice(parts, MOST_PARTS):
             found += errors
         more = next(parts, None) is not None
-    except CayleyError:  # its parts cannot be told apart
+    except CayleyError:  # it cannot be divided into parts
         found = []
     every = dict.fromkeys([*found, first])
     all_found = not more and (first in found or not path.is_file() or known is None)

@@ -1,4 +1,4 @@
-"""`cayley control`: try a law on a robot."""
+"""`cayley control`: try a controller on a robot."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 def control(
     robot: Robot,
     law: Annotated[str, typer.Option("--law", metavar="NAME", show_default=False,
-                                     help="The law, as computed-torque; all of them are listed if not said.")] = "",
+                                     help="The controller, such as computed-torque; without it all are listed.")] = "",
     target: Annotated[str, typer.Option("--target", metavar="Q", show_default=False,
-                                        help="Where to go; 0.3 rad or 0.1 m further in each joint if not said.")] = "",
+                                        help="Target configuration (default: 0.3 rad or 0.1 m from the start).")] = "",
     q: Annotated[str, typer.Option("--q", metavar="Q", show_default=False,
-                                   help="Where it starts, at rest; zero, or mid-range, if not said.")] = "",
+                                   help="Start, at rest (default: zero, or mid-range).")] = "",
     kp: Proportional = "",
     kd: Derivative = "",
     ki: Integral = "",
@@ -49,24 +49,24 @@ def control(
     settings: Settings = None,
     frame: Frame = "",
     payload: Annotated[float, typer.Option("--payload", metavar="KG",
-                                           help="At the frame, unknown to the law.")] = 0.0,
+                                           help="Load at the frame, unknown to the controller.")] = 0.0,
     mismatch: Annotated[float, typer.Option("--mismatch", metavar="PERCENT",
-                                            help="How much heavier the bodies are than the law knows.")] = 0.0,
+                                            help="How much heavier the bodies are than in its model.")] = 0.0,
     limits: Limits = "",
     rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", show_default=False,
-                                               help="A digital law, that looks so often; continuous if not said.")
+                                               help="Sampling rate of a digital controller (default: continuous).")
                     ] = None,
     late: Annotated[int, typer.Option("--late", min=0, metavar="PERIODS",
-                                      help="How many periods of --rate later it acts.")] = 0,
+                                      help="Delay in periods of --rate.")] = 0,
     time: Annotated[float | None, typer.Option("--time", metavar="SECONDS", show_default=False,
-                                               help="How long; as the slowest pole needs if not said.")] = None,
+                                               help="Duration (default: by the slowest pole).")] = None,
     include: Annotated[str, typer.Option("--include", metavar="PARTS", show_default=False,
-                                         help='Of the drives, known to the law: "armature", "springs".')] = "",
+                                         help='Known effects of the drives: "armature", "springs".')] = "",
     page: Annotated[Path | None, typer.Option("--report", metavar="FILE", show_default=False,
-                                              help="All of it as a page of HTML, with the robot in 3-D.")] = None,
+                                              help="Write all results as an HTML page, with the robot in 3-D.")] = None,
     json: Json = False,
 ) -> None:
-    """Try a law on a robot: a step to a target and a motion to it, forces beside limits, and whether it is stable.
+    """Try a controller on a robot: step response, tracking of a motion, joint forces beside limits, and stability.
 
     Gains, forces and configurations are numbers between commas or spaces, of gains and forces also one for all; 30deg
     is an angle in degrees. Without gains, those of a natural frequency and damping ratio are taken. Exit code 1 if the
@@ -90,12 +90,12 @@ def control(
     start, goal = _ends(model, q, target)
     if page is not None:
         page.parent.mkdir(parents=True, exist_ok=True)  # before the work, which might be for nothing
-    with working("making the law"):
+    with working("building the controller"):
         made, aim, chosen = made_law(model, law, {"kp": kp, "kd": kd, "ki": ki}, settings or [], tip, goal, frequency,
                                   damping)
     plant = _plant(model, payload, mismatch, tip)
     if rate is not None and not 0 < rate < float("inf"):
-        raise typer.BadParameter(f"{rate} Hz is no rate to look at", param_hint="--rate")
+        raise typer.BadParameter(f"the sampling rate must be positive and finite, not {rate} Hz", param_hint="--rate")
     with working("the step, the motion and the verdict"), told():
         found = try_law(plant, made, aim, start=start, target=goal, limits=limits_given(model, limits),
                         period=None if rate is None else 1.0 / rate, late=late, duration=time)
@@ -113,8 +113,8 @@ def _list(arm: Mechanism, json: bool) -> None:
     if json:
         return write_json({name.replace("_", "-"): {"about": law.about, "arguments": list(law.arguments)}
                            for name, law in laws.items()})
-    table = grid("Laws")
-    for heading in ("--law", "what it is", "what it can be given"):
+    table = grid("Controllers")
+    for heading in ("--law", "description", "arguments"):
         table.add_column(heading)
     for name, law in laws.items():
         given = ", ".join(word for word in law.arguments if word != "name")
@@ -123,7 +123,7 @@ def _list(arm: Mechanism, json: bool) -> None:
 
 
 def _ends(arm: Mechanism, q: str, target: str) -> tuple[Array, Array]:
-    """The start and the target; a step of each joint, the other way where the way there ends."""
+    """The start and the target: by default a step of each joint, backwards where a limit is in the way."""
     from cayley.control.law_trial import ordinary_step
     from cayley.drawing.skeleton import configurations
     start = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1]
@@ -131,12 +131,13 @@ def _ends(arm: Mechanism, q: str, target: str) -> tuple[Array, Array]:
 
 
 def _plant(model: Mechanism, payload: float, mismatch: float, frame: str) -> Mechanism:
-    """The driven plant: heavier and loaded, as the law does not know."""
+    """The driven plant: heavier and loaded, which the controller does not know."""
     from cayley.mechanism import Mechanism
     if not -100.0 < mismatch < float("inf"):
-        raise typer.BadParameter(f"bodies cannot be heavier by {mismatch} %", param_hint="--mismatch")
+        raise typer.BadParameter(f"the mismatch must be above -100 % and finite, not {mismatch} %",
+                                 param_hint="--mismatch")
     if not 0.0 <= payload < float("inf"):
-        raise typer.BadParameter(f"{payload} kg is no payload", param_hint="--payload")
+        raise typer.BadParameter(f"the payload must be zero or more, not {payload} kg", param_hint="--payload")
     plant = model
     if mismatch:
         factor = 1.0 + mismatch / 100.0
@@ -191,9 +192,9 @@ def _print(arm: Mechanism, found: Trial, chosen: dict[str, Any], files: list[Pat
         console.print(table)
         console.print()
     if found.shares.max() >= 1.0:
-        note("drives were at their limits: the verdict is of the loop within them")
+        note("drives saturated: the stability result holds for the loop without saturation")
     for run, word in ((found.step, "step"), (found.tracking, "motion")):
         if not run.finished:
-            note(f"the {word} did not end well: {run.message or run.status}")
+            note(f"the {word} was not completed: {run.message or run.status}")
     for file in files:
         console.print(literal(f"Written: {file}"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""A law of control and its gains, as several commands take them."""
+"""Options for a controller and its gains, shared by several commands."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def _gain(name: str, words: str) -> Any:  # noqa: ANN401 (the declaration of an 
     return typer.Option(f"--{name}", metavar="GAIN", show_default=False, help=words)
 
 
-Proportional = Annotated[str, _gain("kp", "Of errors; by --frequency if not said.")]
-Derivative = Annotated[str, _gain("kd", "Of rates; by --frequency and --damping if not said.")]
-Integral = Annotated[str, _gain("ki", "Of integrals; none if not said, unless the law needs it.")]
+Proportional = Annotated[str, _gain("kp", "Gain of errors (default: from --frequency).")]
+Derivative = Annotated[str, _gain("kd", "Gain of rates (default: from --frequency and --damping).")]
+Integral = Annotated[str, _gain("ki", "Gain of integrals (default: none, unless the controller needs it).")]
 Frequency = Annotated[float, typer.Option("--frequency", metavar="RAD/S",
-                                          help="For gains that are not given: the natural frequency.")]
+                                          help="Natural frequency for gains that are not given.")]
 Damping = Annotated[float, typer.Option("--damping", metavar="RATIO",
-                                        help="For gains that are not given: the damping ratio.")]
+                                        help="Damping ratio for gains that are not given.")]
 Settings = Annotated[list[str] | None, typer.Option(
     "--set", metavar="NAME=VALUE", show_default=False,
-    help="Any other argument of the law, as wind_up=5, or 'task=1 1 0 0 0 0': the rows x, y, z and turns of a frame "
-         "that count.")]
+    help="Any other argument of the controller, such as wind_up=5, or 'task=1 1 0 0 0 0': the rows x, y, z and "
+         "rotations of a frame that are controlled.")]
 Limits = Annotated[str, typer.Option("--limits", metavar="FORCES", show_default=False,
-                                     help="What drives can give; those of the file if not said; inf: none.")]
+                                     help="Maximum forces of the drives (default: those of the file), inf for none.")]
 
 
 def law_line(arm: Mechanism, name: str) -> Law[...]:
@@ -49,7 +49,7 @@ def law_line(arm: Mechanism, name: str) -> Law[...]:
 
 def made_law(arm: Mechanism, name: str, gains: dict[str, str], settings: list[str], frame: str, goal: Array,
           frequency: float, damping: float) -> tuple[System, Aim, dict[str, Any]]:
-    """The law, what it aims at, and all that it was given."""
+    """The controller, its aim, and all arguments that it was given."""
     from cayley.control.gain_choice import gains_for
     from cayley.control.targets import FrameAim, JointAim
     from cayley.control.task_space.task_error import FrameTask
@@ -65,7 +65,7 @@ def made_law(arm: Mechanism, name: str, gains: dict[str, str], settings: list[st
     needs = [argument for argument, about in line.arguments.items()
              if about.default is inspect.Parameter.empty and argument not in (*given, *found_by_frequency)]
     if needs:
-        raise typer.BadParameter(f"the law {name} needs {', '.join(needs)}: say --set {needs[0]}=VALUE",
+        raise typer.BadParameter(f"the controller {name} needs {', '.join(needs)}: add --set {needs[0]}=VALUE",
                                  param_hint="--set")
     aim: Aim = JointAim(arm.tree)
     if line.is_of_frame:
@@ -96,11 +96,12 @@ def _settings(line: Law[...], name: str, settings: list[str]) -> dict[str, Any]:
 def _check_known(line: Law[...], name: str, key: str) -> None:
     if key not in line.arguments:
         others = f": it has {', '.join(line.arguments)}"
-        raise typer.BadParameter(f"the law {name} has no {key!r}{did_you_mean(key, line.arguments, otherwise=others)}")
+        raise typer.BadParameter(f"the controller {name} has no argument {key!r}"
+                                 f"{did_you_mean(key, line.arguments, otherwise=others)}")
     kind = str(line.arguments[key].annotation)
     if not any(word in kind for word in _SAID):
-        raise typer.BadParameter(f"the {key} of the law {name} is a {kind}, which is not said in a word: try this law "
-                                 "from Python")
+        raise typer.BadParameter(f"the argument {key} of the controller {name} is a {kind}, which cannot be given on "
+                                 "the command line: use Python")
 
 
 def _value(key: str, text: str) -> Any:  # noqa: ANN401 (whatever a law takes)
@@ -140,9 +141,9 @@ def words_of(chosen: dict[str, Any], payload: float, mismatch: float, rate: floa
     found = {key: value if isinstance(value, str) else np.array2string(np.asarray(value), precision=4)
              for key, value in chosen.items()}
     if payload:
-        found["payload, unknown to the law"] = f"{payload:g} kg"
+        found["payload, unknown to the controller"] = f"{payload:g} kg"
     if mismatch:
-        found["bodies heavier than the law knows"] = f"{mismatch:g} %"
+        found["bodies heavier than in the controller's model"] = f"{mismatch:g} %"
     if rate is not None:
-        found["looks"] = f"{rate:g} Hz, acting {late} {'period' if late == 1 else 'periods'} late"
+        found["sampling"] = f"{rate:g} Hz, delay {late} {'period' if late == 1 else 'periods'}"
     return found

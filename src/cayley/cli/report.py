@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 def report(robot: Robot,
            destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
-                                                            help="The file; ROBOT_report.html if not said.")] = None,
+                                                            help="The file (default: ROBOT_report.html).")] = None,
            trajectory: Annotated[Path | None, typer.Option(
                "--trajectory", metavar="FILE", show_default=False,
-               help="A motion to play and to judge: a table of t and joints (.csv), or what was saved (.npz).")] = None,
+               help="A motion to play and check: a table of t and joints (.csv), or a saved motion (.npz).")] = None,
            payload: Annotated[float, typer.Option("--payload", metavar="KG", help="A load at the frame.")] = 0.0,
            frame: Frame = "",
            limits: Limits = "",
            law: Annotated[str, typer.Option("--law", metavar="NAME", show_default=False,
-                                            help="A law that is tried on it, as computed-torque; it does not know of "
+                                            help="A controller to try, such as computed-torque, without knowledge of "
                                                  "the payload. `cayley control ROBOT` lists them.")] = "",
            kp: Proportional = "", kd: Derivative = "", ki: Integral = "", frequency: Frequency = 10.0,
            damping: Damping = 1.0, settings: Settings = None, json: Json = False) -> None:

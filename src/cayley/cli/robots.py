@@ -1,4 +1,4 @@
-"""`cayley robots` and `cayley info`: which robots there are, and what one consists of."""
+"""`cayley robots` and `cayley info`: list the catalogue, and describe one robot."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def robots(fixtures: Annotated[
     output().print(table)
     if packaged:
         _print_packaged(packaged)
-    output().print("\ncayley info NAME says more.", style="dim")
+    output().print("\ncayley info NAME shows the details.", style="dim")
 
 
 def _print_packaged(robots: Mapping[str, Packaged]) -> None:
     """Robots that come with another package."""
-    output().print("\nwith their meshes, by pip install 'cayley\\[robots]':", highlight=False)
+    output().print("\nwith meshes, after pip install 'cayley\\[robots]':", highlight=False)
     table = grid()
     for heading in ("name", "robot", "licence"):
         table.add_column(heading, no_wrap=heading != "robot")
@@ -69,7 +69,7 @@ def _summary(tree: Tree) -> dict[str, Any]:
 
 
 def _mobility(tree: Tree) -> int | None:
-    """The degrees of freedom; None if no configuration was found that closes the loops."""
+    """Degrees of freedom, or None if the loops cannot be closed."""
     from cayley.errors import UnreachableError
     from cayley.kinematics.constraints.structure import mobility
     try:
@@ -119,7 +119,7 @@ def info(robot: Robot,
 
 def print_warnings(warnings: list[str]) -> None:
     """Warnings, one to a line, or a line that there are none."""
-    output().print(marked("[yellow]![/]", warnings) if warnings else "[green]✓[/] nothing doubtful")
+    output().print(marked("[yellow]![/]", warnings) if warnings else "[green]✓[/] no warnings")
 
 
 def draw(arm: Mechanism, path: Path) -> Path:
@@ -132,7 +132,7 @@ def draw(arm: Mechanism, path: Path) -> Path:
 
 
 def described(arm: Mechanism) -> dict[str, Any]:
-    """All of a mechanism as data."""
+    """Description of a mechanism as plain data."""
     joints = [{
         "name": j.name, "kind": j.motion.word, "parent": j.parent, "child": j.child, "axis": j.motion.keys.get("axis"),
         "placement": j.placement, "q": [own.start, own.stop], "lower": j.limits.lower, "upper": j.limits.upper,

@@ -1,4 +1,4 @@
-"""`cayley simulate`: let a robot move."""
+"""`cayley simulate`: simulate a robot under gravity and constant joint forces."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 def simulate(
     robot: Robot,
-    time: Annotated[float, typer.Option("--time", metavar="SECONDS", help="How long.")] = 2.0,
+    time: Annotated[float, typer.Option("--time", metavar="SECONDS", help="Duration.")] = 2.0,
     q: Annotated[str,
                  typer.Option("--q", metavar="Q", show_default=False,
-                              help="Where it starts; zero, or mid-range, if not said.")] = "",
+                              help="Initial configuration (default: zero, or mid-range).")] = "",
     qd: Annotated[
         str,
-        typer.Option("--qd", metavar="QD", show_default=False, help="How fast it starts; at rest if not said.")] = "",
+        typer.Option("--qd", metavar="QD", show_default=False, help="Initial velocities (default: zero).")] = "",
     tau: Annotated[
         str,
-        typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces; none if not said.")] = "",
+        typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces (default: none).")] = "",
     limits: Annotated[
         str,
         typer.
-        Option("--limits", help="Stops: inelastic, elastic, or a coefficient of restitution; or end there, or "
-               "ignore them.")] = "inelastic",
+        Option("--limits", help="Joint stops: inelastic, elastic, a coefficient of restitution, end (stop the "
+               "simulation there) or ignore.")] = "inelastic",
     include: Annotated[str,
                        typer.Option("--include", metavar="PARTS", show_default=False,
-                                    help='Of the drives: "armature", "friction", "springs", "elastic drives"; '
-                                    "several between commas.")] = "",
-    samples: Annotated[int, typer.Option("--samples", min=2, help="How many states are kept, evenly in time.")] = 201,
+                                    help='Effects of the drives: "armature", "friction", "springs", "elastic '
+                                    'drives", separated by commas.')] = "",
+    samples: Annotated[int, typer.Option("--samples", min=2, help="Number of states to keep, evenly in time.")] = 201,
     method: Annotated[
         str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
     plot: Annotated[Path | None,
@@ -45,10 +45,10 @@ def simulate(
                                  help="Coordinates, velocities and energy as a picture.")] = None,
     save: Annotated[
         Path | None,
-        typer.Option("--save", metavar="FILE", show_default=False, help="All of it as an .npz file.")] = None,
+        typer.Option("--save", metavar="FILE", show_default=False, help="Save the trajectory as an .npz file.")] = None,
     json: Json = False,
 ) -> None:
-    """Let a robot move under gravity and joint forces, and say what happened.
+    """Simulate a robot under gravity and joint forces, and summarise the motion.
 
     Q, QD and TAU are numbers between commas or spaces; 30deg is an angle in degrees. Exit code 1 if the motion could
     not be followed to its end; what was found until then is kept.
@@ -70,11 +70,11 @@ def simulate(
     check_moves(arm)
     arm = arm.including(*_terms(include)) if include else arm
     if not (np.isfinite(time) and time > 0):
-        raise typer.BadParameter(f"{time} is not a time to simulate", param_hint="--time")
+        raise typer.BadParameter(f"the duration must be positive and finite, not {time}", param_hint="--time")
     state = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1], numbers(qd, arm.nv,
                                                                                      "qd") if qd else np.zeros(arm.nv)
     if not include and (rubbing := friction_left_out(arm.tree)):
-        note(f"friction and damping of {joints_in_words(rubbing)} are left out: --include friction has them")
+        note(f"friction and damping of {joints_in_words(rubbing)} are not included: add --include friction")
     found = follow(arm.tree, *state, tau=numbers(tau, arm.nv, "tau") if tau else None,
                    times=np.linspace(0.0, time, samples), limits=_limits(limits), method=method)
     files = _written(found, plot, save)

@@ -23,7 +23,7 @@ def studio(
                                                 help="A motion to play, an .npz file of `cayley trajectory --save` or "
                                                      "`trajectory.save`.")] = None,
     port: Annotated[int | None, typer.Option("--port", show_default=False,
-                                             help="The first that is free from 8080 on, if not said.")] = None,
+                                             help="Port (default: the first free one from 8080 on).")] = None,
     host: Annotated[str, typer.Option("--host", help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -62,7 +62,7 @@ def _read(path: Path, arm: Mechanism) -> Any:  # noqa: ANN401 (whatever is playe
     from cayley.planning.motion_file import load_motion
     from cayley.simulation.trajectory_file import load_trajectory as load_run
     if not path.is_file():
-        raise ModelError(f"{path} is no file: give an .npz file with a motion")
+        raise ModelError(f"there is no file {path}: give an .npz file with a motion")
     try:
         return load_motion(path)
     except CayleyError:

@@ -39,7 +39,7 @@ def errors() -> Console:
 
 
 def literal(text: object) -> str:
-    """A name, path or message as it is: the consoles read [words in brackets] as styles, and terminals obey control
+    """A name, path or message, escaped: the consoles read [words in brackets] as styles, and terminals obey control
     characters.
 
     >>> literal("arm [red]")
@@ -66,7 +66,7 @@ def silent(wanted: bool) -> Iterator[None]:
 
 
 def write_json(data: object) -> None:
-    """Data as JSON: arrays as lists; what is no finite number (a limit that is not there) as null."""
+    """Print data as JSON: arrays as lists, and numbers that are not finite (missing limits) as null."""
     typer.echo(json.dumps(plain(data), indent=2))
 
 

@@ -32,7 +32,7 @@ AGREED = 1e-12  # beside the largest force, or 1
 
 def tour(robot: Robot = "puma560", destination: Annotated[
     Path | None,
-    typer.Option("--output", metavar="FILE", show_default=False, help="The report; ROBOT_report.html if not said."
+    typer.Option("--output", metavar="FILE", show_default=False, help="The report (default: ROBOT_report.html)."
                  )] = None,
          with_report: Annotated[bool,
                                 typer.Option("--report/--no-report", help="Write the report, or leave it out.")] = True,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cayley.planning.timing.efforts import LimitUse
 
 _LAWS = ("fastest, jerk-limited, or a law of motion between two: 3-4-5, 4-5-6-7, cycloidal, trapezoidal, s-curve; "
-         "the fastest if not said, 3-4-5 between two with --time.")
+         "by default the fastest, or 3-4-5 between two with --time.")
 
 
 def _limit(kind: str, words: str) -> Any:  # noqa: ANN401 (the declaration of an option)
@@ -32,10 +32,10 @@ def trajectory(
                                         help="Two configurations or more, each in quotation marks; of a machine with "
                                              "loops those of its drives alone will do.")],
     law: Annotated[str, typer.Option("--law", show_default=False, help=_LAWS)] = "",
-    velocity: Annotated[str, _limit("velocity", "Of the joints; those of the file if not said; inf: none.")] = "",
-    acceleration: Annotated[str, _limit("acceleration", "Of the joints; none if not said.")] = "inf",
-    jerk: Annotated[str, _limit("jerk", "Of the joints; none if not said.")] = "inf",
-    effort: Annotated[str, _limit("effort", "Of the joints; those of the file if not said; inf: none.")] = "",
+    velocity: Annotated[str, _limit("velocity", "Of the joints (default: those of the file), inf for none.")] = "",
+    acceleration: Annotated[str, _limit("acceleration", "Of the joints (default: none).")] = "inf",
+    jerk: Annotated[str, _limit("jerk", "Of the joints (default: none).")] = "inf",
+    effort: Annotated[str, _limit("effort", "Of the joints (default: those of the file), inf for none.")] = "",
     duration: Annotated[float | None,
                         typer.Option("--time", metavar="SECONDS", show_default=False,
                                      help="How long, instead of as fast as possible.")] = None,

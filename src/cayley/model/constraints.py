@@ -2,9 +2,8 @@
 algorithms for independent joints.
 
 The coordinates q and velocities qd of a constrained mechanism are those of all joints of its tree. Poses, twists,
-Jacobians, energies and momenta are functions of them, whatever ties them together. What moves joints one by one, or
-balances the forces of each, is for independent joints: it calls `check_independent`, which refuses the mechanism and
-names what would be left out.
+Jacobians, energies and momenta are functions of them, with or without constraints. Algorithms that move joints one by
+one, or balance the forces of each, call `check_independent`, which raises an error that names the constraints.
 """
 
 from __future__ import annotations
@@ -68,13 +67,13 @@ def constraints_on(tree: Tree, joints: Iterable[int]) -> tuple[Constraint, ...]:
 
 
 def ties(tree: Tree) -> Iterator[Tie]:
-    """Loops and other constraints but mimic joints."""
+    """Loops and other constraints, without mimic joints."""
     for constraint in (*tree.loops, *tree.constraints):
         yield Tie(constraint.sentence, tied_joints(tree, constraint))
 
 
 def mimic_joints(tree: Tree) -> Iterator[Tie]:
-    """The joints that mimic another: the other is as free as before.
+    """Mimic joints; the joint that is mimicked stays free.
 
     >>> from cayley.model.catalogue import load_robot
     >>> [tie.words for tie in mimic_joints(load_robot("panda_hand"))]
@@ -97,14 +96,14 @@ def is_tied(tree: Tree, frame: str, *, mimics: bool = True) -> bool:
 
 
 def check_positions_follow(tree: Tree, what: str) -> None:
-    """Refuse a tree with constraints on velocities alone: from independent velocities the others follow, but from
-    independent coordinates the others do not, which `what` would take for granted."""
+    """Raise an error for a tree with constraints on velocities alone, whose dependent coordinates do not follow from
+    the independent ones as `what` assumes."""
     found = [constraint.sentence for constraint in constraints_of(tree)
              if constraint.positions < len(constraint.row_names)]
     if found:
         raise UnsupportedError(
-            f"{what} would take the coordinates of {tree.name} to follow from independent ones as its velocities do, "
-            f"but {found[0]}: where it is depends on the way it went. `forward_derivatives` are in all coordinates")
+            f"{what} assumes that all coordinates of {tree.name} follow from the independent ones, but {found[0]}, "
+            "which constrains velocities alone. `forward_derivatives` are in all coordinates")
 
 
 _OPEN = "`spanning_tree()` is the mechanism without these constraints, if that is what is meant"
@@ -112,11 +111,11 @@ _OPEN = "`spanning_tree()` is the mechanism without these constraints, if that i
 
 def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics_kept: bool = False,
                       instead: str = _OPEN) -> None:
-    """Refuse a tree whose joints (those on the way to `frame`, if one is named) are tied together: `what` would ignore
-    that.
+    """Raise an error if constraints tie the joints of a tree together (those on the path to `frame`, if one is named),
+    which `what` would ignore.
 
-    With `mimics_kept` the caller moves mimic joints with those that they mimic, and only loops are refused. `instead`
-    says what there is for mechanisms with constraints.
+    With `mimics_kept` the caller moves mimic joints with those that they mimic, and they raise no error. `instead`
+    names the function for mechanisms with constraints.
 
     >>> from cayley.model.catalogue import load_robot
     >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")

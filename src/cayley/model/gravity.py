@@ -6,7 +6,7 @@ import numpy as np
 
 from cayley.model.tree import Tree
 
-IDLE = ("all turn about its direction, or slide across it; an arm that moves in an upright plane is given "
+IDLE = ("all axes are parallel to it, or slide across it. For an arm that moves in a vertical plane pass "
         "gravity=(0, -9.81, 0)")
 _ALIGNED = 1e-9
 

@@ -62,8 +62,7 @@ class Table(Tabulated):
     rows: tuple[tuple[str, ...], ...]
 
     def to_columns(self) -> dict[str, Array]:
-        """The columns by their headings, as numbers, to the digits that are printed, where all entries are; what is
-        unknown is NaN there."""
+        """The columns by their headings. Columns of numbers are as precise as printed, with NaN for unknown entries."""
         return {name or "number": _typed([row[k] for row in self.rows]) for k, name in enumerate(self.columns)}
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,7 +93,7 @@ class Table(Tabulated):
 
 
 def _typed(words: Sequence[str]) -> Array:
-    """Numbers, as they are printed, if all are that are known."""
+    """Entries of a column as numbers, if all known entries are numbers."""
     if all(word in _NOTHING for word in words):
         return np.array(words, dtype=object)
     if all(word.isdecimal() for word in words):
@@ -158,11 +157,11 @@ class Report:
 
 
 def report(tree: Tree, mobility: int | str | None = None, actuation: str | None = None) -> Report:
-    """Bodies, joints, frames and loops of a mechanism, and what is doubtful: inertias that no body can have, masses
-    that are missing, very small or very large, limits that are missing or seem to be degrees, mimic joints, frames that
-    add nothing. Its `facts` are not doubtful: friction that dynamics leave out, a base that stands still.
+    """Tables of the bodies, joints, frames and loops of a mechanism, and warnings: inertias that no body can have,
+    masses that are missing, very small or very large, limits that are missing or seem to be in degrees, mimic joints,
+    unused frames. Its `facts` are notes, not warnings: friction that is not in the dynamics, a fixed base.
 
-    The `mobility` of a mechanism with constraints is worked out elsewhere: a number, or why there is none. So is its
+    The `mobility` of a mechanism with constraints is computed elsewhere: a number, or why there is none. So is its
     `actuation`, in words.
 
     >>> from cayley.model.joint_kinds import Revolute
@@ -182,7 +181,7 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
       0  pivot  revolute  base -> rod      0 1 0  0  -inf         inf          inf               inf           ...
     <BLANKLINE>
     Warnings
-      the mass of 'rod' is missing: dynamics will refuse the mechanism
+      the mass of 'rod' is missing: dynamics will raise an error
       joint 'pivot' has no limits
     """
     mass = sum(body.mass or 0.0 for body in tree.bodies)
@@ -335,11 +334,11 @@ def _findings(tree: Tree) -> Iterator[Finding]:
                         [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
                         "joint {} has a negative friction", "joints {} have a negative friction")
     yield from _grouped("loops", [loop.name for loop in tree.loops],
-                        "loop {} ties joints together: what cannot keep it closed refuses the mechanism",
-                        "loops {} tie joints together: what cannot keep them closed refuses the mechanism")
+                        "loop {} couples joints. Functions that cannot handle loops will raise an error",
+                        "loops {} couple joints. Functions that cannot handle loops will raise an error")
     yield from _grouped("constraints", [each.name for each in tree.constraints],
-                        "constraint {} ties joints together: what cannot keep it refuses the mechanism",
-                        "constraints {} tie joints together: what cannot keep them refuses the mechanism")
+                        "constraint {} couples joints. Functions that cannot handle it will raise an error",
+                        "constraints {} couple joints. Functions that cannot handle them will raise an error")
     yield from _motor_findings(tree)
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
@@ -356,14 +355,14 @@ def friction_left_out(tree: Tree) -> tuple[str, ...]:
 
 
 def _left_out(tree: Tree) -> Iterator[Finding]:
-    """Of the drives, what is known and takes no part unless it is asked to."""
+    """Friction and rotor inertias that are known but not included in the dynamics."""
     has_rotors = {"armature", *MOTORS} & tree.included
     rotors = () if has_rotors else tuple(joint.name for joint in tree.joints if joint.rotor.reflected)
     for term, what, names in (("friction", "friction and damping", friction_left_out(tree)),
                               ("armature", "inertias of the rotors", rotors)):
         if names:
             yield Finding(f"{term} left out", names, f"the {what} of {joints_in_words(names)} are not included in "
-                          f'dynamics and simulation: `arm.including("{term}")` has them', doubtful=False)
+                          f'dynamics and simulation: `arm.including("{term}")` includes them', doubtful=False)
 
 
 def joints_in_words(names: Sequence[str]) -> str:
@@ -373,19 +372,19 @@ def joints_in_words(names: Sequence[str]) -> str:
 
 
 def _stands_still(tree: Tree) -> Iterator[Finding]:
-    """Of a body that has a mass and several limbs, and stands still: a robot that walks or flies, perhaps."""
+    """Note on a fixed root with a mass and several limbs, which may be a robot that walks or flies."""
     root = set(rigid_groups(tree)[0])
     limbs = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True)
              if parent in root and joint.motion.nv and joint.mimic is None]
     mass = any(tree.bodies[k].mass for k in root)
     if len(limbs) > 1 and mass and not tree.loops and not any(joint.motion.free for joint in limbs):
         name = tree.bodies[0].name
-        yield Finding("fixed base", (name,), f"the root {name!r} has a mass, carries {len(limbs)} limbs and stands "
-                      "still: a robot that walks or flies is loaded with floating_base=True", doubtful=False)
+        yield Finding("fixed base", (name,), f"the root {name!r} has a mass, carries {len(limbs)} limbs and is "
+                      "fixed: load a robot that walks or flies with floating_base=True", doubtful=False)
 
 
 def _motor_findings(tree: Tree) -> Iterator[Finding]:
-    """In SI units the two constants of a motor are one; a data sheet may say them in others."""
+    """Warnings on torque and back-emf constants that differ: in SI units they are equal."""
     for joint in tree.joints:
         winding = joint.rotor.winding
         if winding is None or not winding.induced:
@@ -394,7 +393,7 @@ def _motor_findings(tree: Tree) -> Iterator[Finding]:
             yield Finding("motor constants doubtful", (joint.name,),
                           f"the motor of joint {joint.name!r} has a back-emf of {winding.induced:.6g} V s/rad and a "
                           f"torque constant of {winding.torque_constant:.6g} N m/A, which are about equal in these "
-                          "units: is one in another, as V/krpm or mN m/A?")
+                          "units: check the units of both, for example V/krpm or mN m/A")
 
 
 def _grouped(about: str, names: Sequence[str], one: str, many: str) -> Iterator[Finding]:
@@ -406,8 +405,8 @@ def _mass_findings(tree: Tree) -> Iterator[Finding]:
     groups = rigid_groups(tree)
     bodies = tree.bodies
     yield from _grouped("mass missing", [bodies[k].name for k in unknown_masses(tree)],
-                        "the mass of {} is missing: dynamics will refuse the mechanism",
-                        "the masses of {} are missing: dynamics will refuse the mechanism")
+                        "the mass of {} is missing: dynamics will raise an error",
+                        "the masses of {} are missing: dynamics will raise an error")
     known = [group for group in groups[1:] if any(bodies[k].mass is not None for k in group)]
     yield from _grouped("only a frame", [bodies[k].name for group in known for k in group if bodies[k].mass is None],
                         "body {} has no mass: it counts as a frame of the body that it is fixed to",
@@ -422,8 +421,7 @@ def _mass_findings(tree: Tree) -> Iterator[Finding]:
 
 
 def _density_findings(tree: Tree) -> Iterator[Finding]:
-    """Of masses in grams: bodies that their moments of inertia make denser than lead, or a robot that is heavier than a
-    block of water of its length."""
+    """Warnings on masses that may be in grams: bodies denser than lead, or a robot heavier than a block of water."""
     heavy = [body for body in tree.bodies if body.mass]
     dense = [body.name for body in heavy if body.inertia.any() and (body.mass or 0.0) <= LARGEST_MASS
              and _gyration(body) < CLEARLY * _gyration_of_lead(body.mass or 0.0)]
@@ -455,7 +453,7 @@ def _gyration_of_lead(mass: float) -> float:
 
 
 def _length(tree: Tree) -> float:
-    """How far it is along joints to the end of the farthest body, about [m]."""
+    """Approximate length [m] along the joints to the end of the farthest body."""
     along = [0.0]
     for joint, parent in zip(tree.joints, tree.parents, strict=True):
         along.append(along[parent] + float(np.linalg.norm(np.asarray(joint.placement)[:3, 3])))
@@ -484,15 +482,13 @@ def _about_body(name: str, about: str, sentence: str) -> Finding:
 
 
 def _unlimited(joint: Joint) -> bool:
-    """Joints with one coordinate ought to say how far they go, unless they turn without end or follow another."""
+    """True for a joint of one coordinate without limits, unless it turns endlessly or mimics another."""
     one_way = joint.motion.nq == 1 and not joint.motion.endless and joint.mimic is None
     return one_way and not np.isfinite([*joint.limits.lower, *joint.limits.upper]).all()
 
 
 def _in_degrees(joint: Joint) -> bool:
-    """Limits beyond two turns, or beyond one and whole numbers: 90 and 180 are degrees, while 6.98 (400 degrees) is a
-    wrist.
-    """
+    """True for limits beyond two turns, or whole numbers beyond one: 90 and 180 are degrees, 6.98 may be a wrist."""
     ends = [abs(x) for x in (*joint.limits.lower, *joint.limits.upper) if np.isfinite(x)]
     turns = joint.motion.wraps == (True,) and not joint.motion.endless
     return turns and any(x > 4 * np.pi + _ROUNDED or (x > 2 * np.pi + _ROUNDED and x == round(x)) for x in ends)
@@ -511,9 +507,9 @@ def _mimic_findings(tree: Tree) -> Iterator[Finding]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
     yield from _grouped(
         "mimic", list(followers), "joint {} mimics another joint and has a coordinate of its own, which "
-        "`with_mimic_joints(q)` puts where the other takes it; what is for independent joints refuses it",
-        "joints {} mimic other joints and have coordinates of their own, which `with_mimic_joints(q)` puts "
-        "where the others take them; what is for independent joints refuses them")
+        "`with_mimic_joints(q)` sets. Functions for independent joints alone will raise an error",
+        "joints {} mimic other joints and have coordinates of their own, which `with_mimic_joints(q)` sets. "
+        "Functions for independent joints alone will raise an error")
     chained = [name for name, mimic in followers.items() if mimic.joint in followers]
     yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",
                         "joints {} follow joints that themselves follow others")
@@ -523,8 +519,8 @@ def _frame_findings(tree: Tree) -> Iterator[Finding]:
     used = {name for constraint in (*tree.loops, *tree.constraints) for name in constraint.frames}
     names = {body.name for body in tree.bodies}
     yield from _grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
-                        "frame {} has the name of a body, which is hidden by it",
-                        "frames {} have names of bodies, which they hide")
+                        "frame {} has the name of a body: the name means the frame",
+                        "frames {} have names of bodies: the names mean the frames")
     own = {"world": "the root", "body": "the frame itself"}
     for name in sorted(own.keys() & {*(b.name for b in tree.bodies[1:]), *(f.name for f in tree.frames)}, reverse=True):
         yield Finding(

@@ -1,4 +1,4 @@
-"""`animate`: a motion as a page that plays it in 3-D, as a moving picture, or in a notebook, by what the path says."""
+"""`animate` and `write_motion`: a motion as a page that plays it in 3-D, as a moving picture, or in a notebook."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from cayley.drawing import animate as write_pictures
-from cayley.drawing.played import MotionLike, moving_part
-from cayley.errors import ConventionError
+from cayley.drawing.played import MotionLike, moving_part, played
+from cayley.errors import ConventionError, ModelError
+from cayley.mechanism import Mechanism
 from cayley.model.tree import Tree
 from cayley.showing import PAGES, Player
-from cayley.studio.motion_page import motion_page
+from cayley.studio.report import facts_html, page_html, page_place, player, template
+from cayley.studio.scene import embedded, scene_parts
 from cayley.systems.trajectory import Trajectory
+from cayley.wording import shown
 
 _PICTURES = (".gif", ".mp4")
+_STEP = 0.02  # [s] between configurations, which the page interpolates
+_DIGITS = 6
+
 
 def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
             frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
@@ -38,15 +46,42 @@ def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str] | None 
         return write_pictures(tree, motion, place, speed=speed, frames=frames, trail=trail, ground=ground,
                               shapes=shapes, size=size)
     if (frames, trail, ground, shapes, size) != ("ends", True, True, "visual", None):
-        raise ConventionError("frames, trail, ground, shapes and size are of moving pictures (.gif, .mp4): on a page "
-                              "whoever looks at it chooses")
-    player = Player(tree.name, motion_page(tree, motion, speed))
-    return player if place is None else player.save(place)
+        raise ConventionError("frames, trail, ground, shapes and size are options of moving pictures (.gif, .mp4), "
+                              "not of a page, which has switches for them")
+    made = Player(tree.name, motion_page(tree, motion, speed))
+    return made if place is None else made.save(place)
 
 
 def animate_states(trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, speed: float = 1.0,
                    frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
                    shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
-    """The same for the mechanism of a system."""
+    """Show the motion of the mechanism of a system, as `animate` does."""
     return animate(*moving_part(trajectory), path, speed=speed, frames=frames, trail=trail, ground=ground,
                    shapes=shapes, size=size)
+
+
+def write_motion(arm: Mechanism, motion: MotionLike, path: str | os.PathLike[str]) -> Path:
+    """Write a page that plays a motion, and return its path. `motion` is the run of a simulation, a planned motion, or
+    a pair (times, configurations). `path` is the file, or a folder in which it is to be `<name>.html`.
+
+    >>> import tempfile
+    >>> from cayley.mechanism import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_motion(load("scara"), ([0.0, 1.0], np.eye(2, 4)), folder).name
+    'scara.html'
+    """
+    place = page_place(Path(path), arm.name)
+    place.write_text(motion_page(arm.tree, motion), encoding="utf-8")
+    return place
+
+
+def motion_page(tree: Tree, motion: MotionLike, speed: float = 1.0) -> str:
+    """HTML page that plays a motion, at first at `speed` times its own."""
+    if not (np.isfinite(speed) and speed > 0):
+        raise ModelError(f"the playback speed of a motion must be positive, not {shown(speed)}")
+    times, way = played(tree, motion, _STEP)
+    data = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}
+    facts = [("from", f"{times[0]:.4g} s"), ("to", f"{times[-1]:.4g} s")]
+    parts = {"source": "", **scene_parts(tree, way=way), "fall": embedded(data), "reach": "",
+             "player": player(float(speed)), "facts": facts_html(facts), "links": "", "sections": ""}
+    return page_html(tree.name, parts, template("motion.css"))

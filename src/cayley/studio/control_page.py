@@ -1,5 +1,5 @@
-"""`write_control_page`: a law that was tried on an arm, on one self-contained page: the step, the tracking of a motion,
-forces beside their limits, and what is known of the loop's stability.
+"""`write_control_page`: the trial of a controller on one self-contained page: step response, tracking of a motion,
+joint forces beside their limits, and stability of the loop.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _DIGITS = 6
 
 def write_control_page(arm: Mechanism, trial: Trial, path: str | os.PathLike[str], *,
                        settings: Mapping[str, str] | None = None) -> Path:
-    """Write the page and return where it is. `path` is the file, or a folder in which it is to be `<name>.html`;
-    `settings` are words about how the law was set, to be listed."""
+    """Write the page and return its path. `path` is the file, or a folder in which it is to be `<name>.html`.
+    `settings` of the controller are listed."""
     place = page_place(Path(path), f"{arm.name}_control")
     times, way = played(arm.tree, (trial.tracking.t, trial.tracking["q"]), _STEP)
     data = {"step": float(times[1] - times[0]), "q": np.round(way, _DIGITS).tolist()}

@@ -1,8 +1,10 @@
-"""Operation counts of a page beside the published tables, and times on the machine that makes the page."""
+"""Sections of a report: operation counts beside the published tables, times, and the mobility of mechanisms with loops.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from statistics import median
 from time import perf_counter
@@ -11,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array
+from cayley.drawing.skeleton import resting
 from cayley.dynamics.accounting import method_table, operation_tables
 from cayley.dynamics.inverse.compare import Comparison, MethodRow
 from cayley.dynamics.inverse.methods import DEFAULT
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.errors import UnsupportedError
+from cayley.errors import CayleyError, UnsupportedError
 from cayley.mechanism import Mechanism
 from cayley.model.report import Table
 from cayley.studio.tables import html_table, listed
@@ -24,6 +28,8 @@ STATES = 2048
 # joints
 _SMALLEST_TABLE = 2
 _LARGEST_TABLE = 9
+_LARGE = 16  # velocities up to which every formulation is compiled,
+_SLOW = "null space by svd"  # but this one, which is for small mechanisms
 
 
 def compared(arm: Mechanism) -> Comparison:
@@ -39,17 +45,14 @@ def counts_section(arm: Mechanism, comparison: Comparison) -> str:
     refused = [row for row in comparison.rows if row.operations is None]
     note = f'<p class="note">{len(refused)} methods do not apply: {escape(refused[0].refused)}.</p>' if refused else ""
     if not _is_arm(arm):
-        words = "<p>The published tables are about arms of two joints and more; this mechanism is not one.</p>"
+        words = "<p>The published tables are for serial arms of two or more joints, which this mechanism is not.</p>"
         return f"{words}{_own_counts(arm, comparison)}{note}"
     n = min(arm.nv, _LARGEST_TABLE)
     words = (
-        "<p>M are multiplications, A additions. A robot's zeros, ones and right angles are folded into its own code; "
-        "the published "
-        f"figures are for any arm of n revolute joints, with general twists: here as printed, and for n = {n}. Beside "
-        "them is "
-        "what this package counts for such an arm: with operations on zeros and ones left out, and compiled. The "
-        "tables below "
-        "have the counts by the rules of the source as well.</p>")
+        "<p>M counts multiplications, A additions. Code for a specific robot exploits its zeros, ones and right "
+        "angles. The published figures are for any arm of n revolute joints with general twist angles, as printed and "
+        f"for n = {n}. Beside them are the counts of this package for such an arm, with operations on zeros and ones "
+        "left out, and compiled. The tables below also have the counts by the rules of the source.</p>")
     parts = [
         f"<details><summary>{escape(table.title)}</summary>{html_table(table.table)}{listed(table.notes)}</details>"
         for table in operation_tables(n)]
@@ -89,14 +92,13 @@ def timing_section(arm: Mechanism, frame: str, comparison: Comparison) -> str:
     """Times a state of every method and of other functions, in batches, on one core of this machine."""
     rows = tuple((row.method, f"{1e9 * row.seconds:.0f}", f"{row.distance:.1g}") for row in comparison.rows
                  if row.seconds is not None)
-    methods = Table("Methods of inverse dynamics", ("method", "ns per state", "distance from the first"), rows)
+    methods = Table("Methods of inverse dynamics", ("method", "ns per state", "difference from the first"), rows)
     verdict = "agree" if comparison.agrees else "do not agree"
     functions = Table("Functions", ("function", "multiplications", "additions", "ns per state"),
                       tuple(_functions(arm, frame)))
     return (
         f"<p>Measured while this page was made, in batches of {STATES} states on one thread. All methods {verdict}: "
-        "the largest "
-        f"distance, beside the largest force, is {comparison.spread:.1g}.</p>"
+        f"the largest relative difference of the joint forces is {comparison.spread:.1g}.</p>"
         f'<div class="pair">{html_table(methods, bars=1)}{html_table(functions, bars=3)}</div>')
 
 
@@ -129,3 +131,41 @@ def headline(comparison: Comparison) -> tuple[str, str]:
     row = next(row for row in comparison.rows if row.method == DEFAULT)
     assert row.operations is not None and row.seconds is not None
     return f"{row.operations.multiplications} × and {row.operations.additions} +", f"{1e9 * row.seconds:.0f} ns"
+
+
+def mobility_section(arm: Mechanism) -> str:
+    """Mobility, redundant rows and actuation in sentences."""
+    structure = arm.loops.structure
+    spare = ", ".join(map(str, structure.redundant))
+    sentences = [
+        f"{len(structure.rows)} constraint rows on {len(structure.velocities)} velocities: mobility "
+        f"{structure.mobility}. Gruebler's formula gives {structure.gruebler}.",
+        f"Redundant constraint rows: {spare}." if spare else "No constraint row is redundant.",
+        f"Independent velocities: {', '.join(structure.velocities[k] for k in structure.independent) or 'none'}.",
+        f"The mechanism is {arm.loops.actuation}."]
+    return listed(sentences)
+
+
+def cost_section(arm: Mechanism) -> str:
+    """Operation counts and times of the formulations of forward dynamics, of the constraints and of their Jacobian."""
+    rest = resting(arm.tree)
+    t = [np.zeros(STATES)] if arm.tree.is_timed else []
+    state = [np.broadcast_to(x, (STATES, len(x))).copy() for x in (rest, np.zeros(arm.nv), np.zeros(arm.nv))]
+    methods = [name for name in arm.forward_dynamics.methods if name != _SLOW] if arm.nv <= _LARGE else ["multipliers"]
+    wanted: dict[str, tuple[Callable[[], Kernel], list[Array]]] = {
+        f"forward dynamics, {name}": (partial(arm.forward_dynamics.using, name), [*state, *t]) for name in methods}
+    wanted |= {"constraint residual": (lambda: arm.loops.residual, [state[0], *t]),
+               "constraint Jacobian": (lambda: arm.loops.jacobian, [state[0], *t])}
+    rows = []
+    refused = []
+    for name, (make, given) in wanted.items():
+        try:
+            kernel = make()
+            count = kernel.operations()
+            rows.append((name, str(count.multiplications), str(count.additions), f"{1e9 * seconds(kernel, given):.0f}"))
+        except CayleyError as why:
+            refused.append(f"{name}: {why}.")
+    table = Table("Functions of the closed mechanism", ("function", "multiplications", "additions", "ns per state"),
+                  tuple(rows))
+    words = f"<p>Measured while this page was made, in batches of {STATES} states on one thread.</p>"
+    return words + html_table(table, bars=3) + "".join(f'<p class="note">{escape(each)}</p>' for each in refused)

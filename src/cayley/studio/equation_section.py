@@ -1,5 +1,5 @@
-"""The equations of motion of a page: in letters for small mechanisms, in numbers, and as a recursion of named values
-where nothing shorter exists, in groups of which long ones are folded away.
+"""Equations of motion in a report: symbolic for small mechanisms, numeric, or as a recursion of named values where
+they would be too long. Long groups of values are folded away.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ _OPEN = 24  # lines of a group that are shown at once
 _WAVE = 5  # operations of a sine or cosine
 _FEW = 6  # lines that stand below each other, however short
 _SHORT = 8  # operations of lines that stand in columns
-_NAMES = ("Every value has the name of what it is, in the axes of its link, with x, y or z behind it, and stands in a "
-          "group with its own kind. R is the rotation of a link in the one before it, s where its origin is there, z "
-          "the axis of its joint, m, u and J its mass and moments, of which what the link before it feels alike has "
-          "been given to that one.")
+_NAMES = ("Values are grouped by kind, in the axes of their links, with components x, y and z. R is the rotation of a "
+          "link relative to the previous one, s the position of its origin there, z the axis of its joint, and m, u "
+          "and J its mass and moments, as far as they are not regrouped with the previous link.")
 
 
 def equation_section(arm: Mechanism) -> str:
-    """M, V = C qd and G, or the recursion of inverse dynamics; of a mechanism with loops its constraints as well."""
+    """M, V = C qd and G, or the recursion of inverse dynamics, and the constraints of a mechanism with loops."""
     if arm.nv > _CLOSED:
         return _recursion(arm)
     try:
@@ -48,8 +47,7 @@ def _kinds(arm: Mechanism) -> tuple[Any, ...]:
 
 
 def _folded_letters(arm: Mechanism) -> str:
-    """The equations in letters of a mechanism of middle size, with names for groups of masses and lengths, if they can
-    be written out."""
+    """Symbolic equations of a mechanism of middle size, with constants for groups of masses and lengths."""
     if not _LETTERS < arm.nv <= _FOLDED_LETTERS:
         return ""
     try:
@@ -59,8 +57,8 @@ def _folded_letters(arm: Mechanism) -> str:
     if any(group.formulas for group in found.groups):
         return ""
     named = "" if not any(group.title == "Constants" for group in found.groups) else (
-        ", with names a for groups of masses and lengths")
-    return f'<details><summary>In letters{named}</summary>{_motion(found, "symbols")}</details>'
+        ", with constants a for groups of masses and lengths")
+    return f'<details><summary>Symbolic{named}</summary>{_motion(found, "symbols")}</details>'
 
 
 def _motion(found: EquationsOfMotion, kind: str) -> str:
@@ -69,7 +67,7 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
     names = (*(("Psi", "A", "b") if closed else ()), "M", "V", "G", *("F" * bool(friction)))
     entries = {name: list(_entries(found, name)) for name in names}
     lines = needed_lines(found.lines, [entry for each in entries.values() for entry in each])
-    title = "In letters" if kind == "symbols" else "In numbers"
+    title = "Symbolic" if kind == "symbols" else "Numeric"
     balance = f"M qdd + V + G{friction} + Aᵀ λ = tau" if closed else f"M qdd + V + G{friction} = tau"
     kept = f" and {mathml.formula('A qdd + b = 0')}, {mathml.formula('Ψ = 0')}" if closed else ""
     head = f"<p>{mathml.formula(balance)}{kept} with {mathml.formula('V = C qd')}</p>"
@@ -83,16 +81,15 @@ def _motion(found: EquationsOfMotion, kind: str) -> str:
 
 
 def _recursion(arm: Mechanism) -> str:
-    """The forces of any motion, where M would be a page by itself; of a mechanism with constraints, those of its
-    spanning tree."""
+    """Recursive inverse dynamics (of the spanning tree), for mechanisms whose M would be too long to read."""
     found = named_inverse_dynamics(arm.tree.spanning_tree())
     results = [(f"tau_{k + 1}", entry) for k, entry in enumerate(found.tau)]
     lines = needed_lines([line for group in found.groups for line in group.lines], results)
-    words = (f"<p>M, V and G of {arm.nv} velocities would be too long to read. Here is the recursion of Newton and "
-             f"Euler, from link to link, for the joint forces of any motion.</p>")
+    words = (f"<p>M, V and G of {arm.nv} velocities would be too long to read. This is the recursive Newton-Euler "
+             f"algorithm for the joint forces of any motion.</p>")
     if arm.tree.is_constrained:
-        words += (f"<p>{mathml.formula('M qdd + V + G + Aᵀ λ = tau')}: these are M q̈ + V + G, as if nothing tied the "
-                  "joints together; A is the Jacobian of the constraints, <code>arm.loops.jacobian</code>, and λ "
+        words += (f"<p>{mathml.formula('M qdd + V + G + Aᵀ λ = tau')}: these are M q̈ + V + G of the spanning tree, "
+                  "without constraints. A is the Jacobian of the constraints, <code>arm.loops.jacobian</code>, and λ "
                   "their forces.</p>")
     return (f"{words}<p>{_NAMES}</p>{_shared(found.groups, lines, None)}<h4>Joint forces</h4>"
             f"{_typeset(results, None)}")
@@ -102,10 +99,10 @@ def _recursive(found: EquationsOfMotion) -> str:
     """Why the equations are a recursion, if they are one, and how to read it."""
     if not any(group.formulas for group in found.groups):
         return ""
-    why = ("Written out they would fill many pages: here they are as a recursion from link to link."
+    why = ("Written out, the equations would fill many pages, so they are given as a recursion from link to link."
            if len(found.q) == len(found.qd) else
-           "Unit quaternions are among the coordinates, and velocities are twists in the axes of the links: here are "
-           "the equations as a recursion from link to link.")
+           "The coordinates contain unit quaternions, and velocities are twists in the axes of the links, so the "
+           "equations are given as a recursion from link to link.")
     return f"<p>{why} {_NAMES}</p>"
 
 
@@ -166,4 +163,4 @@ def _flowing(lines: list[tuple[Any, Any]]) -> bool:
 
 def _values(found: EquationsOfMotion) -> str:
     rows = [(symbol, sympy.Float(value)) for symbol, value in found.parameters.items()]
-    return f"<details><summary>Values of the letters</summary>{_typeset(rows, None)}</details>" if rows else ""
+    return f"<details><summary>Values of the symbols</summary>{_typeset(rows, None)}</details>" if rows else ""

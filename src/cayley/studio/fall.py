@@ -1,8 +1,8 @@
-"""Motion of a mechanism with its motors off: it falls from rest and swings without friction, so its energy stays
-constant.
+"""Motions that a report plays: a fall with the motors off, or a demonstration where masses are unknown.
 
-Joints bounce from their limits, and lose nothing. A base that floats is held. Where gravity moves nothing, a push
-starts the motion.
+In a fall the mechanism swings from rest without friction, so its energy stays constant. Joints bounce from their
+limits without loss. A floating base is held. Where gravity causes no motion, an initial velocity starts it. In a
+demonstration each joint in turn moves to both sides, within its limits.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ _LOADED = 0.3  # beside the largest torque of gravity that was found
 _STILL = 1e-9  # accelerations beside that of free fall
 _EVALUATIONS = 200_000
 _EVENTS = 20_000
+# of a demonstration
+_EACH = 1.6  # [s] for each joint
+_FRAMES = 40
+_TURN = 0.9  # [rad]
+_SLIDE = 0.25  # [m]
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def held(tree: Tree, still: Sequence[bool]) -> Tree:
 
 
 def fall(tree: Tree) -> Fall:
-    """The motion from rest, at least from a pose in which gravity pulls."""
+    """Simulate the mechanism with its motors off, from rest in a configuration in which gravity acts."""
     if tree.is_constrained:
         return _closed_fall(tree)
     still = floating(tree)
@@ -87,14 +92,14 @@ def _throw(tree: Tree) -> Fall:
             R, center = _carried(tree, number, q)
             qd[place] = [*R.T @ (_SPEED * up) - np.cross(_SPIN, center), *_SPIN]
     seconds = 2.0 * _SPEED / weight if weight else _SECONDS
-    words = ("It is thrown up, turning, and comes down to where it was." if weight else
-             "Nothing pulls at it: it starts with a turn and keeps it.")
+    words = ("The body is thrown upwards with a spin and falls back to its start." if weight else
+             "There is no gravity: the body starts with a spin and keeps it.")
     found = _followed(tree, q, qd, seconds)
     return Fall(tree, found, found.q, words)
 
 
 def _carried(tree: Tree, number: int, q: Array) -> tuple[Array, Array]:
-    """The rotation of what a joint moves, and its centre of mass in its own axes."""
+    """Rotation of the bodies that a joint carries, and their centre of mass in those axes."""
     poses = body_poses(tree, q)
     base = poses[number + 1].inverse
     parts = [(body.mass or 0.0, base.then(pose).matrix @ [*body.center, 1.0])
@@ -111,19 +116,18 @@ def _followed(tree: Tree, q: Array, qd: Array, seconds: float = _SECONDS) -> Tra
 
 
 def _closed_fall(tree: Tree) -> Fall:
-    """The motion of a mechanism with loops, mimic joints or wheels, from its closed configuration at rest; what floats
-    is held, unless constraints hold it."""
+    """Fall of a mechanism with loops, mimic joints or wheels, from its closed configuration at rest."""
     if tree.is_timed:
-        raise UnsupportedError(f"motions of {tree.name} are prescribed, so that its motors are never off")
+        raise UnsupportedError(f"motions of {tree.name} are prescribed, so it cannot fall freely")
     still = floating(tree)
     part = held(tree, still)
     arm = Mechanism(part)
     q = _off_its_stops(part, resting(part))
     qd = np.zeros(arm.nv)
-    words = "It starts at rest and closed, near the zero of its joints, or amid the range of those that are at a stop."
+    words = "The motion starts at rest, with the loops closed near zero, and joints that would be at a limit mid-range."
     if np.abs(arm.forward_dynamics(q, qd, qd)).max(initial=0.0) < _STILL * (1.0 + abs(arm.gravity).max()):
         qd = consistent_velocity(part, q, np.ones(arm.nv))
-        words = "Gravity moves nothing here: it starts with a push, velocities near 1 rad/s or 1 m/s."
+        words = "The start is an equilibrium, so the motion begins with velocities near 1 rad/s or 1 m/s."
     found = _followed(part, q, qd)
     return Fall(part, found, whole_configurations(tree, still, found.q), words)
 
@@ -149,10 +153,7 @@ def whole_configurations(tree: Tree, still: Sequence[bool], q: Array) -> Array:
 
 
 def _start(arm: Mechanism) -> tuple[Array, Array, str]:
-    """The rest, if gravity pulls there; otherwise where it pulls most, of some configurations; or a push.
-
-    Turns count before slides.
-    """
+    """Initial state in words and numbers: at rest where gravity acts, or with a velocity where it never does."""
     rest = resting(arm.tree)
     others = np.concatenate([rest[None], arm.random_configuration((200,), seed=0)])
     forces = arm.gravity_forces(others)
@@ -161,10 +162,10 @@ def _start(arm: Mechanism) -> tuple[Array, Array, str]:
     pull = turns if turns.max() > 0 else np.linalg.norm(forces, axis=-1)
     if pull.max() < 1e-9 * (1.0 + abs(arm.gravity).max()):
         return rest, np.ones(
-            arm.nv), "Gravity moves nothing here: it starts with a push, every velocity 1 rad/s or 1 m/s."
+            arm.nv), "Gravity acts on no joint, so every joint starts with 1 rad/s or 1 m/s."
     if pull[0] >= _LOADED * pull.max():
-        return rest, np.zeros(arm.nv), "It starts at rest, with every joint at its zero or in the middle of its range."
-    words = f"It starts at rest, in the pose, of {len(others)} that were tried, in which gravity pulls most."
+        return rest, np.zeros(arm.nv), "The motion starts at rest, with every joint at zero or mid-range."
+    words = f"The motion starts at rest, in the configuration with the largest gravity torques of {len(others)} tried."
     return others[int(np.argmax(pull))], np.zeros(arm.nv), words
 
 
@@ -174,3 +175,24 @@ def _placed(joint: Joint, q: Array) -> Array:
     pose[:3, :3] = R
     pose[:3, 3] = p
     return np.asarray(joint.placement) @ pose
+
+
+def demonstration(tree: Tree) -> tuple[Array, Array] | None:
+    """Times and configurations of a demonstration, or None for loops and where no joint has one coordinate."""
+    rest = resting(tree)
+    moving = [] if tree.is_constrained else [number for number, joint in enumerate(tree.joints)
+                                             if joint.motion.nq == joint.motion.nv == 1]
+    if not moving:
+        return None
+    phase = np.linspace(0.0, 2.0 * np.pi, _FRAMES, endpoint=False)
+    parts = []
+    for number in moving:
+        place = tree.q_slices[number].start
+        size = _TURN if tree.joints[number].motion.coordinate_units[0] == "rad" else _SLIDE
+        up = min(size, float(tree.upper[place] - rest[place]))
+        down = min(size, float(rest[place] - tree.lower[place]))
+        part = np.tile(rest, (_FRAMES, 1))
+        part[:, place] += np.where(np.sin(phase) > 0, up, down) * np.sin(phase)
+        parts.append(part)
+    q = np.concatenate([*parts, rest[None]])
+    return np.linspace(0.0, _EACH * len(moving), len(q)), q

@@ -1,5 +1,4 @@
-"""A planned motion, or one that was simulated, on the page of a mechanism: how it goes in time, and the forces that it
-asks of the drives, beside their limits."""
+"""Section of a report about a planned or simulated motion: its course in time, and joint forces beside their limits."""
 
 from __future__ import annotations
 
@@ -29,10 +28,10 @@ _FORCES = {"rad": "N m", "m": "N"}
 
 
 def motion_section(arm: Mechanism, motion: Motion | Trajectory | tuple[Array, Array]) -> str:
-    """Words and pictures of a motion of all coordinates of the mechanism."""
+    """Text and pictures about a motion of all coordinates of the mechanism."""
     if isinstance(motion, tuple):
         return (f"<p>From {motion[0][0]:.4g} to {motion[0][-1]:.4g} s, {len(motion[0])} configurations.</p>"
-                '<p class="note">No joint forces: rotations are among the coordinates, and their rates are not known.'
+                '<p class="note">No joint forces: the coordinates contain rotations, whose rates are not known.'
                 f"</p>{_too_far(arm.tree, motion[1], None)}")
     words, shown = _run(arm, motion) if isinstance(motion, Trajectory) else _planned(arm, motion)
     words += _too_far(arm.tree, *_states(motion))
@@ -58,21 +57,21 @@ def force_table(tree: Tree, tau: Array) -> Table:
 def _beyond(tree: Tree, tau: Array) -> str:
     over = np.nanmax(np.abs(tau), axis=0) > effort_limits(tree)
     names = [name for (name, _), beyond in zip(velocity_labels(tree), over, strict=True) if beyond]
-    return _note("Beyond the greatest forces", names)
+    return _note("The motion needs more than the maximum force", names)
 
 
 def _too_far(tree: Tree, q: Array, qd: Array | None) -> str:
     """Notes on joints that leave their ranges or are too fast."""
     far = (np.nanmax(q, axis=0) > tree.upper + _SLACK) | (np.nanmin(q, axis=0) < tree.lower - _SLACK)
-    notes = _note("Beyond the ranges", [name for (name, _), over in zip(coordinate_labels(tree), far, strict=True)
-                                        if over])
+    notes = _note("The motion leaves the range",
+                  [name for (name, _), over in zip(coordinate_labels(tree), far, strict=True) if over])
     if qd is None:
         return notes
     speeds = np.array([limit for joint in tree.joints
                        for limit in (*joint.limits.velocity, *[np.inf] * joint.motion.nv)[:joint.motion.nv]])
     fast = np.nanmax(np.abs(qd), axis=0) > np.where(speeds > 0.0, speeds, np.inf) + _SLACK
-    return notes + _note("Faster than the limits", [name for (name, _), over in zip(velocity_labels(tree), fast,
-                                                                                    strict=True) if over])
+    return notes + _note("The motion exceeds the velocity limit",
+                         [name for (name, _), over in zip(velocity_labels(tree), fast, strict=True) if over])
 
 
 def _note(what: str, names: list[str]) -> str:
@@ -100,7 +99,7 @@ def _run(arm: Mechanism, run: Trajectory) -> tuple[str, str]:
         drawn = picture(figure, f"A run of {arm.name}")
     finally:
         plt.close(figure)
-    ended = "" if run.finished else f" It stopped there: {escape(run.message)}."
+    ended = "" if run.finished else f" The simulation stopped early: {escape(run.message)}."
     return f"A simulation from {run.t[0]:.4g} to {run.t[-1]:.4g} s.{ended}", drawn
 
 
@@ -117,7 +116,7 @@ def _forces_asked(arm: Mechanism, motion: Motion) -> tuple[Array, Array]:
 
 def _forces_of_run(run: Trajectory) -> tuple[Array, Array]:
     if run.tau is None:
-        raise UnsupportedError("the law that gave them was compiled into the steps of the run")
+        raise UnsupportedError("the controller was compiled into the simulation, which did not record its forces")
     return run.t, run.tau
 
 
@@ -126,7 +125,7 @@ def _force_picture(arm: Mechanism, t: Array, tau: Array) -> str:
     ax = figure.add_subplot()
     for k, (name, unit) in enumerate(velocity_labels(arm.tree)):
         ax.plot(t, tau[:, k], color=f"C{k % 10}", linewidth=1.4, label=f"{name} [{_FORCES[unit]}]")
-    ax.set_title("joint forces that it asks for", fontsize="small", loc="left")
+    ax.set_title("required joint forces", fontsize="small", loc="left")
     ax.set_xlabel("t [s]")
     ax.grid(color="#e3e7ec", linewidth=0.6)
     ax.margins(x=0.01)

@@ -1,5 +1,4 @@
-"""Pictures of a page: Matplotlib's as embedded PNG, the energies of a fall as SVG that follows the colours of the page.
-"""
+"""Pictures of a report: Matplotlib figures as embedded PNG, and energies as SVG in the colours of the page."""
 
 from __future__ import annotations
 
@@ -11,8 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cayley.compiler.typing import Array
-from cayley.drawing import manipulability_map, workspace
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.drawing import manipulability_map, payload_map, workspace
+from cayley.drawing.payload_maps import PayloadMap
 from cayley.drawing.views import view_of
 from cayley.drawing.workspaces import Workspace
 from cayley.errors import CayleyError
@@ -23,6 +23,7 @@ from cayley.studio.sliders import keeps_closed
 _DPI = 130
 _LARGEST = 112  # points of the screen for an inch of a picture: larger it would look coarse
 _SAMPLES = 120_000
+_NAMED = 4  # joints in the words about a payload
 # of the SVG
 _WIDTH = 760
 _HEIGHT = 250
@@ -60,19 +61,39 @@ def workspace_picture(space: Workspace) -> str:
 
 
 def manipulability_picture(tree: Tree, frame: str) -> str:
-    """How well the frame can be moved over a section of the workspace; a sentence that says why, where it cannot be
-    told.
-    """
+    """Manipulability of a frame over a section of the workspace, or a sentence why there is no map."""
     if keeps_closed(tree):
-        return ('<p class="note">No map of manipulability: loops tie the joints together. '
-                "<code>arm.pictures.workspace_map(...)</code> has one over a box of a plane.</p>")
+        return ('<p class="note">No manipulability map: the mechanism has loops. '
+                "<code>arm.pictures.workspace_map(...)</code> draws one over a rectangle of a plane.</p>")
     try:
         found = manipulability_map(tree, frame, over="section", samples=_SAMPLES)
     except CayleyError as why:
-        return f'<p class="note">No map of manipulability: {escape(str(why))}.</p>'
+        return f'<p class="note">No manipulability map: {escape(str(why))}.</p>'
     figure = Figure(figsize=(5.4, 5.2), layout="constrained")
     found.draw(ax=figure.add_subplot())
     return picture(figure, f"Manipulability of {frame} of {tree.name}")
+
+
+def payload_section(space: Workspace, effort: ArrayLike | None) -> str:
+    """Chart of the load that the drives can hold at each position, or a sentence why there is none."""
+    try:
+        found = payload_map(space.tree, space.frame, effort=effort, space=space)
+    except CayleyError as why:
+        return f'<p class="note">No payload chart: {escape(str(why))}.</p>'
+    figure = Figure(figsize=(9.4, 4.6), layout="constrained")
+    found.draw(figure=figure)
+    shown = picture(figure, f"Payload of {space.frame} of {space.tree.name} over its workspace")
+    return f'<p>{escape(_payload_words(found))}</p><div class="pictures">{shown}</div>'
+
+
+def _payload_words(found: PayloadMap) -> str:
+    if found.everywhere > 0.0:
+        carried = f"The drives hold {found.everywhere:.3g} kg at {found.frame} in every posture that was tried."
+    else:
+        carried = "In some postures the drives cannot hold the weight of the mechanism itself."
+    first = [f"{name} ({100 * share:.0f} %)" for name, share in found.first.items() if share >= 0.005][:_NAMED]
+    return (f"{carried} The first joint to saturate, with its share of postures: {', '.join(first)}. The payload is a "
+            "point mass at rest, in addition to what the mechanism already carries. Motion needs larger forces.")
 
 
 class EnergyPlot:
@@ -97,7 +118,7 @@ class EnergyPlot:
                           for t in MaxNLocator(8).tick_values(0.0, self.motion.t[-1]) if 0 <= t <= self.motion.t[-1])
         cursor = f'<line id="cursor" x1="{_LEFT}" x2="{_LEFT}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
         return (
-            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the fall in '
+            f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Energies of the motion in '
             f'joules">'
             f"{levels}{seconds}{lines}{cursor}</svg>")
 

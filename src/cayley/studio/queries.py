@@ -30,8 +30,8 @@ Planned: TypeAlias = Motion | Trajectory | tuple[Array, Array] | None
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The motion, a load [kg] and the frame at which it is, the greatest forces of the drives, and a law, or the trial
-    of one with words about how it was set; what a law aims at, the joints unless it is said."""
+    """Options of a report: a motion, a load [kg] and its frame, the maximum forces of the drives, a controller or the
+    trial of one with its settings, and the controller's aim, the joints by default."""
 
     motion: MotionLike | None = None
     payload: float = 0.0
@@ -43,13 +43,13 @@ class Asked:
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, System | Trial | None):
-            raise ConventionError("the law of a report is one that was made, as arm.control.computed_torque(100, 20), "
-                                  f"or a trial of it, not {shown(self.law)}")
+            raise ConventionError("`law` must be a controller, such as arm.control.computed_torque(100, 20), or a "
+                                  f"`Trial` of one, not {shown(self.law)}")
 
     def loaded(self, arm: Mechanism, frame: str) -> Mechanism:
         """The mechanism with the load and with the limits."""
         if not isinstance(self.payload, int | float | np.number) or not 0.0 <= self.payload < np.inf:
-            raise ConventionError(f"a payload is a mass [kg], zero or more, not {shown(self.payload)}")
+            raise ConventionError(f"`payload` must be a mass [kg], zero or more, not {shown(self.payload)}")
         mass = float(self.payload)
         if self.effort is not None:
             limits = effort_limits(arm.tree, self.effort)
@@ -59,14 +59,14 @@ class Asked:
         return arm.with_payload(frame, mass) if mass else arm
 
     def planned(self, arm: Mechanism) -> Planned:
-        """The motion; of times and configurations, the spline through them where coordinates are lengths and angles."""
+        """The motion; times and configurations become a spline, unless coordinates are rotations."""
         given = self.motion
         if given is None or isinstance(given, Motion | Trajectory):
             if isinstance(given, Motion) and given.nq != arm.nq:
                 raise SignatureError(f"a motion of {arm.name} has {arm.nq} coordinates; this one has {given.nq}")
             return given
         if not (isinstance(given, tuple | list) and len(given) == 2):
-            raise SignatureError("the motion of a report is a planned one, the run of a simulation, or a pair (times, "
+            raise SignatureError("`motion` must be a planned motion, the run of a simulation, or a pair (times, "
                                  f"configurations), not {shown(given)}")
         t, q = (np.asarray(part, dtype=float) for part in given)
         if q.ndim != 2 or t.ndim != 1 or q.shape != (len(t), arm.nq):
@@ -77,7 +77,7 @@ class Asked:
         return cubic_spline(t, q, "not-a-knot" if len(t) >= _FEWEST else "natural")
 
     def tried(self, arm: Mechanism, motion: Planned) -> Trial | None:
-        """The law on the mechanism with its load: along the motion, or on a step."""
+        """Trial of the controller on the mechanism with its load: along the motion, or on a step."""
         if self.law is None or isinstance(self.law, Trial):
             return self.law
         goal = self.goal(arm, motion)
@@ -87,12 +87,12 @@ class Asked:
         return try_law(arm, self.law, self.aim or JointAim(arm.tree), limits=effort_limits(arm.tree), **ends)
 
     def goal(self, arm: Mechanism, motion: Planned) -> Array:
-        """Where a law is to bring the mechanism."""
+        """Target configuration of the controller."""
         if isinstance(motion, Motion):
             return motion.position(motion.end)
         if motion is not None:
-            raise UnsupportedError("a law follows a planned motion, or times and configurations; this is the run of a "
-                                   "simulation, or has rotations among its coordinates")
+            raise UnsupportedError("a controller is tried on a planned motion, or on times and configurations without "
+                                   "rotations: this is the run of a simulation, or contains rotations")
         return ordinary_step(arm.tree, resting(arm.tree))
 
     def words(self, frame: str) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """`write_report`: a mechanism on one self-contained page, for any browser, without a network.
 
-The robot in 3-D with sliders and its fall, its tables, workspace and manipulability, equations of motion, operation
-counts beside the published tables, and times. A mechanism without masses has its kinematic half. What cannot be had is
-said in a sentence in its place.
+The robot in 3-D with sliders and a motion, its tables, workspace and manipulability, equations of motion, operation
+counts beside the published tables, and times. A mechanism without masses has its kinematic half. A sentence replaces
+each section that does not apply, and says why.
 """
 
 from __future__ import annotations
@@ -30,14 +30,18 @@ from cayley.errors import CayleyError, UnreachableError
 from cayley.mechanism import Mechanism, load
 from cayley.model.masses import check_has_masses
 from cayley.showing import ReportPage
-from cayley.studio.closed_section import cost_section, mobility_section
-from cayley.studio.counts_section import compared, counts_section, headline, timing_section
-from cayley.studio.demonstration import demonstration
+from cayley.studio.counts_section import (
+    compared,
+    cost_section,
+    counts_section,
+    headline,
+    mobility_section,
+    timing_section,
+)
 from cayley.studio.equation_section import equation_section
-from cayley.studio.fall import Fall, fall, floating, held
+from cayley.studio.fall import Fall, demonstration, fall, floating, held
 from cayley.studio.motion_section import motion_section
-from cayley.studio.payload_section import payload_section
-from cayley.studio.pictures import EnergyPlot, manipulability_picture, reachable, workspace_picture
+from cayley.studio.pictures import EnergyPlot, manipulability_picture, payload_section, reachable, workspace_picture
 from cayley.studio.queries import Asked
 from cayley.studio.scene import embedded, main_frame, scene_parts
 from cayley.studio.tables import dh_words, html_table, listed
@@ -60,12 +64,12 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
 
     path      the file, or a folder in which it is to be `<name>.html`
     motion    a planned one, the run of a simulation, or a pair (times, configurations): drawn, with the joint forces
-              that it asks for beside their limits, and played in place of a fall
+              that it needs beside their limits, and played in place of a fall
     payload   the mass of a point load [kg] at the origin of `frame`, the end of the mechanism unless another is named
     effort    the greatest forces of the drives, one number or (nv), instead of those of the model
-    law       a law that gives out `tau`, as `arm.control.computed_torque(100, 20)`: tried along the motion, or on a
-              step, on the mechanism with its load; or a `Trial` of one, with `settings`, words about how it was set
-    progress  shows on the terminal what is being done
+    law       a controller with the output `tau`, such as `arm.control.computed_torque(100, 20)`: tried along the
+              motion, or on a step, on the mechanism with its load; or a `Trial` of one, whose `settings` are listed
+    progress  shows the current step on the terminal
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +85,7 @@ def write_report(arm_or_name: Mechanism | str | os.PathLike[str], path: str | os
 
 def report(arm: Mechanism, *, motion: MotionLike | None = None, payload: float = 0.0, frame: str | None = None,
            effort: ArrayLike | None = None, law: System | Trial | None = None) -> ReportPage:
-    """The same page, which a notebook shows and `save` writes. It is made when it is first looked at."""
+    """Report page that a notebook shows and `save` writes; it is computed when first shown."""
     page = Page(arm, Asked(motion, payload, frame, effort, law))
     return ReportPage(arm.name, lambda: _made(page, progress=False), page.summary)
 
@@ -103,7 +107,7 @@ def page_place(path: Path, name: str) -> Path:
     if path.is_dir():
         path = path / f"{''.join(letter if letter.isalnum() or letter in '-_.' else '_' for letter in name)}.html"
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent}: make it first, or write the report elsewhere")
+        raise FileNotFoundError(f"there is no folder {path.parent}: create it first, or write the report elsewhere")
     return path
 
 
@@ -150,13 +154,13 @@ class Page:
                        ("total mass", f"{mass:.4g} kg" if mass else "none"), *self.asked.words(self.frame)]
 
     def _degrees_of_freedom(self) -> str:
-        return str(self.arm.loops.mobility) if self._closes() else "none: loops do not close"
+        return str(self.arm.loops.mobility) if self._closes() else "none, the loops cannot be closed"
 
     @property
     def steps(self) -> list[tuple[str, Callable[[], None]]]:
         kinematic: list[tuple[str, Callable[[], None]]] = [("tables", self._tables), ("workspace", self._workspace)]
         moving = [("motion", self._motion)] if self.planned is not None else []
-        moving += [("law", self._law)] if self.asked.law is not None else []
+        moving += [("controller", self._law)] if self.asked.law is not None else []
         if not self.arm.nv:
             return [*kinematic, *moving]
         if self.without_dynamics:
@@ -201,10 +205,10 @@ class Page:
         nimble = manipulability_picture(still, self.frame)
         mapped = "<img" in nimble
         words = (f"The origin of <b>{escape(self.frame)}</b> reaches from {_length(space.nearest)} to "
-                 f"{_length(space.farthest)} m from that of the root, {_extent(space)}.")
+                 f"{_length(space.farthest)} m from the origin of the root, {_extent(space)}.")
         if mapped:
-            words += (" Manipulability is the product of the singular values of the Jacobian; where it is zero, in "
-                      "red, a direction is lost.")
+            words += (" Manipulability is the product of the singular values of the Jacobian. It is zero at "
+                      "singularities, in red.")
         pictures = f'<div class="pictures">{workspace_picture(space)}{nimble if mapped else ""}</div>'
         self._add("reach", "Workspace and manipulability" if mapped else "Workspace",
                   f"<p>{words}</p>{pictures}{'' if mapped else nimble}")
@@ -217,15 +221,15 @@ class Page:
         found = demonstration(self.arm.tree)
         if found is not None:
             self._play(found)
-            self.motion_note = ("Nothing is known of its masses, so that it does not fall: one joint after the other "
-                                "goes some way to both sides, within its limits.")
+            self.motion_note = ("The masses are unknown, so there is no simulation: each joint in turn moves to "
+                                "both sides, within its limits.")
 
     def _law(self) -> None:
         """Trial of a controller, which the page plays."""
         self.trial = self.asked.tried(self.arm, self.planned)
         assert self.trial is not None
         self._play((self.trial.tracking.t, self.trial.tracking["q"]))
-        self.facts += [("law", self.trial.law.name), *trial_facts(self.trial)]
+        self.facts += [("controller", self.trial.law.name), *trial_facts(self.trial)]
         for place, title, body in control_sections(self.trial, self.asked.settings):
             self._add(f"law-{place}", title, body)
 
@@ -237,7 +241,7 @@ class Page:
         try:
             self.motion = fall(self.arm.tree)
         except CayleyError as why:
-            self.motion_note = f"No fall: {why}."
+            self.motion_note = f"No simulation: {why}."
 
     def _motion(self) -> None:
         """The planned motion, which the page plays."""
@@ -301,21 +305,22 @@ class Page:
         if self.played is not None:
             return player() + (f'<p class="note">{escape(self.motion_note)}</p>' if self.motion_note else "")
         if self.motion is None or len(self.motion.trajectory) < 2:
-            note = self.motion_note or (self.without_dynamics and "No fall: there are no dynamics of it.")
+            note = self.motion_note or (self.without_dynamics and "No simulation: some masses are unknown.")
             return f'<p class="note">{escape(note)}</p>' if note else ""
         found = self.motion.trajectory
         drift = float(np.abs(found.energy_drift).max())
         scale = max(float(np.ptp(found.kinetic)), 1e-12)
-        ended = "" if found.finished else f" It ends early: {found.message}."
+        ended = "" if found.finished else f" The simulation ended early: {found.message}."
         limited = np.isfinite([*self.motion.tree.lower, *self.motion.tree.upper]).any()
         bounced = " Joints bounce from their limits." if limited else ""
-        words = (f"{self.motion.start} Its motors are off and nothing rubs.{bounced}{ended} In "
-                 f"{found.t[-1]:.3g} s the energy drifts by {drift:.1g} J, {drift / scale:.1g} of what is exchanged.")
+        words = (f"{self.motion.start} The motors are off and there is no friction.{bounced}{ended} Over "
+                 f"{found.t[-1]:.3g} s the total energy drifts by {drift:.1g} J, {drift / scale:.1g} of the kinetic "
+                 "energy exchanged.")
         return Template(template("player.html")).substitute(plot=EnergyPlot(found).svg(), words=escape(words))
 
 
 def page_html(name: str, parts: dict[str, str], style: str = "") -> str:
-    """A page about a mechanism of parts that differ, with all that pages have in common, and a style of its own."""
+    """HTML page about a mechanism, from the common template and the given parts and style."""
     return Template(template("report.html")).substitute(
         name=escape(name), version=cayley.__version__, date=date.today().isoformat(),
         style=template("report.css") + style, viewer="".join(map(template, _SCRIPTS)),
@@ -335,12 +340,12 @@ def facts_html(facts: Sequence[tuple[str, str]]) -> str:
 
 
 def _extent(space: Workspace) -> str:
-    """How much it reaches, in words."""
+    """Size of the workspace in words."""
     if space.dimension == 1:
         return "along a curve"
     if space.area is not None:
-        return f"over an area of {space.area:.3g} m², about"
-    return f"over a volume of {space.volume:.3g} m³, about" if space.dimension == 3 else "over a surface"
+        return f"over an area of about {space.area:.3g} m²"
+    return f"over a volume of about {space.volume:.3g} m³" if space.dimension == 3 else "over a surface"
 
 
 def _length(value: float) -> str:

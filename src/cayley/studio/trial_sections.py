@@ -1,5 +1,5 @@
-"""The sections of a page about a law that was tried on an arm: the step, the tracking of a motion, forces beside their
-limits, and what is known of the loop's stability."""
+"""Sections of a page about the trial of a controller: step response, tracking, joint forces beside their limits, and
+stability of the loop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def control_sections(trial: Trial, settings: Mapping[str, str] | None = None) ->
                 ("forces", "Joint forces", _force_section(trial)), ("stability", "Stability", _stability(trial))]
     if settings:
         rows = tuple(settings.items())
-        sections.append(("settings", "How it was set", html_table(Table("Settings", ("what", "value"), rows))))
+        sections.append(("settings", "Settings", html_table(Table("Controller", ("setting", "value"), rows))))
     return sections
 
 
@@ -42,10 +42,10 @@ def trial_facts(trial: Trial) -> list[tuple[str, str]]:
              ("settled to 2 %", "never" if np.isnan(settled).any() else f"{max(settled, default=0.0):.3g} s"),
              ("overshoot", f"{100 * max(found.overshoot for found in trial.responses):.1f} %")]
     if np.isfinite(trial.limits).any():
-        facts.append(("of the limits", f"{100 * trial.shares.max():.0f} %"))
+        facts.append(("largest share of a limit", f"{100 * trial.shares.max():.0f} %"))
     if trial.period is not None:
-        facts.append(("looks", f"{1 / trial.period:.6g} Hz, {trial.late} late" if trial.late
-                      else f"{1 / trial.period:.6g} Hz"))
+        delay = f", delay {trial.late} period{'s' if trial.late > 1 else ''}" if trial.late else ""
+        facts.append(("sampling", f"{1 / trial.period:.6g} Hz{delay}"))
     return facts
 
 
@@ -66,7 +66,7 @@ def _lines(ax: Axes, t: Array, values: Array, labels: Sequence[str], **style: st
 
 
 def _by_unit(trial: Trial) -> dict[str, list[int]]:
-    """The errors of each unit: metres and radians have axes of their own."""
+    """Numbers of the errors by unit: metres and radians have separate axes."""
     found: dict[str, list[int]] = {}
     for k, (_, unit) in enumerate(trial.labels):
         found.setdefault(unit, []).append(k)
@@ -82,10 +82,10 @@ def _step_section(trial: Trial) -> str:
         _lines(ax, trial.step.t, done, [trial.labels[k][0] for k in members])
         for k, member in enumerate(members):
             ax.axhline(errors[0, member], color=f"C{k % 10}", linewidth=0.8, linestyle=":")
-        ax.set_title(f"how far it has come [{unit}]; dotted: the target", fontsize="small", loc="left")
+        ax.set_title(f"step response [{unit}], target dotted", fontsize="small", loc="left")
     words = "" if trial.step.finished else f'<p class="note">{escape(trial.step.message or trial.step.status)}.</p>'
     table = html_table(response_table(trial))
-    return (f"<p>The target jumps at the start, with the arm at rest. Settled means: within 2 % of the step for good."
+    return (f"<p>The target steps at t = 0, with the arm at rest. Settling means staying within 2 % of the step."
             f'</p>{words}<div class="pictures">{picture(figure, "The step response")}</div>{table}')
 
 
@@ -95,10 +95,10 @@ def _tracking_section(trial: Trial) -> str:
     for ax, (unit, members) in zip(axes, groups.items(), strict=True):
         _lines(ax, trial.tracking.t, trial.tracking_error[:, members], [trial.labels[k][0] for k in members])
         ax.axvline(trial.move.end, color=_GREY, linewidth=0.8, linestyle=":")
-        ax.set_title(f"tracking error [{unit}]; dotted: the motion ends", fontsize="small", loc="left")
+        ax.set_title(f"tracking error [{unit}], end of the motion dotted", fontsize="small", loc="left")
     how = "along the motion that was given" if trial.is_given else (
-        "from rest to rest by a polynomial of degree five, all joints in step")
-    return (f"<p>The target moves for {trial.move.duration:.3g} s {how}; the view above plays what the arm does.</p>"
+        "from rest to rest along a polynomial of degree five, all joints synchronised")
+    return (f"<p>The target moves for {trial.move.duration:.3g} s {how}. The view above plays the response.</p>"
             f'<div class="pictures">{picture(figure, "The tracking error")}</div>')
 
 
@@ -116,8 +116,8 @@ def _force_section(trial: Trial) -> str:
         unit = "shares of their limits" if limited else " and ".join(dict.fromkeys(FORCE_UNITS[u] for _, u in labels))
         ax.set_title(f"joint forces of the {word} [{unit}]", fontsize="small", loc="left")
     table = html_table(force_table(trial))
-    words = "<p>The drives give no more than their limits, dashed.</p>" if limited else (
-        "<p>The drives have no limits here: neither the description of the robot nor the trial gives any.</p>")
+    words = "<p>The drives saturate at their limits, dashed.</p>" if limited else (
+        "<p>The drives have no force limits: neither the model nor the trial defines any.</p>")
     return f'{words}<div class="pictures">{picture(figure, "Joint forces")}</div>{table}'
 
 
@@ -129,10 +129,10 @@ def _stability(trial: Trial) -> str:
     assert offset is not None
     words = [f"{name} {value:.3g} {unit}" for (name, unit), value in zip(trial.labels, offset, strict=True)
              if abs(value) > 1e-9]
-    where = f"It rests with errors: {', '.join(words)}." if words else "It rests at its target."
-    saturated = " This holds while no drive is at its limit." if np.isfinite(trial.limits).any() else ""
+    where = f"Steady-state errors: {', '.join(words)}." if words else "There is no steady-state error."
+    saturated = " This holds while no drive saturates." if np.isfinite(trial.limits).any() else ""
     parts = [f"<p><b>{escape(trial.verdict.sentence)}.</b> {escape(where)}{saturated}</p>",
-             html_table(Table("What is known", ("", "claim", "where", "how"), rows))]
+             html_table(Table("Stability results", ("", "claim", "where", "how"), rows))]
     if trial.verdict.poles is not None and len(trial.verdict.poles):
         parts.insert(1, f'<div class="pictures">{_poles(trial)}</div>')
     return "".join(parts)
@@ -143,15 +143,15 @@ def _poles(trial: Trial) -> str:
     poles = trial.verdict.poles.astype(complex)
     figure = Figure(figsize=(8.6, 3.6), layout="constrained")
     if trial.period is None:
-        _plane(figure.add_subplot(), poles, "poles [1/s]; stable to the left of the line")
+        _plane(figure.add_subplot(), poles, "poles [1/s], stable to the left of the line")
         return picture(figure, "Poles of the loop")
     turn = np.linspace(0, 2 * np.pi, 200)
     ax, rates = figure.subplots(1, 2, width_ratios=[1.0, 1.3])
     ax.plot(np.cos(turn), np.sin(turn), color=_GREY, linewidth=1.0)
     ax.set_aspect("equal")
-    _plane(ax, poles, "factors z of a period; stable inside the circle", line=False)
+    _plane(ax, poles, "poles z per period, stable inside the circle", line=False)
     slow = poles[np.abs(poles) > _FORGOTTEN]
-    _plane(rates, np.log(slow) / trial.period, "those that last, as rates ln z / T [1/s]")
+    _plane(rates, np.log(slow) / trial.period, "slow poles as rates ln z / T [1/s]")
     return picture(figure, "Poles of the loop")
 
 

@@ -18,7 +18,7 @@ class Appearance(Panel):
         shapes = self.robot.arm.shapes
         ways = [word for word, role in _WAYS.items()
                 if role == "sticks" or any(role in shape.roles or role == "visual" for shape in shapes)]
-        self._way = self.gui.add_dropdown("Robot", ways, initial_value=ways[0], hint="What the robot looks like")
+        self._way = self.gui.add_dropdown("Robot", ways, initial_value=ways[0], hint="How the robot is drawn")
         self._missing = self.gui.add_html("", visible=False)
         self.on(self._way, self._choose)
         self._choose()

@@ -25,12 +25,12 @@ class CenterOfMass(Panel):
     @classmethod
     def refusal(cls, robot: Robot) -> str:
         unknown = unknown_masses(robot.arm.tree)
-        return f"No centre of mass: that of {robot.arm.bodies[unknown[0]].name} is not known." if unknown else ""
+        return f"No centre of mass: the mass of {robot.arm.bodies[unknown[0]].name} is unknown." if unknown else ""
 
     def build(self) -> None:
         size = _SIZE * self.robot.size
         disc = Cylinder(1.4 * size, 0.12 * size).surface()
-        self._shown = self.gui.add_checkbox("Centre of mass", False, hint="Of all that moves, and its foot")
+        self._shown = self.gui.add_checkbox("Centre of mass", False, hint="Of all moving bodies, and its projection")
         self._ball = self.scene.add_icosphere(self.robot.node("centre of mass"), radius=size, color=_COLOR,
                                               visible=False)
         self._foot = self.scene.add_mesh_simple(self.robot.node("foot of the centre of mass"), disc.points,

@@ -46,7 +46,7 @@ class EndEffector(Panel):
         self._frame = self.gui.add_dropdown("Frame", names, initial_value=self.robot.frame,
                                             hint="The frame that the gizmo drags")
         self._task = self.gui.add_dropdown("Task", ("pose", "position"), initial_value=self._usual_task(),
-                                           hint="Whether its orientation counts as well")
+                                           hint="Position alone, or position and orientation")
         self._shown = self.gui.add_checkbox("Gizmo", True, hint="Arrows and arcs that drag the frame")
         self._branch = self.gui.add_dropdown("Branch", (_NO_BRANCH,), initial_value=_NO_BRANCH,
                                              hint="Other postures that reach the same pose")

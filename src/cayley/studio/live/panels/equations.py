@@ -1,4 +1,4 @@
-"""The equations of motion, and what functions cost."""
+"""Panel with the equations of motion and operation counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Equations(Panel):
         return "" if robot.arm.nv else "No joint moves."
 
     def build(self) -> None:
-        buttons = self.gui.add_button_group("Work out", ("counts", "equations"),
+        buttons = self.gui.add_button_group("Compute", ("counts", "equations"),
                                             hint="Operation counts, or the equations of motion")
         self._box = self.gui.add_html("")
         buttons.on_click(lambda event: self.robot.view.post((self, "work"), lambda: self.work_out(event.target.value)))
@@ -86,5 +86,5 @@ def equations_html(arm: Mechanism) -> str:
     """The equations of motion as the report has them."""
     from cayley.studio.equation_section import equation_section
     if unknown_masses(arm.tree):
-        return f"<p>{escape(arm.name)} has bodies whose mass is not known, so no equations of motion.</p>"
+        return f"<p>{escape(arm.name)} has bodies of unknown mass, so there are no equations of motion.</p>"
     return equation_section(arm)

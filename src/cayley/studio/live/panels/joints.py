@@ -1,4 +1,4 @@
-"""Sliders for the joints, with their limits and units."""
+"""Panel with sliders for the joints, with their limits and units."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Joints(Panel):
             self._sliders.append((slider, control))
             self.on(control, lambda slider=slider, control=control: self._set(slider, control.value))  # type: ignore[misc]
         if not self._sliders:
-            self.gui.add_markdown("No joint of it can be moved by hand.")
+            self.gui.add_markdown("No joint can be moved by a slider.")
             return
         buttons = self.gui.add_button_group("Pose", ("rest", "random"), hint="Go to the resting or to a random pose")
         buttons.on_click(lambda event: self.robot.view.post((self, "pose"), lambda: self._go(event.target.value)))

@@ -63,7 +63,7 @@ class Motions(Panel):
     def show(self, motion: MotionLike, *, speed: float, play: bool) -> None:
         """Take a motion, and play it."""
         if not (np.isfinite(speed) and speed > 0):
-            raise ConventionError(f"the speed of a motion that is played is positive, not {shown(speed)}")
+            raise ConventionError(f"the playback speed of a motion must be positive, not {shown(speed)}")
         found = played(self.robot.arm.tree, motion, _STEP)
         seen = self.robot.seen(found.q)
         with self.robot.view.update():

@@ -1,4 +1,4 @@
-"""The robot in motion by itself, with gravity, a law, its gains and a payload on sliders."""
+"""Panel that simulates the robot, with gravity, a controller, its gains and a payload on sliders."""
 
 from __future__ import annotations
 
@@ -38,15 +38,16 @@ class Simulation(Panel):
         mass = sum(body.mass or 0.0 for body in self.robot.arm.bodies[1:])
         heaviest = float(round_number(max(0.4 * mass, 1.0)))
         self._run = self.gui.add_button("Run", hint="Simulate the robot from where it is, or stop")
-        self._law = self.gui.add_dropdown("Law", laws, initial_value=laws[0], hint="What holds the robot at its target")
+        self._law = self.gui.add_dropdown("Controller", laws, initial_value=laws[0],
+                                          hint="Holds the robot at its target")
         self._gravity = self.gui.add_slider("Gravity [m/s²]", min=0.0, max=20.0, step=0.01, initial_value=self._usual())
         self._kp = self.gui.add_slider("kp [1/s²]", min=0.0, max=400.0, step=1.0, initial_value=100.0,
-                                       hint="Stiffness of the law for a unit of a joint's inertia")
+                                       hint="Stiffness per unit of a joint's inertia")
         self._kd = self.gui.add_slider("kd [1/s]", min=0.0, max=60.0, step=0.5, initial_value=20.0,
-                                       hint="Damping of the law for a unit of a joint's inertia")
+                                       hint="Damping per unit of a joint's inertia")
         self._payload = self.gui.add_slider("Payload [kg]", min=0.0, max=heaviest, step=heaviest / 100,
-                                            initial_value=0.0, hint="A load at the end effector that the law does not "
-                                                                    "know of")
+                                            initial_value=0.0, hint="A load at the end effector, unknown to the "
+                                                                    "controller")
         self._words = self.gui.add_text("State", "stopped", disabled=True)
         self._running: Running | None = None
         self._preparing = False
