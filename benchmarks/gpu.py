@@ -223,7 +223,7 @@ def rollouts(sweep: bool, names: list[str], methods: str) -> None:
 def by_numpy(arm: Any, method: str, q: np.ndarray, qd: np.ndarray, steps: int) -> np.ndarray:
     """The same without anything compiled: the program of a stage, node by node."""
     from cayley.compiler.algebras.interpret import NUMPY, interpret
-    made = arm.rollout(method=method)._of_system
+    made = arm.rollout(method=method)
     iteration = made._iterated.iteration()
     program, plan = iteration.program, iteration.plan
     found = []
@@ -242,7 +242,7 @@ def by_numpy(arm: Any, method: str, q: np.ndarray, qd: np.ndarray, steps: int) -
 
 
 def _code(rollout: Any) -> Any:
-    return next(iter(rollout._of_system._iterated._functions.values()))._code
+    return next(iter(rollout._iterated._functions.values()))._code
 
 
 def _sizes(code: Any) -> str:

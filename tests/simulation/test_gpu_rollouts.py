@@ -259,9 +259,9 @@ def test_a_kernel_that_does_not_fit_is_refused(cupy, monkeypatch):
 @needs_nvcc
 def test_nvidias_compiler_takes_every_text(tmp_path):
     """All kinds and ways back in one file, in both precisions, without a warning."""
-    iterations = [getattr(roll, "_of_system", roll)._iterated.iteration()
+    iterations = [roll._iterated.iteration()
                   for roll, _ in (made() for made in (KINDS | SYSTEMS).values())]
-    for derivatives in (with_a_law()[0]._of_system.derivatives, bouncing()[0]._across._cut(1)):
+    for derivatives in (with_a_law()[0].derivatives, bouncing()[0]._across._cut(1)):
         by = tuple(name for name in derivatives.names if name in ("target", "e"))
         iterations += [made(by).iteration() for made in (derivatives._iterated_forward, derivatives._iterated_backward)]
     texts = [cuda_iteration(iteration, precision, f"{precision}_{number}")

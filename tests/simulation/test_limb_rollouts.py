@@ -43,7 +43,7 @@ def walker(fingers=False):
 
 
 def stage(roll):
-    return roll._of_system._iterated.iteration()
+    return roll._iterated.iteration()
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +106,9 @@ def test_as_on_this_processor(cupy, monkeypatch, roll, dtype, together, batch):
     given = starts(walker(fingers=True), batch)
     right = roll(**given, **RUN)
     there = roll.on("cuda")
-    monkeypatch.setattr(there._of_system._iterated, "_functions", {})
+    monkeypatch.setattr(there._iterated, "_functions", {})
     found = there(**{name: a.astype(dtype) for name, a in given.items()}, **RUN)
-    compiled = next(iter(there._of_system._iterated._functions.values()))._code._compiled.values()
+    compiled = next(iter(there._iterated._functions.values()))._code._compiled.values()
     assert all(loaded.together == together and (loaded.shared > 0) == (together == 1) for loaded in compiled)
     for name in ("q", "qd", "work"):
         value = getattr(right, name)

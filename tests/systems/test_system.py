@@ -268,3 +268,32 @@ def test_systems_and_rollouts_travel_between_processes():
     there = pickle.loads(pickle.dumps(roll))({"x": 1.0}, step=0.1, steps=10, parameters={"k": [1.0, 2.0]})
     assert (there.vectors == here.vectors).all()
     assert system.rollout(parameters=["k"]) is roll and system.rollout() is not roll
+
+
+def test_rollouts_of_mechanisms_and_of_systems_are_of_one_class():
+    """The rollout of an arm and that of its system: the same numbers, and the same derivatives."""
+    arm = cy.load("planar2r")
+    of_arm, of_system = arm.rollout(changing=["tau"]), arm.system().rollout(changing=["tau"])
+    assert type(of_arm) is type(of_system)
+    rng = np.random.default_rng(0)
+    q, qd, tau = rng.normal(size=(3, 2)), rng.normal(size=2), rng.normal(size=(20, 2))
+    run = {"step": 1e-2, "steps": 20, "every": 5}
+    ways = [of_arm(q, qd, tau, **run), of_arm(tau=tau, q=q, qd=qd, **run), of_arm(q, qd, inputs={"tau": tau}, **run),
+            of_system({"q": q, "qd": qd}, inputs={"tau": tau}, **run), of_system(q=q, qd=qd, tau=tau, **run)]
+    for found in ways:
+        assert (found.q == ways[0].q).all() and (found.qd == ways[0].qd).all() and (found.tau == ways[0].tau).all()
+    weights = {"q": rng.normal(size=(3, 5, 2))}
+    one = of_arm.vjp(q, qd, tau, weights=weights, **run)
+    for other in (of_system.vjp({"q": q, "qd": qd}, weights, inputs={"tau": tau}, **run),
+                  of_system.vjp(q=q, qd=qd, tau=tau, weights=weights, **run)):
+        assert all((one[name] == other[name]).all() for name in one)
+    with pytest.raises(SignatureError, match="qd is missing"):
+        of_arm(q, **run)
+    with pytest.raises(SignatureError, match="q is given twice"):
+        of_arm(q, qd, q=q, **run)
+    with pytest.raises(SignatureError, match="one state"):
+        of_system(q, qd, **run)
+    with pytest.raises(SignatureError, match="no input 'force'"):
+        of_system({"q": q, "qd": qd}, force=tau, **run)
+    with pytest.raises(SignatureError, match="`weights` are arrays by name"):
+        of_arm.vjp(q, qd, tau, **run)

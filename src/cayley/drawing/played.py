@@ -141,7 +141,7 @@ def moving_part(trajectory: Trajectory) -> tuple[Tree, tuple[Array, Array]]:
         raise UnsupportedError(f"{name} is not drawn as it moves: {what}. A mechanism that goes by its states is drawn "
                                "by `machine.animate((run.t, configurations), path)`")
     if trajectory.batch:
-        raise UnsupportedError(f"this is a batch of {trajectory.batch} trajectories of {name}: take one out of it by "
-                               "its index")
+        raise SignatureError(f"this is a batch of {trajectory.batch} trajectories of {name}: take one out of it by its "
+                             "index")
     (block, tree), = trees.items()
     return tree, (np.asarray(trajectory.t), np.asarray(trajectory[block]))

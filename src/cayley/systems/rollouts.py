@@ -28,17 +28,17 @@ from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
-from cayley.systems.arguments import check_lists, given_inputs, given_parameters
+from cayley.systems.arguments import check_lists
 from cayley.systems.checkpoints import Run
 from cayley.systems.compiled_transitions import Watching
 from cayley.systems.device_trajectory import DeviceTrajectory
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.fixed_steps.standstill import with_standstill
-from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import State, StateLike
 from cayley.systems.progress import PatientBar
 from cayley.systems.record import Record
+from cayley.systems.rollout_calls import SystemCalls
 from cayley.systems.rollout_derivatives import RolloutDerivatives
 from cayley.systems.rollout_layers import RolloutLayer
 from cayley.systems.rollout_loss import Gradient, gradient
@@ -83,13 +83,19 @@ class Rolled(NamedTuple):
 
 
 class Rollout:
-    """A system with a method, compiled for rollouts; `System.rollout` makes one."""
+    """A system with a method, compiled for rollouts; `System.rollout` and `Mechanism.rollout` make one.
+
+    A rollout of a system is called with its state, the blocks by name, and `inputs`; a rollout of a mechanism with q,
+    qd, tau and, by their names, all other inputs.
+    """
 
     _recipe: partial[Rollout]
 
     def __init__(self, system: System, method: FixedStep, name: str, changing: Sequence[str] = (),
-                 parameters: Sequence[str] = (), feed: Feed | None = None, watching: Watching | None = None) -> None:
+                 parameters: Sequence[str] = (), feed: Feed | None = None, watching: Watching | None = None,
+                 calls: SystemCalls | None = None) -> None:
         self.system = system
+        self.calls = calls or SystemCalls()
         self.method = name
         self.order = method.order
         self.evaluations = method.evaluations
@@ -122,7 +128,13 @@ class Rollout:
         return self
 
     def __repr__(self) -> str:
-        return f"<rollout of {self.system.name} by {self.method}, inputs {', '.join(self.inputs) or 'none'}>"
+        inputs = ", ".join([*self.calls.leading, *self.inputs]) or "none"
+        return f"<rollout of {self.system.name} by {self.method}, inputs {inputs}>"
+
+    @property
+    def tree(self) -> Any:  # noqa: ANN401 (that of a mechanism, which systems know nothing of)
+        """The tree of the mechanism, of a rollout that a mechanism has made."""
+        return self.calls.tree
 
     def on(self, backend: str) -> Rollout:
         """The same rollout made by another backend: `on("cuda")` runs on a GPU, a thread a trajectory, all steps
@@ -145,44 +157,45 @@ class Rollout:
         """
         return self._iterated.c_source(name or f"{self.system.name}_rollout", dtype=dtype)
 
-    def __call__(self, x: StateLike, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+    def __call__(self, *state: StateLike | None, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
                  inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
-                 threads: int = 1, progress: bool = True) -> Trajectory | DeviceTrajectory:
+                 threads: int = 1, progress: bool = True, **named: StateLike) -> Trajectory | DeviceTrajectory:
         """Trajectories from states: `steps` steps of `step` seconds, every k-th state kept.
 
-        `x`: the blocks by name, each (..., *shape), and modes that are not the first. `inputs` (..., *shape) by name;
-        those that were declared `changing` have an axis of steps before their shape. Everything broadcasts.
-        Trajectories that leave the numbers are kept as far as they go, and `status` says so. `progress`: a bar, if it
-        takes long.
+        `state`: of a system the blocks by name, each (..., *shape), and modes that are not the first; of a mechanism
+        q (..., nq), qd (..., nv) and, if they are not zero, the joint forces tau (..., nv). `inputs` (..., *shape) by
+        name; blocks and inputs may be `named` in the call as well, as the parameters of a controller, wrenches and
+        inertias of a mechanism are. Inputs that were declared `changing` have an axis of steps before their shape.
+        Everything broadcasts. Trajectories that leave the numbers are kept as far as they go, and `status` says so.
+        `progress`: a bar, if it takes long.
         """
-        self.check(step, steps, every, start)
-        blocks, given, own = self._arguments(x, inputs, parameters, steps, start)
-        rolled = self.run(blocks, given, own, step=step, steps=steps, every=every, start=start,
-                          threads=threads, progress=progress)
-        example = next(filter(is_on_gpu, x.values() if isinstance(x, Mapping) else [x]), None)
+        run = self._run(state, named, inputs, parameters, step, steps, every, start, threads)
+        rolled = self.run(run.x, dict(run.given), dict(run.parameters), step=step, steps=steps, every=every,
+                          start=start, threads=threads, progress=progress)
+        columns = self.system.layout.columns
+        first = [*state[:2], *[named[n] for n in ("x", *columns) if n in named]]
+        parts = [part for each in first for part in (each.values() if isinstance(each, Mapping) else [each])]
+        example = next(filter(is_on_gpu, parts), None)
         return self.finished(rolled, example, lambda found: self._result(found, step, every))
 
-    def _arguments(self, x: StateLike, inputs: Mapping[str, ArrayLike] | None,
-                   parameters: Mapping[str, ArrayLike] | None, steps: int,
-                   start: float) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
+    def _run(self, state: Sequence[StateLike | None], named: Mapping[str, StateLike],
+             inputs: Mapping[str, ArrayLike] | None, parameters: Mapping[str, ArrayLike] | None, step: ArrayLike,
+             steps: int, every: int, start: float, threads: int) -> Run:
         """The state, the inputs and the parameters of a call, as arrays that were checked."""
-        given = given_inputs(self.system, self.viewed(inputs or {}), self.inputs, self.changing, steps)
-        own = given_parameters(self.system, self.viewed(parameters or {}), self.parameters)
-        blocks = self.system.layout.given(self.viewed(x) if isinstance(x, (Mapping, Record)) else
-                                          self.viewed({"x": x})["x"])
-        if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *own.values()])):
-            self._check_constraints(blocks, given, own, start)
-        return blocks, given, own
+        self.check(step, steps, every, start)
+        arguments = self.calls.arguments(self, state, named, inputs or {}, parameters or {}, steps, start)
+        return Run(*arguments, step, steps, every, start, threads)
 
-    def gradient(self, x: StateLike, *, running: Kernel | None = None, terminal: Kernel | None = None,
+    def gradient(self, *state: StateLike | None, running: Kernel | None = None, terminal: Kernel | None = None,
                  by: Sequence[str] | str | None = None, step: ArrayLike, steps: int, every: int = 1,
                  start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
-                 parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> Gradient:
+                 parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1, **named: StateLike) -> Gradient:
         """The loss of each trajectory, and its derivatives by reverse mode, whose cost does not grow with their number.
 
         `running` is a kernel of one number, summed over all kept states but the last; `terminal` is one of the last.
         Their inputs are named as the blocks of the state, the inputs and the parameters are, `t`, or `work`. `by`:
-        names of blocks of the first state, inputs and parameters; all of them, if left out. All else as in a call.
+        names of blocks of the first state, inputs and parameters; all of them, if left out. A derivative has the shape
+        of what it is by; where that was broadcast over a batch, it is the sum. All else as in a call.
 
         >>> from cayley.systems import System
         >>> decay = System("decay", state={"x": ""}, parameters={"k": 2.0}, derivative=lambda t, x, u, p: -p.k * x.x)
@@ -191,48 +204,46 @@ class Rollout:
         >>> bool(abs(found["k"] + 2 * np.exp(-4.0)) < 1e-7)
         True
         """
-        self.check(step, steps, every, start)
-        arguments = self._arguments(x, inputs, parameters, steps, start)
-        run = Run(*arguments, step, steps, every, start, threads)
+        run = self._run(state, named, inputs, parameters, step, steps, every, start, threads)
         return gradient(*self.differentiated(run), running, terminal, by)
 
-    def vjp(self, x: StateLike, weights: Mapping[str, ArrayLike], *, by: Sequence[str] | str | None = None,
-            step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
+    def vjp(self, *state: StateLike | None, weights: Mapping[str, ArrayLike] | None = None,
+            by: Sequence[str] | str | None = None, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
             inputs: Mapping[str, ArrayLike] | None = None, parameters: Mapping[str, ArrayLike] | None = None,
-            threads: int = 1) -> dict[str, Array]:
+            threads: int = 1, **named: StateLike) -> dict[str, Array]:
         """The derivatives of the sum of all kept states, each number times its weight: reverse mode, as `gradient`.
 
-        `weights`: (..., samples + 1, *shape) for blocks, by name. Each derivative has the shape of what it is by; where
-        that was broadcast, it is the sum.
+        `weights`: (..., samples + 1, *shape) for blocks, by name, and (..., samples + 1) for `work`. Each derivative
+        has the shape of what it is by; where that was broadcast, it is the sum.
         """
-        self.check(step, steps, every, start)
-        arguments = self._arguments(x, inputs, parameters, steps, start)
-        derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
+        state, weights = _with_last(state, weights, "weights")
+        derivatives, run = self.differentiated(
+            self._run(state, named, inputs, parameters, step, steps, every, start, threads))
         return derivatives.vjp(run, weights, by)
 
-    def jvp(self, x: StateLike, tangents: Mapping[str, ArrayLike], *, step: ArrayLike, steps: int, every: int = 1,
-            start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
-            parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> dict[str, Array]:
+    def jvp(self, *state: StateLike | None, tangents: Mapping[str, ArrayLike] | None = None, step: ArrayLike,
+            steps: int, every: int = 1, start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
+            parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1,
+            **named: StateLike) -> dict[str, Array]:
         """The changes of the blocks of all kept states when the arguments change along `tangents`, by name: forward
         mode.
 
         Tangents have the shapes of their arguments, and may have leading axes of their own, which broadcast.
         """
-        self.check(step, steps, every, start)
-        arguments = self._arguments(x, inputs, parameters, steps, start)
-        derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
+        state, tangents = _with_last(state, tangents, "tangents")
+        derivatives, run = self.differentiated(
+            self._run(state, named, inputs, parameters, step, steps, every, start, threads))
         return derivatives.jvp(run, tangents)
 
-    def sensitivities(self, x: StateLike, *, by: Sequence[str] | str | None = None, step: ArrayLike, steps: int,
-                      every: int = 1, start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
-                      parameters: Mapping[str, ArrayLike] | None = None,
-                      threads: int = 1) -> dict[str, dict[str, Array]]:
+    def sensitivities(self, *state: StateLike | None, by: Sequence[str] | str | None = None, step: ArrayLike,
+                      steps: int, every: int = 1, start: float = 0.0, inputs: Mapping[str, ArrayLike] | None = None,
+                      parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1,
+                      **named: StateLike) -> dict[str, dict[str, Array]]:
         """The derivative of each block at each kept time by each of `by`, (..., samples + 1, *block, *by): forward
         mode, a column at a time; `found["angle"]["k"]` is that of `angle` by `k`.
         """
-        self.check(step, steps, every, start)
-        arguments = self._arguments(x, inputs, parameters, steps, start)
-        derivatives, run = self.differentiated(Run(*arguments, step, steps, every, start, threads))
+        derivatives, run = self.differentiated(
+            self._run(state, named, inputs, parameters, step, steps, every, start, threads))
         return derivatives.sensitivities(run, by)
 
     def for_torch(self, *, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
@@ -258,12 +269,8 @@ class Rollout:
         self.check(step, steps, every, start)
 
         def run(given: Mapping[str, Any]) -> tuple[RolloutDerivatives, Run]:
-            x, inputs, parameters = ({n: a for n, a in given.items() if n in known}
-                                     for known in (self.system.layout.blocks, self.inputs, self.parameters))
-            return self.differentiated(
-                Run(*self._arguments(x, inputs, parameters, steps, start), step, steps, every, start, threads))
-        required = [*[n for n, block in self.system.layout.blocks.items() if block.default is None],
-                    *[n for n in self.inputs if self.system.ports[n].default is None]]
+            return self.differentiated(self._run((), given, None, None, step, steps, every, start, threads))
+        required = self.calls.required(self)
         return RolloutLayer(self.derivatives, run, steps, every, required)
 
     @property
@@ -369,12 +376,6 @@ class Rollout:
         return kernel(f"({self.size})->({self._carries})", name="start", inputs=["points"], outputs=["carried"])(
             lambda x: self._method.carried(x, self.system.layout))
 
-    def _check_constraints(self, x: Mapping[str, Array], given: Mapping[str, Array], parameters: Mapping[str, Array],
-                           start: float) -> None:
-        first = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in self.changing else given[n]
-                 for n, port in self.system.ports.items()]
-        check_constraints(self.system, start, self.system.layout.vectors(x), first, parameters)
-
     @property
     def size(self) -> int:
         return self.system.layout.size + 2
@@ -453,8 +454,9 @@ class Rollout:
                  "precision": str(points.dtype), "evaluations a step": self.evaluations}
         shown = {n: np.broadcast_to(a, (*a.shape[:a.ndim - 1 - len(self.inputs[n])], points.shape[-2], *self.inputs[n]))
                  for n, a in self.at_samples(given, points.shape[-2], every).items()}
-        return Trajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status,
-                                message, log=log, facts=facts)
+        found = Trajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status, message,
+                           log=log, facts=facts)
+        return self.calls.result(self, found)
 
     def at_samples(self, given: Mapping[str, Array], samples: int, every: int) -> dict[str, Array]:
         """The inputs with an axis for the samples: what holds there and then."""
@@ -635,6 +637,17 @@ def system_step(system: System, method: str, iterations: int | None) -> FixedSte
     """A method by its name, for a system with or without dry friction and stops."""
     steps = fixed_step(method, iterations, system.methods)
     return with_standstill(steps, method, system) if any(part.possible for part in system.holds) else steps
+
+
+def _with_last(state: tuple[StateLike | None, ...], given: Mapping[str, ArrayLike] | None,
+               word: str) -> tuple[tuple[StateLike | None, ...], Mapping[str, ArrayLike]]:
+    """The state, and weights or tangents by name, or as the last argument in order."""
+    if given is None:
+        *state_, given = state or (None,)  # type: ignore[assignment]
+        state = tuple(state_)
+    if not isinstance(given, Mapping):
+        raise SignatureError(f"`{word}` are arrays by name, not {shown(given)}")
+    return state, given
 
 
 def _last(watched: Array | None) -> Array | None:

@@ -1,0 +1,66 @@
+"""The arguments with which rollouts are called, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cayley.compiler.backends.gpu_arrays import is_on_gpu
+from cayley.compiler.typing import Array, ArrayLike
+from cayley.errors import SignatureError
+from cayley.systems.arguments import given_inputs, given_parameters
+from cayley.systems.kept_constraints import check_constraints
+from cayley.systems.layout import StateLike
+from cayley.systems.record import Record
+from cayley.systems.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from cayley.systems.rollouts import Rollout
+
+Arguments = tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
+
+
+class SystemCalls:
+    """A rollout of a system is called with a state, inputs and parameters by name."""
+
+    leading: tuple[str, ...] = ()  # of a mechanism: the blocks that are given in order
+
+    @property
+    def tree(self) -> Any:  # noqa: ANN401 (that of a mechanism, which systems know nothing of)
+        raise AttributeError("a rollout of a system has no tree of a mechanism")
+
+    def arguments(self, rollout: Rollout, state: Sequence[StateLike | None], named: Mapping[str, Any],
+                  inputs: Mapping[str, ArrayLike], parameters: Mapping[str, ArrayLike], steps: int,
+                  start: float) -> Arguments:
+        """The blocks, the inputs and the parameters of a call, as arrays that were checked."""
+        system = rollout.system
+        if len(state) > 1 or (state and state[0] is None):
+            raise SignatureError(f"a rollout of {system.name} takes one state, the blocks by name, not {len(state)} "
+                                 "arguments in order")
+        columns = system.layout.columns
+        whole = "x" in named and ("x" not in columns or isinstance(named["x"], Mapping))
+        x: Any = state[0] if state else named["x"] if whole else {n: a for n, a in named.items() if n in columns}
+        taken = () if state else ("x", *columns)
+        inputs = {n: a for n, a in named.items() if n not in (*taken, *rollout.parameters)} | dict(inputs)
+        own = {n: a for n, a in named.items() if n not in taken and n in rollout.parameters} | dict(parameters)
+        given = given_inputs(system, rollout.viewed(inputs), rollout.inputs, rollout.changing, steps)
+        chosen = given_parameters(system, rollout.viewed(own), rollout.parameters)
+        blocks = system.layout.given(rollout.viewed(x) if isinstance(x, (Mapping, Record)) else
+                                     rollout.viewed({"x": x})["x"])
+        if not any(map(is_on_gpu, [*blocks.values(), *given.values(), *chosen.values()])):
+            first = [np.take(given[n], 0, axis=given[n].ndim - 1 - len(port.shape)) if n in rollout.changing
+                     else given[n] for n, port in system.ports.items()]
+            check_constraints(system, start, system.layout.vectors(blocks), first, chosen)
+        return blocks, given, chosen
+
+    def required(self, rollout: Rollout) -> list[str]:
+        """The blocks and inputs that have no value of their own."""
+        ports = rollout.system.ports
+        return [*[n for n, block in rollout.system.layout.blocks.items() if block.default is None],
+                *[n for n in rollout.inputs if ports[n].default is None]]
+
+    def result(self, rollout: Rollout, found: Trajectory) -> Trajectory:
+        """The trajectory that a call returns."""
+        return found
