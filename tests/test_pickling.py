@@ -164,7 +164,7 @@ MADE = {
     "dynamics.accounting.counting_scalar.Tape": lambda: Tape().inputs([2.0, 3.0]).sum().tape,
     "dynamics.equations.result.EquationsOfMotion": lambda: arm().equations(),
     "dynamics.forward.kernels.ForwardDynamics": lambda: arm().forward_dynamics,
-    "dynamics.inverse.body_screws.BodyScrews": lambda: arm().formulations.body_screws,
+    "dynamics.inverse.screws.BodyScrews": lambda: arm().formulations.body_screws,
     "dynamics.inverse.kernels.InverseDynamics": lambda: arm().inverse_dynamics,
     "dynamics.inverse.reactions.Reactions": lambda: arm().joint_reactions,
     "dynamics.linearised.identified_discrete_model.RecursiveFit": lambda: own("dynamics").RecursiveFit(2, 1, 0.1),

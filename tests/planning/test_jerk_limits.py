@@ -9,8 +9,8 @@ import pytest
 
 import cayley as cy
 from cayley.errors import PlanningError
-from cayley.planning.rest_to_rest.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
-from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.profiles.jerk_limits import jerk_limited, least_duration, rest_to_rest, rest_to_rest_state
+from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.timing.path_timing import time_optimal
 

@@ -9,8 +9,8 @@ import pytest
 
 import cayley as cy
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.rest_to_rest.jerk_limits import jerk_limited
-from cayley.planning.rest_to_rest.moving_ends import jerk_limited_between
+from cayley.planning.profiles.jerk_limits import jerk_limited
+from cayley.planning.profiles.moving_ends import jerk_limited_between
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.tool_motions.two_poses import EndState
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 import cayley as cy
 from cayley.errors import PlanningError, SignatureError
 from cayley.planning.function_of_time import FunctionOfTime
-from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed, Together
 from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.joint_paths import grid_of, path_of, path_through

@@ -15,8 +15,8 @@ from cayley.errors import (
     UnsupportedError,
 )
 from cayley.planning.motion_file import load_motion
-from cayley.planning.rest_to_rest.jerk_limits import jerk_limited, least_duration, rest_to_rest
-from cayley.planning.rest_to_rest.two_points import LAWS, minimum_duration, point_to_point
+from cayley.planning.profiles.jerk_limits import jerk_limited, least_duration, rest_to_rest
+from cayley.planning.profiles.two_points import LAWS, minimum_duration, point_to_point
 from cayley.planning.splines.conditions import through_two_points
 from cayley.planning.timing.efforts import effort_profile
 from cayley.planning.timing.limits import MotionLimits

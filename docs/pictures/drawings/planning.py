@@ -23,7 +23,7 @@ from cayley.planning import (
     seam,
     time_optimal,
 )
-from cayley.planning.rest_to_rest.two_points import LAWS
+from cayley.planning.profiles.two_points import LAWS
 from cayley.planning.timing.efforts import limit_use as limits_used
 from drawings.canvas import BLUE, GREEN, GREY, ORANGE, RED, quiet
 from drawings.pages import made_by_page

@@ -33,7 +33,7 @@ from cayley.model.report import Table
 from cayley.model.tree import Tree
 from cayley.planning.driven import check_keeps_constraints, coordinates, driven, driving_tree
 from cayley.planning.motion import Motion
-from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.profiles.two_points import point_to_point
 from cayley.showing import brief
 from cayley.systems.connect import HasSystem, connect
 from cayley.systems.system import System

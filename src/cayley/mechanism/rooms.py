@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from cayley.compiler.made_once import made_once
+from cayley.compiler.made_once import kept
 from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ FORMER = {name: f"{room}.{name}" for room, names in _MOVED.items() for name in n
 class Rooms(Data):
     """Groups of functions of a mechanism; `arm.control` is one more."""
 
-    @made_once
+    @property
     def loops(self) -> Loops:
         """Loops and other constraints: closing, mobility, assemblies, dead centres, actuation, constraint forces.
 
@@ -58,9 +58,9 @@ class Rooms(Data):
         (1, 1)
         """
         from cayley.mechanism.loops import Loops
-        return Loops(cast("Mechanism", self))
+        return kept(self, Loops, lambda: Loops(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def configurations(self) -> Configurations:
         """Configurations by name, and checks of any.
 
@@ -68,40 +68,40 @@ class Rooms(Data):
         array([ 0.    , -0.7854,  0.    , -2.3562,  0.    ,  1.5708,  0.7854])
         """
         from cayley.mechanism.configurations import Configurations
-        return Configurations(cast("Mechanism", self))
+        return kept(self, Configurations, lambda: Configurations(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def dexterity(self) -> Dexterity:
         """Manipulability, singularities and payload: how well a frame moves and carries in a configuration."""
         from cayley.mechanism.dexterity import Dexterity
-        return Dexterity(cast("Mechanism", self))
+        return kept(self, Dexterity, lambda: Dexterity(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def centroidal(self) -> Centroidal:
         """Momentum about the centre of mass, its matrix and its rate, as legged robots need them."""
         from cayley.mechanism.centroidal import Centroidal
-        return Centroidal(cast("Mechanism", self))
+        return kept(self, Centroidal, lambda: Centroidal(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def identification(self) -> Identification:
         """Linear models of the parameters, regressors, base parameters, fits, sensitivities."""
         from cayley.mechanism.identification import Identification
-        return Identification(cast("Mechanism", self))
+        return kept(self, Identification, lambda: Identification(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def formulations(self) -> Formulations:
         """Published formulations of kinematics and dynamics, the parts of the equations, and operation counts."""
         from cayley.mechanism.formulations import Formulations
-        return Formulations(cast("Mechanism", self))
+        return kept(self, Formulations, lambda: Formulations(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def pictures(self) -> Pictures:
         """Workspaces, payload charts and maps of a mechanism with loops, which draw themselves."""
         from cayley.mechanism.pictures import Pictures
-        return Pictures(cast("Mechanism", self))
+        return kept(self, Pictures, lambda: Pictures(cast("Mechanism", self)))
 
-    @made_once
+    @property
     def variants(self) -> Variants:
         """Mechanisms with other parts: reduced, a subtree, other bodies, joints, drives or constraints."""
         from cayley.mechanism.variants import Variants
-        return Variants(cast("Mechanism", self))
+        return kept(self, Variants, lambda: Variants(cast("Mechanism", self)))

@@ -21,7 +21,7 @@ FORMAT = "cayley motion 1"
 _KINDS = {
     "Polynomials": "cayley.planning.splines.polynomials", "Composed": "cayley.planning.sequence",
     "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.sequence",
-    "Cycloid": "cayley.planning.rest_to_rest.two_points", "RotationCurve": "cayley.planning.poses.rotation_curve",
+    "Cycloid": "cayley.planning.profiles.two_points", "RotationCurve": "cayley.planning.poses.rotation_curve",
     "PoseCurve": "cayley.planning.poses.rotation_curve", "Screws": "cayley.planning.poses.rotation_splines",
     "Standing": "cayley.planning.sequence"}
 

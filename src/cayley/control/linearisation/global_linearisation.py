@@ -113,6 +113,7 @@ class OutputLinearisation(HoldsFunctions):
 
     `output(q)` is a text that can be traced.
 
+    >>> from cayley.kinematics import frame_pose
     >>> from cayley.model.catalogue import load_robot
     >>> arm = load_robot("planar2r")
     >>> law = OutputLinearisation(arm, lambda q: frame_pose(arm, q, "tool").p[:2])

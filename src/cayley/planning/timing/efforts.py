@@ -66,7 +66,7 @@ def effort_profile(machine: Machine, motion: Motion, *, effort: ArrayLike | None
     """The forces of a motion, with the limits of effort that the machine's description has, or others.
 
     >>> import cayley as cy
-    >>> from cayley.planning.rest_to_rest.two_points import point_to_point
+    >>> from cayley.planning.profiles.two_points import point_to_point
     >>> arm = cy.load("panda")
     >>> move = point_to_point([0, -0.5, 0, -2, 0, 1.6, 0.8], [1.5, 0.5, 0, -1, 0, 1.6, 0.8], duration=0.4)
     >>> found = effort_profile(arm, move)
@@ -143,7 +143,7 @@ class LimitUse(Pictured):
 def limit_use(motion: Motion, limits: MotionLimits) -> LimitUse:
     """The use that a motion makes of the limits, at samples that see both sides of its breaks.
 
-    >>> from cayley.planning.rest_to_rest.two_points import point_to_point
+    >>> from cayley.planning.profiles.two_points import point_to_point
     >>> limits = MotionLimits(velocity=1.0, acceleration=[4.0, 2.0])
     >>> limit_use(point_to_point([0.0, 0.0], [1.0, 0.5], limits=limits), limits).parts["velocity"].round(6)
     array([1. , 0.5])

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, vstack
 
 from cayley.compiler.typing import Array
 from cayley.planning.motion import Motion
-from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed
 from cayley.planning.splines.joint_paths import Path, along
 from cayley.planning.splines.polynomials import Polynomials, through_knots

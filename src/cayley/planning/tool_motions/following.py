@@ -33,7 +33,7 @@ from cayley.model.tree import Tree
 from cayley.planning.driven import through_configurations
 from cayley.planning.motion import Motion
 from cayley.planning.poses.pose_paths import PosePath, pose_path
-from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed
 from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.timing.limits import Machine, checked_configuration

@@ -26,7 +26,7 @@ from cayley.model.tree import Tree
 from cayley.planning.driven import coordinates, driven, driving_tree
 from cayley.planning.motion import Motion, positive_seconds
 from cayley.planning.poses.vector_parameter_curves import rotation_cubic, rotation_cubics
-from cayley.planning.rest_to_rest.two_points import point_to_point
+from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.splines.conditions import At, polynomial_through
 from cayley.planning.splines.pieces import checked_breaks
 from cayley.planning.splines.polynomials import Polynomials, through_knots

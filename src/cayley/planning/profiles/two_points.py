@@ -20,7 +20,7 @@ from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import PlanningError
 from cayley.planning.driven import driven_between
 from cayley.planning.motion import Derivatives, Motion, positive_seconds
-from cayley.planning.rest_to_rest.jerk_limits import Phases, phases_of, polynomials_of
+from cayley.planning.profiles.jerk_limits import Phases, phases_of, polynomials_of
 from cayley.planning.sequence import Standing
 from cayley.planning.splines.pieces import InPieces
 from cayley.planning.splines.polynomials import Polynomials

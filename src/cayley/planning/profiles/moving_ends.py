@@ -13,7 +13,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.rest_to_rest.jerk_limits import distinct_times
+from cayley.planning.profiles.jerk_limits import distinct_times
 from cayley.planning.splines.polynomials import Polynomials
 from cayley.planning.timing.limits import MotionLimits, checked_configuration
 from cayley.planning.timing.speed_limits import allowed_speed
