@@ -130,7 +130,7 @@ def test_what_is_no_payload_is_told():
         arm.with_payload("tool", 1.0).with_payload("tool", 1.0).variants.without_payload()
     with pytest.raises(ModelError, match="no payload 'gripper'"):
         arm.variants.without_payload("gripper")
-    with pytest.raises(ModelError, match="'link2' of planar2r is no payload: joint 'joint2' moves it"):
+    with pytest.raises(ModelError, match="'link2' of planar2r is not a payload: joint 'joint2' moves it"):
         arm.variants.without_payload("link2")
     held = arm.with_payload("tool", 1.0, name="hand").with_frame("finger", "hand")
     with pytest.raises(ModelError, match="no payload: it carries 'finger'"):

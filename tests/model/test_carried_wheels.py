@@ -93,12 +93,12 @@ def test_three_omni_wheels_go_anywhere():
 
 
 @pytest.mark.parametrize(("made", "said"), [
-    (lambda: CarriedWheel("w", "c", (0, 0), 0.1), "'w' is at three"),
-    (lambda: CarriedWheel("w", "c", (0, 0, np.nan), 0.1), "'w' is at three"),
+    (lambda: CarriedWheel("w", "c", (0, 0), 0.1), "'w' must be three"),
+    (lambda: CarriedWheel("w", "c", (0, 0, np.nan), 0.1), "'w' must be three"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, heading=np.inf), "finite angle"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), -0.1), "'w' has the radius"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, bracket=1.0), "no pivot"),
-    (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, pivot=-0.1), "behind its pivot"),
+    (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, pivot=-0.1), "`pivot` of the wheel 'w' must be 0"),
     (lambda: CarriedWheel("w", "c", (0, 0, 0), 0.1, mass=-1.0), "mass"),
     (lambda: cy.Mechanism.of("c", [Body("floor")], [], wheels=[WHEELS[0]]), "chassis")])
 def test_wheels_that_cannot_be_are_named(made, said):

@@ -177,10 +177,10 @@ def test_a_kind_that_contradicts_itself_is_refused():
                       (Parted, "elementary motions")):
         with pytest.raises(ModelError, match=f"{kind.__name__} contradicts itself: .*{why}"):
             Joint("j", "a", "b", kind())
-    with pytest.raises(TypeError, match="must say its bias"):
+    with pytest.raises(TypeError, match="must define `bias`"):
         type("Unsaid", (SWIVEL.__mro__[1], ),
              {"nv": 1, "nq": 1, "pose": None, "subspace": None, "constant_subspace": False})
-    with pytest.raises(TypeError, match="must say its pose"):
+    with pytest.raises(TypeError, match="must define `pose`"):
         type("Still", (Motion,), {"nv": 1, "nq": 1})
 
 

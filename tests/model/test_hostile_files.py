@@ -239,7 +239,7 @@ ATTACH = '<attach model="m" body="b" prefix="{}"/>'
     (world("", '<compiler><lengthrange inttotal="1e9"/></compiler>'), "<lengthrange>: .*20000000 numbers"),
     (world("", '<compiler><lengthrange timestep="1e-300"/></compiler>'), "20000000 numbers"),
     (world("", '<compiler><lengthrange timestep="0"/></compiler>'), "20000000 numbers"),
-    (world("<body>" * 3000 + "</body>" * 3000), "MuJoCo refuses it"),
+    (world("<body>" * 3000 + "</body>" * 3000), "MuJoCo cannot read it"),
     (world("", '<include file=""/>'), "the attribute file is empty"),
     (world("", "<include/>"), "the attribute file is missing"), ], ids=range(19))
 def test_mjcf(text, words):
@@ -260,7 +260,7 @@ load_mjcf('<mujoco><size nuser_body="2000000000"/></mujoco>')
 def test_unknown_errors_of_mujoco_are_errors_of_the_model():
     """What MuJoCo says of a want of memory has no kind of its own."""
     ended = subprocess.run([sys.executable, "-c", WITH_LITTLE_MEMORY], capture_output=True, text=True, timeout=60)
-    assert "ModelError: text: MuJoCo refuses it: Caught an unknown exception!" in ended.stderr
+    assert "ModelError: text: MuJoCo cannot read it: Caught an unknown exception!" in ended.stderr
 
 
 @pytest.mark.parametrize(("inner", "words"), [
@@ -295,7 +295,7 @@ def test_files_outside_of_the_models_folder_need_trust(tmp_path, element, monkey
             cy.load(path)
     for trust in (True, False):
         with nullcontext() if "include" in element or "model" in element else pytest.raises(
-                ModelError, match="MuJoCo refuses it"):
+                ModelError, match="MuJoCo cannot read it"):
             assert cy.load(path, trust=trust).bodies[-1].name == ("part" if "include" in element else "world")
         monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
 

@@ -167,7 +167,7 @@ def test_nested_models_and_includes_have_names_of_their_own(tmp_path, monkeypatc
     for wrong, said in (('<include merge="true"><uri>model://two_links</uri></include>', "merged are not read"),
                         ("<include><uri>https://there/model</uri></include>", "nothing is fetched"),
                         ("<include><uri>model://two_links</uri><placement_frame>a</placement_frame></include>",
-                         "placement_frame is not read")):
+                         "placement_frame is not supported")):
         (tmp_path / "models" / "robot.sdf").write_text(
             f'<sdf version="1.9"><model name="m">{link("base")}{wrong}</model></sdf>')
         with pytest.raises(ModelError, match=said):

@@ -139,7 +139,7 @@ def test_folders_of_the_environment_may_be_named_by_paths(tmp_path, monkeypatch)
     ("http://host/a.stl", "nothing is fetched"), ("package://", "names no package"),
     ("package://../secret.obj", "names no package"), ("package://sent/../secret.obj", "lies outside"),
     ("package://sent/../../etc/passwd", "not there|lies outside"), ("none.stl", "is not there"),
-    ("x" * 5000, "no name of a file"), (".", "is not there")])
+    ("x" * 5000, "not the name of a file"), (".", "is not there")])
 def test_names_that_lead_nowhere_are_told(tmp_path, name, why):
     put(tmp_path / "secret.obj")
     with pytest.raises(ModelError, match=why):

@@ -25,14 +25,14 @@ class Budget:
     >>> budget.spend("elements", 150_000)
     >>> budget.spend("elements", 60_000)
     Traceback (most recent call last):
-    cayley.errors.ModelError: in all it asks for more than 200000 elements, which no robot needs: make it simpler
+    cayley.errors.ModelError: the model needs more than 200000 elements in all: simplify it
     """
 
     def __init__(self) -> None:
         self.spent: dict[str, float] = dict.fromkeys(MOST, 0.0)
 
     def spend(self, what: str, amount: float) -> None:
-        """Count something that is about to be made; a `ModelError` if that is too much."""
+        """Count something before it is built, and raise a `ModelError` if it exceeds the limit."""
         self.spent[what] += amount
         if not self.spent[what] <= MOST[what]:
-            raise ModelError(f"in all it asks for more than {MOST[what]} {what}, which no robot needs: make it simpler")
+            raise ModelError(f"the model needs more than {MOST[what]} {what} in all: simplify it")

@@ -63,18 +63,22 @@ class CarriedWheel:
     def __post_init__(self) -> None:
         where = list(self.position) if isinstance(self.position, Iterable) else []
         if len(where) != 3 or not all(map(is_finite_number, where)):
-            raise ModelError(f"the wheel {self.name!r} is at three finite numbers, not {shown(self.position)}")
+            raise ModelError(f"the position of the wheel {self.name!r} must be three finite numbers, not "
+                             f"{shown(self.position)}")
         if not is_finite_number(self.heading):
-            raise ModelError(f"the wheel {self.name!r} heads to a finite angle, not to {shown(self.heading)}")
+            raise ModelError(f"the heading of the wheel {self.name!r} must be a finite angle, not "
+                             f"{shown(self.heading)}")
         for word in ("radius", "mass", "bracket"):
             value = getattr(self, word)
             if not is_finite_number(value) or value < 0 or (word == "radius" and value == 0):
                 raise ModelError(f"the wheel {self.name!r} has the {word} {shown(value)}: it must be a finite number "
                                  f"{'above' if word == 'radius' else 'of at least'} 0")
         if self.pivot is None and self.bracket:
-            raise ModelError(f"the wheel {self.name!r} has a bracket, but no pivot about which it turns")
+            raise ModelError(f"the wheel {self.name!r} has a bracket but no pivot: give `pivot`, or leave the "
+                             "bracket out")
         if self.pivot is not None and not (is_finite_number(self.pivot) and self.pivot >= 0):
-            raise ModelError(f"the wheel {self.name!r} is behind its pivot by 0 or more, not by {shown(self.pivot)}")
+            raise ModelError(f"the distance `pivot` of the wheel {self.name!r} must be 0 or more, not "
+                             f"{shown(self.pivot)}")
         _ = self.parts
 
     @property

@@ -145,6 +145,6 @@ def without_payload(tree: Tree, name: str | None = None) -> Tree:
     if held.motion.nv or carried or on_it or used:
         why = (f"joint {held.name!r} moves it" if held.motion.nv else
                f"it carries {', '.join(map(repr, [*carried, *on_it, *used]))}")
-        raise ModelError(f"{chosen!r} of {tree.name} is no payload: {why}")
+        raise ModelError(f"{chosen!r} of {tree.name} is not a payload: {why}")
     return tree.with_parts([body for body in tree.bodies if body.name != chosen],
                            [joint for joint in tree.joints if joint.name != held.name])

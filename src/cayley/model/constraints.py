@@ -121,7 +121,7 @@ def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics
     >>> check_independent(load_robot("panda_hand"), "the dynamics", frame="panda_hand")
     >>> check_independent(load_robot("panda_hand"), "the dynamics")
     Traceback (most recent call last):
-    cayley.errors.UnsupportedError: the dynamics would take the joints of panda_hand as independent, but joint ...
+    cayley.errors.UnsupportedError: the dynamics treats the joints of panda_hand as independent, but joint ...
     """
     way = None if frame is None else set(tree.path(tree.body_number(tree.frame(frame).body)))
     known = [*ties(tree), *(() if mimics_kept else mimic_joints(tree))]
@@ -129,4 +129,4 @@ def check_independent(tree: Tree, what: str, frame: str | None = None, *, mimics
     if found:
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
         raise UnsupportedError(
-            f"{what} would take the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. {instead}")
+            f"{what} treats the joints of {tree.name} as independent, but {', '.join(found[:3])}{more}. {instead}")

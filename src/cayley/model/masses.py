@@ -43,7 +43,7 @@ def check_has_masses(tree: Tree) -> None:
         bodies = ", ".join(f"{tree.bodies[k].name!r} (moved by {tree.joints[k - 1].name!r})" for k in unknown)
         raise ModelError(
             f"the dynamics of {tree.name} need the mass of {bodies}, which is unknown: give the mass, the centre and "
-            "the inertia of each (<inertial> in URDF), or say that they have none: `with_missing_masses(0.0)`")
+            "the inertia of each (<inertial> in URDF), or set them to zero: `with_missing_masses(0.0)`")
 
 
 def unknown_masses(tree: Tree) -> list[int]:

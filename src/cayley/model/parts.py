@@ -199,9 +199,9 @@ class Joint(Immutable):
             frozen_pose(self.rotor.place, f"the place of the rotor of joint {self.name!r}")
         elif self.rotor.carrier not in (None, self.parent):
             raise ModelError(f"the rotor of joint {self.name!r} is carried by {self.rotor.carrier!r}, which is not the "
-                             "joint's parent: say its place there")
+                             "joint's parent: give its place there")
         if not (self.spring is None or isinstance(self.spring, Spring)):
-            raise ModelError(f"the spring of joint {self.name!r} is {shown(self.spring)}: say one of the kinds in "
+            raise ModelError(f"the spring of joint {self.name!r} is {shown(self.spring)}: give one of the kinds in "
                              "cayley.model.spring_kinds, LinearSpring(stiffness) for one")
         if self.spring is not None and self.motion.screw is None:
             raise ModelError(f"joint {self.name!r} is {self.motion.word} and has a spring: only joints of one "

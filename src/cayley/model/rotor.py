@@ -79,10 +79,10 @@ class Rotor:
                 instead = "; a tensor (3, 3) is its `tensor`" if name == "inertia" and np.ndim(value) else ""
                 raise ModelError(f"the {name} of a rotor is {shown(value)}: it must be a number{instead}")
         if not isinstance(self.friction, Friction):
-            raise ModelError(f"the friction of a rotor is {shown(self.friction)}: say Friction(viscous=..., "
+            raise ModelError(f"the friction of a rotor is {shown(self.friction)}: give Friction(viscous=..., "
                              "coulomb=...), of cayley.model.friction")
         if not (self.winding is None or isinstance(self.winding, Winding)):
-            raise ModelError(f"the winding of a rotor is {shown(self.winding)}: say Winding(resistance=..., "
+            raise ModelError(f"the winding of a rotor is {shown(self.winding)}: give Winding(resistance=..., "
                              "torque_constant=...), of cayley.model.winding")
 
     def _check_tensor(self) -> None:

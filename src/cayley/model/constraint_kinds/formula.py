@@ -52,7 +52,7 @@ def formula(text: str, names: Sequence[str], whose: str) -> Callable[..., Scalar
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ModelError(f"{whose} is {shown(text)}, which is no formula, as 2*t + sin(pi*t) is one") from None
+        raise ModelError(f"{whose} is {shown(text)}, which is not a formula such as 2*t + sin(pi*t)") from None
     fault = _fault(tree, names) or _numeric_fault(tree, names)
     if fault:
         raise ModelError(f"{whose} is {shown(text)}, where {fault}")

@@ -51,7 +51,7 @@ def read_arrays(path: str | Path) -> tuple[Any, dict[str, Array]]:
     zipfile and its decompressors do; one that would fill the memory, a `ModelError`."""
     data = read_bytes(path, most=MOST_UNPACKED)
     if data.count(_ENTRY) > MOST_ARRAYS:
-        raise ModelError(f"{path} has more than {MOST_ARRAYS} arrays, which is more than is read")
+        raise ModelError(f"{path} has more than {MOST_ARRAYS} arrays, the most that can be read")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         _check_size(path, archive)
         arrays = {entry.filename.removesuffix(".npy"): _array(archive, entry) for entry in archive.infolist()}
@@ -65,7 +65,7 @@ def _check_size(path: str | Path, archive: zipfile.ZipFile) -> None:
         raise ModelError(f"{path} would be larger than {MOST_UNPACKED // 2**20} MiB when unpacked, which is more than "
                          "is read")
     if sizes.get("about.npy", 0) > 5 * MOST_LETTERS:
-        raise ModelError(f"{path} has a text of more than {MOST_LETTERS} letters, which is more than is read")
+        raise ModelError(f"{path} has a text of more than {MOST_LETTERS} letters, the most that can be read")
     unusual = next((entry for entry in archive.infolist() if entry.compress_type not in _PACKED), None)
     if unusual is not None:
         raise ModelError(f"{path}: {unusual.filename} is packed in a way that NumPy does not use")

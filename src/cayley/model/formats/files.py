@@ -60,7 +60,7 @@ def _check_is_plain(path: str | os.PathLike[str], found: os.stat_result, most: i
 
 
 def _too_large(path: str | os.PathLike[str], most: int) -> ModelError:
-    return ModelError(f"{os.fspath(path)!r} is larger than {most // 2**20} MiB, which is more than is read")
+    return ModelError(f"{os.fspath(path)!r} is larger than {most // 2**20} MiB, the most that can be read")
 
 
 def decoded(file: str, data: bytes) -> str:

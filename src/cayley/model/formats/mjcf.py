@@ -114,7 +114,7 @@ def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], root: El
             return mujoco.MjModel.from_xml_string(path_or_text) if path is None else mujoco.MjModel.from_xml_path(
                 os.fspath(path))
         except (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError) as error:
-            raise ModelError(f"{root.file}: MuJoCo refuses it: {' '.join(str(error).split())}") from error
+            raise ModelError(f"{root.file}: MuJoCo cannot read it: {' '.join(str(error).split())}") from error
 
 
 @contextmanager

@@ -120,7 +120,7 @@ def _one_model(root: Element) -> tuple[Element, Array]:
 def _place(model: _Model, element: Element) -> Array:
     """Where the model is in the world."""
     if "placement_frame" in element.attributes:
-        raise element.error("placement_frame is not read: say the <pose> of the model itself")
+        raise element.error("placement_frame is not supported: give the <pose> of the model itself")
     return model.frames.pose(element.only("pose"))
 
 
@@ -183,7 +183,7 @@ def _included(include: Element, model: _Model, search: Search) -> Element:
     if include.attributes.get("merge", "false").strip() in ("true", "1"):
         raise include.error("models that are merged are not read: write its links and joints where they belong")
     if include.all("placement_frame"):
-        raise include.error("placement_frame is not read: say the <pose> of the model itself")
+        raise include.error("placement_frame is not supported: give the <pose> of the model itself")
     uri = word(include, "uri")
     try:
         path = search.included_model(uri)

@@ -49,7 +49,7 @@ class Search:
         """The file of a name, which may be said `beside` another folder than the model's; a `ModelError` says where it
         was looked for, or why it is refused. One that is missing is found too, if it may be."""
         if len(name) > _LONGEST or "\0" in name:
-            raise ModelError(f"{shortened(name)!r} is no name of a file")
+            raise ModelError(f"{shortened(name)!r} is not the name of a file")
         for scheme in ("package://", "model://"):
             if name.startswith(scheme):
                 return self._in_package(name, name.removeprefix(scheme).lstrip("/"))

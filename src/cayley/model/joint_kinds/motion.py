@@ -5,9 +5,9 @@ child relative to the parent, at the child's origin and in the child's axes: twi
 subspace(q) @ qdd + bias(q, qd) of its components. `q` has `nq` entries, the velocity `qd` has `nv`; they differ where a
 unit quaternion (w, x, y, z) is among the coordinates. The text is scalar-agnostic: it runs on floats and on symbols.
 
-A new kind must say `nq`, `nv`, `word`, `pose` and `subspace`; and where the subspace depends on q, `constant_subspace =
-False` and `bias`. Everything else has a default that is right for every kind; what says more makes the library faster,
-or its pictures better. Nothing outside asks which class a joint is of.
+A new kind must define `nq`, `nv`, `word`, `pose` and `subspace`, and where the subspace depends on q also
+`constant_subspace = False` and `bias`. Everything else has a default that is right for every kind. Defining more makes
+the library faster, or its pictures better. No other code tests which class a joint has.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ class Motion:
         super().__init_subclass__()
         own = {name for kind in cls.__mro__[:-1] if kind.__name__ != "Motion" for name in vars(kind)}
         if cls.nv and not {"pose", "subspace"} <= own:
-            raise TypeError(f"the joint kind {cls.__name__} moves, and must say its pose and its subspace")
+            raise TypeError(f"the joint kind {cls.__name__} moves, so it must define `pose` and `subspace`")
         if not cls.constant_subspace and "bias" not in own:
-            raise TypeError(f"the joint kind {cls.__name__} has a subspace that depends on q, and must say its bias")
+            raise TypeError(f"the joint kind {cls.__name__} has a subspace that depends on q, so it must define `bias`")
         if "word" not in own:
             cls.word = cls.__name__.lower()
 
@@ -227,15 +227,15 @@ class Motion:
     def held(self) -> tuple[Held, ...]:
         """Constraints of a loop that this joint closes: 6 - nv functions of the two frames that it joins.
 
-        A kind that does not say it can be any joint of the tree, and cannot close a loop.
+        A kind that does not define them can be any joint of the tree, but cannot close a loop.
         """
         if self.nv == 0:
             return (*POINT, *ATTITUDE)
         if self.free:
             return ()
         raise UnsupportedError(
-            f"a {self.word} joint cannot close a loop: its kind does not say what it `held`s without its coordinates. "
-            "Make it a joint of the tree, and close the loop with another of its joints")
+            f"a {self.word} joint cannot close a loop: its kind does not define its constraints, `held`. Make it a "
+            "joint of the tree, and close the loop with another of its joints")
 
     # In other frames and units
 
@@ -246,7 +246,8 @@ class Motion:
         """
         if np.array_equal(R, np.eye(3)):
             return self
-        raise UnsupportedError(f"a {self.word} joint cannot be seen in other axes: its kind does not say `turned`")
+        raise UnsupportedError(f"a {self.word} joint cannot be expressed in other axes: its kind does not define "
+                               "`turned`")
 
     def in_units(self, length: float) -> Motion:
         """The same motion with lengths counted in units of `length` [m]."""

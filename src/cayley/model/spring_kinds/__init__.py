@@ -1,7 +1,7 @@
 """The kinds of springs of elastic drives: what is between the gear of a motor and the joint that it drives.
 
 Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
-of a kind. `spring` says what a new one must say.
+of a kind. `spring` lists what a new kind must define.
 """
 
 from __future__ import annotations

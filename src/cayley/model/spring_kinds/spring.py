@@ -154,7 +154,7 @@ class DeflectedSpring(Spring):
 
     def deflection_that_pulls(self, pull: Scalar) -> Scalar:
         """The deflection of a pull, the inverse of `pull`, of kinds that say it."""
-        raise UnsupportedError(f"a {self.word} spring does not say at which deflection it pulls with a given torque")
+        raise UnsupportedError(f"a {self.word} spring does not define its deflection for a given torque")
 
     def theta_that_pulls(self, q: Scalar, torque: Scalar) -> Scalar:
         if is_symbolic(self.damping) or self.damping:
