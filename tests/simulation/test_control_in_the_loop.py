@@ -2,13 +2,17 @@
 catalogue (W3-14).
 """
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import cayley as cy
 from cayley.compiler.kernel import kernel
+from cayley.control.laws.digital_law import digital
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
+from cayley.errors import ConventionError
 from cayley.model.catalogue import load_robot
 from cayley.model.parts import Friction
 from cayley.simulation import rollout, simulate
@@ -91,3 +95,25 @@ def test_a_law_and_a_wrench_act_together(method):
         law = rollout(tree, controller=lambda t, q, qd: forces + 0.0 * q, **shared)(
             [0.1, 0.2], [0.3, 0.0], wrench_tool=push, step=1e-3, steps=50, every=50)
         assert np.abs(law.q - given.q).max() < 1e-14 and np.abs(law.qd - given.qd).max() < 1e-13
+
+
+@pytest.mark.parametrize("make", [lambda law: law, lambda law: digital(law, 5e-3, late=1)], ids=["analog", "digital"])
+def test_a_law_that_is_a_system_drives_rollouts(make):
+    """Bit for bit as the mechanism and the law connected, with dry friction and stops, in batches."""
+    arm = cy.load("planar2r").with_friction("joint1", coulomb=0.5).including("friction")
+    law = make(arm.control.pid(80.0, 20.0, 12.0))
+    roll = arm.rollout(controller=law, limits="inelastic")
+    q, target = np.array([[0.1, 0.2], [-0.4, 0.3]]), np.array([0.5, -0.3])
+    run = {"step": 1e-3, "steps": 300, "every": 50}
+    found = roll(q, np.zeros(2), target=target, **run)
+    joined = cy.connect(arm.system(limits="inelastic"), law).rollout()({"q": q, "qd": np.zeros(2)},
+                                                                       inputs={"target": target}, **run)
+    for name in ("q", "qd", "tau", "integral"):
+        assert (found[name] == joined[name]).all(), name
+    assert found.finished and found.batch == (2,) and found.coordinates[0] == ("joint1", "rad")
+    assert (found.tau == joined.outputs["tau"]).all() and found.kinetic.shape == found.work.shape
+    wound = roll(q, np.zeros(2), target=target, integral=np.ones(2), **run)
+    assert (wound.integral[:, 0] == 1.0).all() and np.abs(wound.q - found.q).max() > 1e-3
+    with pytest.raises(ConventionError, match="has a controller"):
+        roll(q, np.zeros(2), np.zeros(2), target=target, **run)
+    assert (pickle.loads(pickle.dumps(roll))(q, np.zeros(2), target=target, **run).q == found.q).all()

@@ -15,20 +15,18 @@ from cayley.systems import System
 from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
-Controller = Kernel | System | Callable[[Any, Any, Any], Any]
+Function = Kernel | Callable[[Any, Any, Any], Any]  # of (t, q, qd)
+Controller = System | Function
 
 
 class Law:
     """A control law: `law(t, q, qd, parameters) -> tau (nv)`. A kernel's inputs named t, q and qd are the state; its
     others are parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
 
-    def __init__(self, controller: Controller, tree: Tree) -> None:
-        if isinstance(controller, System):
-            raise SignatureError(f"{shown(controller)} is a system, with inputs of its own: `cy.connect(arm, law)` is "
-                                 "the controlled arm, which has `rollout()`; the controller of `arm.rollout` is a "
-                                 "kernel, or a function of (t, q, qd)")
+    def __init__(self, controller: Function, tree: Tree) -> None:
         if not callable(controller):
-            raise SignatureError(f"a controller is a kernel, or a function of (t, q, qd), not {shown(controller)}")
+            raise SignatureError(f"a controller is a system, a kernel, or a function of (t, q, qd), not "
+                                 f"{shown(controller)}")
         self._controller = controller
         self.parameters: dict[str, tuple[int, ...]] = {}
         if isinstance(controller, Kernel):

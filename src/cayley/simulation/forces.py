@@ -11,7 +11,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.external_loads import base_inputs
 from cayley.errors import ConventionError, SignatureError
 from cayley.model.tree import Tree
-from cayley.simulation.controllers import Controller, Law, checked_forces
+from cayley.simulation.controllers import Function, Law, checked_forces
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.systems.driving import Driving
 from cayley.systems.layout import Blocks
@@ -43,7 +43,7 @@ class Forces(Driving):
 
     derivatives = "accelerations"
 
-    def __init__(self, tree: Tree, tau: ArrayLike | None, controller: Controller | None, parameters: dict[str, Any],
+    def __init__(self, tree: Tree, tau: ArrayLike | None, controller: Function | None, parameters: dict[str, Any],
                  wrenches: Mapping[str, Wrench], axes: str, period: float | None, start: float,
                  base: BaseMotion | None = None, limits: str | float = "ignore") -> None:
         self.tree = tree

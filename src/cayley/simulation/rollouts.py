@@ -23,15 +23,20 @@ from cayley.simulation.controllers import Controller, Law
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.mechanism_motion import mechanism_motion
 from cayley.systems.arguments import check_lists
+from cayley.systems.compiled_transitions import Watching
+from cayley.systems.connect import connect
 from cayley.systems.layout import State, StateLike
 from cayley.systems.rollout_calls import Arguments, SystemCalls
 from cayley.systems.rollouts import Feed, Rollout, system_step
+from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
 class MechanismCalls(SystemCalls):
-    """A rollout of a mechanism is called with q, qd and tau, and its other inputs by name."""
+    """A rollout of a mechanism, perhaps connected with a controller, is called with q, qd and tau, and the other inputs
+    and the states of the controller by name.
+    """
 
     mechanism: Tree
     law: Law | None
@@ -54,14 +59,17 @@ class MechanismCalls(SystemCalls):
             raise SignatureError(f"a rollout of {self.tree.name} takes q, qd and tau in this order, and all else by "
                                  f"name: {wrong[0]}")
         given = {n: a for n, a in {**in_order, **inputs, **named}.items() if n != "tau" or a is not None}
-        first = {n: given.pop(n) for n in self.leading}
+        layout = rollout.system.layout
+        first = rollout.viewed({n: given.pop(n) for n in layout.columns if n in given})
         found = self._inputs(rollout, given, steps)
-        blocks = {n: a if is_on_gpu(a) else rollout_numbers(a, n) for n, a in rollout.viewed(first).items()}
+        blocks = {n: first[n] if is_on_gpu(first[n]) else rollout_numbers(first[n], n) for n in self.leading}
         self._check(blocks["q"], blocks["qd"], start)
-        return blocks, found, {}
+        return (layout.given(first) | blocks if len(layout.columns) > 2 else blocks), found, {}
 
     def required(self, rollout: Rollout) -> list[str]:
-        return [*self.leading, *[n for n in rollout.inputs if n != "tau" or n in rollout.changing]]
+        ports = rollout.system.ports
+        return [*self.leading, *[n for n in rollout.inputs
+                                 if n in rollout.changing or n not in ports or ports[n].default is None]]
 
     def result(self, rollout: Rollout, found: Trajectory) -> Trajectory:
         """The trajectory of a mechanism: with joint forces where they are known, and a check of its constraints."""
@@ -69,11 +77,11 @@ class MechanismCalls(SystemCalls):
         if self.tree.is_constrained:
             status, message = closed_outcome(self.tree, found.t, found.q, status, message)
         acted = [name for name in rollout.inputs if name.startswith(("wrench_", "inertia_", "base_"))]
-        known = {n: found.inputs[n] for n in acted}
-        if self.law is None or self.law.is_kernel:  # any other function was compiled into the steps
-            tau = found.inputs["tau"] if self.law is None else self.law(
-                found.t, found.q, found.qd, {n: found.inputs[n] for n in self.law.parameters})
-            known["tau"] = np.broadcast_to(tau, found.qd.shape)
+        known = {n: found.inputs[n] for n in rollout.inputs if n in rollout.system.ports}
+        if self.law is not None and self.law.is_kernel:  # any other function was compiled into the steps
+            known["tau"] = self.law(found.t, found.q, found.qd, {n: found.inputs[n] for n in self.law.parameters})
+        if "tau" in known:
+            known["tau"] = np.broadcast_to(known["tau"], found.qd.shape)
         return replace(found, status=status, message=message, mechanism=mechanism_motion(self.tree), inputs=known,
                        facts={**found.facts, **({"acted": ", ".join(acted)} if acted else {})})
 
@@ -96,11 +104,12 @@ class MechanismCalls(SystemCalls):
 
     def _inputs(self, rollout: Rollout, given: dict[str, Any], steps: int) -> dict[str, Array]:
         shapes = rollout.inputs
-        if "tau" in given and self.law is not None:
+        if "tau" in given and "tau" not in shapes:
             raise ConventionError(
                 "this rollout has a controller: it gives the joint forces, `tau` cannot be given as well")
-        if "tau" not in given and self.law is None and "tau" not in rollout.changing:
-            given["tau"] = np.zeros(self.tree.nv, np.float32)
+        own = {n: np.full(port.shape, port.default, np.float32) for n, port in rollout.system.ports.items()
+               if n in shapes and n not in rollout.changing and port.default is not None}
+        given = own | given
         missing = [n for n in shapes if n not in given]
         unknown = [n for n in given if n not in shapes]
         if missing or unknown:
@@ -128,10 +137,11 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
 
     `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or
     "variational"; see `fixed_steps`. `controller`: a kernel whose inputs t, q and qd are the state and whose others
-    are parameters of the rollout, or a scalar-agnostic function of (t, q, qd); it is compiled into the loop.
-    `control`: "sampled", evaluated at the start of each step and held, as a digital controller does, or
-    "continuous", evaluated wherever the method looks. `wrenches`: frames at which wrenches `wrench_<frame>` (6)
-    act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
+    are parameters of the rollout, a scalar-agnostic function of (t, q, qd), or a system, as the laws of `arm.control`
+    are, whose inputs the rollout then takes by name; it is compiled into the loop, and a system is connected as it is:
+    `digital(law, period)` samples. `control` of kernels and functions: "sampled", evaluated at the start of each step
+    and held, as a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`:
+    frames at which wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
     `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is moved, by the inputs
     `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and twist. `changing`: inputs
     that have a value for each step. `iterations`: of an implicit method. `limits`: of joints, as in `simulate`:
@@ -147,10 +157,15 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     if control not in ("sampled", "continuous"):
         raise ConventionError(f'control is "sampled" or "continuous", not {control!r}')
     system = mechanism_system(tree, wrenches, axes, inertias, base_motion, limits)
-    law = None if controller is None else Law(controller, tree)
+    watching = None
+    if isinstance(controller, System):
+        system = connect(system, controller)
+        watching = Watching(system, (), 8, 16) if system.transitions else None
+    law = None if controller is None or isinstance(controller, System) else Law(controller, tree)
     steps = system_step(system, method, iterations)
     feed = None if law is None else _feed(law, tree, control == "sampled")
-    made = Rollout(system, steps, method, changing, feed=feed, calls=MechanismCalls(tree, law))
+    made = Rollout(system, steps, method, changing, feed=feed, watching=watching,
+                   calls=MechanismCalls(tree, law))
     made._recipe = partial(rollout, tree, method=method, controller=controller, control=control,
                            wrenches=tuple(wrenches), axes=axes, inertias=tuple(inertias), base_motion=base_motion,
                            changing=tuple(changing), iterations=iterations, limits=limits)
