@@ -136,16 +136,16 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     """Compile rollouts of a mechanism; call the result on states.
 
     `method`: "rk4", "semi-implicit-euler", "lie-midpoint", "implicit-midpoint", "gauss", "gauss-energy" or
-    "variational"; see `fixed_steps`. `controller`: a kernel whose inputs t, q and qd are the state and whose others
-    are parameters of the rollout, a scalar-agnostic function of (t, q, qd), or a system, as the laws of `arm.control`
-    are, whose inputs the rollout then takes by name; it is compiled into the loop, and a system is connected as it is:
+    "variational"; see `fixed_steps`. `controller`: a kernel whose inputs t, q and qd are the state and whose others are
+    parameters of the rollout, a scalar-agnostic function of (t, q, qd), or a system, as the laws of `arm.control` are,
+    whose inputs the rollout then takes by name; it is compiled into the loop, and a system is connected as it is:
     `digital(law, period)` samples. `control` of kernels and functions: "sampled", evaluated at the start of each step
-    and held, as a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`:
-    frames at which wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root ("world"). `inertias`: bodies whose inertia is an input
-    `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is moved, by the inputs
-    `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and twist. `changing`: inputs
-    that have a value for each step. `iterations`: of an implicit method. `limits`: of joints, as in `simulate`:
-    "ignore", "inelastic", "elastic", or the coefficient of restitution of stops.
+    and held, as a digital controller does, or "continuous", evaluated wherever the method looks. `wrenches`: frames at
+    which wrenches `wrench_<frame>` (6) act, in the axes of the frame ("body") or of the root ("world"). `inertias`:
+    bodies whose inertia is an input `inertia_<body>` (10), as `inertia_parameters` gives it. `base_motion`: the root is
+    moved, by the inputs `base_turning` (3) and `base_acceleration` (6), which `base_inputs` makes of its pose and
+    twist. `changing`: inputs that have a value for each step. `iterations`: of an implicit method. `limits`: of joints,
+    as in `simulate`: "ignore", "inelastic", "elastic", or the coefficient of restitution of stops.
 
     >>> from cayley.model.catalogue import load_robot
     >>> roll = rollout(load_robot("planar2r"), method="rk4")
