@@ -81,7 +81,7 @@ REFUSED = {
     "augmented_links": lambda arm, frame, z: arm.formulations.augmented_links,
     "orthogonal_complement": lambda arm, frame, z: arm.formulations.orthogonal_complement(z.q),
     "motor_motion": lambda arm, frame, z: arm.with_drive(arm.joint_names[0], stiffness=1e3, inertia=1e-3).including(
-        "elastic drives").motor_motion,
+        "elastic drives").formulations.motor_motion,
     "dh_table": lambda arm, frame, z: arm.dh_table(convention="standard", frame=frame), }
 
 

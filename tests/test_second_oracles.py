@@ -130,7 +130,7 @@ def test_ellipsoids_of_one_unit():
     q = np.array([0.3, 0.7, -0.4])
     arms = [planar_arm(1.0 * unit, 0.8 * unit, 0.5 * unit) for unit in (1.0, 1000.0)]
     with pytest.raises(ConventionError, match="different units"):
-        arms[0].task_jacobian(q, "tool", task=rows, axes="world")
+        arms[0].dexterity.task_jacobian(q, "tool", task=rows, axes="world")
     one, milli = (velocity_ellipsoid(arm.dexterity.task_jacobian(q, "tool", task=rows, axes="world",
                                                                  characteristic_length=L))
                   for arm, L in zip(arms, (0.6, 600.0), strict=True))

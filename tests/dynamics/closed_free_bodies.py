@@ -72,7 +72,7 @@ def cut_free(arm, q, qd, qdd, *, tau=None):
                   for j in joints for name, sign in ((j.child, 1), (j.parent, -1)) if name == body.name]
         for each in joining:
             for frame, sign in ((each.second, 1), (each.first, -1)):
-                if arm.frame(frame).body == body.name:
+                if arm.tree.frame(frame).body == body.name:
                     blocks.append((wrench_at["join", each.name], sign * felt(pose(each.second), center)))
         equation(blocks, needed)
     for joint, place, own in zip(joints, tree.q_slices, tree.v_slices, strict=True):

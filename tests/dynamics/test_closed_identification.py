@@ -57,7 +57,7 @@ def test_the_regressor_gives_the_forces_of_the_drives(name):
     model = model_of(arm)
     found = model.regressor(q, qd, qdd) @ model.values
     if arm.loops.actuation.kind == "under-actuated":  # then of all joints, those of least norm
-        wanted = arm.with_actuated(*arm.joint_names).inverse_dynamics(q, qd, qdd)
+        wanted = arm.variants.with_actuated(*arm.joint_names).inverse_dynamics(q, qd, qdd)
     else:
         wanted = arm.inverse_dynamics(q, qd, qdd)
     np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
@@ -72,7 +72,7 @@ def test_base_parameters_are_as_many_as_the_forces_tell_apart(name):
     arm = MACHINES[name]()
     base = base_parameters(model_of(arm))
     q, qd, qdd = states(arm, 300, seed=7)
-    Y = arm.spanning_tree().linear_model().regressor(q, qd, qdd)
+    Y = arm.variants.spanning_tree().identification.linear_model().regressor(q, qd, qdd)
     A = arm.loops.jacobian(q)
     rows = (np.linalg.svd(A)[2][:, -arm.loops.mobility:] @ Y).reshape(-1, Y.shape[-1])
     sizes = np.abs(rows).max(axis=0)
@@ -82,7 +82,8 @@ def test_base_parameters_are_as_many_as_the_forces_tell_apart(name):
 
 def test_a_four_bar_tells_fewer_parameters_than_its_open_tree():
     arm = MACHINES["four-bar"]()
-    closed, free = base_parameters(model_of(arm)), base_parameters(arm.spanning_tree().linear_model())
+    cut = arm.variants.spanning_tree()
+    closed, free = base_parameters(model_of(arm)), base_parameters(cut.identification.linear_model())
     assert closed.size < free.size
 
 

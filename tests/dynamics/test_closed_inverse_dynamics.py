@@ -37,7 +37,7 @@ def near(found, wanted, tolerance=1e-10):
 
 @cache
 def bar(*drives, **kinds):
-    return four_bar(**kinds).with_actuated(*drives)
+    return four_bar(**kinds).variants.with_actuated(*drives)
 
 
 def moved(arm, guess, seed=0):
@@ -70,7 +70,7 @@ FIVE = [2.0, -1.2, 1.0, 1.4]
 
 @cache
 def driven_stewart():
-    return stewart().with_actuated(*[f"slide{k}" for k in range(6)])
+    return stewart().variants.with_actuated(*[f"slide{k}" for k in range(6)])
 
 
 @cache
@@ -126,7 +126,7 @@ def test_forces_and_reactions_are_those_of_all_bodies_cut_free(name):
     np.testing.assert_array_equal(arm.joint_reactions.determined, cut.known)
     np.testing.assert_array_equal(np.isnan(found), ~cut.known)
     near(found[cut.known], cut.wrenches[cut.known], 1e-9)
-    needed = arm.spanning_tree().inverse_dynamics(q, qd, qdd)
+    needed = arm.variants.spanning_tree().inverse_dynamics(q, qd, qdd)
     assert abs((needed - tau) @ qd) < 1e-12 * max(1.0, np.abs(needed).max() * np.abs(qd).max())
 
 
@@ -161,7 +161,7 @@ def test_a_prescribed_motion_drives_by_its_constraint():
     q = told.loops.close(GUESS, 0.0).configuration
     qd = told.loops.consistent_velocity(q, np.zeros(3), 0.0)
     qdd = told.forward_dynamics(q, qd, np.zeros(3), 0.0)
-    driven = bar.with_actuated("crank")
+    driven = bar.variants.with_actuated("crank")
     assert (told.inverse_dynamics(q, qd, qdd, 0.0) == 0).all()
     near(np.nan_to_num(told.joint_reactions(q, qd, qdd, 0.0)), np.nan_to_num(driven.joint_reactions(q, qd, qdd)))
     near(told.loops.forces(q, qd, np.zeros(3), 0.0)[-1], driven.inverse_dynamics(q, qd, qdd)[0])
@@ -247,7 +247,7 @@ def test_dead_centres_of_a_slider_crank_that_is_driven_by_its_slider():
 
 
 def test_where_constraints_depend_on_each_other_no_forces_follow():
-    arm = four_bar(0.2, 0.5, 0.2, 0.5).with_actuated("crank")
+    arm = four_bar(0.2, 0.5, 0.2, 0.5).variants.with_actuated("crank")
     with pytest.raises(SingularityError, match="constraints 'ring' of four-bar depend on each other"):
         arm.inverse_dynamics(*np.zeros((3, 3)))
     with pytest.raises(SingularityError, match="constraints 'ring' of four-bar depend on each other"):
@@ -473,7 +473,7 @@ def by_planar_particles(arm, q, qd, qdd):
     mp = mpmath.mp.clone()
     mp.dps = 50
     a, d = (mp.mpf(float(arm.joints[k].placement[0, 3])) for k in (1, 2))
-    b, c = (mp.mpf(float(arm.frame(name).pose[0, 3])) for name in ("tip of b", "tip of c"))
+    b, c = (mp.mpf(float(arm.tree.frame(name).pose[0, 3])) for name in ("tip of b", "tip of c"))
     x, v, w = ([mp.mpf(float(e)) for e in each] for each in (q, qd, qdd))
     angles = [(x[0], v[0], w[0]), (x[0] + x[1], v[0] + v[1], w[0] + w[1]), (x[2], v[2], w[2])]
 

@@ -70,7 +70,7 @@ def closed_state(arm, guess, seed=0):
 
 def by_null_space(arm, q, qd, tau):
     """The accelerations by NumPy, from the equations of the spanning tree."""
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     return null_space(free.inertia_matrix(q), tau - free.bias_forces(q, qd), arm.loops.jacobian(q),
                       arm.loops.drift(q, qd)).qdd
 
@@ -88,7 +88,7 @@ def accelerations_of_pinocchio(arm, q, qd, tau):
     model.gravity.linear = arm.gravity
 
     def body(joint, name):
-        own = arm.bodies[arm.body_number(name)]
+        own = arm.bodies[arm.tree.body_number(name)]
         model.appendBodyToJoint(joint, pin.Inertia(own.mass, np.array(own.center), np.array(own.inertia)),
                                 pin.SE3.Identity())
 
@@ -96,13 +96,13 @@ def accelerations_of_pinocchio(arm, q, qd, tau):
     body(plate, "plate")
     contacts = []
     for k in range(6):
-        foot = pin.SE3(np.eye(3), np.array(arm.joints[arm.joint_number(f"foot{k}")].placement)[:3, 3])
+        foot = pin.SE3(np.eye(3), np.array(arm.joints[arm.tree.joint_number(f"foot{k}")].placement)[:3, 3])
         first = model.addJoint(0, pin.JointModelRX(), foot, f"x{k}")
         second = model.addJoint(first, pin.JointModelRY(), pin.SE3.Identity(), f"y{k}")
         body(second, f"cylinder{k}")
         slide = model.addJoint(second, pin.JointModelPZ(), pin.SE3.Identity(), f"z{k}")
         body(slide, f"piston{k}")
-        top = pin.SE3(np.eye(3), np.array(arm.frame(f"top{k}").pose)[:3, 3])
+        top = pin.SE3(np.eye(3), np.array(arm.tree.frame(f"top{k}").pose)[:3, 3])
         contacts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, slide, pin.SE3.Identity(), plate,
                                                  top, pin.ReferenceFrame.LOCAL))
     data = model.createData()
@@ -417,7 +417,7 @@ def test_what_unit_forces_do_takes_the_place_of_the_inverse_of_the_mass_matrix()
     for arm, guess in ((four_bar(), [0.7, 0.4, 2.0]), (cy.load("panda_hand"), np.full(9, 0.02))):
         q, qd, tau = closed_state(arm, guess)
         found = arm.inverse_inertia_matrix(q)
-        M = arm.spanning_tree().inertia_matrix(q)
+        M = arm.variants.spanning_tree().inertia_matrix(q)
         N = np.linalg.svd(arm.loops.jacobian(q))[2][arm.nv - arm.loops.mobility:].T
         np.testing.assert_allclose(found, N @ np.linalg.solve(N.T @ M @ N, N.T), rtol=1e-8, atol=1e-9)
         changed = arm.forward_dynamics(q, qd, tau + 1.0) - arm.forward_dynamics(q, qd, tau)

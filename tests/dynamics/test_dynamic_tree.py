@@ -82,7 +82,7 @@ def test_comparison_of_a_light_arm_is_relative_to_its_own_forces():
             for arm in (heavy, light)]
     assert rows[0][0].distance > 0
     assert [row.distance for row in rows[0]] == [row.distance for row in rows[1]]
-    assert light.compare_inverse_dynamics(*np.zeros((3, 3)), methods=["kane"]).agrees
+    assert light.formulations.compare_inverse_dynamics(*np.zeros((3, 3)), methods=["kane"]).agrees
 
 
 def scaled(body, factor):

@@ -152,7 +152,7 @@ def test_power_of_forces_and_motions_is_the_same_on_both_sides_of_an_operator(so
 
 
 def test_stiffness_and_damping_are_identified_with_the_inertias(soft):
-    model = soft.linear_model()
+    model = soft.identification.linear_model()
     q, qd, qdd = states(soft, 400)
     np.testing.assert_allclose(np.einsum("kij,j->ki", model.regressor(q, qd, qdd), model.values),
                                soft.inverse_dynamics(q, qd, qdd), atol=1e-10)
@@ -169,7 +169,7 @@ def test_stiffness_and_damping_are_identified_with_the_inertias(soft):
 def test_springs_and_gears_are_parameters(soft):
     q, qd, qdd = states(soft)
     forces = soft.inverse_dynamics.with_parameters("spring", "gear")
-    stiffer = soft.with_joints(replace(soft.joints[0], spring=replace(soft.joints[0].spring, stiffness=5e3)))
+    stiffer = soft.variants.with_joints(replace(soft.joints[0], spring=replace(soft.joints[0].spring, stiffness=5e3)))
     values = forces.parameters.with_values({"joint1.spring.stiffness": 5e3})
     np.testing.assert_allclose(forces(q, qd, qdd, values), stiffer.inverse_dynamics(q, qd, qdd), rtol=1e-12)
 
@@ -231,7 +231,7 @@ def test_the_arm_with_a_prismatic_joint_of_the_worked_example():
 def test_numbers_that_motors_were_given_are_kept_in_files(model, tmp_path):
     """Of parameters that were identified, all that the motors have goes back into the drives of the joints."""
     soft = spatial_arm("RPR").including(model)
-    linear = soft.linear_model()
+    linear = soft.identification.linear_model()
     values = linear.values * np.random.default_rng(8).uniform(1.0, 1.2, linear.size)
     if model != "elastic drives":
         values = linear.values.copy()

@@ -93,8 +93,8 @@ def test_parts_of_every_kind_of_joint(seed):
     moving = [k for k, joint in enumerate(arm.joints) if joint.motion.nv]
     rates = np.random.default_rng(seed).normal(size=arm.nv)
     for k, actuated, constraint in zip(moving, parts.actuated, parts.constraint, strict=True):
-        motion, columns = arm.joints[k].motion, arm.v_slices[k]
-        S = np.asarray(motion.subspace(q[arm.q_slices[k]]), dtype=float)
+        motion, columns = arm.joints[k].motion, arm.tree.v_slices[k]
+        S = np.asarray(motion.subspace(q[arm.tree.q_slices[k]]), dtype=float)
         near(S.T @ constraint, np.zeros(motion.nv), 1e-12 * np.abs(whole).max())
         near(S.T @ actuated, tau[columns], 1e-11)
         near(constraint @ S @ rates[columns], 0.0, 1e-11 * np.abs(whole).max())

@@ -33,7 +33,7 @@ def test_derivatives_of_accelerations_and_forces_are_those_of_pinocchio():
                                            pin.SE3(place[:3, :3], place[:3, 3]), joint.name)
         own = pin.Inertia(body.mass, np.array(body.center), np.array(body.inertia))
         model.appendBodyToJoint(number[body.name], own, pin.SE3.Identity())
-    ends = [pin.SE3(np.eye(3), np.array(arm.frame(name).pose)[:3, 3]) for name in ("tip of b", "tip of c")]
+    ends = [pin.SE3(np.eye(3), np.array(arm.tree.frame(name).pose)[:3, 3]) for name in ("tip of b", "tip of c")]
     contact = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, number["b"], ends[0], number["c"], ends[1],
                                        pin.ReferenceFrame.LOCAL)
     data = model.createData()
@@ -220,7 +220,7 @@ def test_linear_models_of_bennetts_linkage_and_of_mimic_joints():
 def test_sensitivities_are_those_of_the_forces_at_the_independent_joint():
     arm = four_bar()
     q, qd, tau = closed_state(arm, GUESS)
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     qdd = arm.forward_dynamics(q, qd, tau)
 
     def closed_at(crank):

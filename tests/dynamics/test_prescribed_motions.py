@@ -79,14 +79,14 @@ def test_a_crank_at_constant_speed_moves_the_slider_as_the_closed_form_says_and_
     for formulation in ("multipliers", "augmented", "projection"):
         qdd = engine().forward_dynamics.using(formulation)(q, qd, np.zeros(3), t)
         np.testing.assert_allclose(qdd[[0, 2]], [0.0, acceleration], rtol=1e-10, atol=1e-10)
-    forces = engine().constraint_forces(q, qd, np.zeros(3), t)
+    forces = engine().loops.forces(q, qd, np.zeros(3), t)
     np.testing.assert_allclose(forces[-1], torque, rtol=1e-8)
-    braked = engine().constraint_forces(q, qd, [0.7, 0.0, 0.0], t)
+    braked = engine().loops.forces(q, qd, [0.7, 0.0, 0.0], t)
     np.testing.assert_allclose(braked[-1], torque - 0.7, rtol=1e-8)
 
 
 def test_what_is_driven_does_not_count_as_mobile():
-    assert engine().mobility == 0
+    assert engine().loops.mobility == 0
     structure = engine().loops.structure
     assert (structure.gruebler, structure.independent) == (-3, ())
     assert [row.constraint for row in structure.redundant] == ["pin"] * 3
@@ -121,7 +121,7 @@ def test_rollouts_keep_the_motion_in_time(method):
     run = engine().system().rollout(method=method)({"q": q, "qd": qd}, step=1e-3, steps=400)
     end = 0.4
     assert abs(run.end["q"][0] - (0.3 + SPEED * end)) < 1e-14
-    assert np.abs(engine().constraint_residual(run.end["q"], end)).max() < 1e-14
+    assert np.abs(engine().loops.residual(run.end["q"], end)).max() < 1e-14
     assert np.abs(engine().loops.rates(run.end["q"], run.end["qd"], end)).max() < 1e-12
     if method == "rk4":
         with mp.workdps(20):
@@ -209,10 +209,10 @@ def test_files_hold_formulas_and_not_functions(tmp_path):
     path = tmp_path / "engine.toml"
     engine().save(path)
     again = cy.load(path)
-    assert again.tree.constraints == engine().constraints
+    assert again.tree.constraints == engine().tree.constraints
     with pytest.raises(UnsupportedError, match="motion of the prescribed motion 'drive' is a function in Python"):
         driven(cy.load("planar2r"), PrescribedMotion("drive", "joint1", np.sin)).save(tmp_path / "arm.toml")
-    assert pickle.loads(pickle.dumps(engine().constraints[0])) == engine().constraints[0]
+    assert pickle.loads(pickle.dumps(engine().tree.constraints[0])) == engine().tree.constraints[0]
     text = path.read_text(encoding="utf-8").replace("0.3 + 12.0*t", "0.3 + 12.0*T")
     with pytest.raises(ModelError, match=r"(?s)line \d+.*'drive'.*T is unknown"):
         (tmp_path / "wrong.toml").write_text(text, encoding="utf-8")

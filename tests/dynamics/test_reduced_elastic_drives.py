@@ -200,7 +200,7 @@ def test_arms_that_mix_elastic_and_geared_drives():
     arm = rigid.with_drive("joint2", stiffness=k, gear=rotor.gear, mass=rotor.mass, center=rotor.center,
                            tensor=rotor.tensor, carrier=rotor.carrier, place=rotor.place)
     mixed = arm.including("elastic drives", "geared drives")
-    assert mixed.mobility == 4 and mixed.actuated_joints == ("joint1 motor", "joint2 motor", "joint3 motor")
+    assert mixed.loops.mobility == 4 and mixed.actuated_joints == ("joint1 motor", "joint2 motor", "joint3 motor")
     model = pinocchio_arm(arm)
     data = model.createData()
     gear = [joint.rotor.gear for joint in arm.joints]

@@ -472,7 +472,7 @@ def test_the_power_of_what_acts_is_the_rate_of_the_energy_and_constraints_have_n
     random = np.random.default_rng(6)
     qd, tau = allowed(arm, q, random.normal(size=arm.nv)), random.normal(size=arm.nv)
     qdd = arm.forward_dynamics(q, qd, tau)
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     held = free.inertia_matrix(q) @ qdd + free.bias_forces(q, qd) - tau  # what the constraints do
     scale = np.abs(held * qd).sum() + np.abs(tau * qd).sum()
     assert abs(held @ qd) < 1e-12 * scale

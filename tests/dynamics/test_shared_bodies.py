@@ -73,7 +73,7 @@ def test_accelerations_and_forces_are_those_along_the_axes_of_the_base(name):
     q, qd, tau = closed_state(arm, guess)
     qdd = arm.forward_dynamics(q, qd, tau)
     np.testing.assert_allclose(qdd, by_null_space(arm, q, qd, tau), rtol=1e-9, atol=1e-9)
-    pushed = arm.spanning_tree().inverse_dynamics(q, qd, qdd) - tau
+    pushed = arm.variants.spanning_tree().inverse_dynamics(q, qd, qdd) - tau
     found = arm.loops.forces(q, qd, tau)
     known = np.isfinite(found)
     assert known.any() == (name != "pins in a tilted plane")  # in which each row shares its force with others

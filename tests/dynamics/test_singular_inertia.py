@@ -222,7 +222,8 @@ def test_one_call_takes_the_quick_way_until_there_is_no_answer():
 
 def test_rotors_make_regular_what_links_do_not():
     arm, _ = SINGULAR["massless tip"]
-    driven = arm.with_joints(*[replace(joint, rotor=Rotor(0.2, 3.0)) for joint in arm.joints]).including("armature")
+    geared = arm.variants.with_joints(*[replace(joint, rotor=Rotor(0.2, 3.0)) for joint in arm.joints])
+    driven = geared.including("armature")
     assert always_regular(driven.tree) and not always_regular(arm.tree)
     state = np.array([0.1, 0.2]), np.array([0.3, 0.4]), np.array([1.0, 2.0])
     tau = driven.inverse_dynamics(*state)

@@ -286,7 +286,7 @@ def test_motors_and_springs_of_mujoco():
     place = np.eye(4)
     place[:3, 3] = 0.2, 0.1, 0.0
     place[1:3, 1:3] = [[0.28, -0.96], [0.96, 0.28]]
-    soft = planar_arm().with_joints().with_drive(
+    soft = planar_arm().variants.with_joints().with_drive(
         "joint1", stiffness=200.0, mass=0.5, tensor=np.diag([0.004, 0.008, 0.01])).with_drive(
         "joint2", stiffness=150.0, damping=0.7, gear=-5.0, mass=0.4, center=(0.02, 0.0, 0.01),
         tensor=np.diag([0.004, 0.018, 0.02]), place=place).including("elastic drives")

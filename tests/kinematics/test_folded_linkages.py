@@ -42,7 +42,7 @@ def test_an_equal_sarrus_linkage_falls_as_its_closure_says(size):
     np.testing.assert_allclose(np.linalg.solve(own.inertia_matrix(rest), -own.bias_forces(rest, [0.0])), known[:1],
                                rtol=1e-9)
     assert [part.shape for part in arm.linearize(rest, rest, known)] == [(1, 1)] * 3
-    along = arm.with_actuated("j0").loops.actuated_motion(rest, [1.0])
+    along = arm.variants.with_actuated("j0").loops.actuated_motion(rest, [1.0])
     np.testing.assert_allclose(along * known[0], known, rtol=1e-9)  # the only motion
     if size == 1.0:
         run = arm.simulate(rest, rest, until=0.1)

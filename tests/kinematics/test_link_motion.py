@@ -134,11 +134,11 @@ def test_trees_with_every_kind_of_joint_as_in_pinocchio(seed):
         near(np.concatenate([found.acceleration[k], found.angular_acceleration[k]]),
              there.acceleration(*state, body.name, "world"), 1e-11)
     between = arm.formulations.link_motion.of(relative_to="frame2").reference(*state)
-    k = arm.body_number("body5")
+    k = arm.tree.body_number("body5")
     point = arm.formulations.point_motion.of("body5", axes="world", relative_to="frame2").reference(*state)
     for of_all, of_one in zip(between, point, strict=True):
         near(of_all[k], of_one)
-    at_rest = arm.body_number(arm.frame("frame2").body)
+    at_rest = arm.tree.body_number(arm.tree.frame("frame2").body)
     assert np.abs(between.angular_velocity[at_rest]).max() < 1e-14
     assert np.abs(between.velocity[at_rest]).max() < 1e-13 and np.abs(between.acceleration[at_rest]).max() < 1e-12
 

@@ -21,7 +21,7 @@ def machines():
 
 
 def place(arm, joint):
-    return arm.q_slices[arm.joint_number(joint)].start
+    return arm.tree.q_slices[arm.tree.joint_number(joint)].start
 
 
 def driven(arm, values, steps=10):
@@ -30,7 +30,7 @@ def driven(arm, values, steps=10):
     q = arm.neutral
     places = [place(arm, name) for name in arm.actuated_joints]
     fixed = np.zeros((len(places), arm.nv))
-    fixed[np.arange(len(places)), [arm.v_slices[arm.joint_number(name)].start for name in arm.actuated_joints]] = 1.0
+    fixed[np.arange(len(places)), arm.tree.actuated_velocities] = 1.0
     for share in np.linspace(0.0, 1.0, steps + 1)[1:]:
         for _ in range(6):
             off = np.concatenate([arm.loops.residual(q), q[places] - share * np.asarray(values)])
@@ -53,7 +53,7 @@ def test_a_machine_is_closed_and_regular_at_zero_and_its_driven_joints_move_it(m
     assert arm.loops.mobility == MOBILITY[name] and str(arm.loops.actuation).startswith("fully actuated")
     assert arm.loops.singularity(q).kind == "regular"
     assert (arm.lower <= q).all() and (q <= arm.upper).all()
-    free = [k for k in range(arm.nv) if k not in [arm.v_slices[arm.joint_number(j)].start for j in arm.actuated_joints]]
+    free = [k for k in range(arm.nv) if k not in arm.tree.actuated_velocities]
     A = arm.loops.jacobian(q)[list(arm.loops.structure.leading)]
     assert np.linalg.cond(A[:, free]) < 1e3  # where the motors stand still, so does the machine
 
@@ -87,7 +87,7 @@ def test_the_3rrr_is_that_of_the_closed_form(machines):
     arm = machines["three_rrr"]
     corners = np.radians([210.0, 330.0, 90.0])
     plain = Planar3RRR(0.5 * np.stack([np.cos(corners), np.sin(corners)], axis=1), [0.25] * 3, [0.3] * 3, 0.3)
-    cranks = [arm.joint_number(name) for name in arm.actuated_joints]
+    cranks = [arm.tree.joint_number(name) for name in arm.actuated_joints]
     home = np.array([np.arctan2(arm.joints[k].placement[1, 0], arm.joints[k].placement[0, 0]) for k in cranks])
     for turn in ([0.0, 0.0, 0.0], [0.2, -0.1, 0.15], [-0.3, 0.25, 0.1]):
         T = arm.pose(driven(arm, turn), "tool")

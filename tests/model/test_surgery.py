@@ -29,7 +29,7 @@ def state(arm, seed=0):
 def there(model, arm, q, *vectors):
     """A configuration, and vectors of the size of the velocity, in the order of Pinocchio's joints."""
     theirs, found = pin.neutral(model), [np.zeros(model.nv) for _ in vectors]
-    for joint, a, b in zip(arm.joints, arm.q_slices, arm.v_slices, strict=True):
+    for joint, a, b in zip(arm.joints, arm.tree.q_slices, arm.tree.v_slices, strict=True):
         if joint.motion.nv:
             own = model.joints[model.getJointId(joint.name)]
             theirs[own.idx_q:own.idx_q + own.nq] = q[a][[0, 1, 2, 4, 5, 6, 3]] if own.nq == 7 else q[a]

@@ -348,8 +348,8 @@ def test_what_stands_against_a_path_is_said_in_advance(two, puma):
         found.timed(1.0)
     near = follow(two, straight_line(_at([1.0, 0.0, 0.0]), _at([1.7999, 0.0, 0.0])), "tool", [-0.8, 1.9], task=PLANE)
     assert near.status == "followed" and "almost singular" in near.complaints[0]
-    limited = two.with_joints(*[joint.__class__(**{**vars(joint), "limits": type(joint.limits)((-3.0,), (1.2,))})
-                                for joint in two.joints])
+    limited = two.variants.with_joints(*[
+        joint.__class__(**{**vars(joint), "limits": type(joint.limits)((-3.0,), (1.2,))}) for joint in two.joints])
     inwards = straight_line(_at([1.5, 0.0, 0.0]), _at([0.9, 0.0, 0.0]))
     told = follow(limited, inwards, "tool", [-0.5, 1.1], task=PLANE)
     assert any("leaves its limits from s = " in line for line in told.complaints)

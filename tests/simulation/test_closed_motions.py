@@ -63,7 +63,7 @@ def gap(arm, run):
 
 def by_scipy(arm, q, qd, until, tau=0.0):
     """The state at the end, by the equations of the spanning tree in the null space of A, of known rank."""
-    free = arm.spanning_tree()
+    free = arm.variants.spanning_tree()
     rank = arm.loops.structure.rank
 
     def rate(t, y):
@@ -151,7 +151,7 @@ def test_no_drift_after_100_000_steps():
 def test_a_stewart_platform_on_springs_stays_closed_for_100_000_steps():
     arm = stewart()
     q = arm.loops.close(stewart_guess()).configuration
-    places = [(a.start, b.start) for joint, a, b in zip(arm.joints, arm.q_slices, arm.v_slices, strict=True)
+    places = [(a.start, b.start) for joint, a, b in zip(arm.joints, arm.tree.q_slices, arm.tree.v_slices, strict=True)
               if joint.name.startswith("slide")]
 
     def springs(t, q_now, qd):
@@ -325,7 +325,7 @@ def limited(arm, name, lower, upper):
 def effective_inertia(arm, q, qd):
     """Of the first joint, at a state in which all moves with it; and the rates of all by its own."""
     ratios = qd / qd[0]
-    return ratios @ arm.spanning_tree().inertia_matrix(q) @ ratios, ratios
+    return ratios @ arm.variants.spanning_tree().inertia_matrix(q) @ ratios, ratios
 
 
 def test_a_stop_throws_the_whole_linkage_back_and_holds_it_in_the_end():

@@ -243,7 +243,7 @@ def test_backlash_beside_springs_and_balls():
         start = dict(zip(names, (run.trajectory.q[0][plant.q_slices[plant.joint_number(name)]] for name in names),
                          strict=True))
         for joint in arm.joint_names:
-            np.testing.assert_array_equal(start[joint], still[arm.q_slices[arm.joint_number(joint)]])
+            np.testing.assert_array_equal(start[joint], still[arm.tree.q_slices[arm.tree.joint_number(joint)]])
         assert start["joint1 motor"] == start["joint1"]
         assert run.error.shape == (2, arm.nv) and run.largest < 1e-3
 
