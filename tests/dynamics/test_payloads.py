@@ -133,7 +133,7 @@ def test_what_is_no_payload_is_told():
     with pytest.raises(ModelError, match="'link2' of planar2r is not a payload: joint 'joint2' moves it"):
         arm.variants.without_payload("link2")
     held = arm.with_payload("tool", 1.0, name="hand").with_frame("finger", "hand")
-    with pytest.raises(ModelError, match="no payload: it carries 'finger'"):
+    with pytest.raises(ModelError, match="not a payload: it carries 'finger'"):
         held.variants.without_payload("hand")
     with pytest.raises(ModelError, match="mass"):
         arm.with_payload("tool", -1.0)

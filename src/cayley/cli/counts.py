@@ -1,4 +1,4 @@
-"""`cayley counts`: what the functions of a robot cost, by every method, beside the published tables."""
+"""`cayley counts`: operation counts of the functions of a robot, by every method, beside the published tables."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def report(robot: Robot,
                                                  "the payload. `cayley control ROBOT` lists them.")] = "",
            kp: Proportional = "", kd: Derivative = "", ki: Integral = "", frequency: Frequency = 10.0,
            damping: Damping = 1.0, settings: Settings = None, json: Json = False) -> None:
-    """Write one HTML file about a robot that needs no network: the robot in 3-D, workspace, payload chart, equations,
-    counts, timings; a motion of yours, or a fall; what a law does with it.
+    """Write one HTML file about a robot that works offline: the robot in 3-D, workspace, payload chart, equations,
+    counts and timings, a given motion or a fall, and the trial of a controller.
 
     **Examples**
 
@@ -86,7 +86,7 @@ def _tried(arm: Mechanism, law: str, gains: dict[str, str], settings: list[str],
 
 
 def place_of_report(arm: Mechanism, destination: Path | None) -> Path:
-    """Where the report goes, in a folder that is there, and pictures without a window."""
+    """Path of the report in an existing folder; pictures are drawn without a window."""
     import matplotlib
     matplotlib.use("Agg")
     path = destination or Path(f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in arm.name)}_report.html")

@@ -1,4 +1,4 @@
-"""How fast inverse dynamics is here: compiled, as plain NumPy text, and, where it is installed, by Pinocchio."""
+"""Speed of inverse dynamics on this machine: compiled, as plain NumPy, and by Pinocchio if it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cayley synthesise`: a linkage from what it is to do."""
+"""`cayley synthesise`: design a linkage from its task."""
 
 from __future__ import annotations
 

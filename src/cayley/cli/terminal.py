@@ -50,7 +50,7 @@ def literal(text: object) -> str:
 
 
 def unstyled(text: str) -> Text:
-    """The same for tables: text in which nothing is a style or a control character."""
+    """Text for tables without styles and control characters."""
     from rich.text import Text
     return Text(printable(text))
 

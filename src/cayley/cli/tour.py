@@ -1,4 +1,4 @@
-"""`cayley tour`: what Cayley does, on one robot, in under a minute."""
+"""`cayley tour`: a demonstration of Cayley on one robot, in under a minute."""
 
 from __future__ import annotations
 

@@ -115,8 +115,7 @@ def _configurations(arm: Mechanism, words: list[str], posture: str) -> Array:
 
 
 def _configuration(arm: Mechanism, text: str) -> Array:
-    """All coordinates; of a machine with loops also those of its actuated joints alone, from which the others follow
-    near its neutral configuration."""
+    """All coordinates, or for a machine with loops those of its actuated joints alone, from which the others follow."""
     from cayley.errors import UnreachableError
     places = arm.tree.actuated_velocities
     if not arm.tree.is_constrained or len(text.replace(",", " ").split()) != len(places):

@@ -194,7 +194,7 @@ def _rims(tree: Tree, poses: list[Pose]) -> Iterator[tuple[Frame, Pose, Array]]:
 
 
 def _rods(tree: Tree, poses: list[Pose]) -> Iterator[SlideLine]:
-    """Rods, which join two frames and are no bodies."""
+    """Rods between two frames, which are not bodies."""
     for constraint in tree.constraints:
         if constraint.straight:
             ends = [tree.frame(name) for name in constraint.frames]
@@ -265,7 +265,7 @@ def roams(joint: Joint) -> bool:
 
 
 def pivots(tree: Tree) -> Array:
-    """Where the moving joints on the root are, (k, 3)."""
+    """Positions (k, 3) of the moving joints on the root."""
     places = [joint.placement[:3, 3] for joint, parent in zip(tree.joints, tree.parents, strict=True)
               if parent == 0 and joint.motion.nv]
     return np.unique(np.round(places, 9).reshape(-1, 3), axis=0)
@@ -324,8 +324,7 @@ def _own_axis(tree: Tree, poses: Sequence[Pose], body: int) -> Array | None:
 
 
 def _carrying(tree: Tree) -> list[bool]:
-    """For each body, whether a moving joint is beyond it, or it is the end of a chain: the fixed branches of what moves
-    on are the rest."""
+    """Per body, True if a moving joint is beyond it or it ends a chain, and False for fixed branches."""
     beyond = [False] * len(tree.bodies)
     moved = [False] * len(tree.bodies)
     for number in reversed(range(len(tree.joints))):
@@ -338,8 +337,8 @@ def _carrying(tree: Tree) -> list[bool]:
 
 
 def _end_frames(tree: Tree) -> list[Frame]:
-    """The named frames on bodies that carry nothing, or several joints at one place, where nothing else would show
-    them, as a trunk on two legs; and those where loops are closed and rods end."""
+    """Named frames at the ends of chains, on bodies that carry several joints at one place, and where loops close and
+    rods end."""
     inner = {joint.parent for joint in tree.bare_joints}
     for body in tree.bodies[1:]:
         carried = [joint for joint in tree.bare_joints if joint.parent == body.name and joint.motion.nv]
@@ -350,8 +349,8 @@ def _end_frames(tree: Tree) -> list[Frame]:
 
 
 def _outline(tree: Tree, body: int) -> Array | None:
-    """The closed outline (k, 3), in its own frame, of a body that others hold at points of a plane; None if these are
-    fewer than three, or in line, or no constraint is in play."""
+    """Closed outline (k, 3), in its own frame, of a body that others hold at three or more points of a plane, or None.
+    """
     held = held_frames(tree)
     if not held:
         return None

@@ -92,7 +92,7 @@ def stick_figure(tree: Tree, q: ArrayLike | None = None, *, frames: str | Sequen
 
 def draw_figures(figures: Sequence[Skeleton], skin: Skins | None, *, frames: str | Sequence[str], labels: bool,
                  ground: bool, trail: bool, ax: Canvas) -> Canvas:
-    """The same of figures whose shapes have been read."""
+    """Draw figures whose shapes have been read."""
     tree = figures[-1].tree
     view = view_for(tree, ax)
     shown = shown_frames(tree, frames)
@@ -141,8 +141,8 @@ def shown_frames(tree: Tree, frames: str | Sequence[str]) -> list[Frame]:
 
 
 def _end_frame(tree: Tree, body: str) -> Frame | None:
-    """The frame "tool" on the last body of a chain, or the last that is named there, or the body itself; none where
-    loops and rods are all that ends there."""
+    """The frame "tool" on the last body of a chain, or the last frame named there, or the body; None if loops or rods
+    end there."""
     held = held_frames(tree)
     there = [frame for frame in tree.frames if frame.body == body]
     free = [frame for frame in there if frame.name == "tool" or frame.name not in held]
@@ -155,8 +155,7 @@ def _end_frame(tree: Tree, body: str) -> Frame | None:
 
 
 def _draw_solid(ax: Canvas, figures: Sequence[Skeleton], skin: Skins | None) -> None:
-    """All configurations as one collection, sorted by depth; with shapes there are sticks only of bodies that lack
-    theirs."""
+    """Draw all configurations as one collection sorted by depth; bodies with shapes have no sticks."""
     polygons: solids.Polygons = []
     colors = []
     if skin is not None:
@@ -244,7 +243,7 @@ def _pale(color: str, fade: float) -> Array:
 
 
 def fades(count: int) -> Array:
-    """How pale each of several configurations is: the last not at all."""
+    """Fading of each of several configurations; the last is not faded."""
     return np.append(np.linspace(0.82, 0.55, count - 1), 0.0) if count > 1 else np.zeros(1)
 
 
@@ -279,8 +278,8 @@ def _walks(tree: Tree, view: View) -> bool:
 
 
 def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
-    """The hatched ground at the height of the root, all along, and the corners (4, 3) of what of it is below the
-    figures."""
+    """Draw the hatched ground at the height of the root, and return the corners (4, 3) of the part below the figures.
+    """
     right, up = view.rows
     deep = 0.03 * size
     ax.axhspan(-deep, 0.0, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3)
@@ -307,7 +306,7 @@ def _draw_support(ax: Canvas, view: View, place: Array, wide: float, deep: float
 
 
 def triad_ends(pose: Pose, size: float) -> Array:
-    """Where the arms of a triad end, as rows (3, 3)."""
+    """Ends of the arms of a triad, as rows (3, 3)."""
     return pose.p + 0.11 * size * pose.R.T
 
 
@@ -332,8 +331,8 @@ def draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Seq
 
 def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,
                  size: float, supports: Array) -> None:
-    """One label for each place, beside the figure and its supports, four corners each (4 k, 3): frames that share an
-    origin share a label."""
+    """Draw one label for each place beside the figure and its supports (4 k, 3); frames that share an origin share it.
+    """
     shared: dict[tuple[float, ...], list[str]] = {}
     for name, pose in zip(names, poses, strict=True):
         shared.setdefault(tuple(np.round(view(pose.p) / size, 4) + 0.0), []).append(name)

@@ -14,7 +14,7 @@ ANGLES = 'a text like "-pi/2", "2*pi/3" or "30 deg"'
 
 
 def angle_of(text: str) -> float:
-    """The radians of a text; a ValueError if it is no angle.
+    """Angle [rad] of a text; raises a ValueError if the text is not an angle.
 
     >>> angle_of("-pi/2"), round(angle_of("30 deg"), 6)
     (-1.5707963267948966, 0.523599)

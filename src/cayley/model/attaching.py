@@ -56,7 +56,7 @@ def attached(tree: Tree, other: Tree | Body, at: str, *, pose: ArrayLike | None 
 
 def _joined(tree: Tree, carried: Tree, roots: Sequence[Body], mounts: Sequence[Joint], on: tuple[str, Array],
             origin: Sequence[Frame]) -> Tree:
-    """The two as one, with what hung on the root of the second on a body, in a place there."""
+    """Union of two trees: what hung on the root of the second hangs on a body of the first, at a pose there."""
     root = carried.bodies[0].name
     body, place = on
     joints = [_on_carrier(each, body, place) if each.parent == root else each for each in carried.joints]
@@ -78,7 +78,7 @@ def _on_carrier(joint: Joint, body: str, place: Array) -> Joint:
 
 
 def _with_carrier(joint: Joint, root: str, body: str, place: Array) -> Joint:
-    """A rotor that the root carried is carried by what carries that."""
+    """Joint whose rotor was carried by the old root, now carried by the body that replaces it."""
     rotor = joint.rotor
     if rotor.carrier != root:
         return joint
@@ -87,7 +87,7 @@ def _with_carrier(joint: Joint, root: str, body: str, place: Array) -> Joint:
 
 
 def _both_drives(tree: Tree, carried: Tree, mounts: Sequence[Joint]) -> tuple[str, ...] | None:
-    """The joints that have a drive; where neither says so, all that may, and a mount that moves has none."""
+    """Actuated joints of both; by default all that may have a drive, and a mount that moves has none."""
     if tree.actuated is None and carried.actuated is None and not any(mount.motion.nv for mount in mounts):
         return None
     return (*tree.actuated_joints, *carried.actuated_joints)
@@ -133,7 +133,7 @@ _FORMULAS = ("formulas",)  # they have names of coordinates in them
 
 
 def with_prefix(tree: Tree, prefix: str) -> Tree:
-    """The same mechanism with a prefix before the names of its bodies, joints, frames and constraints.
+    """Mechanism with a prefix before the names of its bodies, joints, frames and constraints.
 
     >>> from cayley.model.catalogue import load_robot
     >>> with_prefix(load_robot("planar2r"), "left ").joint_names

@@ -20,7 +20,7 @@ from cayley.wording import did_you_mean, shown
 
 def with_body(tree: Tree, body: str, *, mass: float | None = None, center: ArrayLike | None = None,
               inertia: ArrayLike | None = None) -> Tree:
-    """The same mechanism with another mass [kg], centre of mass [m] or inertia about it [kg m^2] of one body, what is
+    """Mechanism with another mass [kg], centre of mass [m] or inertia about it [kg m^2] of one body, what is
     not given staying as it is. What no body can have is refused.
 
     >>> from cayley.model.catalogue import load_robot
@@ -38,7 +38,7 @@ def with_body(tree: Tree, body: str, *, mass: float | None = None, center: Array
 def with_joint(tree: Tree, joint: str, *, motion: Motion | None = None, placement: ArrayLike | None = None,
                lower: ArrayLike | None = None, upper: ArrayLike | None = None, velocity: ArrayLike | None = None,
                effort: ArrayLike | None = None) -> Tree:
-    """The same mechanism with another kind, placement (4, 4) or other limits of one joint, what is not given staying as
+    """Mechanism with another kind, placement (4, 4) or other limits of one joint, what is not given staying as
     it is.
 
     >>> from cayley.model.catalogue import load_robot
@@ -66,7 +66,7 @@ def _each(value: ArrayLike) -> tuple[float, ...]:
 
 def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike = 0.0,
                   coulomb: ArrayLike = 0.0) -> Tree:
-    """The same mechanism with another friction in some joints, the same in all or one for each."""
+    """Mechanism with another friction in some joints, the same in all or one for each."""
     names = joint_list(tree, joint)
     made = list(zip(names, per_joint(names, viscous, "viscous friction"), per_joint(names, coulomb, "dry friction"),
                     strict=True))
@@ -79,7 +79,7 @@ def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike 
 
 
 def with_armature(tree: Tree, joints: str | Sequence[str], inertia: ArrayLike) -> Tree:
-    """The same mechanism with another armature in some joints, the same in all or one for each: the inertia of the
+    """Mechanism with another armature in some joints, the same in all or one for each: the inertia of the
     rotor that the joint feels, behind the gear [kg m^2; kg]. The gear, the friction and the winding of a motor stay.
 
     >>> from cayley.model.catalogue import load_robot
@@ -123,7 +123,7 @@ def per_joint(names: Sequence[str], value: ArrayLike, what: str) -> list[float]:
 
 
 def without_payload(tree: Tree, name: str | None = None) -> Tree:
-    """The same mechanism without a body that is fixed to another and carries nothing: a load that was put down, a tool
+    """Mechanism without a body that is fixed to another and carries nothing: a load that was put down, a tool
     that was taken off. Without a `name` the only one that `with_payload` gave a number.
 
     >>> from cayley.model.catalogue import load_robot

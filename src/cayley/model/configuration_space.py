@@ -21,7 +21,7 @@ def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
 
 
 def configuration_step(tree: Tree, q: Array, qd: Array) -> Array:
-    """Where (nq) the constant velocity qd (nv) leads from q in unit time."""
+    """Configuration (nq) that the constant velocity qd (nv) reaches from q in unit time."""
     return _joined(tree, lambda joint, a, b: joint.motion.step(q[a], qd[b]))
 
 

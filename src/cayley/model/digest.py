@@ -1,4 +1,4 @@
-"""The digest of a mechanism: which of two texts was made of which numbers."""
+"""Digest of a mechanism, which identifies the numbers that a generated text was made from."""
 
 from __future__ import annotations
 

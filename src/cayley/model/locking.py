@@ -27,7 +27,7 @@ JointNames = str | Sequence[str]
 
 
 def locked(tree: Tree, joints: JointNames | Mapping[str, ArrayLike], q: ArrayLike | None = None) -> Tree:
-    """The same mechanism with joints fixed where they are in a configuration `q` (nq), at their zeros if none is given;
+    """Mechanism with joints fixed where they are in a configuration `q` (nq), at their zeros if none is given;
     or at values of their own, {joint: value}. Their coordinates are gone, and so are their drives.
 
     >>> from cayley.model.catalogue import load_robot
@@ -45,7 +45,7 @@ def locked(tree: Tree, joints: JointNames | Mapping[str, ArrayLike], q: ArrayLik
 
 
 def freed(tree: Tree, joints: JointNames) -> Tree:
-    """The same mechanism with joints that were locked as they were before: they move again, and so do the mimic joints
+    """Mechanism with joints that were locked as they were before: they move again, and so do the mimic joints
     that follow them.
 
     >>> from cayley.model.catalogue import load_robot

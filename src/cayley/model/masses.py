@@ -52,7 +52,7 @@ def unknown_masses(tree: Tree) -> list[int]:
 
 
 def with_masses_for_letters(tree: Tree, size: float = 1.0) -> Tree:
-    """The same mechanism with numbers that stand for masses which are unknown, where only what is zero counts: centres
+    """Mechanism with numbers that stand for masses which are unknown, where only what is zero counts: centres
     on the line to the next joint or frame of the body, and principal axes along those of the body."""
     unknown = unknown_masses(tree)
     bodies = list(tree.bodies)
@@ -67,7 +67,7 @@ def with_masses_for_letters(tree: Tree, size: float = 1.0) -> Tree:
 
 
 def with_missing_masses(tree: Tree, mass: float) -> Tree:
-    """The same mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown."""
+    """Mechanism with this mass [kg], at their origins, for the bodies that move and whose mass is unknown."""
     unknown = set(unknown_masses(tree))
     bodies = [replace(body, mass=mass) if number in unknown else body for number, body in enumerate(tree.bodies)]
     return tree.with_parts(bodies, tree.joints)

@@ -111,7 +111,7 @@ def _are_equal(one: Immutable, other: Immutable) -> bool:
 
 
 def _place(joint: Joint) -> Array:
-    """Where the frame of a rotor is on its carrier: z is its axis."""
+    """Pose of the rotor's frame on its carrier; z is its axis."""
     if joint.rotor.place is not None:
         return np.asarray(joint.rotor.place)
     assert joint.motion.screw is not None

@@ -29,7 +29,7 @@ class UnknownConfigurationError(ModelError, KeyError):
 
 
 class NamedConfigurations(Mapping[str, Array]):
-    """By name, the configurations (nq) of a mechanism.
+    """Configurations (nq) of a mechanism by name.
 
     >>> from cayley.model.catalogue import load_robot
     >>> arm = with_configuration(load_robot("planar2r"), "bent", {"joint2": 1.0})
@@ -65,7 +65,7 @@ class NamedConfigurations(Mapping[str, Array]):
 
 
 def with_configuration(tree: Tree, name: str, q: ArrayLike | Mapping[str, ArrayLike]) -> Tree:
-    """The same mechanism with one more configuration that has a name, or with another of this name: all coordinates
+    """Mechanism with one more configuration that has a name, or with another of this name: all coordinates
     (nq), or those of some joints by their names."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"a configuration has a name, not {shown(name)}")
@@ -99,7 +99,7 @@ def _own(tree: Tree, name: str, values: ArrayLike) -> tuple[float, ...]:
 
 
 def _filled(tree: Tree, named: NamedConfiguration) -> Array:
-    """With joints of which nothing is said near zero, and mimic joints where the others take them."""
+    """Configuration with unnamed joints near zero, and mimic joints set by those that they follow."""
     q = near_zero(tree)
     numbers = {joint.name: k for k, joint in enumerate(tree.joints)}
     for name, values in named.coordinates:

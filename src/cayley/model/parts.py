@@ -85,7 +85,8 @@ def _exact(pose: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Body(Immutable):
-    """A rigid body. Its mass properties may be unknown: then `mass` is None, and dynamics refuse it by name."""
+    """A rigid body. Its mass properties may be unknown: then `mass` is None, and dynamics raise an error that names it.
+    """
 
     name: str
     mass: float | None = None  # [kg]
@@ -130,7 +131,7 @@ class BodyByMoments(Body):
 
     @staticmethod
     def of(name: str, mass: Scalar, first: Array, second: Array) -> BodyByMoments:
-        """The centre is at the origin where there is no mass."""
+        """Body from its moments; the centre of a body without mass is at the origin."""
         known = is_symbolic(mass) or mass != 0.0
         center = first / mass if known else np.zeros(3)
         own = second - mass * np.outer(center, center)
@@ -208,7 +209,7 @@ class Joint(Immutable):
                              "coordinate about or along an axis have elastic drives")
 
     def _full_limits(self) -> Limits:
-        """One entry for each coordinate or velocity, infinite where nothing was said."""
+        """Limits with one entry for each coordinate or velocity, infinite where none was given."""
         sizes = {"lower": (self.motion.nq, -np.inf), "upper": (self.motion.nq, np.inf),
                  "velocity": (self.motion.nv, np.inf), "effort": (self.motion.nv, np.inf)}
         said = {key: getattr(self.limits, key) or (default,) * size for key, (size, default) in sizes.items()}

@@ -55,7 +55,7 @@ def check_possible(*bodies: Body) -> None:
 
 
 def warn_of_impossible(bodies: Iterable[Body], source: str) -> None:
-    """Give a `ModelWarning` that names the bodies of a file or a mechanism that cannot be as they are said to be."""
+    """Give a `ModelWarning` that names the bodies whose mass properties no rigid body can have."""
     wrong = [f"{body.name!r}: {'; '.join(found)}" for body in bodies if (found := impossibilities(body))]
     if wrong:
         warnings.warn(f"{source}: no body can be as {', nor '.join(wrong)}. The numbers are taken as they are; "

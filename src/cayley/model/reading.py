@@ -1,4 +1,4 @@
-"""From a name or a path to a mechanism: the catalogue, the formats, and what is said of the mechanism besides."""
+"""Reading of mechanisms by name or path: the catalogue, the formats, and options of loading."""
 
 from __future__ import annotations
 

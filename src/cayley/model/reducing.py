@@ -1,4 +1,4 @@
-"""Bodies that move as one made one: what fixed and locked joints hold together."""
+"""Merging of bodies that fixed and locked joints hold together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cayley.model.tree import Tree
 
 
 def reduced(tree: Tree) -> Tree:
-    """The same mechanism with all bodies that fixed joints hold together made one, of the name of the first; the others
+    """Mechanism with all bodies that fixed joints hold together made one, of the name of the first; the others
     are frames of their names. What moves, and how, is the same. With `locked` this is Pinocchio's `buildReducedModel`.
 
     >>> from cayley.model.catalogue import load_robot
@@ -41,7 +41,7 @@ def reduced(tree: Tree) -> Tree:
 
 
 def _places(tree: Tree) -> dict[str, tuple[str, Array]]:
-    """By the names of bodies, the body that each is a part of, and its pose there."""
+    """Per name of a body, the body that it becomes a part of, and its pose there."""
     found: dict[str, tuple[str, Array]] = {tree.bodies[0].name: (tree.bodies[0].name, np.eye(4))}
     for joint in tree.joints:
         head, pose = found[joint.parent]

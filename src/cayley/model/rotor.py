@@ -70,7 +70,7 @@ class Rotor:
                              f"its centre, {self._offset}")
 
     def _check_kinds(self) -> None:
-        """Raise if what should be a number, a friction or a winding is something else."""
+        """Raise an error for fields of the wrong type."""
         for name in ("inertia", "gear", "mass"):
             value = getattr(self, name)
             if (name == "mass" and value is None) or is_symbolic(value):
@@ -86,7 +86,7 @@ class Rotor:
                              "torque_constant=...), of cayley.model.winding")
 
     def _check_tensor(self) -> None:
-        """The tensor says the inertia about the axis; where both are given they must agree."""
+        """Check that the inertia about the axis and the tensor agree."""
         tensor = np.asarray(self.tensor)
         if np.abs(tensor - tensor.T).max() > tolerance_of(tensor) * np.abs(tensor).max():
             raise ModelError(f"the tensor of inertia of a rotor is not symmetric: {tensor.tolist()}")

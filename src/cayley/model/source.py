@@ -1,4 +1,4 @@
-"""Where a model comes from, in words, with the name and the digest of the file that it was read from."""
+"""Source of a model in words, with the name and the digest of the file that it was read from."""
 
 from __future__ import annotations
 

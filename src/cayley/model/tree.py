@@ -77,7 +77,7 @@ class _Added(NamedTuple):
 
 
 class Coordinate(NamedTuple):
-    """Where a coordinate is: the number of its joint, its place in q, and that of its rate in qd."""
+    """Place of a coordinate: the number of its joint, its index in q, and that of its rate in qd."""
 
     joint: int
     q: int
@@ -171,17 +171,17 @@ class Tree(Immutable):
 
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
-        """Where in q the coordinates of each joint are."""
+        """Slices of q that hold the coordinates of each joint."""
         return slices([j.motion.nq for j in self.joints])
 
     @cached_property
     def v_slices(self) -> tuple[slice, ...]:
-        """Where among the velocities those of each joint are."""
+        """Slices of qd that hold the velocities of each joint."""
         return slices([j.motion.nv for j in self.joints])
 
     @cached_property
     def mimic_joints(self) -> dict[int, Follower]:
-        """By number, the mimic joints, those that follow another, at the end of the chain of those that follow."""
+        """Mimic joints by number, each with the joint at the end of the chain that it follows."""
         found: dict[int, Follower] = {}
         for number in range(len(self.joints)):
             chain: list[tuple[int, Mimic]] = []
@@ -303,7 +303,7 @@ class Tree(Immutable):
         return tuple(dict.fromkeys([*self._named_frames, *self._body_numbers]))
 
     def frame(self, name: str) -> Frame:
-        """A frame by name; every body and every joint's child answers to the body's name as well."""
+        """A frame by name; the name of a body means the frame of the body."""
         if isinstance(name, str) and name in self._named_frames:
             return self._named_frames[name]
         if isinstance(name, str) and name in self._body_numbers:
@@ -347,20 +347,19 @@ class Tree(Immutable):
     # Changes give a new mechanism
 
     def with_gravity(self, gravity: ArrayLike) -> Tree:
-        """The same mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
+        """Mechanism with another acceleration of free fall (3), in the axes of the root [m/s^2]."""
         return replace(self, gravity=frozen(gravity, (3,), "gravity"))
 
     def with_frame(self, name: str, body: str, pose: ArrayLike | None = None) -> Tree:
-        """The same mechanism with one more named frame."""
+        """Mechanism with one more named frame."""
         _check_names(self.name, self.bodies, self.joints, (*self.frames, Frame(name, body, pose)))
         self.body_number(body)
         return replace(self, frames=(*self.frames, Frame(name, body, pose)))
 
     def with_payload(self, frame: str, mass: float, *, center: ArrayLike = (0.0, 0.0, 0.0),
                      inertia: ArrayLike | None = None, name: str | None = None) -> Tree:
-        """The same mechanism with a body of `mass` [kg] fixed to a frame, a load or a tool; `center` and `inertia`
-        (about it; none of a point load) are in the frame's axes. Its `name`: "payload1" and so on, if none is given.
-        """
+        """Mechanism with a body of `mass` [kg], a load or a tool, fixed to a frame. `center` and `inertia` about it
+        (zero for a point load) are in the frame's axes. The default `name` is "payload1" and so on."""
         held = self.frame(frame)
         taken = {*self.frame_names, *self._joint_numbers}
         number = next(k for k in count(1) if not {f"payload{k}", f"grasp{k}"} & taken)
@@ -370,7 +369,7 @@ class Tree(Immutable):
         return self.with_parts([*self.bodies, body], [*self.joints, joint])
 
     def with_joints(self, *joints: Joint) -> Tree:
-        """The same mechanism with these joints in the places of those of their names: other limits, friction, armature,
+        """Mechanism with these joints in the places of those of their names: other limits, friction, armature,
         another kind.
 
         >>> from cayley.model.catalogue import load_robot
@@ -387,7 +386,7 @@ class Tree(Immutable):
         return self.with_parts(self.bodies, [given.get(joint.name, joint) for joint in self.joints])
 
     def with_actuated(self, *joints: str) -> Tree:
-        """The same mechanism with drives in these joints, and in no others.
+        """Mechanism with drives in these joints, and in no others.
 
         >>> from cayley.model.catalogue import load_robot
         >>> load_robot("planar2r").with_actuated("joint1").actuated_joints
@@ -400,7 +399,7 @@ class Tree(Immutable):
                    tensor: ArrayLike | None = None, carrier: str | None = None, place: ArrayLike | None = None,
                    spring: Spring | None = None, friction: Friction | None = None,
                    winding: Winding | None = None) -> Tree:
-        """The same mechanism with another drive of one joint; see `Mechanism.with_drive`."""
+        """Mechanism with another drive of one joint; see `Mechanism.with_drive`."""
         driven = self.joints[self.joint_number(joint)]
         if spring is not None and (stiffness is not None or damping):
             raise ModelError(f"the drive of joint {joint!r} is given a spring, and a stiffness or a damping: give one")
@@ -419,7 +418,7 @@ class Tree(Immutable):
         return self.with_joints(replace(driven, rotor=rotor, spring=behind))
 
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
-        """The same mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors
+        """Mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors
         are made anew from what the joints say of them.
         """
         added = self._motor_parts
@@ -436,7 +435,7 @@ class Tree(Immutable):
                                                  constraints=self.constraints)
 
     def without_motors(self) -> Tree:
-        """The same mechanism without the motors that elastic and geared drives add to it, and nothing included; the
+        """Mechanism without the motors that elastic and geared drives add to it, and nothing included; the
         drives are data of its joints again, with the numbers of the motors. What hangs on their rotors is left out.
 
         >>> from cayley.model.catalogue import load_robot
@@ -460,7 +459,7 @@ class Tree(Immutable):
 
     @cached_property
     def motors(self) -> dict[int, int]:
-        """By the numbers of joints, those of the motors that drive them through a spring or a gear, where they are
+        """Numbers of the motors by those of the joints that they drive through a spring or a gear, where motors are
         parts of the mechanism: joints themselves, after all others.
 
         >>> from cayley.model.catalogue import load_robot
@@ -489,7 +488,7 @@ class Tree(Immutable):
 
     @cached_property
     def _motor_parts(self) -> _Added:
-        """The names of what motors have added: bodies, and joints with the joints that they drive."""
+        """Names of the bodies and joints that motors have added, the joints with those that they drive."""
         bodies: dict[str, str] = {}
         joints: dict[str, str] = {}
         for number in self.motors:
@@ -500,7 +499,7 @@ class Tree(Immutable):
         return _Added(bodies, joints)
 
     def _with_motors(self) -> Tree:
-        """With the motors of what is included: behind all other joints, so that q is (q, motor angles)."""
+        """Tree with the motors of what is included, after all other joints, so that q is (q, motor angles)."""
         for term in sorted({ELASTIC, REDUCED, GEARED} & self.included):
             if not any(has_motor(joint, frozenset([term])) for joint in self.joints):
                 raise ModelError(f"{self.name} has no {term}: no joint has {_NEEDED[term]}; `with_drive` gives it one")
@@ -514,7 +513,7 @@ class Tree(Immutable):
                        actuated=tuple(moved.get(name, name) for name in self.actuated_joints))
 
     def with_constraints(self, loops: Iterable[Loop], constraints: Iterable[Constraint] = ()) -> Tree:
-        """The same mechanism with these loops and other constraints in the place of its own."""
+        """Mechanism with these loops and other constraints in the place of its own."""
         loops = tuple(loops)
         constraints = tuple(constraints)
         _check_names(self.name, (), (), (), (*loops, *constraints))
@@ -523,7 +522,7 @@ class Tree(Immutable):
         return replace(self, loops=loops, constraints=constraints)
 
     def with_more_constraints(self, *constraints: Constraint) -> Tree:
-        """The same mechanism with constraints besides its own; one of the same name takes the place of the old one."""
+        """Mechanism with constraints besides its own; one of the same name takes the place of the old one."""
         new = {each.name: each for each in constraints}
         if len(new) < len(constraints):
             raise ModelError(f"two of the constraints for {self.name} have the same name: "
@@ -535,7 +534,7 @@ class Tree(Immutable):
                                      [each for each in every if not isinstance(each, Loop)])
 
     def without_constraints(self, *names: str) -> Tree:
-        """The same mechanism without the constraints and loops of these names."""
+        """Mechanism without the constraints and loops of these names."""
         known = [each.name for each in (*self.loops, *self.constraints)]
         for name in names:
             if name not in known:
@@ -544,7 +543,7 @@ class Tree(Immutable):
                                      [each for each in self.constraints if each.name not in names])
 
     def spanning_tree(self) -> Tree:
-        """The same mechanism without its constraints: loops are open, mimic joints move on their own.
+        """Mechanism without its constraints: loops are open, mimic joints move on their own.
 
         >>> from cayley.model.catalogue import load_robot
         >>> load_robot("panda_hand").spanning_tree().mimic_joints
@@ -556,7 +555,7 @@ class Tree(Immutable):
                        joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Tree:
-        """The same mechanism with parts of its drives in all its dynamics, and no others; see
+        """Mechanism with parts of its drives in all its dynamics, and no others; see
         `Mechanism.including`.
         """
         unknown = set(terms) - set(TERMS)
@@ -610,7 +609,7 @@ def _check_carrier(tree: Tree, joint: Joint) -> None:
 
 
 def _check_motors_stay(tree: Tree, bodies: Sequence[Body], joints: Sequence[Joint]) -> None:
-    """Raise if a part that a motor is made of is given in another form: it would be made anew from the drive."""
+    """Raise an error if a part that belongs to a motor is replaced: motors are rebuilt from the drives."""
     for parts, own, of in ((bodies, tree.bodies, tree._motor_parts.bodies), (joints, tree.joints,
                                                                             tree._motor_parts.joints)):
         kept = {id(part) for part in own}
@@ -659,9 +658,7 @@ def _checked_drives(tree: Tree, joints: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_followers(name: str, joints: dict[str, Joint]) -> None:
-    """Raise if a joint follows what it cannot: one that does not exist, several coordinates, or, by way of others,
-    itself.
-    """
+    """Raise an error if a joint follows one that does not exist, one of several coordinates, or itself."""
     follows = {joint.name: joint.mimic.joint for joint in joints.values() if joint.mimic is not None}
     for follower, followed in follows.items():
         if followed not in joints:

@@ -1,4 +1,4 @@
-"""The winding of a direct-current motor: what turns a voltage into the force of its rotor."""
+"""Winding of a direct-current motor, which turns a voltage into a torque of the rotor."""
 
 from __future__ import annotations
 

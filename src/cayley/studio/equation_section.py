@@ -107,7 +107,7 @@ def _recursive(found: EquationsOfMotion) -> str:
 
 
 def _shared(groups: Sequence[Group], lines: list[tuple[Any, Any]], order: str | None) -> str:
-    """The values that the entries share: in groups, each with what they are, long ones folded away."""
+    """Values that the entries share, in titled groups; long groups are folded away."""
     if not lines:
         return ""
     if not groups:

@@ -52,7 +52,7 @@ class Fall:
 
 
 def floating(tree: Tree) -> list[bool]:
-    """Per joint, True if it floats freely and is no platform held by loops or rods."""
+    """Per joint, True if it floats freely and its body is not held by loops or rods."""
     tied = frozenset[int]().union(*[tied_joints(tree, each) for each in constraints_of(tree)])
     return [joint.motion.free and number not in tied for number, joint in enumerate(tree.joints)]
 

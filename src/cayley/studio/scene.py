@@ -118,7 +118,7 @@ def _links(figure: Skeleton) -> list[dict[str, Any]]:
 
 
 def _slides(tree: Tree) -> list[dict[str, Any]]:
-    """Rods from the places of joints to what slides away from them."""
+    """Rods from joints to the bodies that slide away from them."""
     return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1,
              "end": [0.0, 0.0, 0.0]}
             for number, joint in enumerate(tree.joints)
@@ -183,8 +183,8 @@ def floor(figure: Skeleton, size: float, points: Array) -> dict[str, Any]:
 
 
 def _shapes(tree: Tree, skin: Skins) -> dict[str, Any]:
-    """Surfaces in the frames of their bodies, whose triangles share their points; the bodies that lack theirs, which
-    stay sticks; and what is missing, in words."""
+    """Surfaces in the frames of their bodies, bodies without shapes, which stay sticks, and what is missing, in words.
+    """
     parts = [{"body": tree.body_number(shape.body), "points": _rounded(surface.points.ravel(), _SHAPE_DIGITS),
               "triangles": surface.triangles.ravel().tolist(), "closed": surface.closed,
               "color": None if shape.color is None else [round(255 * x) for x in shape.color]}

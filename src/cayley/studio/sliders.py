@@ -77,8 +77,7 @@ def _of_joint(tree: Tree, number: int, rest: Array, size: float) -> list[Slider]
 
 
 def _independent(tree: Tree, A: Array) -> list[int]:
-    """The joints that can be moved at will, while those that are left follow: the constraints still have their rank
-    without them."""
+    """Joints that can be moved independently: without their columns the constraints keep their rank."""
     single = [k for k, joint in enumerate(tree.joints) if joint.motion.nq == joint.motion.nv == 1]
     wanted = sorted(single, key=lambda k: tree.joints[k].name not in tree.actuated_joints)
     left = np.ones(tree.nv, dtype=bool)

@@ -17,7 +17,7 @@ _FOLDER = "cmeel.prefix/share/example-robot-data/robots"
 
 @dataclass(frozen=True)
 class Packaged:
-    """A robot of the package: what it is, its file there, and its licence."""
+    """A robot of another package: its title, its file there, and its licence."""
 
     title: str
     file: str

@@ -1,7 +1,7 @@
 """The kinds of constraints: what ties the joints of a tree together, as pure functions of frames and coordinates.
 
-Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
-of a kind. `constraint` lists what a new kind must define. Loops have a table of their own in files; so do mimic joints,
+Each kind is a class in its own file. `KINDS` maps the words of files to
+kinds. `constraint` lists what a new kind must define. Loops have a table of their own in files; so do mimic joints,
 which are couplings.
 """
 

@@ -32,7 +32,7 @@ AXIS = {"form": "axis or default"}  # a unit vector, which need not be said
 
 
 class Tendon(NamedTuple):
-    """A tendon of MJCF: its kind, what it consists of, each with its number, and the length that it keeps [m, rad]."""
+    """A tendon of MJCF: its kind, its parts with their coefficients, and the length that it keeps [m, rad]."""
 
     kind: str
     parts: tuple[tuple[str, float | None], ...]
@@ -50,12 +50,12 @@ class Constraint(ABC):
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """The two frames whose motions it asks for, or none."""
+        """Names of the two frames whose motions enter the constraint, or none."""
         return ()
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """The joints, of one coordinate each, whose coordinates it asks for."""
+        """Names of the joints, of one coordinate each, whose coordinates enter the constraint."""
         return ()
 
     @property
@@ -86,7 +86,7 @@ class Constraint(ABC):
 
     @property
     def positions(self) -> int:
-        """How many of its rows, the first, hold positions; the others are on velocities alone."""
+        """Number of rows, the first ones, that constrain positions; the others constrain velocities alone."""
         return len(self.row_names)
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Constraint(ABC):
 
     @property
     def where_lost(self) -> str:
-        """In words, what has happened where the margin is gone."""
+        """Description of the state in which the margin vanishes."""
         return f"{self.word} {self.name!r} has no directions"
 
     @property
@@ -120,7 +120,7 @@ class Constraint(ABC):
 
     @property
     def mjcf_tendon(self) -> Tendon | None:
-        """The tendon of MJCF whose fixed length says the same; None if there is none."""
+        """Equivalent tendon of fixed length in MJCF, or None."""
         return None
 
     @property

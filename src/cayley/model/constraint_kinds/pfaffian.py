@@ -57,7 +57,7 @@ class Pfaffian(HoldsFunctions, Constraint):
 
     @property
     def _formulas(self) -> list[Callable[..., Scalar]]:
-        """Of the coordinates and the time: the coefficients, and the offset."""
+        """Coefficients and offset as functions of the coordinates and the time."""
         whose = f"a coefficient of {self.name!r}"
         return [*[formula(each, [*self._names, "t"], whose) for each in self.coefficients],
                 formula(self.offset, [*self._names, "t"], f"the offset of {self.name!r}")]
@@ -86,7 +86,7 @@ class Pfaffian(HoldsFunctions, Constraint):
 
     @property
     def _row(self) -> Kernel[tuple[Array, Array]]:
-        """Of the coordinates and the time, and their rates: the coefficients and the offset, and their rates."""
+        """Coefficients, offset and their rates as functions of the coordinates, the time and their rates."""
         n = len(self.joints) + 1
         return kept(self, "row", lambda: kernel(f"({n}),({n})->({n}),({n})", name="row")(self._text))
 

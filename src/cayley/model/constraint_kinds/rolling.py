@@ -15,7 +15,7 @@ _CORNERS = 32
 
 
 def checked_axis(given: Axis, whose: str) -> Axis:
-    """A unit vector as numbers, or an error that says whose it is."""
+    """A unit vector as numbers; raises an error that names its owner otherwise."""
     try:
         axis = np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -87,9 +87,9 @@ class AxisPair:
 
 @dataclass(frozen=True, eq=False)
 class FrameAssignment:
-    """The `table`; `frames` 0 to n at zero in the user's base (n + 1, 4, 4); the `pairs` of axes; `residual`, how far
-    the frames that the table gives at zero are from these, and their axes from the lines (the largest entry, lengths in
-    metres)."""
+    """Result of assigning Denavit-Hartenberg frames: the `table`, the `frames` 0 to n at zero in the given base (n + 1,
+    4, 4), the `pairs` of neighbouring axes, and `residual`, the largest difference between the frames of the table and
+    these, lengths in metres."""
 
     table: DHTable
     frames: Array
@@ -193,9 +193,7 @@ def _between(one: AxisLine, other: AxisLine, before: _Normal | None, sense: str,
 
 def _as_parallel(one: AxisLine, other: AxisLine, cross: Array, sine: float, tolerance: float | None,
                  size: float) -> bool:
-    """Taking axes as parallel costs their angle times a length; taking them as crossing, the rounding of places as far
-    as their feet.
-    """
+    """True if taking two axes as parallel costs less accuracy than taking them as crossing far away."""
     if sine <= (ROUNDING if tolerance is None else tolerance):
         return True
     foot = abs(float(np.cross(other.point - one.point, other.direction) @ cross)) / sine**2
@@ -269,7 +267,7 @@ def _normal_part(v: ArrayLike, z: Array, what: str) -> Array:
 
 
 def _first(line: AxisLine, normals: Sequence[_Normal]) -> _Normal:
-    """Frame 0 where nobody asked for one: at the first normal, or anywhere on an axis that is alone."""
+    """Default frame 0: at the first common normal, or anywhere on a single axis."""
     if normals:
         return _Normal(normals[0].start, normals[0].x, normals[0].start)
     return _Normal(line.point, plane_across(line.direction)[0], line.point)
@@ -277,7 +275,7 @@ def _first(line: AxisLine, normals: Sequence[_Normal]) -> _Normal:
 
 def _start(line: AxisLine, convention: str, base: Array | None, base_x: ArrayLike | None,
            size: float) -> _Normal | None:
-    """The normal that leads from frame 0 to axis 1, if the user has said anything about frame 0."""
+    """Normal from frame 0 to axis 1, if the user has chosen frame 0."""
     if base is None:
         return None if base_x is None else _Normal(line.point, _normal_part(base_x, line.direction, "base_x"),
                                                    line.point)

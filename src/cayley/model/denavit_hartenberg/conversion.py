@@ -164,9 +164,9 @@ def _with_mass(body: Body, mass: float | None, center: Array, inertia: Array, ab
 
 @dataclass(frozen=True, eq=False)
 class DHResult:
-    """The `table` from the root to the frame `tip`; `residual`, the largest difference of a pose entry between table
-    and mechanism over random coordinates [m for lengths]; `pairs`, what neighbouring axes are to each other and what
-    was chosen."""
+    """Denavit-Hartenberg `table` from the root to the frame `tip`, its `residual` (largest difference of a pose entry
+    between table and mechanism over random coordinates, lengths in metres), and the `pairs` of neighbouring axes with
+    the choices made."""
 
     table: DHTable
     tip: str
@@ -241,7 +241,7 @@ def given_table(tree: Tree, *, convention: Convention, frame: str | None = None,
 
 
 def _row_of(step: Array, line: AxisLine, convention: str, rounding: float) -> DHRow:
-    """The row whose pose (4, 4) at zero is `step`, if there is one, and what is known of its joint."""
+    """Row whose pose (4, 4) at zero is `step`, if there is one, with the data of its joint."""
     R = step[:3, :3]
     p = step[:3, 3]
     if convention == "standard":

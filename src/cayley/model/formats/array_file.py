@@ -59,7 +59,7 @@ def read_arrays(path: str | Path) -> tuple[Any, dict[str, Array]]:
 
 
 def _check_size(path: str | Path, archive: zipfile.ZipFile) -> None:
-    """By the directory, beyond which nothing is unpacked."""
+    """Check the sizes in the directory of the file before anything is unpacked."""
     sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     if sum(entry.file_size for entry in archive.infolist()) > MOST_UNPACKED:
         raise ModelError(f"{path} would be larger than {MOST_UNPACKED // 2**20} MiB when unpacked, which is more than "

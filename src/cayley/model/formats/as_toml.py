@@ -1,4 +1,4 @@
-"""TOML among the formats: Cayley's own, in which nothing is lost."""
+"""The format TOML: Cayley's own, which holds everything."""
 
 from __future__ import annotations
 

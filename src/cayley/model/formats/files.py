@@ -43,7 +43,7 @@ def read_bytes(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> bytes
 
 
 def check_file(path: Path, *, most: int = MOST_BYTES) -> None:
-    """Refuse what another library is going to read, if it is there and no plain file of bounded size."""
+    """Raise an error for an existing file that is not a plain file of bounded size, before another library reads it."""
     try:
         found = path.stat()
     except (OSError, ValueError):

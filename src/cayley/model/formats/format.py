@@ -35,7 +35,7 @@ class Format:
         raise UnsupportedError(f"{self.name} files are read, not written")
 
     def parts(self, path: Path) -> Iterator[list[str]]:
-        """For `cayley check`: what is wrong with the parts of a file that cannot be read, each of them read alone.
+        """Errors of the parts of a file that cannot be read as a whole, each read alone, for `cayley check`.
 
         Without this, the first error is all that is known.
         """

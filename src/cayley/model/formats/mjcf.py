@@ -107,7 +107,7 @@ def _mujoco() -> ModuleType:
 
 
 def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], root: Element, said: list[str]) -> MjModel:
-    """The model as MuJoCo compiles it; what MuJoCo warns of goes to `said`."""
+    """Model as MuJoCo compiles it; warnings of MuJoCo are appended to `said`."""
     path = source_of(path_or_text)
     with _warnings_kept(mujoco, said):
         try:
@@ -119,7 +119,7 @@ def _compiled(mujoco: ModuleType, path_or_text: str | os.PathLike[str], root: El
 
 @contextmanager
 def _warnings_kept(mujoco: ModuleType, said: list[str]) -> Iterator[None]:
-    """MuJoCo's warnings go to `said`, not to the screen and to a log file in the current folder."""
+    """Collect MuJoCo's warnings in `said`, instead of on the screen and in a log file."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: said.append(printable(" ".join(text.split()))))
     try:

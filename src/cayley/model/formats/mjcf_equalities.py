@@ -135,7 +135,7 @@ class Equalities:
 
 
 def places_of(model: MjModel, root: Element | None) -> list[str]:
-    """Where in the file each equality is, for errors; nothing where files are put together or parts replicated."""
+    """Place of each equality in the file, for errors; empty where files are included or parts replicated."""
     found = [each for element in (root.children if root else ()) if element.tag == "equality"
              for each in element.children]
     known = len(found) == model.neq

@@ -45,7 +45,7 @@ def checked_mjcf(path_or_text: str | os.PathLike[str], *, trust: bool = False) -
 
     >>> checked_mjcf('<mujoco><worldbody><replicate count="1000000"><geom size="1"/></replicate></worldbody></mujoco>')
     Traceback (most recent call last):
-    cayley.errors.ModelError: text, line 1, <geom>: in all it asks for more than 20000 objects...
+    cayley.errors.ModelError: text, line 1, <geom>: the model needs more than 20000 objects...
     """
     search = Search(source_of(path_or_text) or Path("model.xml"), trusted=trust)
     root = read_xml(path_or_text, budget=search.budget)
@@ -162,12 +162,12 @@ def _is_there(path: Path) -> bool:
 
 
 def _grid(element: Element) -> float:
-    """How many objects an element stands for."""
+    """Number of objects that an element stands for."""
     return _FLEXIBLE * _product(element, ("count",)) if element.tag in ("composite", "flexcomp") else 1.0
 
 
 def _points(element: Element) -> float:
-    """How many points a mesh has that MuJoCo makes itself."""
+    """Number of points of a mesh that MuJoCo generates."""
     if element.tag != "mesh" or "builtin" not in element.attributes:
         return 0.0
     first, second, *_ = [*[max(_as_number(word), 1.0) for word in element.attributes.get("params", "").split()], 1, 1]
@@ -175,13 +175,13 @@ def _points(element: Element) -> float:
 
 
 def _steps(attributes: dict[str, str]) -> float:
-    """How many steps the range of a muscle takes."""
+    """Number of simulation steps for the range of a muscle."""
     total, step = (_as_number(attributes[key]) if key in attributes else default for key, default in _STEPS.items())
     return total / step if step > 0 else inf
 
 
 def _entries(element: Element) -> float:
-    """How many numbers, or steps of a simulation, an element asks for."""
+    """Number of entries, or of simulation steps, that an element needs."""
     if element.tag == "lengthrange":
         return 100 * _steps(element.attributes)
     if element.tag not in _ENTRIES:
@@ -213,7 +213,7 @@ def _as_number(word: str) -> float:
 
 
 def _pixels(path: Path) -> int:
-    """Of a PNG file: a picture of a few bytes may be as large as memory."""
+    """Number of pixels of a PNG file: a picture of a few bytes may be as large as memory."""
     if path.suffix.lower() != ".png" or not path.is_file():
         return 0
     with open(path, "rb") as file:

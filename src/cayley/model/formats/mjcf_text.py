@@ -1,4 +1,5 @@
-"""A mechanism written as MJCF. What MJCF cannot say is refused by name, or left out and named in a comment.
+"""Writer of MJCF files. Parts that MJCF cannot hold raise an error that names them, or are left out and named in a
+comment.
 
 The coordinates are the mechanism's own, in the same order: MuJoCo's `qpos` is q. A universal joint becomes two hinges
 of one body, a planar one two slides and a hinge, so that they come back from `load_mjcf` as joints of their own; so
@@ -125,7 +126,7 @@ def _lost_spring(joint: Joint) -> Iterator[str]:
 
 
 def _too_light(tree: Tree) -> Iterator[str]:
-    """Bodies that move without mass and inertia, of their own or of what is fixed to them."""
+    """Messages on moving bodies that have no mass or inertia, alone and with the bodies fixed to them."""
     for number, joint in enumerate(tree.joints):
         if joint.motion.nv and not any(_has_mass(body) for body in _fixed_together(tree, number + 1)):
             yield f"the missing mass or inertia of body {joint.child!r}"

@@ -118,7 +118,7 @@ def _one_model(root: Element) -> tuple[Element, Array]:
 
 
 def _place(model: _Model, element: Element) -> Array:
-    """Where the model is in the world."""
+    """Pose of the model in the world."""
     if "placement_frame" in element.attributes:
         raise element.error("placement_frame is not supported: give the <pose> of the model itself")
     return model.frames.pose(element.only("pose"))
@@ -128,8 +128,8 @@ def _place(model: _Model, element: Element) -> Array:
 
 
 def _gather(model: _Model, element: Element, scope: str, search: Search, depth: int) -> str:
-    """The links, joints, frames and nested models of a model, with their names outside; the link that the frame of the
-    model is attached to."""
+    """Links, joints, frames and nested models of a model, with their outer names, and the link that carries its frame.
+    """
     model.models += 1
     if depth > _MOST_NESTED or model.models > _MOST_MODELS:
         raise element.error(f"models are nested more than {_MOST_NESTED} deep, or are more than {_MOST_MODELS}: does "
@@ -179,7 +179,7 @@ def _name(element: Element) -> str:
 
 
 def _included(include: Element, model: _Model, search: Search) -> Element:
-    """The model that is included, with the name and the pose that are said here."""
+    """Included model, with the name and the pose given by the including one."""
     if include.attributes.get("merge", "false").strip() in ("true", "1"):
         raise include.error("models that are merged are not read: write its links and joints where they belong")
     if include.all("placement_frame"):
@@ -333,7 +333,7 @@ _Drive = tuple[Limits, Friction, Rotor, Mimic | None, LinearSpring | None]
 
 
 def _drive(joint: Element, motion: Motion, scope: str) -> _Drive:
-    """Limits, friction, a rotor, what the joint follows, and a spring."""
+    """Limits, friction, rotor, mimicked joint and spring of a joint."""
     axes = [axis for tag in ("axis", "axis2") if (axis := joint.only(tag)) is not None][:motion.nq]
     if not motion.nq or len(axes) != motion.nq:
         return Limits(), Friction(), Rotor(), None, None

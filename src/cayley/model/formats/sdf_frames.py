@@ -43,7 +43,7 @@ class Frames:
     _links: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, element: Element, scope: str, *, relative_to: str, attached_to: str) -> None:
-        """A frame whose element may have a pose; `relative_to` counts if that says nothing, and is a name outside."""
+        """Add a frame whose element may have a pose, by default relative to the outer name `relative_to`."""
         if name in self.placed:
             first = self.placed[name].element
             raise element.error(f"there is a <{first.tag}> of this name already, in line {first.line}")
@@ -74,7 +74,7 @@ class Frames:
         return made
 
     def in_model(self, name: str, by: Element) -> Array:
-        """Where (4, 4) a frame is in the model."""
+        """Pose (4, 4) of a frame in the model."""
         chain: dict[str, None] = {}
         while name != MODEL and name not in self._poses:
             if name in chain:
@@ -88,7 +88,7 @@ class Frames:
         return pose
 
     def between(self, first: str, second: str, by: Element) -> Array:
-        """Where (4, 4) the second frame is in the first."""
+        """Pose (4, 4) of the second frame in the first."""
         return inverse(self.in_model(first, by)) @ self.in_model(second, by)
 
     def link_of(self, name: str, by: Element) -> str:

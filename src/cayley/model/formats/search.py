@@ -1,4 +1,4 @@
-"""Where the files that a model names are looked for, meshes and what it includes, and where they may lie.
+"""Search for the files that a model names, meshes and included files, within the folders that are allowed.
 
 `package://NAME/rest` is looked for in this order:
 
@@ -83,7 +83,7 @@ class Search:
             self.budget.spend("bytes", path.stat().st_size)
 
     def package(self, name: str) -> Path:
-        """The folder of a package, as `$(find NAME)` asks for it."""
+        """Folder of a package, for `$(find NAME)`."""
         places = self._places(name, name)
         if not places:
             raise ModelError(f"the package {shortened(name)!r} is not there: {self._nowhere(name)}")

@@ -310,7 +310,7 @@ def _wheel(section: Section) -> CarriedWheel:
 
 
 def _check_ends(section: Section, tree: Tree, constraint: Constraint) -> None:
-    """Raise, with the place in the file, if a constraint names what the tree does not have."""
+    """Raise an error with the place in the file if a constraint names something that the tree does not have."""
     try:
         check_constraint(tree, constraint)
     except CayleyError as error:
@@ -318,7 +318,7 @@ def _check_ends(section: Section, tree: Tree, constraint: Constraint) -> None:
 
 
 def _made(section: Section, kind: Callable[..., Made], *values: object) -> Made:
-    """The part, once every key of its table has been asked for."""
+    """Build the part, after every key of its table has been read."""
     section.finish()
     try:
         return kind(*values)

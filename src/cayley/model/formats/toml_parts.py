@@ -80,14 +80,14 @@ def _kept(lines: Sequence[str], wanted: Callable[[int], bool], change: Callable[
 
 
 def _naming(line: str) -> str:
-    """Of a table, what names it and its neighbours; all joints are fixed ones."""
+    """Keys of a table that name it and its neighbours; all joints become fixed ones."""
     if _KIND.match(line):
         return 'kind = "fixed"'
     return line if _TABLE.match(line) or _NAME.match(line) else ""
 
 
 def _bare_joints(actuated: object) -> str:
-    """A root, and joints of the names that are said to be actuated: whether there are such is not known here."""
+    """A root, and joints with the names of the actuated ones, so that each name exists."""
     names = [name for name in actuated if isinstance(name, str)] if isinstance(actuated, list) else []
     bodies = [f"body {k}" for k, _ in enumerate(dict.fromkeys(names))]
     joints = [f'[[joints]]\nname = {json.dumps(name)}\nkind = "revolute"\nparent = "root"\nchild = {json.dumps(body)}'

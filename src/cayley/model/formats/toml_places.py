@@ -1,6 +1,4 @@
-"""Where the keys of a TOML text are: the parser of the standard library keeps no line numbers, so a second, small
-reading finds them.
-"""
+"""Line numbers of the keys of a TOML text, which the parser of the standard library does not keep."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Reading a TOML document with errors that name the file, the line and the key; keys that nobody asked for are refused.
-"""
+"""Reader of TOML tables with errors that name the file, the line and the key; unknown keys raise an error."""
 
 from __future__ import annotations
 
@@ -54,7 +53,8 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
 
 
 class Section:
-    """One table of the document. Values are asked for by key and kind; `finish` refuses what was not asked for."""
+    """One table of the document. Values are read by key and kind, and `finish` raises an error for keys that were not
+    read."""
 
     def __init__(self, data: dict[str, Any], path: Path, name: str, places: Places, file: str = "") -> None:
         self.data = data

@@ -47,8 +47,7 @@ def dump_toml(tree: Tree) -> str:
 
 
 def _named_out(tree: Tree, named: NamedConfiguration) -> str:
-    """By the joints that there are, with the names of joints and configurations as texts, since they may have blanks in
-    them."""
+    """One named configuration, with the names of joints and configurations quoted, since they may contain blanks."""
     sizes = {joint.name: joint.motion.nq for joint in tree.joints}
     values = ", ".join(f"{_value(joint)} = {_value(own[0] if len(own) == 1 else np.array(own))}"
                        for joint, own in named.coordinates if sizes.get(joint) == len(own))

@@ -13,7 +13,7 @@ from cayley.model.formats.xml_elements import Element, quoted, read_xml
 
 
 def errors_of_parts(path: Path) -> Iterator[list[str]]:
-    """Of who names whom, and of the links and joints one by one."""
+    """Errors in the references between links and joints, and in each link and joint alone."""
     robot = read_xml(path)
     links = robot.all("link")
     joints = robot.all("joint")

@@ -1,4 +1,6 @@
-"""A mechanism written as URDF. What URDF cannot say is refused by name, or left out and named in a comment."""
+"""Writer of URDF files. Parts that URDF cannot hold raise an error that names them, or are left out and named in a
+comment.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def fraction_of_pi(text: str) -> Fraction | None:
 
 
 def _digits(value: Decimal) -> int:
-    """How many stand behind the point."""
+    """Number of digits after the decimal point."""
     return -int(value.as_tuple().exponent)
 
 

@@ -85,7 +85,7 @@ def _xacro() -> ModuleType:
 
 @contextmanager
 def _packages_of(search: Search) -> Iterator[None]:
-    """`$(find NAME)` answered by the search for packages; xacro itself asks an installation of ROS."""
+    """Patch of xacro that finds packages by our search, instead of by an installation of ROS."""
     from xacro import substitution_args
     own: Any = substitution_args
     before = own._eval_find
@@ -196,15 +196,15 @@ class _Expansion:
         return ""
 
     def warning(self, *words: object, **_: object) -> str:
-        """The same, as a warning."""
+        """Print a warning of the file."""
         return self.message("warning:", *words)
 
     def error(self, *words: object, **_: object) -> str:
-        """The same, as an error that stops nothing."""
+        """Print an error of the file and go on."""
         return self.message("error:", *words)
 
     def fatal(self, *words: object, **_: object) -> str:
-        """The same, and the end."""
+        """Print an error of the file and stop."""
         raise self.xacro.XacroException(" ".join(map(str, words)))
 
     # Files

@@ -86,9 +86,8 @@ class Element:
         return found
 
     def check_children(self, known: Iterable[str]) -> None:
-        """Refuse misspelt children, which would be lost in silence; children that resemble nothing known are
-        extensions.
-        """
+        """Raise an error for misspelt children, which would be ignored; children that resemble nothing known are
+        extensions."""
         known = tuple(known)
         for child in self.children:
             if child.tag not in known and (meant := misspelt(child.tag, known)):

@@ -1,7 +1,7 @@
 """The kinds of joints: what a joint lets its child do, as pure functions of the joint's own coordinates.
 
-Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
-of a kind. `motion` lists what a new kind must define.
+Each kind is a class in its own file. `KINDS` maps the words of files to
+kinds. `motion` lists what a new kind must define.
 """
 
 from __future__ import annotations

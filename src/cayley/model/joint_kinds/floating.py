@@ -23,7 +23,7 @@ _CROSS = kernel("(6)->(6,6)", name="motion_cross")(motion_cross)
 
 @dataclass(frozen=True)
 class Floating(Motion):
-    """A floating base (free joint): position and unit quaternion; the velocity is the twist (v; w) in the child's axes.
+    """A floating base (free joint): position and unit quaternion. The velocity is the twist (v; w) in the child's axes.
     """
 
     nq = 7

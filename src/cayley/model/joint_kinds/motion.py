@@ -116,10 +116,9 @@ class Motion:
         return np.zeros((6, 0))
 
     def driving_wrenches(self, q: Array) -> Array:
-        """The wrenches (6, nv), (f; m), that unit forces of its drives give to the child, at its origin and in its
-        axes: a moment about what turns, a force along what only slides. subspace^T driving_wrenches = 1: each works on
-        its own velocity alone; whatever else a joint passes on works on none.
-        """
+        """Wrenches (6, nv), (f; m), that unit forces of the drives exert on the child, at its origin and in its axes: a
+        moment about a turning axis, a force along one that only slides. subspace^T driving_wrenches = 1: each works on
+        its own velocity alone."""
         if not self.nv:
             return np.zeros((6, 0))
         S = self.subspace(q)
@@ -328,8 +327,8 @@ class Motion:
 
     @property
     def mjcf_loop(self) -> tuple[Axis, ...] | None:
-        """The points, the same in both frames, that `connect` of MJCF has to keep together to close a loop as it does;
-        none for one that `weld` closes; None if MJCF has no form for it."""
+        """Points, the same in both frames, that `connect` of MJCF keeps together to close a loop; empty for one that
+        `weld` closes, and None if MJCF has no form for it."""
         return None if self.nv else ()
 
     @property

@@ -1,7 +1,7 @@
-"""The kinds of springs of elastic drives: what is between the gear of a motor and the joint that it drives.
+"""Kinds of springs of elastic drives, between the gear of a motor and the joint that it drives.
 
-Each kind is a class, in a file of its own, that says all that is known of it; `KINDS` is where files look for the word
-of a kind. `spring` lists what a new kind must define.
+Each kind is a class in its own file. `KINDS` maps the words of files to
+kinds. `spring` lists what a new kind must define.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _BALANCED = 1e-9  # of the largest energy: what rounding makes of turning both
 
 
 def _check_arguments(function: Callable[..., Scalar], name: str, variables: tuple[str, ...]) -> None:
-    """Raise if a function does not take what a law is given."""
+    """Raise an error if a function does not take the arguments of a spring law."""
     try:
         signature(function).bind(*variables)
     except TypeError as error:

@@ -66,7 +66,7 @@ class Spring(ABC):
 
     @property
     def rest_angle(self) -> Scalar:
-        """How far the joint is ahead of the gear's output where nothing pulls."""
+        """Angle of the joint ahead of the gear's output where the spring is relaxed."""
         return 0.0
 
     def theta_that_pulls(self, q: Scalar, torque: Scalar) -> Scalar:
@@ -188,7 +188,7 @@ class DeflectedSpring(Spring):
         return self.damping
 
     def deflection(self, at: SpringState) -> Scalar:
-        """How far the gear's output is ahead of the joint."""
+        """Angle of the gear's output ahead of the joint."""
         return at.theta - at.q + self.rest
 
     def torque(self, at: SpringState) -> Scalar:

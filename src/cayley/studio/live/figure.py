@@ -40,7 +40,7 @@ class Rod(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """The parts of a figure, what of it is missing, in words, and the bodies that lack their shapes."""
+    """Parts of a figure, the bodies that lack their shapes, and what is missing, in words."""
 
     parts: list[Part]
     missing: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ def sticks(figure: Skeleton, only: Iterable[str] | None = None) -> list[Part]:
 
 
 def rods(figure: Skeleton) -> list[Rod]:
-    """From the places of joints to what slides away from them, and between frames that a rod joins."""
+    """Lines from joints to the bodies that slide away from them, and between frames that a rod joins."""
     tree = figure.tree
     radius = 0.225 * largest_mark(tree) * figure.size
     found = [Rod((tree.parents[k], k + 1), (np.asarray(joint.placement)[:3, 3], np.zeros(3)), radius)

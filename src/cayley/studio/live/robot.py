@@ -79,7 +79,7 @@ class Robot:
             self.place(wanted)
 
     def show(self, motion: MotionLike, *, speed: float = 1.0, play: bool = True) -> Robot:
-        """Have it play a motion: the run of a simulation, a planned motion, or a pair (times, configurations)."""
+        """Play a motion: the run of a simulation, a planned motion, or a pair (times, configurations)."""
         from cayley.studio.live.panels.motions import Motions
         self.panel(Motions).show(motion, speed=speed, play=play)
         return self
@@ -91,7 +91,7 @@ class Robot:
         return self.panel(EndEffector).reach(np.asarray(pose, dtype=float), frame)
 
     def pose(self, frame: str | None = None) -> Array:
-        """Where a frame is now (4, 4), in the root's frame."""
+        """Current pose (4, 4) of a frame, in the root's frame."""
         return self.arm.pose(self._q, frame or self.frame)
 
     # What panels ask of it
@@ -126,7 +126,7 @@ class Robot:
         self.go(self.kept_closed(wanted))
 
     def kept_closed(self, wanted: Array) -> Array:
-        """The configuration in which the machine gets nearest to what is wanted of its sliders, on its branch."""
+        """Closed configuration nearest to the values of the sliders, on the current branch."""
         tree = self.arm.tree
         if not keeps_closed(tree):
             return with_mimic_joints(tree, wanted)
@@ -170,8 +170,7 @@ class Robot:
         return np.concatenate([quaternion_from_matrix.unchecked(poses[..., :3, :3]), poses[..., :3, 3]], axis=-1)
 
     def look(self, how: str) -> Figure:
-        """Show its "visual" shapes, its "collision" shapes, or "sticks"; what is missing is said in what is returned.
-        """
+        """Show the "visual" shapes, the "collision" shapes or "sticks"; the figure returned lists what is missing."""
         figure = shaped(self.arm.tree, how) if how != "sticks" else Figure([])
         chosen = how if figure.parts else "sticks"
         with self.view.update():

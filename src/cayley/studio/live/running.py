@@ -69,8 +69,8 @@ def _pd(arm: Mechanism) -> System:
 
 
 class Choice(NamedTuple):
-    """A law: what makes it, whether its gains are those of a unit of inertia, and whether it is for all mechanisms, or
-    for arms with a drive at every joint."""
+    """A controller: its maker, whether its gains are per unit of inertia, and whether it works for all mechanisms or
+    only for arms with a drive at every joint."""
 
     make: Callable[[Mechanism], System] | None
     by_inertia: bool = False

@@ -38,7 +38,7 @@ _Gate: TypeAlias = Callable[[websockets_server.ServerConnection, Request], _Answ
 
 
 class StudioServer(ViserServer):
-    """A server that nobody can ask for an address on the internet."""
+    """A server without a public address on the internet."""
 
     def request_share_url(self, verbose: bool = True) -> None:
         return None
@@ -79,8 +79,7 @@ def _check_free(host: str, port: int) -> None:
 
 @contextmanager
 def _gated(host: str) -> Iterator[list[_Gate]]:
-    """Have the server that viser starts meanwhile ask `refusal` first; the gates that it has. Viser has no place for
-    one, so that what it calls to listen is exchanged for that while."""
+    """Patch the listener of viser while its server starts, so that every request passes `refusal` first."""
     gates: list[_Gate] = []
 
     class Gated(websockets_server.serve):
@@ -103,8 +102,8 @@ def _gated(host: str) -> Iterator[list[_Gate]]:
 
 
 def refusal(bound: str, hosts: list[str], origins: list[str]) -> str:
-    """Why a request is refused, from its Host and Origin headers; nothing, where it may go on. Programs that are no
-    browsers send no Origin."""
+    """Reason to reject a request, from its Host and Origin headers, or an empty text. Programs other than browsers send
+    no Origin."""
     if len(hosts) != 1 or not _is_own(_name(hosts[0]), bound.lower()):
         return "This studio is not called so: open it by the address that it printed, or start it with --host NAME."
     if len(origins) > 1 or any(origin.partition("://")[2].lower() != hosts[0].lower() for origin in origins):
@@ -113,7 +112,7 @@ def refusal(bound: str, hosts: list[str], origins: list[str]) -> str:
 
 
 def _name(host: str) -> str:
-    """The name or number of a Host header, without its port; nothing, where it has none."""
+    """Host name or address of a Host header without its port, or an empty text."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -67,7 +67,7 @@ class View:
     # Robots and what they do
 
     def add(self, arm: Mechanism, *, at: ArrayLike | None = None) -> Robot:
-        """One more robot, at a place (3) or a pose (4, 4) in the scene; beside the others, if nothing is said."""
+        """Add a robot at a point (3) or a pose (4, 4) of the scene, by default beside the others."""
         with self.update():
             robot = Robot(self, arm, len(self.robots), self._placement(at))
             with self._tabs.add_tab(_short(arm.name)):
@@ -92,8 +92,8 @@ class View:
         self.robot.q = np.asarray(q, dtype=float)
 
     def show(self, motion: MotionLike, *, speed: float = 1.0, play: bool = True) -> View:
-        """Have the first robot play a motion: the run of a simulation, a planned motion, or a pair (times,
-        configurations). The page has a slider to go through it."""
+        """Play a motion with the first robot: the run of a simulation, a planned motion, or a pair (times,
+        configurations). The page has a slider for its time."""
         self.robot.show(motion, speed=speed, play=play)
         return self
 
@@ -105,7 +105,7 @@ class View:
 
     @property
     def url(self) -> str:
-        """Where the page is."""
+        """Address of the page."""
         shown = "127.0.0.1" if self._host in ("0.0.0.0", "") else self._host
         return f"http://{shown}:{self.server.get_port()}"
 
@@ -174,12 +174,12 @@ class View:
                 self._depth -= 1
 
     def post(self, key: Hashable, action: Callable[[], None], delay: float = 0.0) -> None:
-        """Have something done soon, or when nobody has asked for it again for a while [s]; of several with one key only
-        the last."""
+        """Run an action soon, or after a pause [s] without a new one; an action replaces a waiting one of the same key.
+        """
         self._worker.post(key, self._guarded(action), delay)
 
     def start(self, key: Hashable, ticker: Callable[[float], None]) -> None:
-        """Have something done at every tick, with the time since the last one [s]."""
+        """Call a function at every tick, with the time since the last one [s]."""
         def tick(elapsed: float) -> None:
             if self._worker.is_running(key):
                 with self.update():
@@ -187,7 +187,7 @@ class View:
         self._worker.start(key, tick)
 
     def finish(self, key: Hashable) -> None:
-        """No longer do it."""
+        """Stop calling the function of a key."""
         self._worker.finish(key)
 
     def is_running(self, key: Hashable) -> bool:
@@ -195,7 +195,7 @@ class View:
         return self._worker.is_running(key)
 
     def aside(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Do what takes long in a thread of its own; what it returns is then done in turn."""
+        """Run a slow function in its own thread; the function that it returns then runs in turn."""
         def run() -> None:
             try:
                 done = work()
@@ -206,7 +206,7 @@ class View:
         Thread(target=run, name="cayley studio, aside", daemon=True).start()
 
     def complain(self, error: Exception) -> None:
-        """Tell the page what went wrong."""
+        """Show an error on the page."""
         if self._closed.is_set():
             return
         if not isinstance(error, CayleyError):
@@ -334,6 +334,6 @@ if (!window.cayleyNames) {
 
 
 def spoken_names() -> str:
-    """HTML that is not seen, and names what is."""
+    """Invisible HTML that names the controls for screen readers."""
     script = " ".join(_SCRIPT.split()).replace('"', "&quot;")
     return f'<img alt="" hidden src="{_PIXEL}" onload="{script}">'

@@ -21,7 +21,7 @@ Ticker = Callable[[float], None]
 
 
 class Worker:
-    """Runs actions, one at a time; `complain` is told of what they raise."""
+    """Runs actions one at a time; errors are passed to `complain`."""
 
     def __init__(self, complain: Callable[[Exception], None]) -> None:
         self._complain = complain
@@ -33,8 +33,7 @@ class Worker:
         self._thread.start()
 
     def post(self, key: Hashable, action: Action, delay: float = 0.0) -> None:
-        """Have an action done soon, or when nobody has asked for it again for a while [s]: it takes the place of an
-        earlier one of this key that was not begun."""
+        """Run an action soon, or after a pause [s] without a new one; it replaces a waiting action of the same key."""
         with self._changed:
             self._orders.pop(key, None)
             self._orders[key] = monotonic() + delay, action
@@ -47,7 +46,7 @@ class Worker:
             self._changed.notify()
 
     def finish(self, key: Hashable) -> None:
-        """No longer call it."""
+        """Stop calling the function of a key."""
         with self._changed:
             self._tickers.pop(key, None)
 
@@ -85,7 +84,7 @@ class Worker:
                     self._do(partial(ticker, elapsed))
 
     def _wait(self, last: float) -> float:
-        """For how long there is nothing to do [s]."""
+        """Time until the next action [s]."""
         times = [due for due, _ in self._orders.values()] + ([last + TICK] if self._tickers else [])
         return min(times, default=np.inf) - monotonic()
 

@@ -41,7 +41,7 @@ _KINDS = {
 
 
 class Ellipsoids(Panel):
-    """Of position, about the end effector, each on a scale of its own that does not change as the robot moves."""
+    """Ellipsoids of position at the end effector, each on a fixed scale."""
 
     folder = "Show"
 
@@ -103,7 +103,7 @@ class Ellipsoids(Panel):
 
 
 def _jacobian(robot: Robot) -> tuple[Kernel, str]:
-    """Jacobian of the end effector's position in one unit, and a note on the length used where metres and radians mix.
+    """Jacobian of the end effector's position in one unit, with a note on the length used where metres and radians mix.
     """
     family = robot.arm.dexterity.task_jacobian
     try:

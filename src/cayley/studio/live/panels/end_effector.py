@@ -69,7 +69,7 @@ class EndEffector(Panel):
 
     @property
     def gizmo(self) -> Array:
-        """Where the gizmo is (4, 4), in the root's frame."""
+        """Pose of the gizmo (4, 4), in the root's frame."""
         pose = np.eye(4)
         pose[:3, :3] = matrix_from_quaternion.unchecked(self._gizmo.wxyz)
         pose[:3, 3] = self._gizmo.position

@@ -61,7 +61,7 @@ class Equations(Panel):
 
 
 def counts_html(arm: Mechanism, frame: str) -> str:
-    """Multiplications, additions and trigonometric functions of what is computed most."""
+    """Multiplications, additions and trigonometric functions of the main functions."""
     rows = []
     for name, kernel in _kernels(arm, frame).items():
         try:

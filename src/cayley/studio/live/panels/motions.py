@@ -52,7 +52,7 @@ class Motions(Panel):
 
     @property
     def time(self) -> float:
-        """Where the motion is [s]."""
+        """Time of the motion [s]."""
         return self._time
 
     @property

@@ -31,7 +31,7 @@ class Panel(ABC):
 
     @classmethod
     def refusal(cls, robot: Robot) -> str:
-        """Why there is no such panel for a robot; nothing, if there is one."""
+        """Reason why a robot has no such panel, or an empty text."""
         return ""
 
     @abstractmethod
@@ -72,11 +72,11 @@ class Panel(ABC):
         control.on_update(changed)
 
     def put(self, control: Any, value: object) -> None:  # noqa: ANN401 (of any control that has a value)
-        """Have a control show a value."""
+        """Set the value of a control."""
         control.value = value
 
     def follow(self, control: Any, value: float) -> bool:  # noqa: ANN401 (of any slider)
-        """Have a slider show about where something is, unless a hand is on it, which is ahead; whether it does."""
+        """Move a slider with the robot, unless it is being dragged; True if it shows the value."""
         if abs(value - control.value) <= 0.5 * control.step:
             return True
         lately = monotonic() - self._touched.get(id(control), -_IN_HAND) < _IN_HAND

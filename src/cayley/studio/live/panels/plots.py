@@ -38,7 +38,7 @@ class Curves(NamedTuple):
 
 
 def joint_positions(robot: Robot) -> Curves:
-    """Of the joints that have sliders; turns in degrees."""
+    """Coordinates of the joints that have sliders, angles in degrees."""
     chosen = [one for one in sliders(robot.arm.tree, robot.rest) if one["attitude"] is None][:_MOST]
     places = [one["place"] for one in chosen]
     scale = np.array([180 / np.pi if one["turns"] else 1.0 for one in chosen])
@@ -47,7 +47,7 @@ def joint_positions(robot: Robot) -> Curves:
 
 
 def end_effector(robot: Robot) -> Curves:
-    """Where the chosen frame is."""
+    """Position of the chosen frame."""
     frame = robot.frame
     return Curves(["x", "y", "z"], "m", lambda q: robot.arm.pose(q, frame)[..., :3, 3])
 
@@ -177,5 +177,5 @@ class Plots(Panel):
 
 
 def _plain(name: str) -> str:
-    """A name without what a page could take for its own."""
+    """A name without characters that HTML would interpret."""
     return name.replace("<", "‹").replace(">", "›").replace("&", "＆")

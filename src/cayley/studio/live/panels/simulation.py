@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 class Simulation(Panel):
-    """While it runs, sliders of joints and the gizmo are what the law leads the robot to; without a law they put it
-    there."""
+    """Simulation of the robot. Sliders and gizmo set the target of the controller, or the state if there is none."""
 
     folder = "Simulation"
 
@@ -102,7 +101,7 @@ class Simulation(Panel):
         return True
 
     def _prepare(self, q: Array, target: Array) -> None:
-        """Compile what is to run, aside, and then run it."""
+        """Compile the loop in the background, and then run it."""
         arm = self.robot.arm
         frame = self.robot.frame
         law = self._law.value
