@@ -42,8 +42,8 @@ def largest_mark(tree: Tree) -> float:
 
 
 class LinkLine(NamedTuple):
-    """A polyline (k, 3) on a body; `carries` says whether it leads to another joint that moves, or to the end of a
-    moving chain."""
+    """A polyline (k, 3) on a body; `carries` is True if it leads to another moving joint or to the end of a moving
+    chain."""
 
     body: str
     points: Array
@@ -51,7 +51,7 @@ class LinkLine(NamedTuple):
 
 
 class SlideLine(NamedTuple):
-    """The way (2, 3) that a slide has gone, from the joint's frame to the child's; or a rod between two frames."""
+    """Line (2, 3) from a sliding joint's frame to its child's, or a rod between two frames."""
 
     joint: str
     points: Array
@@ -220,8 +220,8 @@ def configurations(tree: Tree, q: ArrayLike | None) -> Array:
 
 
 def resting(tree: Tree) -> Array:
-    """Every joint at its zero, or in the middle of its range where zero is outside; near that, what closes the loops,
-    at the time 0 if motions are prescribed."""
+    """Configuration at rest: every joint at zero, or mid-range where zero is outside its limits, with the loops closed
+    nearby, at time 0 if motions are prescribed."""
     rest = near_zero(tree)
     closing = tree.loops or tree.constraints
     return (close(tree, rest, 0.0 if tree.is_timed else None).configuration if closing

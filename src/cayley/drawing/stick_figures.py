@@ -249,11 +249,8 @@ def fades(count: int) -> Array:
 
 def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Array,
                  outlines: Sequence[Array]) -> Array:
-    """The floor below a figure in space, and below the outlines (k, 3) of its shapes; in a plane a hatched wedge
-    at the root.
-
-    The corners (k, 3) of what was drawn.
-    """
+    """Draw the floor below a figure in space and below the outlines (k, 3) of its shapes, or in a plane a hatched wedge
+    at the root, and return the corners (k, 3) of what was drawn."""
     tree = figures[-1].tree
     if not view.flat:
         lowest = min([solid[:, 2].min() for solid in (*[figure.points for figure in figures], *outlines)])
