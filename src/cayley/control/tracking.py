@@ -20,14 +20,14 @@ from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
+from cayley.dynamics.open_tree import TreeMechanics, tree_system
 from cayley.errors import SignatureError, SingularityError
 from cayley.kinematics.constraints.structure import constraint_structure
-from cayley.kinematics.frame_kernels import difference_kernel, rate_kernel
+from cayley.kinematics.frame_kernels import difference_kernel
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.ordinary_equations import integrate
+from cayley.ordinary_equations import IntegrationError, integrate
 from cayley.showing import brief
 from cayley.wording import shown
 
@@ -225,21 +225,16 @@ class Run(NamedTuple):
 
 
 def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
-    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k); the first is the start.
+    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k), which
+    increase; the first is the start.
     """
     check_independent(tree, "the motion under a law")
-    forward = forward_dynamics_kernel(tree)
-    rate = rate_kernel(tree)
-
-    def slope(t: float, x: Array) -> Array:
-        here = np.ascontiguousarray(x[:tree.nq])
-        velocity = np.ascontiguousarray(x[tree.nq:])
-        return np.concatenate([
-            rate(here, velocity),
-            forward(here, velocity, np.asarray(law(t, here, velocity), dtype=float))])
-
-    t, rows = followed(tree.name, slope, np.concatenate([q, qd]), times, tolerance)
-    return Run(t, rows[:, :tree.nq], rows[:, tree.nq:])
+    found = tree_system(TreeMechanics(tree)).simulate({"q": q, "qd": qd}, times=times, inputs={"tau": law},
+                                                      rtol=tolerance, atol=tolerance, progress=False)
+    if not found.finished:
+        raise IntegrationError(f"the motion of {tree.name} under the law ended at t = {found.t[-1]:.6g}: "
+                               f"{found.message}")
+    return Run(found.t, found.q, found.qd)
 
 
 def followed(name: str, slope: Callable[[float, Array], Array], start: Array, times: ArrayLike,

@@ -80,10 +80,8 @@ class MechanismCalls(SystemCalls):
         known = {n: found.inputs[n] for n in rollout.inputs if n in rollout.system.ports}
         if self.law is not None and self.law.is_kernel:  # any other function was compiled into the steps
             known["tau"] = self.law(found.t, found.q, found.qd, {n: found.inputs[n] for n in self.law.parameters})
-        if "tau" in known:
-            known["tau"] = np.broadcast_to(known["tau"], found.qd.shape)
         return replace(found, status=status, message=message, mechanism=mechanism_motion(self.tree), inputs=known,
-                       facts={**found.facts, **({"acted": ", ".join(acted)} if acted else {})})
+                       facts={**found.facts, "acted": ", ".join(acted)} if acted else found.facts)
 
     def _check(self, q: Array, qd: Array, start: float) -> None:
         if is_on_gpu(q) or is_on_gpu(qd):  # where nothing is looked at but shapes

@@ -231,7 +231,11 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     @property
     def tau(self) -> Array | None:
         """The joint forces (..., samples, nv); None where a function gave them that was compiled into the steps."""
-        return None if self.mechanism and "tau" not in (*self.inputs, *self.system.outputs) else self.__getattr__("tau")
+        if self.mechanism is None:
+            return self.__getattr__("tau")
+        if "tau" not in (*self.inputs, *self.system.outputs):
+            return None
+        return np.broadcast_to(self["tau"], self.qd.shape)
 
     @property
     def coordinates(self) -> tuple[tuple[str, str], ...]:
@@ -474,11 +478,11 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     def __getattr__(self, name: str) -> Array:
         if name.startswith("_") or name == "system":  # which a copy in the making has not yet
             raise AttributeError(name)
+        if name in self.states:
+            return self.states[name]
         if name in ("q", "qd", "tau") and (name in self.inputs or name in self.system.outputs):
             return self[name]
-        if name not in (*self.system.layout.blocks, *self.system.layout.modes):
-            raise AttributeError(f"{self.system.name} has no state {name!r}, nor has a trajectory such an attribute")
-        return self.states[name]
+        raise AttributeError(f"{self.system.name} has no state {name!r}, nor has a trajectory such an attribute")
 
     def __repr__(self) -> str:
         many = f"{'x'.join(map(str, self.batch))} of " if self.batch else ""
