@@ -446,4 +446,4 @@ def test_the_command_shows_robots_until_it_is_interrupted(tmp_path):
 def test_the_command_names_what_is_wrong(tmp_path):
     missing = subprocess.run([sys.executable, "-m", "cayley", "studio", "planar2r", "--motion", "gone.npz"],
                              capture_output=True, text=True, timeout=120, check=False)
-    assert missing.returncode == 1 and "gone.npz is no file" in missing.stderr
+    assert missing.returncode == 1 and "there is no file gone.npz" in missing.stderr
