@@ -188,7 +188,7 @@ def test_a_dh_row_has_a_drive():
 @pytest.mark.parametrize(("text", "words"), [
     ("rotor = { tensor = 3 }", "unknown key 'tensor'"),
     ("rotor = { inertia = [1, 1, 1] }", "no mass: give it one"),
-    ("rotor = { mass = 1, carrier = 'cart', inertia = 1 }", "say its place there"),
+    ("rotor = { mass = 1, carrier = 'cart', inertia = 1 }", "give its place there"),
     ("rotor = { mass = 1, carrier = 'nothing', position = [0, 0, 0] }", "'slide' is carried by 'nothing', which is no"),
     ("spring = { stiffness = -1 }", "cannot be negative"),
     ("spring = { stiffness = 0 }", "stiffness of a linear spring is 0"),
