@@ -1,5 +1,6 @@
 """The files of the project around its code say the same as the code: versions, systems, extras, commands, variables."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -84,3 +85,21 @@ def test_files_of_the_page_on_toml_are_mechanisms(tmp_path, k, nq, mobility):
     assert (len(examples), arm.nq, arm.loops.mobility) == (5, nq, mobility)
     arm.save(tmp_path / "again.toml")
     assert cy.load(tmp_path / "again.toml").nq == nq
+
+
+PRONOUNS = re.compile("(What|That|Those|These|This|Which|Whether|It|Its|They|Their|Who|Whose|One that|And|But|Such|"
+                      r"Both|Nothing|Nobody)\b")
+
+
+def test_first_sentences_of_docstrings_name_their_object():
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    found = [f"{path.relative_to(ROOT)}: {said.splitlines()[0]}" for path in (ROOT / "src").rglob("*.py")
+             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)
+             and (said := ast.get_docstring(node)) and PRONOUNS.match(said)]
+    assert not found, found
+
+
+def test_there_is_one_rollout_and_one_trajectory():
+    classes = [node.name for path in (ROOT / "src").rglob("*.py")
+               for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.ClassDef)]
+    assert classes.count("Rollout") == classes.count("Trajectory") == 1

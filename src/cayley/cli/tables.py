@@ -1,6 +1,5 @@
 """Tables that fit the terminal: those with many columns are written in several parts, each beginning with the first
-columns again.
-"""
+columns again."""
 
 from __future__ import annotations
 

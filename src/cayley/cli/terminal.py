@@ -1,5 +1,4 @@
-"""Output of commands: tables for people and JSON for programs on the standard output, notes and errors on the other.
-"""
+"""Output of commands: tables for people and JSON for programs on the standard output, notes and errors on the other."""
 
 from __future__ import annotations
 

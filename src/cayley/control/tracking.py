@@ -36,8 +36,8 @@ Law = Callable[[float, np.ndarray, np.ndarray], Any]
 
 
 class Weights(NamedTuple):
-    """What a regulator minimises: the integral of x^T state x + u^T force u, plus x^T final x at the end. Numbers,
-    diagonals or matrices.
+    """The cost that a regulator minimises: the integral of x^T state x + u^T force u, plus x^T final x at the end.
+    Numbers, diagonals or matrices.
 
     Without `final`, each gain is that of a model that stands still, for ever; with it, of the whole motion to its last
     point.
@@ -51,8 +51,7 @@ class Weights(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Tracking:
     """`tracking(t, q, qd)`: the forces (nv). Made by `tracking_control`. Of a mechanism with constraints the state is
-    that of its independent joints, of which the others follow.
-    """
+    that of its independent joints, of which the others follow."""
 
     model: LinearisedMechanism
     reference: Reference
@@ -225,9 +224,8 @@ class Run(NamedTuple):
 
 
 def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *, tolerance: float = 1e-9) -> Run:
-    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k), which
-    increase; the first is the start.
-    """
+    """The motion of a mechanism under a law `law(t, q, qd) -> tau`, adaptive, at the times (k), which increase; the
+    first is the start."""
     check_independent(tree, "the motion under a law")
     found = tree_system(TreeMechanics(tree)).simulate({"q": q, "qd": qd}, times=times, inputs={"tau": law},
                                                       rtol=tolerance, atol=tolerance, progress=False)
@@ -240,8 +238,7 @@ def simulate_law(tree: Tree, law: Law, q: Array, qd: Array, times: ArrayLike, *,
 def followed(name: str, slope: Callable[[float, Array], Array], start: Array, times: ArrayLike,
              tolerance: float) -> tuple[Array, Array]:
     """The times (k) and the states (k, size) of x' = slope(t, x) there, from the start, which is the first of the
-    times.
-    """
+    times."""
     instants = np.atleast_1d(np.asarray(times, dtype=float))
     if len(instants) < 2:
         return instants, start[None]

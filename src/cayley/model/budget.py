@@ -1,6 +1,5 @@
 """Limits on the size that one model file may expand to, checked before it is built, so that a small file cannot use
-gigabytes or hours.
-"""
+gigabytes or hours."""
 
 from __future__ import annotations
 

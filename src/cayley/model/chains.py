@@ -1,6 +1,5 @@
 """One chain out of a mechanism: the moving joints from the root to a frame, as they stand at the zero of the
-coordinates.
-"""
+coordinates."""
 
 from __future__ import annotations
 
@@ -19,8 +18,7 @@ from cayley.model.tree import Tree
 @dataclass(frozen=True, eq=False)
 class Chain:
     """Moving `joints` outwards, the pose of each joint's frame in the root at zero (n, 4, 4), and the pose of the `tip`
-    there (4, 4).
-    """
+    there (4, 4)."""
 
     joints: tuple[Joint, ...]
     homes: Array
@@ -60,8 +58,7 @@ def chain_to(tree: Tree, frame: str | None = None) -> Chain:
 
 def chain_pose(tree: Tree, frame: str, q: ArrayLike) -> Array:
     """The pose (4, 4) of a frame in the root at one configuration `q` (nq): the plain product, for checks of
-    conversions.
-    """
+    conversions."""
     tip = tree.frame(frame)
     here = np.eye(4)
     for number in tree.path(tree.body_number(tip.body)):

@@ -115,8 +115,7 @@ def _if_degrees(joint: Joint, angle: float, low: float, high: float) -> str:
 
 def normalized(tree: Tree, q: ArrayLike) -> Array:
     """The configurations (..., nq) with their quaternions brought to length one; what else there is in them is not
-    touched.
-    """
+    touched."""
     q = np.array(q, dtype=np.float64)
     if q.shape[-1:] != (tree.nq,):
         raise SignatureError(f"a configuration of {tree.name} has the shape (..., {tree.nq}), not {q.shape}")

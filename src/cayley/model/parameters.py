@@ -128,8 +128,7 @@ class Parameters:
 
 def chosen_parameters(tree: Tree, words: Sequence[str]) -> Parameters:
     """The parameters that are meant by words: kinds, parts, "part.kind", full names; word by word, in the order of the
-    model.
-    """
+    model."""
     every = list(all_parameters(tree))
     by_name = {entry.name: entry for entry in every}
     chosen: dict[str, Parameter] = {}

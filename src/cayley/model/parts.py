@@ -113,8 +113,7 @@ class Body(Immutable):
     @property
     def moments(self) -> tuple[Scalar, Array, Array]:
         """Mass, first moment (3) and Euler tensor (3, 3), integral r r^T dm, about the origin of the body's frame; an
-        unknown mass counts as none.
-        """
+        unknown mass counts as none."""
         mass = 0.0 if self.mass is None else self.mass
         own = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
         return mass, mass * self.center, own + mass * np.outer(self.center, self.center)

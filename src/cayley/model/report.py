@@ -126,8 +126,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The tables by title, warnings and notes, as plain numbers and words. A table by itself is a frame of pandas:
-        `report.joints.to_dataframe()`.
-        """
+        `report.joints.to_dataframe()`."""
         return {"heading": self.heading, **{table.title.lower(): table.to_dict()["rows"] for table in self.tables},
                 "warnings": plain(self.warnings), "notes": plain(self.facts)}
 

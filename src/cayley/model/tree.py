@@ -418,9 +418,8 @@ class Tree(Immutable):
         return self.with_joints(replace(driven, rotor=rotor, spring=behind))
 
     def with_parts(self, bodies: Iterable[Body], joints: Iterable[Joint]) -> Tree:
-        """Mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors
-        are made anew from what the joints say of them.
-        """
+        """Mechanism of other bodies and joints, with its frames, gravity, loops, and what is included; motors are made
+        anew from what the joints say of them."""
         added = self._motor_parts
         bare = self.without_motors()
         bodies = tuple(bodies)
@@ -555,9 +554,7 @@ class Tree(Immutable):
                        joints=tuple(replace(joint, mimic=None) for joint in self.joints))
 
     def including(self, *terms: str) -> Tree:
-        """Mechanism with parts of its drives in all its dynamics, and no others; see
-        `Mechanism.including`.
-        """
+        """Mechanism with parts of its drives in all its dynamics, and no others; see `Mechanism.including`."""
         unknown = set(terms) - set(TERMS)
         if unknown:
             known = ", ".join(f"{term!r} ({words})" for term, words in TERMS.items())

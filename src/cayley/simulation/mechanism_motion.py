@@ -1,6 +1,5 @@
 """Mechanisms as their trajectories ask them: energy and momentum, and how far these are from what forces and gravity
-account for; constraint forces; states between samples.
-"""
+account for; constraint forces; states between samples."""
 
 from __future__ import annotations
 
@@ -73,8 +72,7 @@ def mechanism_motion(tree: Tree) -> MechanismMotion:
 
 def _balance_kernel(tree: Tree) -> Kernel:
     """`balance(q, qd)`: kinetic energy, potential energy and centroidal momentum. The energy of included rotors and
-    springs counts.
-    """
+    springs counts."""
     links = links_of(tree.spanning_tree())  # constraints do no work and store no energy
     rotors = rotor_inertias(tree)
 
@@ -89,8 +87,7 @@ def _balance_kernel(tree: Tree) -> Kernel:
 
 def floats(tree: Tree) -> bool:
     """True if the whole mechanism hangs on one floating joint, and no loop or rod ties it to the root, so that only
-    gravity and wrenches change its momentum.
-    """
+    gravity and wrenches change its momentum."""
     if any(tree.body_number(tree.frame(end).body) == 0 for each in constraints_of(tree) for end in each.frames):
         return False
     at_root = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]

@@ -1,6 +1,5 @@
 """Whole trajectories of mechanisms inside one compiled loop: rollouts of the system of a tree, with dry friction, a
-controller, wrenches and inertias.
-"""
+controller, wrenches and inertias."""
 
 from __future__ import annotations
 
@@ -35,8 +34,7 @@ from cayley.systems.trajectory import Trajectory
 @dataclass(frozen=True)
 class MechanismCalls(SystemCalls):
     """A rollout of a mechanism, perhaps connected with a controller, is called with q, qd and tau, and the other inputs
-    and the states of the controller by name.
-    """
+    and the states of the controller by name."""
 
     mechanism: Tree
     law: Law | None

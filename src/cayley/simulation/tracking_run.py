@@ -36,8 +36,7 @@ from cayley.wording import shown
 class Play:
     """Teeth between a motor and its joint: `play`, the whole of it at the joint [rad, m], the `stiffness` and `damping`
     of teeth that touch [N m/rad, N m s/rad], and the `inertia` of the motor at a gear of 1, if not that of the joint's
-    own rotor behind its gear.
-    """
+    own rotor behind its gear."""
 
     play: float
     stiffness: float
@@ -47,10 +46,9 @@ class Play:
 
 @dataclass(frozen=True)
 class SensorErrors:
-    """Errors of the measured q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`,
-    the standard deviations `noise` and `rate_noise`, and the `resolution` to which q is rounded. Noise is drawn anew at
-    each look of a digital controller, the same for the same `seed`.
-    """
+    """Errors of the measured q and qd, of each velocity (nv) or of all: `offset` and `rate_offset`, the standard
+    deviations `noise` and `rate_noise`, and the `resolution` to which q is rounded. Noise is drawn anew at each look of
+    a digital controller, the same for the same `seed`."""
 
     offset: ArrayLike = 0.0
     rate_offset: ArrayLike = 0.0
@@ -86,9 +84,8 @@ class Payload:
 
 @dataclass(frozen=True)
 class ErrorSources:
-    """The sources of error that the model of a law does not know; all off, if nothing is said. `backlash` by
-    the names of joints; the law sees these `measured` at the "joints" or at their "motors", which do not see the play.
-    """
+    """The sources of error that the model of a law does not know; all off, if nothing is said. `backlash` by the names
+    of joints; the law sees these `measured` at the "joints" or at their "motors", which do not see the play."""
 
     friction: bool = False
     backlash: Mapping[str, Play] = field(default_factory=dict)
@@ -101,8 +98,7 @@ class ErrorSources:
 class TrackingRun(NamedTuple):
     """The `trajectory` of the mechanism with its errors (its motors follow the joints, where backlash makes them parts
     of it), and how far it was from the nominal motion at its times: `error` and `rate_error` (samples, nv), of a
-    mechanism with constraints those of its independent joints.
-    """
+    mechanism with constraints those of its independent joints."""
 
     trajectory: Trajectory
     error: Array
@@ -185,8 +181,7 @@ def plant_with(tree: Tree, errors: ErrorSources) -> Tree:
 
 class _Places(NamedTuple):
     """Where the coordinates of a law's mechanism are among those of its plant, and the motors that only the plant has:
-    the joints with backlash in the mechanism, their motors in the plant, and their gears. Likewise for velocities.
-    """
+    the joints with backlash in the mechanism, their motors in the plant, and their gears. Likewise for velocities."""
 
     own: list[int]
     joints: list[int]

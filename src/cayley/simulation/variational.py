@@ -71,8 +71,7 @@ class Turn(NamedTuple):
 
 class Parts(NamedTuple):
     """Where a mechanism's turning parts are: attitudes in q and angular velocities in v; and positions of floating
-    bodies.
-    """
+    bodies."""
 
     turns: list[tuple[slice, slice]]
     floats: list[tuple[slice, slice, slice]]  # position in q and velocity in v, attitude in q
@@ -185,8 +184,7 @@ def _stage(mechanics: TreeMechanics, stage: Stage, point: Point, carried: Array)
 def _kept(mechanics: ConstrainedMechanics, parts: Parts, stage: Stage, q: Array, end: Array, here: Array, M: Array,
           forces: Array) -> Array:
     """The change of the velocities, in the axes of bodies `here`, under the forces of constraints: those act at the
-    start of the step so that they are kept at its end, and at its end so that the velocity there keeps them.
-    """
+    start of the step so that they are kept at its end, and at its end so that the velocity there keeps them."""
     _, h, row = stage
     pushed, seen = (np.stack([parts.in_body(here, parts.in_parent(place, line)) for line in mechanics.jacobian(place)])
                     for place in (where(row.last, end, q), end))

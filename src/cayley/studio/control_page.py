@@ -1,6 +1,5 @@
 """`write_control_page`: the trial of a controller on one self-contained page: step response, tracking of a motion,
-joint forces beside their limits, and stability of the loop.
-"""
+joint forces beside their limits, and stability of the loop."""
 
 from __future__ import annotations
 

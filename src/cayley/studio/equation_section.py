@@ -1,6 +1,5 @@
-"""Equations of motion in a report: symbolic for small mechanisms, numeric, or as a recursion of named values where
-they would be too long. Long groups of values are folded away.
-"""
+"""Equations of motion in a report: symbolic for small mechanisms, numeric, or as a recursion of named values where they
+would be too long. Long groups of values are folded away."""
 
 from __future__ import annotations
 

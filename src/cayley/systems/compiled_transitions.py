@@ -87,8 +87,7 @@ class Interval(NamedTuple):
 @dataclass(frozen=True)
 class Watching:
     """The transitions of a system in rollouts. What is carried is one vector: the search, the sides of the guards,
-    their values at low and high, and the times and numbers of what has happened.
-    """
+    their values at low and high, and the times and numbers of what has happened."""
 
     system: System
     parameters: tuple[str, ...]
@@ -222,8 +221,7 @@ class Watching:
     def _arrived(self, flow: Flow, memory: Memory, interval: Interval, after: Point,
                  given: Mapping[str, Array]) -> tuple[Point, Memory, Any]:
         """A trial that is over, at an instant or because nothing has crossed: where it leads, what is remembered, and
-        whether the step is complete.
-        """
+        whether the step is complete."""
         search = memory.search
         h = given["h"]
         state, fired, count, times, numbers = self._fired(flow, memory, interval, after.x)
@@ -267,8 +265,7 @@ class Watching:
     def _sides_after(self, flow: Flow, memory: Memory, interval: Interval, state: State,
                      fired: list[Any]) -> tuple[Array, Array]:
         """The values of the guards after jumps, and their sides. One that has just fired, and is still as near to zero
-        as it was found, is on the side to which it moves; one that is at zero and did not cross stays where it was.
-        """
+        as it was found, is on the side to which it moves; one that is at zero and did not cross stays where it was."""
         values, slopes = self.guards.values_and_slopes(flow, state)
         touching = []
         waiting = []

@@ -49,8 +49,7 @@ def depends_on_time(system: System) -> bool:
 
 def dependence(system: System, text: Texts) -> dict[str, set[str]]:
     """For each result of a text (t, x, u, p) the arguments on which it depends: "t", "x", "u.<input>",
-    "p.<parameter>".
-    """
+    "p.<parameter>"."""
     shapes: Mapping[str, tuple[int, ...]] = {
         "t": (), "x": (system.layout.size,), **{f"u.{name}": port.shape for name, port in system.ports.items()},
         **{f"p.{name}": np.shape(value) for name, value in system.parameters.items()}}

@@ -19,8 +19,7 @@ class DeviceTrajectory(HoldsFunctions):
     """States at the times `t`: `trajectory.q`, or `trajectory["q"]`, is that block, (..., samples, *shape), an array of
     the library that the states were given in; `work` (..., samples) [J] is what was put in. Neighbours in the batch are
     neighbours in memory. Nothing has been waited for: `here()` does, and brings all of it here, as what a rollout on
-    this processor returns, with its status and its energies.
-    """
+    this processor returns, with its status and its energies."""
 
     layout: Layout
     t: Array  # of NumPy

@@ -51,8 +51,7 @@ class Impacts:
 
     def _impact(self, v: Array, W: Array, struck: list[Stop], resting: list[Stop]) -> Array:
         """The velocity (n) after an impact at `struck`; of those that rest, none is pulled, but where it would leave
-        slowly.
-        """
+        slowly."""
         others = resting
         slow = list[Stop]()
         while True:

@@ -19,8 +19,7 @@ from cayley.systems.system import System
 def check_constraints(system: System, t: ArrayLike, x: Array, inputs: Iterable[Array],
                       parameters: Mapping[str, Array], when: str = "it starts from") -> None:
     """Refuse states (..., size) at the times t (...) that are not on the constraints, by the name of one; `when` says
-    which states they are.
-    """
+    which states they are."""
     if not system.constraints or not x.size:
         return
 

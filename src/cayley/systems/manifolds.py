@@ -42,8 +42,7 @@ class Manifold:
 
     def perturbation_rate(self, d: Array) -> Array:
         """How the difference of two near points changes while both have the velocity `d`: the matrix (n, n) of its
-        rate, zero for vectors.
-        """
+        rate, zero for vectors."""
         return np.zeros((np.size(d), np.size(d)))
 
     def projected(self, x: Array) -> Array:

@@ -15,8 +15,7 @@ from cayley.wording import shown
 @dataclass(frozen=True)
 class Port:
     """An input or output: its `shape`, a number if it is empty, its `unit`, and the `default` of an input that nothing
-    gives.
-    """
+    gives."""
 
     shape: Shape = ()
     unit: str = ""
@@ -31,8 +30,7 @@ class Port:
 class Block:
     """A part of the state: its `shape` and `unit`, the `manifold` it lies on, the name of the block that is its
     `velocity`, if one is, and the `default` of all its entries where a start does not give it. The derivative of a
-    block is a tangent of its manifold; that of a block with a velocity is the velocity, and is not written.
-    """
+    block is a tangent of its manifold; that of a block with a velocity is the velocity, and is not written."""
 
     shape: Shape = ()
     unit: str = ""

@@ -60,8 +60,7 @@ CONVERGED = 1e-8  # of the state: what the last correction of an iterated step m
 @dataclass(frozen=True)
 class Feed(HoldsFunctions):
     """Inputs that are not given but computed, by `text(t, x, parameters)`, from the state and `parameters` of its own;
-    once a step and held if `sampled`, or wherever the method looks; `timed` if it needs the time.
-    """
+    once a step and held if `sampled`, or wherever the method looks; `timed` if it needs the time."""
 
     drives: tuple[str, ...]
     parameters: Mapping[str, tuple[int, ...]]
@@ -72,8 +71,7 @@ class Feed(HoldsFunctions):
 
 class Rolled(NamedTuple):
     """The results of a run: points (..., samples + 1, size + 2), times (..., samples + 1), what acted, and the last
-    state of what was watched, if anything is.
-    """
+    state of what was watched, if anything is."""
 
     points: Array
     times: Array
@@ -153,8 +151,7 @@ class Rollout:
 
     def c_source(self, name: str | None = None, *, dtype: DTypeLike = "float64") -> CSource:
         """One C99 function of one trajectory, with its header: all steps, and the table of the method's stages as
-        `row`.
-        """
+        `row`."""
         return self._iterated.c_source(name or f"{self.system.name}_rollout", dtype=dtype)
 
     def __call__(self, *state: StateLike | None, step: ArrayLike, steps: int, every: int = 1, start: float = 0.0,
@@ -240,8 +237,7 @@ class Rollout:
                       parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1,
                       **named: StateLike) -> dict[str, dict[str, Array]]:
         """The derivative of each block at each kept time by each of `by`, (..., samples + 1, *block, *by): forward
-        mode, a column at a time; `found["angle"]["k"]` is that of `angle` by `k`.
-        """
+        mode, a column at a time; `found["angle"]["k"]` is that of `angle` by `k`."""
         derivatives, run = self.differentiated(
             self._run(state, named, inputs, parameters, step, steps, every, start, threads))
         return derivatives.sensitivities(run, by)

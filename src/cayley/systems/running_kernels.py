@@ -92,8 +92,7 @@ def _rubs(system: System) -> int:
 
 def _slope(system: System) -> Kernel:
     """The slope of (coordinates, work). The derivative is that at the nearest point on manifolds and constraints, so
-    that no drift away from them adds up; rates are those of the coordinates as they are.
-    """
+    that no drift away from them adds up; rates are those of the coordinates as they are."""
     layout = system.layout
     shapes: dict[str, tuple[int, ...]] = {
         **({"t": ()} if system.is_timed else {}), **{f"x.{n}": block.shape for n, block in system.blocks.items()},

@@ -41,9 +41,8 @@ Matrices = Callable[[float, Array], tuple[Array, Array]]
 
 
 class Act(NamedTuple):
-    """The reaction to a watched number that becomes negative: the state changes to `x`, columns are `released` in
-    a direction, or the simulation ends, for the reason (status, name, sentence).
-    """
+    """The reaction to a watched number that becomes negative: the state changes to `x`, columns are `released` in a
+    direction, or the simulation ends, for the reason (status, name, sentence)."""
 
     x: Array | None = None
     released: Mapping[int, float] = {}
@@ -151,8 +150,7 @@ class Standstill:
     def settle(self, t: float, x: Array, slope: Callable[[], Array],
                released: Mapping[int, float]) -> list[tuple[str, str]]:
         """Decide the mode at a state: what has changed, by name and word. `slope()` is that of the coordinates with
-        nothing held. Velocities that were `released` just now, in a direction, are not taken back.
-        """
+        nothing held. Velocities that were `released` just now, in a direction, are not taken back."""
         v = x[self.columns]
         before, at, slid = self.held, self._at, self.sliding
         self.sliding = np.sign(v) * (self.friction > 0)

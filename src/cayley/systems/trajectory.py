@@ -33,8 +33,7 @@ _FORCES = {"rad": "N m", "m": "N"}
 
 class Occurrence(NamedTuple):
     """Something that happened on the way: when, what (the name of an event, a transition or a joint), and what was done
-    about it.
-    """
+    about it."""
 
     t: float
     name: str
@@ -44,8 +43,7 @@ class Occurrence(NamedTuple):
 @dataclass(frozen=True)
 class Log:
     """The transitions of a batch of trajectories: how many there were (...), and of the first of them the times and the
-    numbers (..., remembered), NaN and -1 where there are no more.
-    """
+    numbers (..., remembered), NaN and -1 where there are no more."""
 
     count: Array
     times: Array
@@ -69,8 +67,7 @@ class Balance(NamedTuple):
 @dataclass(frozen=True)
 class JointNames:
     """The name of a mechanism, and names and units of its coordinates and of its velocities, as a file tells them. The
-    class `cayley.simulation.mechanism_motion.MechanismMotion` has the mechanism itself.
-    """
+    class `cayley.simulation.mechanism_motion.MechanismMotion` has the mechanism itself."""
 
     name: str
     coordinates: tuple[tuple[str, str], ...]
@@ -278,8 +275,7 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     @property
     def momentum(self) -> Array:
         """Momentum and angular momentum about the centre of mass (..., samples, 6), in the root's axes [kg m/s, kg
-        m^2/s].
-        """
+        m^2/s]."""
         return self.balance.momentum
 
     @property
@@ -403,16 +399,14 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
     def plot(self, names: Iterable[str] | None = None, *, joints: str | Sequence[str] | None = None,
              figsize: tuple[float, float] | None = None) -> Figure:
         """A Matplotlib figure of blocks, modes and outputs, or of those that are named; of a mechanism, of coordinates,
-        velocities, forces and energy, all or those of some `joints`.
-        """
+        velocities, forces and energy, all or those of some `joints`."""
         from cayley.systems.trajectory_plot import plot
         return plot(self, names, joints, figsize)
 
     def draw(self, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, ax: Axes | None = None) -> Axes:
         """A picture of the mechanism at several instants [s], or at so many evenly spaced ones: the last in full
-        colour, those before it the paler the earlier. Axes of Matplotlib.
-        """
+        colour, those before it the paler the earlier. Axes of Matplotlib."""
         drawn: Axes = maker("draw_states")(self, times, frames=frames, labels=labels, ground=ground, trail=trail,
                                            ax=ax)
         return drawn
@@ -429,8 +423,7 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
                 frames: str | Sequence[str] = "ends", trail: bool = True, ground: bool = True,
                 shapes: str | None = "visual", size: tuple[float, float] | None = None) -> Path | Player:
         """Show the mechanism as it moves: on a page that plays it in 3-D (.html), in a moving picture (.gif, or .mp4
-        where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`.
-        """
+        where ffmpeg is installed), or without a path in a notebook; see `cayley.studio.animate`."""
         shown: Path | Player = maker("animate_states")(self, path, speed=speed, frames=frames, trail=trail,
                                                        ground=ground, shapes=shapes, size=size)
         return shown

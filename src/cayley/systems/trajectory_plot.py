@@ -1,6 +1,5 @@
 """A trajectory as a figure: its blocks and outputs, or coordinates, velocities, joint forces and energy of a mechanism,
-one above the other on one axis of time.
-"""
+one above the other on one axis of time."""
 
 from __future__ import annotations
 

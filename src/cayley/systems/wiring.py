@@ -123,8 +123,7 @@ class Wiring:
 
     def _order(self) -> tuple[list[list[Place]], list[list[Place]]]:
         """The outputs in groups, each after those that it needs; a group of more than one, or one that needs itself, is
-        an algebraic loop.
-        """
+        an algebraic loop."""
         needs = {Place(k, n): [self.driven_by[Place(k, entry)] for entry in part.feedthrough[n]
                                if Place(k, entry) in self.driven_by]
                  for k, part in enumerate(self.parts) for n in part.outputs}

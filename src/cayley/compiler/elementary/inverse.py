@@ -101,7 +101,7 @@ def _arctangent(lanes: Lanes, short: Value, long: Value) -> tuple[Value, Value, 
 
 
 def _scaled(lanes: Lanes, short: Value, long: Value) -> tuple[Value, Value]:
-    """Both numbers times a power of two, so that the longer has an inverse, their sum does not overflow and no
+    """Two numbers times a power of two, so that the longer has an inverse, their sum does not overflow and no
     remainder underflows."""
     scale = lanes.select(long > 2.0**800, lanes.constant(2.0**-50, "double"), 2.0**150)
     return short * scale, lanes.select(long.equals(0.0), 1.0, long * scale)

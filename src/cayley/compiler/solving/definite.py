@@ -26,7 +26,7 @@ from cayley.errors import SingularityError
 
 
 def is_definite(M: Array) -> Scalar:
-    """Whether a symmetric matrix (n, n) is positive definite beyond rounding, by L D L^T as `ldl_solve`; for numbers
+    """True if a symmetric matrix (n, n) is positive definite beyond rounding, by L D L^T as `ldl_solve`; for numbers
     and for symbols."""
     return is_definite_by_pivots(ldl(M)[1], [M[k][k] for k in range(len(M))], partial(ldl_solve, M))
 

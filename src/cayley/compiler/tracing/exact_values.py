@@ -1,4 +1,4 @@
-"""Which values are seen to the last bit: those from which a floor, a remainder, a sign or a comparison is computed.
+"""Values that are seen to the last bit: those from which a floor, a remainder, a sign or a comparison is computed.
 
 Everywhere else a result that is rounded in another way is as good as the one that was written. The search goes back to
 where the last bit is not NumPy's anyway: to elementary functions, and, from a sign or a comparison, to sums with

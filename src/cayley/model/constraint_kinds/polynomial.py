@@ -15,9 +15,8 @@ from cayley.model.joint_kinds.held import FrameMotion, Row
 
 @dataclass(frozen=True)
 class Polynomial(Constraint):
-    """A joint of one coordinate, the follower, whose coordinate is a polynomial of another's, the leader:
-    y = c0 + c1 x + c2 x^2 + ..., `coefficients` from the constant on [rad, m]. A straight line is a `Coupling` too.
-    """
+    """A joint of one coordinate, the follower, whose coordinate is a polynomial of another's, the leader: y = c0 + c1 x
+    + c2 x^2 + ..., `coefficients` from the constant on [rad, m]. A straight line is a `Coupling` too."""
 
     follower: str = field(metadata=WORD)
     leader: str = field(metadata=WORD)

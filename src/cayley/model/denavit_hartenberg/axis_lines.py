@@ -42,8 +42,7 @@ ROUNDING = 1e-15  # sines and lengths below this are zero
 @dataclass(frozen=True, eq=False)
 class AxisLine:
     """The axis of a joint at the zero of its coordinate: any `point` of it [m], and the unit `direction` in which q
-    grows.
-    """
+    grows."""
 
     point: Array
     direction: Array

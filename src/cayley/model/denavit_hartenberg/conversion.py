@@ -288,8 +288,7 @@ def tree_from_axis_lines(lines: Iterable[AxisLine], *, convention: Convention, n
                          sense: Sense = "feet", x_hints: Sequence[Any] | None = None, gravity: ArrayLike = GRAVITY,
                          source: str = "") -> Tree:
     """A mechanism from the lines of its joint axes at zero, with link frames assigned in the named convention; see
-    `assign_frames`.
-    """
+    `assign_frames`."""
     found = assign_frames(lines, convention=convention, base=base, base_x=base_x, tool=tool, sense=sense,
                           x_hints=x_hints)
     table = found.table

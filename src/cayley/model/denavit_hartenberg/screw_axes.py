@@ -28,8 +28,7 @@ _NO_PITCH = 1e-12  # [m], and of the distance of the axis: rounding, also where 
 @dataclass(frozen=True, eq=False)
 class ScrewAxes:
     """`twists` (n, 6), (linear; angular) [m; 1] or [1; 0], and the pose `home` (4, 4) of the tip at zero, in the root's
-    frame.
-    """
+    frame."""
 
     twists: Array
     home: Array

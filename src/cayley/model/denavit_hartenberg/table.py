@@ -155,8 +155,7 @@ class DHTable:
     @property
     def ends(self) -> dict[str, str]:
         """The poses "base" and "tool" in words, if they are not the identity: position [m], and roll, pitch and yaw
-        [rad].
-        """
+        [rad]."""
         poses = {"base": self.base, "tool": self.tool}
         return {name: _pose_in_words(pose) for name, pose in poses.items() if not np.array_equal(pose, np.eye(4))}
 

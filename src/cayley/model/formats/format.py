@@ -1,6 +1,5 @@
 """Base class of file formats: a format knows its file endings, reads and writes files, and names what it does not
-support. `FORMATS` in `cayley.model.formats` lists all formats.
-"""
+support. `FORMATS` in `cayley.model.formats` lists all formats."""
 
 from __future__ import annotations
 
@@ -29,9 +28,8 @@ class Format:
         raise UnsupportedError(f"{path}: {self.name} files are written, not read")
 
     def write(self, tree: Tree, *, leave_out: bool) -> str:
-        """The text of a file. What the format cannot hold is refused by `check_holds`, or, with `leave_out`, named in
-        a comment.
-        """
+        """The text of a file. What the format cannot hold is refused by `check_holds`, or, with `leave_out`, named in a
+        comment."""
         raise UnsupportedError(f"{self.name} files are read, not written")
 
     def parts(self, path: Path) -> Iterator[list[str]]:

@@ -128,8 +128,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 def line_nested_deeper(text: str, deepest: int) -> int | None:
     """The first line in which lists and inline tables are nested, or a dotted key is longer, than `deepest`; None if
-    there is none.
-    """
+    there is none."""
     depth = 0
     dots = 0
     for token, line in _tokens(text):

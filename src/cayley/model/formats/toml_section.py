@@ -23,8 +23,7 @@ DEEPEST = 20  # tables and lists in each other
 
 def document(path_or_text: str | PathLike[str]) -> Section:
     """The whole document: of a file, if a path is given (a `Path`, or a string of one line that ends in .toml), or of a
-    text.
-    """
+    text."""
     is_path = isinstance(path_or_text, PathLike) or (isinstance(path_or_text, str) and "\n" not in path_or_text
                                                      and path_or_text.strip().lower().endswith(".toml"))
     if not is_path and not isinstance(path_or_text, str):

@@ -1,6 +1,5 @@
 """Writer of URDF files. Parts that URDF cannot hold raise an error that names them, or are left out and named in a
-comment.
-"""
+comment."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Evaluation of `${...}` in xacro files from the syntax tree: numbers, texts, lists, and the functions named here. No
-attribute of a Python object is looked up, nothing is compiled or run, and the size of a value is bounded.
-"""
+attribute of a Python object is looked up, nothing is compiled or run, and the size of a value is bounded."""
 
 from __future__ import annotations
 

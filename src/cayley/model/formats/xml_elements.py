@@ -146,8 +146,7 @@ def located(element: Element) -> Iterator[None]:
 
 def source_of(path_or_text: str | os.PathLike[str]) -> Path | None:
     """The path, or None if the string is the document itself: it has a `<` in it, which the paths given as strings may
-    not have.
-    """
+    not have."""
     if isinstance(path_or_text, os.PathLike):
         return Path(path_or_text)
     if not isinstance(path_or_text, str):

@@ -14,8 +14,7 @@ from cayley.model.joint_kinds.motion import Axis, Motion, split
 @dataclass(frozen=True)
 class Compound(Motion):
     """Motions that follow one another, the one nearest to the parent first: `elementary` says which. Velocities are
-    rates.
-    """
+    rates."""
 
     def pose(self, q: Array) -> tuple[Any, Any]:
         first, *others = zip(self.elementary, split(self.elementary, q, "nq"), strict=True)

@@ -33,8 +33,7 @@ LIST = {"form": "list"}  # a list of numbers of any length
 
 class Screw(NamedTuple):
     """A motion of one coordinate about and along an axis through the joint's origin: by q it turns `turn` q and slides
-    `slide` q.
-    """
+    `slide` q."""
 
     axis: Axis
     turn: float
@@ -152,8 +151,7 @@ class Motion:
 
     def turning(self, qd: Array) -> Array:
         """N (nv, nv), skew: qdd + N qd is how fast a velocity really changes that is given in axes which turn with it;
-        zero for rates.
-        """
+        zero for rates."""
         return np.zeros((self.nv, self.nv))
 
     def perturbation_rate(self, qd: Array) -> Array:
@@ -188,8 +186,7 @@ class Motion:
     @property
     def elementary(self) -> tuple[Motion, ...]:
         """Motions that make this one when they follow one another, the one nearest to the parent first: itself, if it
-        is elementary.
-        """
+        is elementary."""
         return (self,)
 
     @property
@@ -271,9 +268,8 @@ class Motion:
 
     @property
     def velocity_units(self) -> tuple[str, ...]:
-        """ "rad" for velocities that turn (their forces are in N m), "m" for those that only slide (N), without the
-        "per second".
-        """
+        """"rad" for velocities that turn (their forces are in N m), "m" for those that only slide (N), without the "per
+        second"."""
         S = np.asarray(self.subspace(self.neutral))
         return tuple("rad" if S[3:, k].any() else "m" for k in range(self.nv))
 

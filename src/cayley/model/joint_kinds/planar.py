@@ -17,8 +17,7 @@ from cayley.model.joint_kinds.revolute import Revolute
 @dataclass(frozen=True)
 class Planar(Compound):
     """A slide in the plane across `axis` and a turn about it: (x, y, angle), x and y along the joint's own axes of the
-    plane.
-    """
+    plane."""
 
     axis: Axis = field(default=Z, metadata=AXIS)
     nq = 3

@@ -19,8 +19,7 @@ from cayley.model.joint_kinds.motion import Attitude, Axis, Motion, SharedMoment
 @dataclass(frozen=True)
 class Spherical(Motion):
     """A spherical (ball) joint, any rotation: a unit quaternion; the velocity is the angular velocity in the child's
-    axes.
-    """
+    axes."""
 
     nq = 4
     nv = 3
@@ -92,8 +91,7 @@ class Spherical(Motion):
 @cache
 def attitudes() -> tuple[Array, ...]:
     """The rotations of an icosahedron, which span all polynomials of degree two in the entries of a rotation, the unit
-    first.
-    """
+    first."""
     from scipy.spatial.transform import Rotation
     group = Rotation.create_group("I").as_quat()[:, [3, 0, 1, 2]]
     return tuple(group[np.argsort(-np.abs(group[:, 0]), kind="stable")])

@@ -80,8 +80,7 @@ def newton_step(nodes: Nodes, stage: Stage, point: Point, guess: Array, push: Sc
 
 def _correction(D: Array, found: Array) -> Array:
     """Newton's step for D = found(D). Its matrix, 1 - h J, has a diagonal that leads where nothing grows within a step,
-    and no pivots are chosen: what rounding spoils the next step mends, and `defect` tells.
-    """
+    and no pivots are chosen: what rounding spoils the next step mends, and `defect` tells."""
     matrix = np.eye(len(D)) - jacobian(found, D)
     rows = [{j: entry for j, entry in enumerate(row) if not is_zero(entry)} for row in matrix]
     return np.stack(solve_rows(rows, list(found - D)))

@@ -22,8 +22,7 @@ from cayley.systems.system import System
 
 class Point(NamedTuple):
     """Where a trajectory is: the state, the `work` [J] that was put in, and the `defect`, the largest last correction
-    that an iterated method had to make. As a vector: (blocks, modes, work, defect).
-    """
+    that an iterated method had to make. As a vector: (blocks, modes, work, defect)."""
 
     x: State
     work: Scalar
@@ -116,8 +115,7 @@ class Table:
 
 class FixedStep(NamedTuple):
     """A method: its order, its table of stages, what it carries at the start, given vectors (...) of points, and the
-    text of a stage.
-    """
+    text of a stage."""
 
     order: int
     table: Table

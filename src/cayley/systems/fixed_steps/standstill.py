@@ -198,8 +198,7 @@ def _since_impact(struck: _Sides, gaps: list[tuple[Stop, Scalar]], v: Array, h: 
 
 def _moved_back(part: FrictionAndStops, flow: HeldFlow, end: Point, after: Array, since: Scalar) -> Point:
     """The end of a step with other velocities, and with the positions that they would have led to since the first stop
-    was struck; coordinates beyond their stops are put back.
-    """
+    was struck; coordinates beyond their stops are put back."""
     x = end.x
     v = as_vector(x[part.velocity])
     place = flow.layout.blocks[part.position].manifold.step
@@ -251,8 +250,7 @@ def _tied_step(stage: Stage, point: Point, carried: Array) -> tuple[Point, Array
 def _tied_impulses(part: FrictionAndStops, flow: Flow, h: Scalar, x: State, u: Record,
                    a: Array) -> tuple[list[int], Array, Array, Scalar]:
     """The velocities that may be held, the impulses on them, what unit impulses do (k, n), and by how much the last
-    round has changed velocities.
-    """
+    round has changed velocities."""
     v = as_vector(x[part.velocity])
     M, _ = part.balance(flow.t, x, u, flow.p)
     stopped = {stop.column for stop in part.stops}
