@@ -135,7 +135,6 @@ CORNER = np.eye(4) + np.pad([[0.1]], ((0, 3), (3, 0)))
     (lambda arm: arm.inverse_kinematics(np.ones((6, 3)), "tool"), r'a pose has shape.*say task="position"'),
     (lambda arm: arm.simulate(Q, Q, controller=arm.control.pd_with_gravity(1.0, 1.0), until=0.1),
      r"pd with gravity takes the input 'target'.*parameters=\{'target'"),
-    (lambda arm: arm.rollout(controller=arm.control.computed_torque(1.0, 1.0)), r"cy.connect\(arm, law\)"),
     (lambda arm: arm.rollout(parameters=["mass"]), r'arm.system\(parameters=\["mass"\]\).rollout'),
     (lambda arm: arm.dexterity.manipulability(Q, "tool", task="pose", axes="world"), "characteristic_length="),
     (lambda arm: cy.planning.circular_arc(T, CORNER, T), r"`through` is three finite numbers, as T\[:3, 3\]"),
