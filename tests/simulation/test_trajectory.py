@@ -325,3 +325,12 @@ def test_the_former_name_of_trajectories_of_systems_warns():
     from cayley.systems import trajectory
     with pytest.warns(DeprecationWarning, match="is now called `Trajectory`"):
         assert trajectory.SystemTrajectory is Trajectory
+
+
+def test_a_plot_of_a_connected_arm_names_joints_and_units():
+    arm = cy.load("stanford")
+    servo = cy.connect(arm, arm.control.pd_with_gravity(1.0, 1.0))
+    run = servo.simulate({"q": arm.lower, "qd": np.zeros(6)}, until=0.01, inputs={"target": arm.lower})
+    axes = run.plot().axes
+    assert [ax.get_title(loc="left") for ax in axes] == ["q [rad, m]", "qd [rad/s, m/s]", "tau [N m, N]"]
+    assert [line.get_label() for line in axes[0].lines[:6]] == list(arm.joint_names)

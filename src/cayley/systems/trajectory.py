@@ -251,7 +251,8 @@ class Trajectory(HoldsFunctions, Pictured, Tabulated):
         tree = getattr(self.system.blocks["q"].manifold, "tree", None) if "q" in self.system.blocks else None
         if tree is None:
             raise UnsupportedError(f"{self.system.name} has no {what} of joints: its state has no block `q` that is "
-                                   "the configuration of a mechanism")
+                                   "the configuration of a mechanism; of a file `Trajectory.load(path, system)` "
+                                   "knows it")
         found: JointNames = maker("mechanism_motion")(tree)
         return found
 

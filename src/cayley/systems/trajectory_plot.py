@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ConventionError, SignatureError
+from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.showing import plain_words, shown_once
 
 if TYPE_CHECKING:
@@ -88,14 +88,25 @@ def _of_system(trajectory: Trajectory, names: Iterable[str] | None) -> list[Pane
     unknown = [name for name in shown if name not in known]
     if unknown:
         raise SignatureError(f"{system.name} has no state or output {unknown[0]!r}; it has {', '.join(known)}")
+    joints = _joints(trajectory)
     panels = []
     for name in shown:
         values = trajectory[name].reshape((*trajectory.work.shape, -1))
         lines = range(values.shape[-1])
-        panels.append(Panel(f"{name} [{units[name]}]" if units.get(name) else name, values,
-                            [f"{name}[{k}]" for k in lines] if len(lines) > 1 else [name],
+        own = joints.get(name, ())
+        labels = [label for label, _ in own] if len(own) == len(lines) else [f"{name}[{k}]" for k in lines]
+        unit = units.get(name) or ", ".join(dict.fromkeys(unit or "1" for _, unit in own))
+        panels.append(Panel(f"{name} [{unit}]" if unit else name, values, labels if len(lines) > 1 else [name],
                             [f"C{k % 10}" for k in lines], system.modes.get(name, ())))
     return panels
+
+
+def _joints(trajectory: Trajectory) -> dict[str, list[tuple[str, str]]]:
+    """Names and units of the entries of q, qd and tau, if a mechanism is a part of the system."""
+    try:
+        return trajectory.joints("joints").units
+    except UnsupportedError:
+        return {}
 
 
 def _lines(ax: Axes, trajectory: Trajectory, panel: Panel) -> None:
