@@ -6,12 +6,9 @@ import pytest
 
 import cayley as cy
 from cayley.control import computed_torque, vector_parameter_control, vector_parameter_control_kernel
-from cayley.dynamics.inverse.vector_parameter_lagrange import (
-    joint_space_model,
-    vector_parameter_forward,
-    vector_parameter_inverse,
-)
+from cayley.dynamics.inverse.vector_parameter_lagrange import vector_parameter_inverse
 from cayley.dynamics.rigid_links.links import serial_chain
+from cayley.dynamics.vector_parameter_model import joint_space_model, vector_parameter_forward
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 
 

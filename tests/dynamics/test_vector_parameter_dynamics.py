@@ -13,22 +13,24 @@ from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.counted_run import generic_arm
 from cayley.dynamics.inverse import newton_euler, vector_parameter_lagrange, vector_parameter_newton_euler
 from cayley.dynamics.inverse.vector_parameter_lagrange import (
-    joint_space_model,
-    vector_parameter_bias,
-    vector_parameter_energies,
-    vector_parameter_forward,
-    vector_parameter_inertia,
-    vector_parameter_inverse,
-)
-from cayley.dynamics.inverse.vector_parameters import (
+    body_velocities,
     check_finite,
+    free_links,
     joint_coordinates,
     joint_values,
     rate_map,
     rotation,
+    vector_parameter_bias,
+    vector_parameter_inverse,
 )
+from cayley.dynamics.rigid_links.energies import kinetic_energy, potential_energy
 from cayley.dynamics.rigid_links.links import links_of, serial_chain
-from cayley.dynamics.vector_parameter_model import vector_parameter_model
+from cayley.dynamics.vector_parameter_model import (
+    joint_space_model,
+    vector_parameter_forward,
+    vector_parameter_inertia,
+    vector_parameter_model,
+)
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.rotations import quaternion_from_matrix
 from cayley.geometry.tensors.cross import skew
@@ -189,6 +191,12 @@ def test_parameters_off_the_axis_have_no_joint_coordinates():
 
 
 # All components
+
+
+def vector_parameter_energies(links, c, dc):
+    """Kinetic energy (130), corrected as in spec E-29, and potential energy of gravity [J]."""
+    free = free_links(links)
+    return kinetic_energy(free, c.ravel(), body_velocities(links, c, dc)), potential_energy(free, c.ravel())
 
 
 def of_pinocchio(tree, c, dc, ddc):

@@ -4,10 +4,8 @@
          e, in the axes of the joint                                        3n coordinates, and all is rational in them
     J_V  (6, 3n) the twist of a frame by the rates of x           H_V, h_V   H_V x'' = P + h_V, the forces P along x
 A joint moves along one direction of its x; the model is that of ball joints and of free slides, which the forces of the
-joints restrict to this. c grows without bound at a half-turn of its joint. The texts are those of
-`kinematics.jacobians.vector_parameter_chain` and `dynamics.inverse.vector_parameter_lagrange`; recursions in
-spatial operators for the same chains are the methods "links-and-rotors" and "vector-parameter-newton-euler" of inverse
-dynamics. Source: Mladenova (108)-(140), (256), with mixed pairs as in spec S0-71.
+joints restrict to this. c grows without bound at a half-turn of its joint. Source: Mladenova (108)-(140), (256), with
+mixed pairs as in spec S0-71.
 """
 
 from __future__ import annotations
@@ -22,16 +20,72 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
-from cayley.dynamics.inverse import vector_parameter_lagrange as lagrange
-from cayley.dynamics.inverse.vector_parameters import check_finite
-from cayley.dynamics.rigid_links.links import Links, serial_chain
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
+from cayley.dynamics.inertia_matrix.solve import solve
+from cayley.dynamics.inverse import newton_euler
+from cayley.dynamics.inverse.vector_parameter_lagrange import (
+    Fixed,
+    body_velocities,
+    check_finite,
+    free_links,
+    inverse_dynamics,
+    joint_coordinates,
+    rate_maps,
+    steady_rates,
+    vector_parameter_bias,
+    vector_parameter_inverse,
+)
+from cayley.dynamics.rigid_links.links import Links, joint_links, serial_chain
 from cayley.errors import UnsupportedError
-from cayley.geometry.pose import frame_with_z
 from cayley.kinematics.elementary import pairs_to
 from cayley.kinematics.jacobians import vector_parameter_chain as chain
 from cayley.model.elementary_motions import elementary_motions
 from cayley.model.masses import with_missing_masses
 from cayley.model.tree import Tree
+
+
+def vector_parameter_inertia(links: Links, c: Array, *, fixed: Fixed = None) -> Array:
+    """H_V (3n, 3n). Mladenova (126)-(132). H_V loses rank as a c grows without bound: there the joint is at a
+    half-turn."""
+    M = inertia_matrix(free_links(links, fixed), np.concatenate(list(c)))
+    maps = list(rate_maps(links, c))
+    return np.concatenate([np.concatenate([own @ M[3 * i:3 * i + 3, 3 * k:3 * k + 3] @ other.T
+                                           for k, other in enumerate(maps)], axis=1) for i, own in enumerate(maps)])
+
+
+def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Array:
+    """ddc (n, 3) under the generalised forces P_V (n, 3).
+
+    The condition of H_V grows with the square of c. So the equations are solved for the joints' angular accelerations,
+    whose inertia does not know of c, with N^-1 = (1 + c c^T - c~)/2. Not defined where H_V is singular: massless
+    spherical links, c infinite.
+    """
+    free = free_links(links)
+    q = np.concatenate(list(c))
+    at_rest = newton_euler.inverse_dynamics(free, q, body_velocities(links, c, dc), np.zeros(len(q)))
+    every = list(zip(links.links, c, strict=True))
+    forces = [own if link.is_prismatic else (own + (x @ own) * x - np.cross(x, own)) / 2
+              for (link, x), own in zip(every, P, strict=True)]
+    e = solve(inertia_matrix(free, q), np.concatenate(forces) - at_rest).reshape(-1, 3)
+    gained = [own if link.is_prismatic else (own + (x @ own) * x + np.cross(x, own)) / 2
+              for (link, x), own in zip(every, e, strict=True)]
+    return np.stack([own + steady_rates(link, x, rate) for (link, x), own, rate in zip(every, gained, dc, strict=True)])
+
+
+def joint_space_model(links: Links, q: Array, qd: Array, *, whole: bool = False) -> tuple[Any, Any]:
+    """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: see `joint_coordinates`.
+
+    >>> import cayley as cy
+    >>> from cayley.dynamics.rigid_links.links import serial_chain
+    >>> joint_space_model(serial_chain(cy.load("s1_f2").tree), np.zeros(2), np.zeros(2))[0].round(4)
+    array([[0.94, 0.24],
+           [0.24, 0.09]])
+    """
+    S = joint_coordinates(links, q, whole=whole)
+    n = len(S.c)
+    H = vector_parameter_inertia(links, S.c, fixed=S.fixed).reshape(n, 3, n, 3)
+    return (np.einsum("ia,iakb,kb->ik", S.first, H, S.first),
+            -inverse_dynamics(links, q, qd, np.zeros(n), whole=whole))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,43 +139,23 @@ class VectorParameterModel:
     @cached_property
     def inertia_matrix(self) -> Kernel:
         """`inertia_matrix(x)`: H_V (..., 3n, 3n). Mladenova (126)-(132)."""
-        def inertia_matrix(x: Array) -> Array:
-            turned = self._turned
-            return turned @ lagrange.vector_parameter_inertia(self._links, self._along_z(x)) @ turned.T
-
-        return self._kernel(f"->({3 * self._n},{3 * self._n})", 1, inertia_matrix)
+        return self._kernel("inertia_matrix", ("x",), f"({3 * self._n},{3 * self._n})", vector_parameter_inertia)
 
     @cached_property
     def bias_forces(self) -> Kernel:
         """`bias_forces(x, xd)`: -h_V (..., 3n), what holds x' as it is: H_V x'' + bias = P. Mladenova (138), (139)."""
-        def bias_forces(x: Array, xd: Array) -> Array:
-            return -self._turned @ lagrange.vector_parameter_bias(self._links, self._along_z(x), self._along_z(xd))
-
-        return self._kernel(f"->({3 * self._n})", 2, bias_forces)
+        return self._kernel("bias_forces", ("x", "xd"), f"({3 * self._n})",
+                            lambda *state: -vector_parameter_bias(*state))
 
     @cached_property
     def inverse_dynamics(self) -> Kernel:
         """`inverse_dynamics(x, xd, xdd)`: the forces P (..., n, 3) along x. Mladenova (140)."""
-        def inverse_dynamics(x: Array, xd: Array, xdd: Array) -> Array:
-            given = [self._along_z(part) for part in (x, xd, xdd)]
-            return self._in_joints(lagrange.vector_parameter_inverse(self._links, *given))
-
-        return self._kernel(f"->({self._n},3)", 3, inverse_dynamics)
+        return self._kernel("inverse_dynamics", ("x", "xd", "xdd"), f"({self._n},3)", vector_parameter_inverse)
 
     @cached_property
     def forward_dynamics(self) -> Kernel:
         """`forward_dynamics(x, xd, P)`: the accelerations x'' (..., n, 3) of ball joints and free slides under P."""
-        def forward_dynamics(x: Array, xd: Array, P: Array) -> Array:
-            given = [self._along_z(part) for part in (x, xd, P)]
-            return self._in_joints(lagrange.vector_parameter_forward(self._links, *given))
-
-        return self._kernel(f"->({self._n},3)", 3, forward_dynamics)
-
-    # Axes of joints, and those of links, which have z along the axes of their joints
-
-    @cached_property
-    def _links(self) -> Links:
-        return serial_chain(self.tree)
+        return self._kernel("forward_dynamics", ("x", "xd", "P"), f"({self._n},3)", vector_parameter_forward)
 
     @property
     def _n(self) -> int:
@@ -132,26 +166,8 @@ class VectorParameterModel:
         return [joint.child for joint in self.tree.joints if joint.motion.nv][-1]
 
     @cached_property
-    def _axes(self) -> list[Array]:
-        screws = [moved.motion.screw for moved in elementary_motions(self.tree).motions]
-        return [frame_with_z(screw.axis) for screw in screws if screw is not None]
-
-    @cached_property
-    def _turned(self) -> Array:
-        whole = np.zeros((3 * self._n, 3 * self._n))
-        for k, axes in enumerate(self._axes):
-            whole[3 * k:3 * k + 3, 3 * k:3 * k + 3] = axes
-        return whole
-
-    @cached_property
     def _sliding(self) -> Array:
         return np.array([[not moved.motion.turns] for moved in elementary_motions(self.tree).motions])
-
-    def _along_z(self, x: Array) -> Array:
-        return np.stack([axes.T @ row for axes, row in zip(self._axes, x, strict=True)])
-
-    def _in_joints(self, x: Array) -> Array:
-        return np.stack([axes @ row for axes, row in zip(self._axes, x, strict=True)])
 
     def _count(self, frame: str) -> int:
         """How many joints move a frame."""
@@ -161,9 +177,10 @@ class VectorParameterModel:
         names = [moved.joint for moved in elementary_motions(self.tree).motions]
         check_finite(names, np.asarray(x), self._sliding[:, 0].tolist())
 
-    def _kernel(self, out: str, count: int, text: Callable[..., Any]) -> Kernel:
-        _ = self._links  # what has no masses is named now
-        return kernel(",".join([f"({self._n},3)"] * count) + out, check=self._check)(text)
+    def _kernel(self, name: str, inputs: tuple[str, ...], out: str, text: Callable[..., Array]) -> Kernel:
+        links = joint_links(self.tree)  # what has no masses is named now
+        signature = ",".join([f"({self._n},3)"] * len(inputs)) + f"->{out}"
+        return kernel(signature, name=name, inputs=inputs, check=self._check)(lambda *x: text(links, *x))
 
 
 def vector_parameter_model(tree: Tree) -> VectorParameterModel:

@@ -1,266 +1,186 @@
-"""Lagrange's equations of a chain whose coordinates are the vector-parameters of its joints, and their reduction to
-joint coordinates.
+"""Dynamics of a chain in the vector-parameters of its joints, and the reduction to joint coordinates.
 
-    c          (n, 3), for each joint its vector-parameter, or its translation if it slides: 3n coordinates
-    M_i^k      velocity of the mass centre of link i by the rate of c_k
-    N_k        angular velocity by the rate of c_k
-    T, H_V     kinetic energy 1/2 dc.H_V dc         h_V   Y_V + dT/dc - dH_V/dt dc          Y_V    forces of gravity
-    H_V ddc = P_V + h_V
-The model is that of spherical joints, and exact for them; revolute joints keep one component of each c. All is rational
-in c. Source: Mladenova (126)-(140), corrected as in spec E-27 to E-30 (R-28, R-29); the derivatives are written out.
+    c          (n, 3), for each joint its vector-parameter tan(angle/2) e, or its translation if it slides
+    N(c)       2 (1 + c~)/(1 + c.c): angular velocity by the rate of c, in the axes before the joint; N^T in the link's
+    H_V ddc = P_V + h_V         3n equations, gravity in h_V; all is rational in c
+The model is that of ball joints and free slides, and exact for them: the default texts, with N^T between velocities of
+a joint and rates of its c. Revolute joints keep one component of each c, tau = tan(q/2). It is taken in the joint's own
+axes, where c is affine in tau, or as the source does, for the `whole` relative rotation <c0, e tau>, which is affine
+only if c0 is perpendicular to e, and infinite if it is a half-turn. In own axes the chart of a joint is moved by a
+half-turn wherever cos q < 0, so |tau| <= 1 always. Source: Mladenova (113), (126)-(140), corrected as in spec E-26 to
+E-30 (R-26, R-28, R-29).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.solving.linear import ldl_solve
-from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.vector_parameters import joint_coordinates, rate_map, reduced, rotation
-from cayley.dynamics.rigid_links.links import Links
+from cayley.compiler.tracing.symbols import where
+from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.dynamics.inverse import newton_euler
+from cayley.dynamics.rigid_links.links import Link, Links, Place
+from cayley.dynamics.rigid_links.planar_rotations import NO_TURN, GeneralTurn
+from cayley.errors import GeometryError, SingularityError
+from cayley.geometry.rotations.vector_parameter import vector_parameter_from_matrix
 from cayley.geometry.tensors.cross import skew
+from cayley.model.joint_kinds import Motion
+
+_Z = np.array([0.0, 0.0, 1.0])
+_ONE = np.eye(3)
+Fixed = Sequence[Any] | None  # the rotations before the joints, if other than those of their placements
 
 
-class Place(NamedTuple):
-    """A link and its joint in the root's axes, moving as the rates dc say."""
+@dataclass(frozen=True)
+class FreeJoint(Motion):
+    """A ball joint by its vector-parameter, with the angular velocity in the child's axes, or a free slide."""
 
-    slides: bool
-    axes: Scalar  # those in which the joint's coordinates are components
-    O: Scalar  # attitude of the link
-    p: Scalar  # its origin
-    G: Scalar  # its mass centre
-    N: Scalar  # N_k
-    rotated: Scalar  # the derivative of N(c) dc by c, in the root's axes
-    dN: Scalar  # the time derivative of N_k
-    w: Scalar
-    v: Scalar  # of the origin
-    u: Scalar  # of the mass centre
+    nq = 3
+    nv = 3
+    ball: bool = True
+
+    def pose(self, q: Array) -> tuple[Any, Any]:
+        return (rotation(q), np.zeros(3)) if self.ball else (_ONE, q)
+
+    def subspace(self, q: Array) -> Array:
+        return np.concatenate([np.zeros((3, 3)), _ONE] if self.ball else [_ONE, np.zeros((3, 3))])
 
 
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array) -> Array:
-    """Joint forces (n) of a chain of revolute and prismatic joints, by way of H_V and h_V."""
+def free_links(links: Links, fixed: Fixed = None) -> Links:
+    """The same links on ball joints and free slides."""
+    before = [link.placement[:3, :3] for link in links.links] if fixed is None else fixed
+    made = [replace(link, motion=FreeJoint(not link.is_prismatic), coordinates=slice(3 * k, 3 * k + 3),
+                    columns=slice(3 * k, 3 * k + 3),
+                    place=Place((GeneralTurn(before[k]), NO_TURN, NO_TURN), link.placement[:3, 3]))
+            for k, link in enumerate(links.links)]
+    return replace(links, links=tuple(made), nq=3 * len(made), nv=3 * len(made))
+
+
+def rotation(c: Array) -> Array:
+    """O(c) = 1 + 2 (c~ + c~ c~)/(1 + c.c), (3, 3). Mladenova (64)."""
+    C = skew(c)
+    return _ONE + 2 / (1 + c @ c) * (C + C @ C)
+
+
+def rate_map(c: Array) -> Array:
+    """N(c) (3, 3). Mladenova (117)."""
+    return 2 / (1 + c @ c) * (_ONE + skew(c))
+
+
+def body_velocities(links: Links, c: Array, rates: Array) -> Array:
+    """The velocities (3n) of ball joints and free slides at rates (n, 3) of c."""
+    return np.concatenate([N.T @ rate for N, rate in zip(rate_maps(links, c), rates, strict=True)])
+
+
+def vector_parameter_bias(links: Links, c: Array, dc: Array) -> Array:
+    """h_V (3n). Mladenova (138), (139)."""
+    return -np.concatenate(list(vector_parameter_inverse(links, c, dc, 0 * dc)))
+
+
+def vector_parameter_inverse(links: Links, c: Array, dc: Array, ddc: Array, *, fixed: Fixed = None) -> Array:
+    """P_V (n, 3): the generalised forces for c that give the accelerations ddc. Mladenova (140)."""
+    gained = ddc - np.stack([steady_rates(*each) for each in zip(links.links, c, dc, strict=True)])
+    tau = newton_euler.inverse_dynamics(free_links(links, fixed), np.concatenate(list(c)),
+                                        body_velocities(links, c, dc), body_velocities(links, c, gained))
+    return np.stack([N @ own for N, own in zip(rate_maps(links, c), tau.reshape(-1, 3), strict=True)])
+
+
+def rate_maps(links: Links, c: Array) -> Iterator[Array]:
+    """N(c) of ball joints, 1 of free slides."""
+    return (_ONE if link.is_prismatic else rate_map(x) for link, x in zip(links.links, c, strict=True))
+
+
+def steady_rates(link: Link, c: Array, dc: Array) -> Array:
+    """ddc (3) at which the angular velocity N^T dc stays as it is."""
+    return 0 * dc if link.is_prismatic else 2 / (1 + c @ c) * (c @ dc) * dc
+
+
+# Joint coordinates
+
+
+class Coordinates(NamedTuple):
+    """The coordinates c (n, 3) of a state, their derivatives by the joint coordinates, and the fixed rotations that
+    stand before them."""
+
+    c: Array
+    first: Array
+    second: Array
+    fixed: Sequence[Any]
+
+
+def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, whole: bool = False) -> Array:
+    """Joint forces (n) of a chain of revolute and prismatic joints: of P_V what is along the coordinates."""
     if not links.links:
         return np.zeros(0)
-    H, h = joint_space_model(links, q, qd)
-    return H @ qdd - h  # (140)
+    c, first, second, fixed = joint_coordinates(links, q, whole=whole)
+    ddc = first * qdd[:, None] + second * (qd * qd)[:, None]
+    P = vector_parameter_inverse(links, c, first * qd[:, None], ddc, fixed=fixed)  # (140)
+    return np.stack([slope @ own for slope, own in zip(first, P, strict=True)])
 
 
-def joint_space_model(links: Links, q: Array, qd: Array, *, whole: bool = False) -> tuple[Any, Any]:
-    """H(q) (n, n) and h(q, qd) (n), gravity included: H qdd = tau + h. `whole`: by the coordinates of the source, see
-    `joint_coordinates`.
+def joint_coordinates(links: Links, q: Array, *, whole: bool = False) -> Coordinates:
+    """The vector-parameters of a chain of revolute and prismatic joints at `q`.
 
-    >>> import cayley as cy
-    >>> from cayley.dynamics.rigid_links.links import serial_chain
-    >>> joint_space_model(serial_chain(cy.load("s1_f2").tree), np.zeros(2), np.zeros(2))[0].round(4)
-    array([[0.94, 0.24],
-           [0.24, 0.09]])
+    `whole`: c of the whole rotation between two links, as in the source; its fixed part must not be a half-turn, and no
+    chart is moved.
     """
-    S = joint_coordinates(links, q, whole=whole)
-    dc = np.stack([row * rate for row, rate in zip(S.first, qd, strict=True)])
-    return reduced(S, vector_parameter_inertia(links, S.c, fixed=S.fixed),
-                   vector_parameter_bias(links, S.c, dc, fixed=S.fixed), qd)
+    kinds = [_whole_joint if whole and link.is_revolute else _own_joint for link in links.links]
+    rows = [kind(link, q[link.coordinates][0]) for kind, link in zip(kinds, links.links, strict=True)]
+    c, first, second = (np.stack([row[k] for row in rows]) for k in range(3))
+    return Coordinates(c, first, second, [row[3] for row in rows])
 
 
-def vector_parameter_inertia(links: Links, c: Array, *, fixed: Sequence[Any] | None = None) -> Array:
-    """H_V (3n, 3n). `fixed`: the rotations before the joints, if other than those of their placements. Mladenova
-    (126)-(132).
+def joint_values(links: Links, c: ArrayLike) -> Array:
+    """The joint coordinates (n) of vector-parameters c (n, 3) in the joints' own axes, angles in (-pi, pi).
 
-    H_V loses rank as a c grows without bound: there the joint is at a half-turn.
+    `GeometryError` names the joint whose c is not along its axis: the model in vector-parameters allows that (its
+    joints are spherical), the mechanism does not. `SingularityError`: a c that is not finite.
     """
-    places = _places(links, c, 0 * c, fixed)
-    of_links = [_of_link(links, i, _M(places, i), _N_bar(places, i)) for i in range(len(places))]
-    return sum(of_links[1:], start=of_links[0])  # (132)
+    c = np.asarray(c, dtype=float)
+    check_finite([link.name for link in links.links], c, [link.is_prismatic for link in links.links])
+    for link, row in zip(links.links, c, strict=True):
+        if np.abs(row[:2]).max() > 1e-12 * max(1.0, abs(row[2])):
+            raise GeometryError(
+                f"the vector-parameter {row} of joint {link.name!r} is not along the joint's axis (0, 0, 1): it is a "
+                "configuration of a spherical joint, not of this one")
+    return np.where([link.is_revolute for link in links.links], 2 * np.arctan(c[:, 2]), c[:, 2])
 
 
-def vector_parameter_bias(links: Links, c: Array, dc: Array, *, fixed: Sequence[Any] | None = None) -> Array:
-    """h_V (3n). Mladenova (138), (139)."""
-    places = _places(links, c, dc, fixed)
-    total = _gravity_force(links, places) - _changing_inertia(links, places) @ np.concatenate(list(dc))  # (139)
-    return total + np.concatenate([_energy_slope(links, places, k) for k in range(len(places))])  # (139)
+def check_finite(joints: Sequence[str], c: ArrayLike, slides: Sequence[bool]) -> None:
+    """Raise `SingularityError` that names the first joint at a half-turn, where its vector-parameter (..., n, 3) is
+    infinite, or too long to be squared; `GeometryError` for NaN, and for a joint that `slides` infinitely far."""
+    size = np.abs(np.asarray(c, dtype=float)).max(axis=-1).reshape(-1, len(joints)).max(axis=0, initial=0.0)
+    longest = 1e18 if np.asarray(c).dtype == np.float32 else 1e150
+    for joint, reach, sliding in zip(joints, size, slides, strict=True):
+        what = "translation" if sliding else "vector-parameter"
+        if np.isnan(reach) or (sliding and not reach < np.inf):
+            raise GeometryError(f"the {what} of joint {joint!r} is {reach}, and has to be finite")
+        if not sliding and reach > longest:
+            raise SingularityError(
+                f"the vector-parameter of joint {joint!r} is infinite, or beyond {longest:g}: the joint is at a "
+                "half-turn. Count its turn from another position, as `joint_coordinates` does")
 
 
-def vector_parameter_inverse(links: Links, c: Array, dc: Array, ddc: Array) -> Array:
-    """P_V (n, 3): the generalised forces for c that give the accelerations ddc. Mladenova (140)."""
-    return (vector_parameter_inertia(links, c) @ np.concatenate(list(ddc))
-            - vector_parameter_bias(links, c, dc)).reshape(-1, 3)
+def _own_joint(link: Link, q: Scalar) -> tuple[Any, Any, Any, Any]:
+    C = link.placement[:3, :3]
+    if link.is_prismatic:
+        return _Z * q, _Z, 0 * _Z, C
+    behind = where(np.cos(q) < 0, -1.0, 1.0)
+    tau = behind * np.sin(q) / (1 + behind * np.cos(q))
+    slope = (1 + tau * tau) / 2
+    return _Z * tau, _Z * slope, _Z * (tau * slope), C * np.stack([behind, behind, behind * behind])
 
 
-def vector_parameter_forward(links: Links, c: Array, dc: Array, P: Array) -> Array:
-    """ddc (n, 3) under the generalised forces P_V (n, 3).
-
-    The condition of H_V grows with the square of c. So the equations are taken for the joints' angular accelerations
-    e, whose inertia does not know of c: N^-T H_V N^-1 e = N^-T P_V + ..., ddc = N^-1 (e - dN/dt dc), with N^-1 = (1 + c
-    c^T - c~)/2. Not defined where H_V is singular: massless spherical links, c infinite.
-    """
-    places = _places(links, c, dc, None)
-    turning = [place._replace(N=place.axes) for place in places]
-    H = sum((_of_link(links, i, _M(turning, i), _N_bar(turning, i)) for i in range(len(places))), start=0.0)
-    forces = [own if place.slides else 0.5 * (own + (x @ own) * x + np.cross(x, own))
-              for place, x, own in zip(places, c, P, strict=True)]
-    e = ldl_solve(H, np.concatenate(forces) - _forces_at_rest(links, places, dc)).reshape(-1, 3)
-    return np.stack([own if place.slides else
-                     0.5 * (own + (x @ own) * x - np.cross(x, own)) + 2 / (1 + x @ x) * (x @ rate) * rate
-                     for place, x, rate, own in zip(places, c, dc, e, strict=True)])
-
-
-def _forces_at_rest(links: Links, places: list[Place], dc: Array) -> Array:
-    """The forces (3n) in the axes of the joints, gravity included, that let none of them gain speed: Newton and
-    Euler."""
-    turn, gain = np.zeros(3), -np.asarray(links.gravity)  # accelerations: angular, and of the origin
-    w = np.zeros(3)
-    before = np.zeros(3)
-    loads = []
-    for link, place, rate in zip(links.links, places, dc, strict=True):
-        arm = place.p - before
-        gain = gain + np.cross(turn, arm) + np.cross(w, np.cross(w, arm))
-        across = np.cross(w, place.N @ rate)
-        gain, turn = (gain + 2 * across, turn) if place.slides else (gain, turn + across)
-        w, before = place.w, place.p
-        r = place.G - place.p
-        J = place.O @ link.moments.inertia_about_center @ place.O.T
-        loads.append((link.moments.mass * (gain + np.cross(turn, r) + np.cross(w, np.cross(w, r))),
-                      J @ turn + np.cross(w, J @ w)))
-    found = []
-    for k, own in enumerate(places):
-        beyond = list(zip(places[k:], loads[k:], strict=True))
-        along = (sum(force for _, (force, _) in beyond) if own.slides
-                 else sum(moment + np.cross(place.G - own.p, force) for place, (force, moment) in beyond))
-        found.append(own.axes.T @ along)
-    return np.concatenate(found)
-
-
-def vector_parameter_energies(links: Links, c: Array, dc: Array) -> tuple[Any, Any]:
-    """Kinetic energy (130), corrected as in spec E-29, and potential energy of gravity [J]."""
-    places = _places(links, c, dc, None)
-    kinetic = 0.0
-    potential = 0.0
-    for link, place in zip(links.links, places, strict=True):
-        w = place.O.T @ place.w
-        kinetic = kinetic + link.moments.mass * (place.u @ place.u) / 2 + w @ (link.moments.inertia_about_center
-                                                                               @ w) / 2
-        potential = potential - link.moments.mass * (links.gravity @ place.G)
-    return kinetic, potential
-
-
-def _places(links: Links, c: Array, dc: Array, fixed: Sequence[Any] | None) -> list[Place]:
-    O = np.eye(3)
-    p = np.zeros(3)
-    w = np.zeros(3)
-    v = np.zeros(3)
-    found = []
-    for k, link in enumerate(links.links):
-        axes = O @ (link.placement[:3, :3] if fixed is None else fixed[k])  # (108)
-        arm = O @ link.placement[:3, 3]  # (108)
-        if link.is_prismatic:
-            arm = arm + axes @ c[k]
-            own = axes @ dc[k]
-            p = p + arm  # (127)
-            v = v + np.cross(w, arm) + own  # (127)
-            O = axes
-            N = axes
-            dN = np.stack([np.cross(w, column) for column in axes.T], axis=1)
-            rotated = None
-        else:
-            p = p + arm  # (127)
-            v = v + np.cross(w, arm)  # (127)
-            N = axes @ rate_map(c[k])  # (117)
-            rotated = axes @ _rate_slope(c[k], dc[k])  # (117)
-            dN = skew(w) @ N + axes @ _rate_change(c[k], dc[k])  # (134)
-            O = axes @ rotation(c[k])  # (64)
-            w = w + N @ dc[k]  # (64)
-        r = O @ link.moments.center  # (127)
-        found.append(Place(link.is_prismatic, axes, O, p, p + r, N, rotated, dN, w, v, v + np.cross(w, r)))
-    return found
-
-
-def _rate_change(c: Array, dc: Array) -> Array:
-    """The time derivative of N(c)."""
-    return 2 / (1 + c @ c) * (skew(dc) - (c @ dc) * rate_map(c))
-
-
-def _rate_slope(c: Array, dc: Array) -> Array:
-    """The derivative (3, 3) of N(c) dc by c, dc held."""
-    return -2 / (1 + c @ c) * (skew(dc) + np.outer(rate_map(c) @ dc, c))
-
-
-def _M(places: list[Place], i: int) -> Array:
-    """(126), (127), corrected as in spec E-27: the arms start at the joints."""
-    blocks = [np.zeros((3, 3))] * len(places)
-    for k in range(i + 1):
-        blocks[k] = places[k].N if places[k].slides else -skew(places[i].G - places[k].p) @ places[k].N  # (127)
-    return np.concatenate(blocks, axis=1)
-
-
-def _N_bar(places: list[Place], i: int) -> Array:
-    """(128), (129), corrected as in spec E-28."""
-    blocks = [np.zeros((3, 3))] * len(places)
-    for k in range(i + 1):
-        if not places[k].slides:
-            blocks[k] = places[i].O.T @ places[k].N  # (129)
-    return np.concatenate(blocks, axis=1)
-
-
-def _M_change(places: list[Place], i: int) -> Array:
-    blocks = [np.zeros((3, 3))] * len(places)
-    for k in range(i + 1):
-        own = places[k]
-        link = places[i]
-        blocks[k] = own.dN if own.slides else -skew(link.u - own.v) @ own.N - skew(link.G - own.p) @ own.dN  # (134)
-    return np.concatenate(blocks, axis=1)
-
-
-def _N_bar_change(places: list[Place], i: int) -> Array:
-    blocks = [np.zeros((3, 3))] * len(places)
-    for k in range(i + 1):
-        if not places[k].slides:
-            blocks[k] = places[i].O.T @ (places[k].dN - skew(places[i].w) @ places[k].N)  # (134)
-    return np.concatenate(blocks, axis=1)
-
-
-def _of_link(links: Links, i: int, M: Array, N: Array) -> Array:
-    """Z_Vi, (131)."""
-    moments = links.links[i].moments
-    return moments.mass * (M.T @ M) + N.T @ (moments.inertia_about_center @ N)  # (131)
-
-
-def _changing_inertia(links: Links, places: list[Place]) -> Array:
-    """dH_V/dt."""
-    total: Any = 0.0
-    for i in range(len(places)):
-        moments = links.links[i].moments
-        half = moments.mass * (_M(places, i).T @ _M_change(places, i))  # (134)
-        half = half + _N_bar(places, i).T @ (moments.inertia_about_center @ _N_bar_change(places, i))  # (134)
-        total = total + half + half.T  # (134)
-    return total
-
-
-def _energy_slope(links: Links, places: list[Place], k: int) -> Array:
-    """dT/dc_k (3): a change of c_k turns or shifts all links from k on, and N(c_k) with them."""
-    own = places[k]
-    total = np.zeros(3)
-    for i in range(k, len(places)):
-        link = places[i]
-        moments = links.links[i].moments
-        if own.slides:
-            velocity = skew(own.w) @ own.N  # (133)
-        else:
-            r = link.G - own.p
-            beyond = link.u - own.v - np.cross(own.w, r)  # (133)
-            velocity = -skew(beyond) @ own.N - skew(own.w) @ (skew(r) @ own.N) - skew(r) @ own.rotated  # (133)
-            turned = link.O.T @ (skew(own.w) @ own.N + own.rotated)  # (133)
-            total = total + turned.T @ (moments.inertia_about_center @ (link.O.T @ link.w))  # (133)
-        total = total + moments.mass * (velocity.T @ link.u)  # (133)
-    return total
-
-
-def _gravity_force(links: Links, places: list[Place]) -> Array:
-    """Y_V (3n): (138), for vector-parameters, as in spec E-30."""
-    forces = []
-    for k, own in enumerate(places):
-        pulls = [link.moments.mass * (links.gravity if own.slides else np.cross(place.G - own.p, links.gravity))
-                 for link, place in zip(links.links[k:], places[k:], strict=True)]
-        forces.append(own.N.T @ sum(pulls))  # (138)
-    return np.concatenate(forces)
+def _whole_joint(link: Link, q: Array) -> tuple[Any, Any, Any, Any]:
+    """c = (c0 + (e + c0 x e) tau)/(1 - (c0.e) tau), spec R-29."""
+    c0 = vector_parameter_from_matrix(link.placement[:3, :3])
+    tau = np.tan(q / 2)
+    slope = (1 + tau * tau) / 2
+    turned = _Z + np.cross(c0, _Z)
+    k = c0[2]
+    c = (c0 + turned * tau) / (1 - k * tau)
+    by_tau = (turned + k * c) / (1 - k * tau)
+    return c, by_tau * slope, 2 * k * by_tau / (1 - k * tau) * (slope * slope) + by_tau * (tau * slope), np.eye(3)

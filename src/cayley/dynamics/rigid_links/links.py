@@ -208,13 +208,14 @@ def links_of(tree: Tree) -> Links:
 
     A moving body without a known mass is an error that names it, and so are joints that are tied together.
     """
-    check_independent(tree, "the dynamics")
-    check_has_masses(tree)
-    plain = _plain_links(tree)
+    plain = joint_links(tree)
     return plain.reframed([_axis_to_z(link.motion) for link in plain.links])
 
 
-def _plain_links(tree: Tree) -> Links:
+def joint_links(tree: Tree) -> Links:
+    """The same in the frames of the bodies as they are."""
+    check_independent(tree, "the dynamics")
+    check_has_masses(tree)
     motions, bodies = elementary_motions(tree)
     links = tuple(Link(moved.joint, moved.parent, moved.motion, moved.coordinates, moved.columns,
                        moved.placement.matrix)
