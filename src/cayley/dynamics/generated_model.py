@@ -36,7 +36,7 @@ from cayley.compiler.tracing.program import Program
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
-from cayley.dynamics.equations.symbolic_links import Numbers, Parameter, symbolic_links
+from cayley.dynamics.equations.symbolic_links import Given, parameters_of, symbolic_links
 from cayley.dynamics.forward.singular_inertia import regular_text, why_singular
 from cayley.dynamics.inertia_matrix.always_regular import always_regular
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
@@ -44,7 +44,7 @@ from cayley.dynamics.inverse.trace_lagrange import trace_terms
 from cayley.dynamics.rigid_links.drives import Tie, friction_forces, rotor_inertias, ties
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import without_unseen_turns
-from cayley.dynamics.rigid_links.planar_rotations import RationalAngle, Turn
+from cayley.dynamics.rigid_links.planar_rotations import RationalAngle
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
 from cayley.model.tree import Tree
 
@@ -182,7 +182,7 @@ class GeneratedModel:
     # How a text is made
 
     def _terms(self, given: Mapping[str, Scalar], q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
-        links = symbolic_links(self._links, _Letters(given)) if given else self._links
+        links = symbolic_links(self._links, Given(given)) if given else self._links
         coordinates = q
         if self.coordinates == "half-angle tangents":
             coordinates = self._rational_angles(q)
@@ -278,22 +278,6 @@ FUNCTIONS = {
 }
 
 
-class _Letters:
-    """The letters of a model in the place of its numbers."""
-
-    def __init__(self, given: Mapping[str, Scalar]) -> None:
-        self.given = given
-
-    def number(self, parameter: Parameter) -> Scalar:
-        return self.given[parameter.name]
-
-    def turn(self, parameter: Parameter) -> Turn:
-        return Turn(np.cos(self.given[parameter.name]), np.sin(self.given[parameter.name]))
-
-    def shift(self, parameter: Parameter) -> Scalar:
-        return self.given[parameter.name]
-
-
 def generate(tree: Tree, *, form: Form = "recursion", coordinates: Coordinates = "angles",
              parameters: Literal["numbers", "symbols"] = "numbers") -> GeneratedModel:
     """The equations of motion of an arm of revolute and prismatic joints, elastic as far as the tree includes elastic
@@ -325,9 +309,7 @@ def generate(tree: Tree, *, form: Form = "recursion", coordinates: Coordinates =
 
 
 def _numbers(tree: Tree, links: Links) -> dict[str, float]:
-    numbers = Numbers()
-    symbolic_links(links, numbers)
-    found = {name: parameter.value for name, parameter in numbers.asked.items()}
+    found = {name: parameter.value for name, parameter in parameters_of(links).items()}
     found |= {f"J_{k + 1}": float(J) for k, J in enumerate(rotor_inertias(tree)) if J}
     return found | spring_numbers(tree)
 

@@ -17,16 +17,16 @@ from cayley.dynamics.closed_form import gravity_forces
 from cayley.dynamics.equations.constraint_sums import Rows, Ties
 from cayley.dynamics.equations.parameter_symbols import (
     PASSIVE,
-    angles_of,
     drive_parameters,
     parameter_symbols,
     parameter_values,
     passive,
+    writer_of,
 )
 from cayley.dynamics.equations.readable_sums import Writer, leading_sign, product, total
 from cayley.dynamics.equations.result import EquationsOfMotion, Group
 from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, coordinate_name, exact_links
+from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, exact_links, used_names
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links
 from cayley.model.tree import Tree
@@ -59,11 +59,11 @@ def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | 
     if length > _LONGEST:
         raise TooLong(f"the equations of {tree.name} have {length} terms when they are written out")
     q, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
-    used = _used(exact, ring) | {name for name, p in parameters.items() if p.kind in PASSIVE} if with_letters else set()
+    sums = [*[entry for row in exact.M for entry in row], *exact.G, *exact.rows.residual]
+    used = used_names(sums) | {name for name, p in parameters.items() if p.kind in PASSIVE} if with_letters else set()
     symbols = parameter_symbols(parameters[name] for name in parameters if name in used)
-    writer = Writer(ring, symbols | dict(zip(map(coordinate_name, range(n)), q, strict=True)),
-                    angles_of(q, symbols, parameters), decimals=not with_letters,
-                    short=length > _LONG if shared is None else shared)
+    writer = writer_of(ring, q, symbols, parameters, decimals=not with_letters,
+                       short=length > _LONG if shared is None else shared)
     written = {
         "M": [writer.by_mass(entry) for row in exact.M for entry in row],
         "G": [writer.by_angle(entry) for entry in exact.G]}
@@ -86,8 +86,7 @@ def constraint_form(tree: Tree, links: Links, ties: Ties) -> EquationsOfMotion:
     n = tree.nv
     symbolic, q, scalars = exact_links(links, {}, with_letters=False, longest=_LONGEST_ENTRY, outside=ties.coordinates)
     letters, qd, qdd = (tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(n)) for letter in ("q", "qd", "qdd"))
-    writer = Writer(scalars.ring, dict(zip(map(coordinate_name, range(n)), letters, strict=True)),
-                    angles_of(letters, {}, parameters_of(links)), decimals=True)
+    writer = writer_of(scalars.ring, letters, {}, parameters_of(links), decimals=True)
     written = _of_constraints(ties.sums(symbolic, q, scalars, scalars.ring), writer, qd)
     return EquationsOfMotion(tree.name, letters, qd, qdd, {}, written, (), "none")
 
@@ -135,19 +134,6 @@ def _length(exact: Exact, *, with_letters: bool) -> int:
     factors = [factor for one in {_key(s): s for s in sums}.values() for factor in one.terms.values()]
     constants = {factor.monic() for factor in factors} if with_letters else ()
     return len(factors) + sum(map(len, constants))
-
-
-def _used(exact: Exact, ring: Ring) -> set[str]:
-    """The letters and the angles that occur, with the shifts of the joints."""
-    found = set()
-    for one in [*[entry for row in exact.M for entry in row], *exact.G, *exact.rows.residual]:
-        for waves, polynomial in one.terms.items():
-            found |= {name for name, degree in zip(ring.letters, polynomial.degrees(), strict=True) if degree > 0}
-            found |= {
-                name
-                for bundle, wave in zip(ring.bundles, waves, strict=True)
-                for name, k in zip(bundle, wave.k, strict=True) if k}
-    return found | {name.replace("q_", "gamma_") for name in found}
 
 
 class _Coefficients:

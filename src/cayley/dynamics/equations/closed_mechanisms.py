@@ -10,10 +10,8 @@ does not determine them. Rows that are redundant are left out. Source: Ruggiu (4
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import sympy
@@ -25,11 +23,11 @@ from cayley.dynamics.equations.named_recursion import named_recursion
 from cayley.dynamics.equations.readable_sums import product, total
 from cayley.dynamics.equations.result import (
     DIGITS,
+    Entries,
     EquationsOfMotion,
     Line,
     Velocities,
     latex_name,
-    latex_of,
     needed_lines,
     text_of,
 )
@@ -42,9 +40,6 @@ from cayley.wording import did_you_mean
 
 Formulation = Literal["augmented", "projection", "minimal"]
 FORMULATIONS: tuple[Formulation, ...] = ("augmented", "projection", "minimal")
-_WORDS = {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "pd": r"\dot{p}", "pdd": r"\ddot{p}", "lambda": r"\lambda",
-          "Psi": r"\Psi", "tau": r"\tau", "tau_p": r"\tau_{p}", "^T": "^{T}"}
-_WORD = re.compile(r"\^T|\b(?:qdd?|pdd?|lambda|Psi|tau_p|tau)\b")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,45 +54,20 @@ class ClosedEquations(EquationsOfMotion):
     independent: tuple[int, ...] = ()
     """The places of the independent coordinates p."""
 
-    @cached_property
-    def Psi(self) -> Scalar:
-        return self._of("Psi", len(self.rows), 1)
+    Psi = Entries("h")
+    A = Entries("h", "n")
+    b = Entries("h")
+    N = Entries("n", "m")
+    n = Entries("n")
+    M_p = Entries("m", "m")
+    V_p = Entries("m")
+    G_p = Entries("m")
+    F_p = Entries("m")
+    tau_p = Entries("m")
 
-    @cached_property
-    def A(self) -> Scalar:
-        return self._of("A", len(self.rows), len(self.qd))
-
-    @cached_property
-    def b(self) -> Scalar:
-        return self._of("b", len(self.rows), 1)
-
-    @cached_property
-    def N(self) -> Scalar:
-        return self._of("N", len(self.qd), len(self.independent))
-
-    @cached_property
-    def n(self) -> Scalar:
-        return self._of("n", len(self.qd), 1)
-
-    @cached_property
-    def M_p(self) -> Scalar:
-        return self._of("M_p", len(self.independent), len(self.independent))
-
-    @cached_property
-    def V_p(self) -> Scalar:
-        return self._of("V_p", len(self.independent), 1)
-
-    @cached_property
-    def G_p(self) -> Scalar:
-        return self._of("G_p", len(self.independent), 1)
-
-    @cached_property
-    def F_p(self) -> Scalar:
-        return self._of("F_p", len(self.independent), 1)
-
-    @cached_property
-    def tau_p(self) -> Scalar:
-        return self._of("tau_p", len(self.independent), 1)
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes, "h": len(self.rows), "m": len(self.independent)}
 
     def text(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C, of the
@@ -106,61 +76,42 @@ class ClosedEquations(EquationsOfMotion):
         if self.formulation != "augmented":
             head.append(f"p: {', '.join(self.q[k].name for k in self.independent)}")
         head.append("rows: " + ", ".join(f"{k} {row}" for k, row in enumerate(self.rows, start=1)))
-        return "\n".join([*head, text_of(self._shown(velocity), digits=digits, order=self.order)])
+        return "\n".join([*head, text_of(self._printed(velocity), digits=digits, order=self.order)])
 
-    def latex(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
-        """The same as an `aligned` environment, for a displayed formula."""
-        first, *rest = [_WORD.sub(lambda word: _WORDS[word[0]], part) for part in self._head(velocity).split(", ")]
-        if self.formulation != "augmented":
-            rest.append(rf"p = \left({', '.join(latex_name(self.q[k].name) for k in self.independent)}\right)")
-        head = r", \quad ".join([first.replace(" = ", " &= ", 1), *rest])
-        return latex_of(head, self._shown(velocity), digits=digits, order=self.order)
+    def _chosen(self) -> list[str]:
+        places = ", ".join(latex_name(self.q[k].name) for k in self.independent)
+        return [] if self.formulation == "augmented" else [rf"p = \left({places}\right)"]
 
     def _head(self, velocity: Velocities) -> str:
-        friction = " + F" if any(self.written["F"]) else ""
         coriolis = "V" if velocity == "forces" else "C qd"
-        if self.formulation == "augmented":
-            return f"M qdd + {coriolis} + G{friction} + A^T lambda = tau, A qdd + b = 0, Psi = 0"
-        if self.formulation == "projection":
-            return (f"N^T M N pdd + N^T (M n + {coriolis} + G{friction}) = N^T tau, qd = N pd, qdd = N pdd + n, "
-                    "Psi = 0")
-        return f"M_p pdd + V_p + G_p{friction and ' + F_p'} = tau_p, Psi = 0"
+        friction = self._friction
+        return {"augmented": f"M qdd + {coriolis} + G{friction} + A^T lambda = tau, A qdd + b = 0, Psi = 0",
+                "projection": f"N^T M N pdd + N^T (M n + {coriolis} + G{friction}) = N^T tau, qd = N pd, "
+                              "qdd = N pdd + n, Psi = 0",
+                "minimal": f"M_p pdd + V_p + G_p{friction and ' + F_p'} = tau_p, Psi = 0"}[self.formulation]
 
-    def _shown(self, velocity: Velocities) -> list[Line]:
+    def _printed(self, velocity: Velocities) -> list[Line]:
         """The intermediates that are needed, and the entries of this formulation."""
-        friction = any(self.written["F"])
-        of_tree = ["M", "V" if velocity == "forces" else "C", "G", *(["F"] if friction else [])]
+        of_tree = self._of_tree(velocity)
         names = {"augmented": ["Psi", "A", "b", *of_tree], "projection": ["Psi", "N", "n", *of_tree],
-                 "minimal": ["Psi", "N", "M_p", "V_p", "G_p", *(["F_p"] if friction else []), "tau_p"]}
-        kept = [entry for name in names[self.formulation] for entry in self._lines_of(name)]
+                 "minimal": ["Psi", "N", "M_p", "V_p", "G_p", *(["F_p"] if self._friction else []), "tau_p"]}
+        kept = [entry for name in names[self.formulation] for entry in self._entries(name)]
         named = [("", entry) for name in ("N", "n") if self.formulation == "projection" for entry in self.written[name]]
         return [*needed_lines(self.lines, [*kept, *named]), *kept]
 
-    def _lines_of(self, name: str) -> Iterator[Line]:
-        if name in ("M", "C", "V", "G", "F"):
-            yield from self._entries(name)
-            return
-        columns = {"A": len(self.qd), "N": len(self.independent), "M_p": len(self.independent)}.get(name, 1)
-        for place, entry in enumerate(self.written[name]):
-            i, j = divmod(place, columns)
-            if name in ("N", "n") and (i in self.independent or isinstance(entry, sympy.Symbol)):
-                continue  # one or zero, and what is a line already
-            if name == "M_p" and j < i:
-                continue
-            yield _entry_name(name, i, j, columns, one=len(self.written[name]) == 1), entry
+    def _entries(self, name: str) -> Iterator[Line]:
+        """Without those of N and n that are one or zero, or a line already."""
+        columns = len(self.independent) if name == "N" else 1
+        for place, line in enumerate(super()._entries(name)):
+            follows = place // columns not in self.independent and not isinstance(line[1], sympy.Symbol)
+            if follows or name not in ("N", "n"):
+                yield line
 
-    def _of(self, name: str, rows: int, columns: int) -> Scalar:
+    def matrix(self, name: str, rows: int, columns: int) -> Scalar:
         if name not in self.written:
             raise ConventionError(
                 f"{name} is of the formulations \"projection\" and \"minimal\", not of {self.formulation!r}")
-        return sympy.ImmutableMatrix(rows, columns, [entry.doit() for entry in self.written[name]])
-
-
-def _entry_name(name: str, i: int, j: int, columns: int, *, one: bool) -> str:
-    if name.endswith("_p"):
-        return name if one else f"{name}_{i + 1}" + (f"{j + 1}" if name == "M_p" else "")
-    apart = "_" if columns > 9 else ""
-    return f"{name}_{i + 1}{apart}{j + 1}" if columns > 1 else f"{name}_{i + 1}"
+        return super().matrix(name, rows, columns)
 
 
 def closed_equations(tree: Tree, *, with_letters: bool, shared: bool | None, formulation: Formulation,

@@ -16,11 +16,10 @@ import sympy
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.equations.constraint_sums import ends_of, frame_motion, way_to_root
-from cayley.dynamics.equations.parameter_symbols import angles_of, parameter_symbols, parameter_values
-from cayley.dynamics.equations.readable_sums import Writer
+from cayley.dynamics.equations.parameter_symbols import parameter_symbols, parameter_values, writer_of
 from cayley.dynamics.equations.result import Line, latex_of, needed_lines, text_of
 from cayley.dynamics.equations.symbolic_links import parameters_of
-from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, coordinate_name, exact_links
+from cayley.dynamics.equations.trigonometric_sums import Ring, Sum, TooLong, exact_links, used_names
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.model.masses import with_missing_masses
@@ -140,11 +139,10 @@ def kinematic_equations(tree: Tree, frame: str, *,
         raise UnsupportedError(f"the pose of {frame!r} of {tree.name} has entries of more than {_LONGEST} terms: "
                                "`pose.of(frame).equations()` has them as lines of intermediate values") from None
     known = parameters_of(links) | more
-    used = {name for name in _used(exact, scalars.ring) if name in known}
+    used = used_names(entry for entries in exact.values() for entry in entries)
     symbols = parameter_symbols(known[name] for name in known if name in used or known[name].kind in _ANGLES)
     q = tuple(sympy.Symbol(f"q_{k + 1}") for k in range(len(links.links)))
-    writer = Writer(scalars.ring, symbols | dict(zip(map(coordinate_name, range(len(q))), q, strict=True)),
-                    angles_of(q, symbols, known), decimals=not with_letters, short=True)
+    writer = writer_of(scalars.ring, q, symbols, known, decimals=not with_letters, short=True)
     written = {key: [writer.by_mass(entry) for entry in entries] for key, entries in exact.items()}
     lines = (*writer.waves, *writer.constants)
     return KinematicEquations(tree.name, frame, q, parameter_values(symbols, known) if with_letters else {}, written,
@@ -173,15 +171,6 @@ def _axes(links: Links, last: int, q: Array) -> Array:
             axis = links.links[inner].inwards(axis, q)
         w[:, number] = axis
     return w
-
-
-def _used(exact: Mapping[str, list[Sum]], ring: Ring) -> set[str]:
-    """The letters that occur."""
-    found = set()
-    for entry in (entry for entries in exact.values() for entry in entries):
-        for factor in entry.terms.values():
-            found |= {ring.letters[k] for powers in factor for k in np.nonzero(powers)[0]}
-    return found
 
 
 def _safe(name: str) -> str:

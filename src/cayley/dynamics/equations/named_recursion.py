@@ -27,7 +27,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.equations.parameter_symbols import drive_parameters, parameter_symbols, parameter_values, passive
 from cayley.dynamics.equations.result import EquationsOfMotion, Group, Line
-from cayley.dynamics.equations.symbolic_links import Parameter, parameters_of, symbolic_links
+from cayley.dynamics.equations.symbolic_links import Given, Parameter, parameters_of, symbolic_links
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, carried, felt_inwards
 from cayley.dynamics.inverse import newton_euler
 from cayley.dynamics.inverse.newton_euler import Load, Movement
@@ -151,21 +151,12 @@ def _exact(value: Scalar) -> Scalar:
     return found.xreplace(whole) if whole else found
 
 
-class _Letters:
+class _Letters(Given):
     """The symbols of parameters; the shift of a joint is added to its coordinate."""
 
-    def __init__(self, symbols: dict[str, Any]) -> None:
-        self.symbols = symbols
-
-    def number(self, parameter: Parameter) -> Scalar:
-        return self.symbols[parameter.name]
-
     def turn(self, parameter: Parameter) -> Turn:
-        angle = self.symbols[parameter.name]
+        angle = self.number(parameter)
         return Turn(sympy.cos(angle), sympy.sin(angle))
-
-    def shift(self, parameter: Parameter) -> Scalar:
-        return self.symbols[parameter.name]
 
 
 def _rotors(tree: Tree, parameters: dict[str, Parameter], symbols: dict[str, Any]) -> list[Any]:
@@ -330,29 +321,13 @@ def _forces(links: Links, q: tuple[Any, ...], qd: tuple[Any, ...], qdd: Array, n
     return [force for each in newton_euler.joint_forces(links, at, loads) for force in each]
 
 
-class _Inputs:
-    """Inputs of a traced text, by the names of parameters."""
-
-    def __init__(self, inputs: dict[str, Any]) -> None:
-        self.inputs = inputs
-
-    def number(self, parameter: Parameter) -> Scalar:
-        return self.inputs[parameter.name]
-
-    def turn(self, parameter: Parameter) -> Turn:
-        return Turn(np.cos(self.inputs[parameter.name]), np.sin(self.inputs[parameter.name]))
-
-    def shift(self, parameter: Parameter) -> Scalar:
-        return self.inputs[parameter.name]
-
-
 def coriolis_lines(tree: Tree, links: Links, symbols: dict[str, Any]) -> tuple[list[Any], list[Line]]:
     """The entries of C (by rows), and the lines; in letters, if there are symbols of parameters."""
     lean = minimal_links(tree)
 
     def text(q: Array, qd: Array, *values: Scalar) -> Array:
         given = dict(zip(symbols, values, strict=True))
-        return coriolis_matrix(symbolic_links(links, _Inputs(given)) if symbols else lean, q, qd)
+        return coriolis_matrix(symbolic_links(links, Given(given)) if symbols else lean, q, qd)
 
     signature = f"({tree.nq}),({tree.nv}){',()' * len(symbols)}->({tree.nv},{tree.nv})"
     inputs = ("q", "qd", *[symbol.name for symbol in symbols.values()])

@@ -12,9 +12,9 @@ from typing import Any
 import sympy
 
 from cayley.compiler.typing import Scalar
-from cayley.dynamics.equations.readable_sums import product, total
+from cayley.dynamics.equations.readable_sums import Writer, product, total
 from cayley.dynamics.equations.symbolic_links import Parameter
-from cayley.dynamics.equations.trigonometric_sums import decimal
+from cayley.dynamics.equations.trigonometric_sums import Ring, decimal
 from cayley.dynamics.rigid_links.drives import Tie, rotor_inertias, ties
 from cayley.errors import UnsupportedError
 from cayley.model.spring_kinds import BacklashSpring, HardeningSpring, LinearSpring
@@ -37,15 +37,16 @@ def parameter_values(symbols: Mapping[str, Any], parameters: Mapping[str, Parame
     return {symbols[name]: float(decimal(parameters[name].value)) for name in symbols}
 
 
-def angles_of(q: tuple[Any, ...], symbols: Mapping[str, Any],
-              parameters: Mapping[str, Parameter]) -> dict[str, list[Any]]:
-    """The terms of each angle: a coordinate with the shift of its joint, or an oblique turn."""
+def writer_of(ring: Ring, q: tuple[Any, ...], symbols: Mapping[str, Any], parameters: Mapping[str, Parameter], *,
+              decimals: bool, short: bool = False) -> Writer:
+    """The writer of the sums of a ring, in the symbols of coordinates and of parameters. An angle is a coordinate with
+    the shift of its joint, or an oblique turn."""
     angles = {symbol.name: [symbol] for symbol in (*q, *symbols.values())}
     for k, symbol in enumerate(q):
         shift = f"gamma_{k + 1}"
         if shift in parameters:
             angles[symbol.name] = [symbol, symbols.get(shift, sympy.Float(parameters[shift].value))]
-    return angles
+    return Writer(ring, {**symbols, **{symbol.name: symbol for symbol in q}}, angles, decimals=decimals, short=short)
 
 
 def drive_parameters(tree: Tree) -> dict[str, Parameter]:

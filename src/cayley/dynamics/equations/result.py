@@ -145,6 +145,18 @@ def _greek(text: str) -> str:
 Velocities = Literal["forces", "matrix"]
 _EVERY_ENTRY = 3  # joints up to which zeros are printed as well
 DIGITS = 6
+_WORDS = {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "pd": r"\dot{p}", "pdd": r"\ddot{p}", "lambda": r"\lambda",
+          "Psi": r"\Psi", "tau": r"\tau", "tau_p": r"\tau_{p}", "^T": "^{T}"}
+_WORD = re.compile(r"\^T|\b(?:qdd?|pdd?|lambda|Psi|tau_p|tau)\b")
+
+
+class Entries(cached_property[Scalar]):
+    """A SymPy matrix of equations, made of the entries that are written under its name. `rows` and `columns` are
+    letters of `EquationsOfMotion.sizes`."""
+
+    def __init__(self, rows: str, columns: str = "1") -> None:
+        super().__init__(lambda found: found.matrix(str(self.attrname), found.sizes[rows], found.sizes[columns]))
+        self.columns = columns
 
 
 class Group(NamedTuple):
@@ -176,25 +188,11 @@ class EquationsOfMotion:
                               default=None)  # SymPy's name of the order of terms: None is its own, "none" as written
     groups: tuple[Group, ...] = field(repr=False, default=())  # of the lines of a recursion
 
-    @cached_property
-    def M(self) -> Scalar:
-        return self._matrix("M", len(self.qd))
-
-    @cached_property
-    def C(self) -> Scalar:
-        return self._matrix("C", len(self.qd))
-
-    @cached_property
-    def V(self) -> Scalar:
-        return self._matrix("V")
-
-    @cached_property
-    def G(self) -> Scalar:
-        return self._matrix("G")
-
-    @cached_property
-    def F(self) -> Scalar:
-        return self._matrix("F")
+    M = Entries("n", "n")
+    C = Entries("n", "n")
+    V = Entries("n")
+    G = Entries("n")
+    F = Entries("n")
 
     @cached_property
     def tau(self) -> Scalar:
@@ -216,21 +214,33 @@ class EquationsOfMotion:
 
     def text(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """Lines to read, with numbers rounded to `digits`. `velocity`: the "forces" V = C qd, or the "matrix" C."""
-        friction = " + F" if any(self.written["F"]) else ""
-        head = (f"M qdd + V + G{friction} = tau, V = C qd" if velocity == "forces"
-                else f"M qdd + C qd + G{friction} = tau")
         lines = self._printed(velocity)
+        if not self.groups:
+            return f"{self._head(velocity)}\n{text_of(lines, digits=digits, order=self.order)}"
         parts = [f"{title}\n{text_of(part, digits=digits, order=self.order)}" for title, part in self.grouped(lines)]
-        return "\n".join([head, *parts] if self.groups else
-                         [head, text_of(lines, digits=digits, order=self.order)])
+        return "\n".join([self._head(velocity), *parts])
 
     def latex(self, *, velocity: Velocities = "forces", digits: int = DIGITS) -> str:
         """The same as an `aligned` environment, for a displayed formula."""
-        friction = " + F" if any(self.written["F"]) else ""
-        coriolis = "V" if velocity == "forces" else r"C \dot{q}"
-        head = rf"M \ddot{{q}} + {coriolis} + G{friction} &= \tau" + (r", \quad V = C \dot{q}"
-                                                                      if velocity == "forces" else "")
+        first, *rest = [_WORD.sub(lambda word: _WORDS[word[0]], part) for part in self._head(velocity).split(", ")]
+        head = r", \quad ".join([first.replace(" = ", " &= ", 1), *rest, *self._chosen()])
         return latex_of(head, self._printed(velocity), digits=digits, order=self.order)
+
+    def _head(self, velocity: Velocities) -> str:
+        by_matrix = f"M qdd + C qd + G{self._friction} = tau"
+        return f"M qdd + V + G{self._friction} = tau, V = C qd" if velocity == "forces" else by_matrix
+
+    def _chosen(self) -> list[str]:
+        """What the head of the LaTeX says besides."""
+        return []
+
+    @property
+    def _friction(self) -> str:
+        return " + F" if any(self.written["F"]) else ""
+
+    def _of_tree(self, velocity: Velocities) -> list[str]:
+        """The names of the matrices that are printed."""
+        return ["M", "V" if velocity == "forces" else "C", "G", *(["F"] if self._friction else [])]
 
     def grouped(self, lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
         """Lines under the titles of their groups; what belongs to none comes last."""
@@ -251,27 +261,33 @@ class EquationsOfMotion:
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    def _matrix(self, name: str, columns: int = 1) -> Scalar:
-        return sympy.ImmutableMatrix(len(self.qd), columns, [entry.doit() for entry in self.written[name]])
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"1": 1, "n": len(self.qd)}
+
+    def matrix(self, name: str, rows: int, columns: int) -> Scalar:
+        """The entries that are written under a name, as a SymPy matrix."""
+        return sympy.ImmutableMatrix(rows, columns, [entry.doit() for entry in self.written[name]])
 
     def _printed(self, velocity: Velocities) -> list[Line]:
         """The intermediates that are needed, and the entries; those that are zero only of small mechanisms."""
-        entries = [*self._entries("M"), *self._entries("V" if velocity == "forces" else "C"), *self._entries("G")]
-        entries += self._entries("F") if any(self.written["F"]) else []
-        kept = [entry for entry in entries if entry[1] != 0 or len(self.qd) <= _EVERY_ENTRY]
+        kept = [entry for name in self._of_tree(velocity) for entry in self._entries(name)
+                if entry[1] != 0 or len(self.qd) <= _EVERY_ENTRY]
         return [*needed_lines(self.lines, kept), *kept]
 
     def _entries(self, name: str) -> Iterator[Line]:
-        n = len(self.qd)
-        apart = "_" if len(self.qd) > 9 else ""
+        """The entries of a matrix with their names; of a symmetric one those below the diagonal are not repeated."""
+        columns = self.sizes[getattr(type(self), name).columns]
+        apart = "_" if columns > 9 else ""
         for place, entry in enumerate(self.written[name]):
-            i, j = divmod(place, n) if name in ("M", "C") else (place, None)
-            if j is None:
-                yield f"{name}_{i + 1}", entry
-            elif name == "C" or i == j:
-                yield f"{name}_{i + 1}{apart}{j + 1}", entry
-            elif i < j:
-                yield f"{name}_{i + 1}{apart}{j + 1} = {name}_{j + 1}{apart}{i + 1}", entry
+            i, j = divmod(place, columns)
+            numbers = f"{i + 1}{apart}{j + 1}" if columns > 1 or name in "MC" else f"{i + 1}"
+            if name.endswith("_p") and len(self.written[name]) == 1:
+                yield name, entry
+            elif name == "M" and i < j:
+                yield f"M_{numbers} = M_{j + 1}{apart}{i + 1}", entry
+            elif i <= j or not name.startswith("M"):
+                yield f"{name}_{numbers}", entry
 
 
 def needed_lines(lines: Sequence[Line], kept: Sequence[Line]) -> list[Line]:

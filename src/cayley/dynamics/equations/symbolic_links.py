@@ -16,8 +16,9 @@ gamma_i.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,19 +43,22 @@ class Parameter(NamedTuple):
         return "_".join(part for part in (self.kind, self.place + self.axes) if part)
 
 
-class Scalars(Protocol):
-    """The scalars in the place of the numbers of the model."""
+class Scalars:
+    """Base of the scalars in the place of the numbers of the model."""
 
-    def number(self, parameter: Parameter) -> Scalar: ...
+    def number(self, parameter: Parameter) -> Scalar:
+        raise NotImplementedError
 
-    def turn(self, parameter: Parameter) -> Turn: ...
+    def turn(self, parameter: Parameter) -> Turn:
+        angle = self.number(parameter)
+        return Turn(np.cos(angle), np.sin(angle))
 
     def shift(self, parameter: Parameter) -> Scalar:
-        """The shift of a joint's coordinate, or None if the scalar that stands for the coordinate has it already.
-        """
+        """The shift of a joint's coordinate, or None if the scalar that stands for the coordinate has it already."""
+        return self.number(parameter)
 
 
-class Numbers:
+class Numbers(Scalars):
     """The numbers themselves; keeps a list of what was asked for."""
 
     def __init__(self) -> None:
@@ -64,12 +68,15 @@ class Numbers:
         self.asked[parameter.name] = parameter
         return parameter.value
 
-    def turn(self, parameter: Parameter) -> Turn:
-        self.asked[parameter.name] = parameter
-        return Turn(np.cos(parameter.value), np.sin(parameter.value))
 
-    def shift(self, parameter: Parameter) -> float:
-        return self.number(parameter)
+class Given(Scalars):
+    """Values by the names of the parameters."""
+
+    def __init__(self, values: Mapping[str, Scalar]) -> None:
+        self.values = values
+
+    def number(self, parameter: Parameter) -> Scalar:
+        return self.values[parameter.name]
 
 
 def parameters_of(links: Links) -> dict[str, Parameter]:

@@ -10,7 +10,6 @@ what cancels is gone, and cos q1 cos q2 - sin q1 sin q2 is cos(q1 + q2) without 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ import numpy as np
 from sympy import QQ, ring
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.equations.symbolic_links import Parameter, bundles_of, parameters_of, symbolic_links
+from cayley.dynamics.equations.symbolic_links import Parameter, Scalars, bundles_of, parameters_of, symbolic_links
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.planar_rotations import Turn
 from cayley.errors import UnsupportedError
@@ -100,13 +99,9 @@ class Sum:
         return self * -1
 
     def __sub__(self, other: Scalar) -> Sum:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
-        return self + -self._read(other)
+        return self + -other
 
-    def __rsub__(self, other: float) -> Sum:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
+    def __rsub__(self, other: Scalar) -> Sum:
         return -self + other
 
     __radd__ = __add__
@@ -207,11 +202,11 @@ def _upright(k: tuple[int, ...], is_sine: bool, factor: Scalar) -> tuple[Wave, A
 _ORDER = ("I", "J", "m", "l", "r", "q", "g")  # of the factors of a product
 
 
-@dataclass(frozen=True)
-class ExactNumbers:
+class ExactNumbers(Scalars):
     """Numbers as the decimals that they are written with, turns as rational points of the circle."""
 
-    ring: Ring
+    def __init__(self, ring: Ring) -> None:
+        self.ring = ring
 
     def number(self, parameter: Parameter) -> Sum:
         return self.ring.number(decimal(parameter.value))
@@ -223,11 +218,8 @@ class ExactNumbers:
         return None
 
 
-@dataclass(frozen=True)
-class Letters:
+class Letters(ExactNumbers):
     """A letter for each number, an angle for each turn."""
-
-    ring: Ring
 
     def number(self, parameter: Parameter) -> Sum:
         return self.ring.letter(parameter.name)
@@ -235,9 +227,6 @@ class Letters:
     def turn(self, parameter: Parameter) -> Turn:
         angle = Coordinate(self.ring, parameter.name)
         return Turn(angle.cos(), angle.sin())
-
-    def shift(self, parameter: Parameter) -> None:
-        return None
 
 
 def exact_links(links: Links, more: dict[str, Parameter], *, with_letters: bool, longest: int,
@@ -275,3 +264,14 @@ def _add_turns(links: Links, bundles: list[list[str]], parameters: dict[str, Par
         bundles.extend([name] for name in (f"alpha_{place}",) if name in parameters)
         if link.is_prismatic and f"gamma_{place}" in parameters:
             bundles.append([f"gamma_{place}"])
+
+
+def used_names(sums: Iterable[Sum]) -> set[str]:
+    """The letters and the angles that occur in sums, with the shifts of the joints."""
+    found = set()
+    for one in sums:
+        for waves, polynomial in one.terms.items():
+            found |= {name for name, degree in zip(one.ring.letters, polynomial.degrees(), strict=True) if degree > 0}
+            found |= {name for bundle, wave in zip(one.ring.bundles, waves, strict=True)
+                      for name, k in zip(bundle, wave.k, strict=True) if k}
+    return found | {name.replace("q_", "gamma_") for name in found}
