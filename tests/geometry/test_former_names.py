@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cayley.compiler.kernel import Kernel
+from cayley.errors import SingularityError, UnsupportedError
 from cayley.geometry import former_names, inertia, motions, rates, tensors
 
 
@@ -26,8 +27,17 @@ def test_a_name_that_never_was_is_refused():
 
 
 def test_every_former_kernel_has_its_own_name():
-    kernels = {name: value for name, value in vars(former_names).items() if isinstance(value, Kernel)}
-    assert all(value.__name__ == name for name, value in kernels.items()) and len(kernels) > 60
+    kernels = {name: former_names.former(name)[0] for name in former_names.TABLE}
+    assert all(isinstance(value, Kernel) and value.__name__ == name for name, value in kernels.items())
+    assert len(kernels) > 60
+
+
+def test_former_kernels_of_several_values_name_them():
+    with pytest.warns(DeprecationWarning):
+        found = motions.split_translation_first(np.eye(4))
+    np.testing.assert_array_equal(found.translation, np.eye(4))
+    with pytest.warns(DeprecationWarning), pytest.raises(SingularityError, match="a direction, not a point"):
+        motions.point_from_homogeneous([1.0, 2.0, 3.0, 0.0])
 
 
 @pytest.mark.parametrize("name, arguments, expected", [
@@ -49,3 +59,10 @@ def test_euler_rates_have_had_names_of_their_own():
     np.testing.assert_allclose(found, [3.0, 2.0, 1.0], atol=1e-15)
     with pytest.raises(AttributeError):
         _ = rates.angular_velocity_from_nothing_rate
+
+
+@pytest.mark.parametrize("name, system", [("simulate_attitude", "rotating_body"), ("BodyState", "rigid_body"),
+                                          ("GyroscopeTrajectory", "gyroscope")])
+def test_simulators_of_one_body_say_which_system_replaces_them(name, system):
+    with pytest.raises(UnsupportedError, match=rf"{name} is gone.*write {system}\(.*simulate\(start, times=times"):
+        getattr(inertia, name)

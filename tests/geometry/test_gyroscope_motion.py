@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from cayley.errors import ConventionError, GeometryError, SingularityError
 from cayley.geometry import inertia as ci
-from cayley.machines import former_simulations as fs
 from geometry import formulas_of_inertia as fi
+from geometry import simulated_bodies as fs
 
 I0, I, TILTING = 0.02, 0.01, 0.24525  # WE-18
 

@@ -16,8 +16,8 @@ from cayley.geometry import inertia as ci
 from cayley.geometry.rates import chart
 from cayley.geometry.rates.integration import integrate_attitude
 from cayley.geometry.tensors import hat
-from cayley.machines import former_simulations as fs
 from geometry import formulas_of_inertia as fi
+from geometry import simulated_bodies as fs
 
 RNG = np.random.default_rng(23)
 SEEDS = st.integers(0, 2**32 - 1)

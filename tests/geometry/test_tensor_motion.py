@@ -12,8 +12,8 @@ from cayley.geometry.inertia import MassProperties, steady_precession
 from cayley.geometry.rotations import homogeneous_from_matrix, matrix_from_homogeneous
 from cayley.geometry.tensors import angular_velocity_tensor, dual_vector, hat
 from cayley.machines import integrate_orthogonal, simulate_by_tensors
-from cayley.machines.former_simulations import BodyState, simulate_body
 from geometry.formulas_of_tensors import angular_acceleration_from_tensors
+from geometry.simulated_bodies import BodyState, simulate_body
 
 DIMENSIONS = (2, 3, 4, 5)
 

@@ -1,4 +1,4 @@
-"""The former simulators of one body, on the systems of `single_body`; they go with the next version.
+"""Runs of the systems of one body, with the quantities that their tests ask for, forwards and backwards in time.
 
 Backwards in time a body moves as forwards with its velocities reversed, under the same forces.
 """
