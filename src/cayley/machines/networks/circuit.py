@@ -11,7 +11,7 @@ import numpy as np
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
 from cayley.machines.networks.circuit_equations import StateEquations, state_equations
-from cayley.machines.networks.elements.element import GROUND, UNITS, Element, Storage
+from cayley.machines.networks.elements import GROUND, UNITS, Element, Storage
 from cayley.wording import did_you_mean
 
 
