@@ -8,7 +8,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError
-from cayley.model.parts import Body
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Joint
 from cayley.wording import did_you_mean
 
 
@@ -35,6 +36,7 @@ def data(what: str, given: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 Masses = Mapping[str, float]
 """Masses [kg] by the names of bodies; a name without its number stands for all that have one."""
+DOWN = (0.0, -9.81, 0.0)
 
 
 def place(x: float = 0.0, y: float = 0.0, z: float = 0.0, *, turn: float = 0.0) -> Array:
@@ -51,6 +53,17 @@ def rod(name: str, length: float, masses: Masses | None) -> Body:
     if mass is None:
         return Body(name)
     return Body(name, mass, (length / 2, 0.0, 0.0), mass * length**2 / 12 * np.diag([0.0, 1.0, 1.0]))
+
+
+def crank_legs(pivots: Array, cranks: Array, rods: Array, masses: Masses | None) -> tuple[list[Body], list[Joint]]:
+    """The base, and planar legs of a crank on a pivot and a rod: joints "crank1", "rod1" (relative to it), ..."""
+    bodies = [Body("base")]
+    joints = []
+    for leg, ((x, y), a, b) in enumerate(zip(pivots, cranks, rods, strict=True), start=1):
+        bodies += [rod(f"crank{leg}", a, masses), rod(f"rod{leg}", b, masses)]
+        joints += [Joint(f"crank{leg}", "base", f"crank{leg}", Revolute(), place(x, y)),
+                   Joint(f"rod{leg}", f"crank{leg}", f"rod{leg}", Revolute(), place(a))]
+    return bodies, joints
 
 
 def mass_of(name: str, masses: Masses | None) -> float | None:

@@ -8,28 +8,22 @@ in two points. b_i . Pd = (a_i x b_i) thetad_i for the vectors of cranks and rod
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
-from cayley.machines.arguments import Masses
-from cayley.machines.linkages.trees import DOWN, five_bar_configuration, five_bar_tree
-from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, parallel_singularity
+from cayley.machines.arguments import DOWN, Masses, check_masses, crank_legs, names_of, place
+from cayley.machines.parallel.singularity import SINGULAR, LegJacobians, ParallelSingularity, parallel_singularity
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Frame, Loop
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
     from cayley.machines.workspace_maps import WorkspaceMap
-
-
-class PointJacobians(NamedTuple):
-    """Jx (2, 2) and the diagonal Jq (2) of Jx Pd = Jq thetad, rows and entries in metres."""
-
-    Jx: Array
-    Jq: Array
 
 
 class FiveBar:
@@ -81,12 +75,12 @@ class FiveBar:
                       explain=self._explain_unassembled)(direct_position)
 
     @cached_property
-    def jacobians(self) -> Kernel[PointJacobians]:
+    def jacobians(self) -> Kernel[LegJacobians]:
         """`jacobians(P, theta)`: Jx (..., 2, 2) and the diagonal Jq (..., 2), with Jx Pd = Jq thetad."""
-        def jacobians(P: Array, theta: Array) -> PointJacobians:
+        def jacobians(P: Array, theta: Array) -> LegJacobians:
             rods = [P - end for end in self._ends(theta)]
             cranks = [end - pivot for end, pivot in zip(self._ends(theta), self.pivots, strict=True)]
-            return PointJacobians(np.array(rods),
+            return LegJacobians(np.array(rods),
                                   np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
 
         return kernel("(2),(2)->(2,2),(2)", name="jacobians", inputs=("P", "theta"))(jacobians)
@@ -117,12 +111,19 @@ class FiveBar:
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
         """The linkage as a tree with a loop, `cy.Mechanism(linkage.tree(...))`; masses [kg] of "crank1", "rod1",
-        "crank2", "rod2", or of "crank" and "rod" for both."""
-        return five_bar_tree(self, masses, gravity)
+        "crank2", "rod2", or of "crank" and "rod" for both; the frame "point" is at the end of the first rod."""
+        bodies, joints = crank_legs(self.pivots, self.cranks, self.rods, masses)
+        check_masses(masses, names_of(bodies))
+        frames = [Frame("point", "rod1", place(self.rods[0])), Frame("end of rod2", "rod2", place(self.rods[1]))]
+        return Tree.of("five-bar", bodies, joints, frames=frames, gravity=gravity,
+                       loops=[Loop("pin", "point", "end of rod2", Revolute())], actuated=["crank1", "crank2"])
 
     def configuration(self, P: ArrayLike, theta: ArrayLike) -> Array:
         """The coordinates (..., 4) of `tree` for points (..., 2) and crank angles (..., 2)."""
-        return five_bar_configuration(self, P, theta)
+        angles = np.asarray(theta, dtype=float)
+        rods = np.asarray(P, dtype=float)[..., None, :] - self.crank_ends(angles)
+        turned = np.arctan2(rods[..., 1], rods[..., 0]) - angles
+        return np.stack(np.broadcast_arrays(angles[..., 0], turned[..., 0], angles[..., 1], turned[..., 1]), axis=-1)
 
     def _ends(self, theta: Array) -> list[Array]:
         return [pivot + crank * np.array([np.cos(angle), np.sin(angle)])

@@ -19,9 +19,10 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
-from cayley.machines.arguments import Masses
-from cayley.machines.linkages.trees import DOWN, four_bar_configuration, four_bar_tree
+from cayley.machines.arguments import DOWN, Masses, check_masses, names_of, place, rod
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -135,14 +136,28 @@ class FourBar:
         psi, phi = np.moveaxis(np.asarray(angles, dtype=float), -1, 0)
         return np.abs(np.arctan2(np.sin(phi - psi), np.cos(phi - psi)))
 
-    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
-        """The linkage as a tree with a loop, `cy.Mechanism(linkage.tree(...))`; masses [kg] of "crank", "coupler",
-        "rocker"."""
-        return four_bar_tree(self, masses, gravity)
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN, base: Array | None = None,
+             tool: Array | None = None) -> Tree:
+        """The linkage as a tree with a loop, `cy.Mechanism(linkage.tree(...))`, with the joints "crank" (theta),
+        "coupler" (psi - theta) and "rocker" (phi); masses [kg] of "crank", "coupler", "rocker". The ground link lies
+        along the x axis of the pose `base`, and `tool` is the pose of that frame on the coupler."""
+        bodies = [Body("base"), *[rod(name, getattr(self, name), masses) for name in ("crank", "coupler", "rocker")]]
+        check_masses(masses, names_of(bodies))
+        foot = place() if base is None else base
+        joints = [Joint("crank", "base", "crank", Revolute(), foot),
+                  Joint("coupler", "crank", "coupler", Revolute(), place(self.crank)),
+                  Joint("rocker", "base", "rocker", Revolute(), foot @ place(self.ground))]
+        frames = [Frame("end of coupler", "coupler", place(self.coupler)),
+                  Frame("end of rocker", "rocker", place(self.rocker)),
+                  *([] if tool is None else [Frame("tool", "coupler", tool)])]
+        return Tree.of("four-bar", bodies, joints, frames=frames, gravity=gravity,
+                       loops=[Loop("pin", "end of coupler", "end of rocker", Revolute())], actuated=["crank"])
 
     def configuration(self, theta: ArrayLike, angles: ArrayLike) -> Array:
         """The coordinates (..., 3) of `tree` for a crank angle (...) and `angles` (..., 2) of coupler and rocker."""
-        return four_bar_configuration(theta, angles)
+        crank = np.asarray(theta, dtype=float)
+        psi, phi = np.moveaxis(np.asarray(angles, dtype=float), -1, 0)
+        return np.stack(np.broadcast_arrays(crank, psi - crank, phi), axis=-1)
 
     @property
     def grashof(self) -> bool:

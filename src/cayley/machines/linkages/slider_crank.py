@@ -25,8 +25,7 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnreachableError
-from cayley.machines.arguments import Masses, check_masses, mass_of, names_of, place, rod
-from cayley.machines.linkages.trees import DOWN, slider_crank_configuration, slider_crank_tree
+from cayley.machines.arguments import DOWN, Masses, check_masses, mass_of, names_of, place, rod
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
@@ -88,14 +87,27 @@ class SliderCrank:
 
         return kernel("(),()->(2)", name="rates", inputs=("theta", "gamma"))(rates)
 
-    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
-        """The machine as a tree with a loop, `cy.Mechanism(machine.tree(...))`; masses [kg] of "crank", "rod",
-        "slider"."""
-        return slider_crank_tree(self, masses, gravity)
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN, base: Array | None = None,
+             tool: Array | None = None) -> Tree:
+        """The machine as a tree with a loop, `cy.Mechanism(machine.tree(...))`, with the joints "crank" (theta), "rod"
+        (gamma + pi - theta) and "slider" (x); masses [kg] of "crank", "rod", "slider". The slider moves along the x
+        axis of the pose `base`, and `tool` is the pose of that frame on the rod."""
+        bodies = [Body("base"), rod("crank", self.crank, masses), rod("rod", self.rod, masses),
+                  Body("slider", mass_of("slider", masses))]
+        check_masses(masses, names_of(bodies))
+        foot = place() if base is None else base
+        joints = [Joint("crank", "base", "crank", Revolute(), foot),
+                  Joint("rod", "crank", "rod", Revolute(), place(self.crank)),
+                  Joint("slider", "base", "slider", Prismatic((1.0, 0.0, 0.0)), foot @ place(0.0, self.offset))]
+        frames = [Frame("end of rod", "rod", place(self.rod)), *([] if tool is None else [Frame("tool", "rod", tool)])]
+        return Tree.of("slider-crank", bodies, joints, frames=frames, gravity=gravity,
+                       loops=[Loop("pin", "end of rod", "slider", Revolute())], actuated=["crank"])
 
     def configuration(self, theta: ArrayLike, posture: ArrayLike) -> Array:
         """The coordinates (..., 3) of `tree` for a crank angle (...) and gamma and x (..., 2)."""
-        return slider_crank_configuration(theta, posture)
+        crank = np.asarray(theta, dtype=float)
+        gamma, x = np.moveaxis(np.asarray(posture, dtype=float), -1, 0)
+        return np.stack(np.broadcast_arrays(crank, gamma + np.pi - crank, x), axis=-1)
 
     def dead_centres(self) -> Array:
         """The crank's angles (2) at which the slider is farthest and nearest in the first mode, crank and rod in line.

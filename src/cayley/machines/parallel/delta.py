@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,16 +26,19 @@ from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.geometry.batch import rounding_of
-from cayley.machines.arguments import Masses, batch_of
+from cayley.machines.arguments import Masses, batch_of, check_masses, mass_of, place, rod
 from cayley.machines.parallel.singularity import (
     SINGULAR,
+    LegJacobians,
     ParallelSingularity,
     actuator_rates,
     held_solution,
     parallel_singularity,
 )
-from cayley.machines.parallel.trees import delta_configuration, delta_tree
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach, wrapped
+from cayley.model.constraint_kinds import Rod
+from cayley.model.joint_kinds import Prismatic, Revolute
+from cayley.model.parts import Body, Frame, Joint
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -43,13 +47,6 @@ if TYPE_CHECKING:
 _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
 _IN_LINE = 64  # roundings of the size of the machine: how far a point may be from the line of others, or from them
 _THIRDS = tuple(np.radians([0.0, 120.0, 240.0]))
-
-
-class DeltaJacobians(NamedTuple):
-    """Jx (3, 3), unit vectors along the parallelograms, and the diagonal Jq (3) [m] of Jx pd = Jq thetad."""
-
-    Jx: Array
-    Jq: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,11 +139,11 @@ class TranslationalDelta:
         return kernel("(3),(3),(3),(3)->(3,3)", name="leg_rates")(leg_rates)
 
     @cached_property
-    def jacobians(self) -> Kernel[DeltaJacobians]:
+    def jacobians(self) -> Kernel[LegJacobians]:
         """`jacobians(p, theta)`: Jx (..., 3, 3) and the diagonal Jq (..., 3), with Jx pd = Jq thetad."""
-        def jacobians(p: Array, theta: Array) -> DeltaJacobians:
+        def jacobians(p: Array, theta: Array) -> LegJacobians:
             rods = (p - self._centers(theta)) / self.rod
-            return DeltaJacobians(rods, np.array([j @ d for j, d in zip(rods, self._center_rates(theta), strict=True)]))
+            return LegJacobians(rods, np.array([j @ d for j, d in zip(rods, self._center_rates(theta), strict=True)]))
 
         return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("p", "theta"))(jacobians)
 
@@ -186,13 +183,34 @@ class TranslationalDelta:
         return delta_map(self, height, mode, crank_limits, box, resolution)
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
-        """The machine as a tree with rods, `cy.Mechanism(machine.tree(...))`; masses [kg] of "crank" and "rod" (or of
-        "crank1", ...) and "platform", a rod being a whole parallelogram with half of its mass at either end."""
-        return delta_tree(self, masses, gravity)
+        """The machine as a tree with rods, `cy.Mechanism(machine.tree(...))`, with the joints "x", "y", "z" of the
+        platform and "crank1" to "crank3"; masses [kg] of "crank" and "rod" (or of "crank1", ...) and "platform", a rod
+        being a whole parallelogram with half of its mass at either end, as Ruggiu 4.4.5 has it."""
+        legs = (1, 2, 3)
+        check_masses(masses, ["platform", *[f"{part}{leg}" for part in ("crank", "rod") for leg in legs]])
+        bars = [mass_of(f"rod{leg}", masses) or 0.0 for leg in legs]
+        platform = mass_of("platform", masses)
+        bodies = [Body("base"), Body("x slide", 0.0), Body("y slide", 0.0),
+                  Body("platform", platform if platform is None else platform + sum(bars) / 2)]
+        joints = [Joint(name, parent.name, child.name, Prismatic(tuple(axis)))
+                  for name, (parent, child), axis in zip("xyz", pairwise(bodies), np.eye(3), strict=True)]
+        frames = []
+        rods = []
+        for leg, phi, bar in zip(legs, self.directions, bars, strict=True):
+            out = np.array([np.cos(phi), np.sin(phi)])
+            bodies.append(_with_point(rod(f"crank{leg}", self.crank, masses), bar / 2, self.crank))
+            joints.append(Joint(f"crank{leg}", "base", f"crank{leg}", Revolute((0.0, -1.0, 0.0)),
+                                place(*self.base * out, turn=float(phi))))
+            frames += [Frame(f"end of crank{leg}", f"crank{leg}", place(self.crank)),
+                       Frame(f"corner{leg}", "platform", place(*self.platform * out))]
+            rods.append(Rod(f"rod{leg}", f"end of crank{leg}", f"corner{leg}", self.rod))
+        return Tree.of("Delta", bodies, joints, frames=frames, gravity=gravity, constraints=rods,
+                       actuated=[f"crank{leg}" for leg in legs])
 
     def configuration(self, p: ArrayLike, theta: ArrayLike) -> Array:
         """The coordinates (..., 6) of `tree` for places (..., 3) and crank angles (..., 3)."""
-        return delta_configuration(p, theta)
+        at, angles = np.broadcast_arrays(batch_of("places", p, (3,)), batch_of("crank angles", theta, (3,)))
+        return np.concatenate([at, angles], axis=-1)
 
     # The text
 
@@ -242,3 +260,13 @@ class TranslationalDelta:
                 "the centres of the three spheres are in line: the platform is not determined by the "
                 "cranks, or cannot be reached")
         raise UnreachableError(f"with these cranks the three parallelograms of {self.rod:.6g} m do not meet in a point")
+
+
+def _with_point(body: Body, mass: float, at: float) -> Body:
+    """A rod along x with a point mass on it."""
+    if body.mass is None or not mass:
+        return body
+    total = body.mass + mass
+    center = (body.mass * body.center[0] + mass * at) / total
+    across = body.inertia[1, 1] + body.mass * (body.center[0] - center)**2 + mass * (at - center)**2
+    return Body(body.name, total, (center, 0.0, 0.0), across * np.diag([0.0, 1.0, 1.0]))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,16 +23,19 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError, UnreachableError
 from cayley.geometry.batch import first_failure, place
-from cayley.machines.arguments import Masses, batch_of, data
+from cayley.machines.arguments import DOWN, Masses, batch_of, check_masses, crank_legs, data, mass_of, names_of
+from cayley.machines.arguments import place as placed
 from cayley.machines.parallel.singularity import (
     SINGULAR,
+    LegJacobians,
     ParallelSingularity,
     actuator_rates,
     held_solution,
     parallel_singularity,
 )
-from cayley.machines.parallel.trees import planar_3rrr_configuration, planar_3rrr_tree
 from cayley.machines.parallel.two_bar_leg import Assemblies, arranged, check_lengths, crank_angles, wrapped
+from cayley.model.joint_kinds import Revolute
+from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
@@ -47,13 +50,6 @@ _APART = 1e-7  # poses nearer than this are one
 _UPON = 1e-9  # of the size of the machine: circles that are nearer are one
 _CLOSES = 1e-12  # of the size of the machine: a double root is uncertain by 1e-8, and its rods by the square of that
 _MODES = np.array([[(mode >> leg) & 1 for leg in (2, 1, 0)] for mode in range(8)])
-
-
-class PlatformJacobians(NamedTuple):
-    """Jx (3, 3) and the diagonal Jq (3) of Jx (xd, yd, phid) = Jq thetad [m]."""
-
-    Jx: Array
-    Jq: Array
 
 
 class Planar3RRR:
@@ -108,15 +104,14 @@ class Planar3RRR:
         return Assemblies(found.poses[..., :6, :], found.residual[..., :6])
 
     @cached_property
-    def jacobians(self) -> Kernel[PlatformJacobians]:
+    def jacobians(self) -> Kernel[LegJacobians]:
         """`jacobians(pose, theta)`: Jx (..., 3, 3) and the diagonal Jq (..., 3), with Jx (xd, yd, phid) = Jq thetad."""
-        def jacobians(pose: Array, theta: Array) -> PlatformJacobians:
+        def jacobians(pose: Array, theta: Array) -> LegJacobians:
             cranks = _along(theta, self.cranks)
             rods = self._vertices(pose) - self.pivots - cranks
             arms = self._vertices(pose) - pose[:2]
             Jx = np.array([[b[0], b[1], e[0] * b[1] - e[1] * b[0]] for b, e in zip(rods, arms, strict=True)])
-            return PlatformJacobians(Jx,
-                                     np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
+            return LegJacobians(Jx, np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
 
         return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("pose", "theta"))(jacobians)
 
@@ -156,14 +151,33 @@ class Planar3RRR:
         from cayley.machines.machine_maps import planar_3rrr_map
         return planar_3rrr_map(self, phi, mode, crank_limits, box, resolution)
 
-    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, -9.81, 0.0)) -> Tree:
+    def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
         """The machine as a tree with loops, `cy.Mechanism(machine.tree(...))`, with the frame "tool" at the platform's
-        centre; masses [kg] of "crank1", "rod1", ..., or "crank" and "rod" for all, and "platform"."""
-        return planar_3rrr_tree(self, masses, gravity)
+        centre; masses [kg] of "crank1", "rod1", ..., or "crank" and "rod" for all, and "platform", a thin plate. The
+        joints are "crank1" (theta), "rod1" (relative to it), "platform" (relative to rod 1), "crank2", "rod2", ..."""
+        bodies, joints = crank_legs(self.pivots, self.cranks, self.rods, masses)
+        mass = mass_of("platform", masses)
+        corners = self.vertices([0.0, 0.0, 0.0])
+        center = (*-corners[0], 0.0)
+        plate = (mass or 0.0) * self.side**2 / 24 * np.diag([1, 1, 2.0])
+        bodies.append(Body("platform") if mass is None else Body("platform", mass, center, plate))
+        check_masses(masses, names_of(bodies))
+        joints.insert(2, Joint("platform", "rod1", "platform", Revolute(), placed(self.rods[0])))
+        frames = [Frame(f"end of rod{leg}", f"rod{leg}", placed(b)) for leg, b in enumerate(self.rods, start=1)]
+        frames += [Frame(f"vertex{leg}", "platform", placed(*corners[leg - 1] - corners[0])) for leg in (2, 3)]
+        frames.append(Frame("tool", "platform", placed(*center)))
+        loops = [Loop(f"pin{leg}", f"end of rod{leg}", f"vertex{leg}", Revolute()) for leg in (2, 3)]
+        return Tree.of("planar 3-RRR", bodies, joints, frames=frames, gravity=gravity, loops=loops,
+                       actuated=["crank1", "crank2", "crank3"])
 
     def configuration(self, pose: ArrayLike, theta: ArrayLike) -> Array:
         """The coordinates (..., 7) of `tree` for poses (..., 3) and crank angles (..., 3)."""
-        return planar_3rrr_configuration(self, pose, theta)
+        angles = batch_of("crank angles", theta, (3,))
+        rods = self.vertices(pose) - self.crank_ends(angles)
+        first, second, third = np.moveaxis(np.arctan2(rods[..., 1], rods[..., 0]) - angles, -1, 0)
+        phi = batch_of("poses", pose, (3,))[..., 2]
+        columns = [angles[..., 0], first, phi - angles[..., 0] - first, angles[..., 1], second, angles[..., 2], third]
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
     def feet(self, phi: Scalar) -> Array:
         """Where the platform's centre is, at an orientation, with a corner on the pivot of its leg, (3, 2)."""

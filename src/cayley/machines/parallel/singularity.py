@@ -23,6 +23,13 @@ from cayley.showing import brief
 SINGULAR = 1e-6  # of the largest: where two postures meet, a place is known to the root of rounding only
 
 
+class LegJacobians(NamedTuple):
+    """Jx (m, k) and the diagonal Jq (m) of Jx xd = Jq thetad, one row and one entry a leg [m]."""
+
+    Jx: Array
+    Jq: Array
+
+
 @dataclass(frozen=True, eq=False)
 class ParallelSingularity:
     """The motions that a singular posture loses and gains. `lost` (l, k): rates of the platform that it cannot have;

@@ -10,11 +10,12 @@ Source: Stewart 1965, Gough 1962; Dietmaier 1998 for the number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
@@ -22,11 +23,11 @@ from cayley.errors import ModelError, SingularityError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.inverse.search import first_of_each
 from cayley.kinematics.inverse.step import damped_solution
-from cayley.machines.arguments import batch_of, data
+from cayley.machines.arguments import batch_of, data, place
 from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
 from cayley.machines.parallel.stewart_dynamics import StewartDynamics
-from cayley.machines.parallel.trees import stewart_configuration, stewart_tree
-from cayley.model.parts import Body
+from cayley.model.joint_kinds import Floating, Prismatic, Spherical, Universal
+from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
@@ -221,12 +222,31 @@ class StewartPlatform:
              gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
         """The machine as a tree with loops, `cy.Mechanism(machine.tree(...))`. The masses are those of a body for the
         platform, and of one for the lower and one for the upper part of a leg; their frames are at the lower joint and
-        at the ball, z along the leg and upwards."""
-        return stewart_tree(self, platform, cylinder, piston, gravity)
+        at the ball, z along the leg and upwards. The joints are "platform", which floats, and for each leg "foot1" (two
+        angles) and "leg1" (its length), ...; a ball closes each loop."""
+        bodies = [Body("base"), replace(platform, name="platform")]
+        joints = [Joint("platform", "base", "platform", Floating())]
+        frames = []
+        loops = []
+        for k, (foot, top) in enumerate(zip(self.base, self.platform, strict=True), start=1):
+            bodies += [replace(cylinder, name=f"cylinder{k}"), replace(piston, name=f"piston{k}")]
+            joints += [Joint(f"foot{k}", "base", f"cylinder{k}", Universal(), place(*foot)),
+                       Joint(f"leg{k}", f"cylinder{k}", f"piston{k}", Prismatic())]
+            frames.append(Frame(f"joint{k}", "platform", place(*top)))
+            loops.append(Loop(f"ball{k}", f"piston{k}", f"joint{k}", Spherical()))
+        return Tree.of("Stewart platform", bodies, joints, frames=frames, gravity=gravity, loops=loops,
+                       actuated=[f"leg{k}" for k in range(1, 7)])
 
     def configuration(self, pose: ArrayLike) -> Array:
         """The coordinates (..., 25) of `tree` for poses (..., 4, 4)."""
-        return stewart_configuration(self, pose)
+        T = batch_of("poses", pose, (4, 4))
+        batch = T.shape[:-2]
+        w = Rotation.from_matrix(T[..., :3, :3].reshape(-1, 3, 3)).as_quat(scalar_first=True).reshape(*batch, 4)
+        legs = T[..., None, :3, 3] + np.einsum("...ij,kj->...ki", T[..., :3, :3], self.platform) - self.base
+        length = np.linalg.norm(legs, axis=-1)
+        second = np.arcsin(legs[..., 0] / length)  # Rx(a) Ry(b) z = (sin b, -sin a cos b, cos a cos b)
+        own = np.stack([np.arctan2(-legs[..., 1], legs[..., 2]), second, length], axis=-1).reshape(*batch, 18)
+        return np.concatenate([T[..., :3, 3], w, own], axis=-1)
 
     def legs(self, pose: Array) -> list[Array]:
         """The six vectors (3) from the feet to the balls, a text for one pose (4, 4)."""
@@ -264,8 +284,6 @@ class StewartPlatform:
         return kernel("(4,4),(6),()->(4,4),()", name="stewart_step")(text)
 
     def _starts(self, lengths: Array, count: int, seed: int) -> Array:
-        from scipy.spatial.transform import Rotation
-
         chance = np.random.default_rng(seed)
         poses = np.broadcast_to(np.eye(4), (count, 4, 4)).copy()
         poses[:, :3, :3] = Rotation.random(count, rng=chance).as_matrix()

@@ -20,10 +20,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
-from cayley.machines.arguments import Masses
+from cayley.machines.arguments import DOWN, Masses
 from cayley.machines.linkages.four_bar import FourBar
 from cayley.machines.linkages.slider_crank import SlottedLever
-from cayley.machines.linkages.trees import DOWN
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.freudenstein import (
     input_output_residual,

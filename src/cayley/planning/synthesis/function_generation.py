@@ -22,9 +22,8 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, SingularityError, UnreachableError
-from cayley.machines.arguments import Masses
+from cayley.machines.arguments import DOWN, Masses
 from cayley.machines.linkages.slider_crank import SliderCrank
-from cayley.machines.linkages.trees import DOWN
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.design import FourBarDesign, StructuralError
 from cayley.planning.synthesis.freudenstein import check_ground, check_pairs, synthesis_equations

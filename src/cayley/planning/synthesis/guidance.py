@@ -20,10 +20,9 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError, UnreachableError
-from cayley.machines.arguments import Masses, place
+from cayley.machines.arguments import DOWN, Masses, place
 from cayley.machines.linkages.four_bar import FourBar
 from cayley.machines.linkages.slider_crank import SliderCrank
-from cayley.machines.linkages.trees import DOWN, four_bar_tree, slider_crank_tree
 from cayley.model.tree import Tree
 from cayley.planning.synthesis.design import Defects, assembly_mode, defects_of
 from cayley.planning.synthesis.dyads import Dyad, body_points, check_poses, dyads
@@ -88,9 +87,7 @@ class GuidingLinkage:
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:
         """The linkage where it stands, with the frame "tool" for the body, for `cy.Mechanism`."""
-        if isinstance(self.linkage, FourBar):
-            return four_bar_tree(self.linkage, masses, gravity, self.base, self.tool)
-        return slider_crank_tree(self.linkage, masses, gravity, self.base, self.tool)
+        return self.linkage.tree(masses=masses, gravity=gravity, base=self.base, tool=self.tool)
 
     def configuration(self, theta: ArrayLike, mode: int | None = None) -> Array:
         """The coordinates (..., 3) of `tree` at angles (...) of the crank, in the assembly mode of the first pose or in
