@@ -22,7 +22,7 @@ from cayley.kinematics.inverse import (
 )
 from cayley.kinematics.inverse.bounds import bounds_of
 from cayley.kinematics.inverse.goal import Goal, Task, task_error, task_jacobian
-from cayley.kinematics.inverse.step import FRESH, RUNNING, STALLED, search_step
+from cayley.kinematics.inverse.search import FRESH, RUNNING, STALLED, search_step
 from cayley.mechanism import Mechanism
 from cayley.model.joint_kinds import Helical, Planar, Prismatic, Revolute, Spherical
 from cayley.model.parts import Body, Frame, Joint, Limits, Mimic
@@ -454,7 +454,7 @@ def test_ldl_solve_solves_positive_definite_equations(n, seed, columns):
 
 
 def test_kernels_have_parity(monkeypatch):
-    monkeypatch.setattr("cayley.kinematics.inverse.step.UNROLLED", 1)
+    monkeypatch.setattr("cayley.kinematics.inverse.search.UNROLLED", 1)
     random = np.random.default_rng(18)
     check_parity(damped_inverse, random.normal(size=(3, 2, 3)), np.array([0.0, 0.1, 2.0]), tolerance=1e-12, single=1e-3)
     check_parity(damping_from_singular_value, [0.0, 0.02, 0.3], [0.05, 0.05, 0.05], [0.1, 0.1, 0.1])

@@ -13,10 +13,9 @@ from cayley.errors import PlanningError, SignatureError
 from cayley.planning.function_of_time import FunctionOfTime
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed, Together
-from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.joint_paths import grid_of, path_of, path_through
 from cayley.planning.splines.polynomials import line
-from cayley.planning.splines.splines import quintic_spline
+from cayley.planning.splines.splines import cubic_spline, quintic_spline
 from cayley.planning.timing.limits import MotionLimits
 from cayley.planning.timing.path_timing import time_optimal
 

@@ -24,7 +24,7 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError, UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
 from cayley.kinematics.constraints.actuated_motion import check_untimed
-from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.space import actuation
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import integrate_kernel, rate_kernel

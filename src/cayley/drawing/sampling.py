@@ -23,7 +23,7 @@ from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.skeleton import resting
 from cayley.errors import ConventionError, ModelError, UnreachableError, UnsupportedError
-from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.space import actuation
 from cayley.kinematics.constraints.structure import constraint_structure, generic_configurations
 from cayley.kinematics.loops.closing import close, is_within_limits
 from cayley.kinematics.loops.following_inputs import follow_inputs

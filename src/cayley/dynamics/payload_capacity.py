@@ -15,7 +15,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.kinematics.constraints.actuated_motion import check_untimed
-from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.space import actuation
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 

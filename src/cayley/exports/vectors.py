@@ -18,7 +18,7 @@ from cayley.compiler.precision import dtype_name
 from cayley.compiler.tracing.program import Program, Variable
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.kinematics.loops.random_closed import random_closed_configuration
+from cayley.kinematics.loops.closing import random_closed_configuration
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 from cayley.wording import shown

@@ -19,7 +19,7 @@ from cayley.kinematics.inverse.analytic.all_solutions import (
 from cayley.kinematics.inverse.analytic.all_solutions import (
     all_solutions as all_solutions,
 )
-from cayley.kinematics.inverse.analytic.families import analytic_inverse_kinematics as analytic_inverse_kinematics
+from cayley.kinematics.inverse.analytic.all_solutions import analytic_inverse_kinematics as analytic_inverse_kinematics
 from cayley.kinematics.inverse.continuous import PostureResult as PostureResult
 from cayley.kinematics.inverse.continuous import continuous_posture as continuous_posture
 from cayley.kinematics.inverse.numeric import InverseKinematicsResult as InverseKinematicsResult

@@ -34,7 +34,7 @@ class Configurations(NamedConfigurations, Room):
         >>> arm.neutral[3], arm.configurations.neutral_within_limits[3].round(4)
         (np.float64(0.0), np.float64(-1.5708))
         """
-        from cayley.kinematics.loops.random_closed import neutral_within_limits
+        from cayley.kinematics.loops.closing import neutral_within_limits
         return neutral_within_limits(self.tree)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> None:

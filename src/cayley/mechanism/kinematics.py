@@ -232,13 +232,13 @@ class Kinematics(Data):
     def random_configuration(self, size: int | tuple[int, ...] = (), *,
                              seed: int | np.random.Generator | None = None) -> Array:
         """Configurations (*size, nq) within the limits; see `cayley.model.configurations`. Of a mechanism with loops,
-        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.loops.random_closed`.
+        rods or couplings closed ones, of any assembly mode; see `cayley.kinematics.loops.closing`.
 
         >>> cy.load("ur5").random_configuration((2, 3), seed=0).shape
         (2, 3, 6)
         """
         if self.tree.loops or self.tree.constraints:
-            from cayley.kinematics.loops.random_closed import random_closed_configuration
+            from cayley.kinematics.loops.closing import random_closed_configuration
             return random_closed_configuration(self.tree, size, seed=seed)
         return configurations.random_configuration(self.tree, size, seed=seed)
 

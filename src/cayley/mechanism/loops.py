@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cayley.dynamics.minimal_dynamics import MinimalDynamics
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
     from cayley.dynamics.switched_constraints import Switch
-    from cayley.kinematics.constraints.actuation import Actuation
     from cayley.kinematics.constraints.rows import RowName
+    from cayley.kinematics.constraints.space import Actuation
     from cayley.kinematics.constraints.structure import ConfigurationSingularity, ConstraintStructure
     from cayley.kinematics.loops.assembly_modes import AssemblyModes
     from cayley.kinematics.loops.closing import Closure
@@ -213,12 +213,12 @@ class Loops(Room, Sequence[Loop]):
     @property
     def actuation(self) -> Actuation:
         """Actuation by the joints that have a drive: fully, redundantly or under-actuated, and what they do
-        not drive; see `cayley.kinematics.constraints.actuation`.
+        not drive; see `cayley.kinematics.constraints.space`.
 
         >>> print(cy.load("slider_crank").loops.actuation)
         fully actuated by crank
         """
-        from cayley.kinematics.constraints.actuation import actuation
+        from cayley.kinematics.constraints.space import actuation
         return actuation(self.tree)
 
     def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,

@@ -331,7 +331,7 @@ class Tree(Immutable):
     def neutral(self) -> Array:
         """The configuration in which every joint is at its zero, whatever its limits: where those exclude zero, as in
         joint 4 of the panda, it is not one that the robot can take, and `check_configuration` says so;
-        `cayley.kinematics.loops.random_closed.neutral_within_limits` is."""
+        `cayley.kinematics.loops.closing.neutral_within_limits` is."""
         return np.concatenate([j.motion.neutral for j in self.joints] or [np.zeros(0)])
 
     @property

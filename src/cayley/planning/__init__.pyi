@@ -11,8 +11,8 @@ from cayley.planning.poses.pose_paths import circular_arc as circular_arc
 from cayley.planning.poses.pose_paths import pose_path as pose_path
 from cayley.planning.poses.pose_paths import seam as seam
 from cayley.planning.poses.pose_paths import straight_line as straight_line
-from cayley.planning.poses.rotation_curve import PoseCurve as PoseCurve
-from cayley.planning.poses.rotation_curve import RotationCurve as RotationCurve
+from cayley.planning.poses.rotation_splines import PoseCurve as PoseCurve
+from cayley.planning.poses.rotation_splines import RotationCurve as RotationCurve
 from cayley.planning.poses.rotation_splines import Screws as Screws
 from cayley.planning.poses.rotation_splines import pose_spline as pose_spline
 from cayley.planning.poses.rotation_splines import rotation_spline as rotation_spline
@@ -35,12 +35,12 @@ from cayley.planning.sequence import Together as Together
 from cayley.planning.splines.conditions import At as At
 from cayley.planning.splines.conditions import polynomial_through as polynomial_through
 from cayley.planning.splines.conditions import through_two_points as through_two_points
-from cayley.planning.splines.cubic_splines import cubic_spline as cubic_spline
-from cayley.planning.splines.cubic_splines import rest_to_rest_spline as rest_to_rest_spline
-from cayley.planning.splines.cubic_splines import second_derivatives as second_derivatives
 from cayley.planning.splines.polynomials import Polynomials as Polynomials
 from cayley.planning.splines.splines import b_spline as b_spline
+from cayley.planning.splines.splines import cubic_spline as cubic_spline
 from cayley.planning.splines.splines import quintic_spline as quintic_spline
+from cayley.planning.splines.splines import rest_to_rest_spline as rest_to_rest_spline
+from cayley.planning.splines.splines import second_derivatives as second_derivatives
 from cayley.planning.synthesis.design import Defects as Defects
 from cayley.planning.synthesis.design import FourBarDesign as FourBarDesign
 from cayley.planning.synthesis.design import StructuralError as StructuralError

@@ -29,9 +29,9 @@ from cayley.kinematics.constraints.actuated_motion import (
     actuated_motion_kernel,
     closing_kernel,
 )
-from cayley.kinematics.constraints.actuation import actuation
 from cayley.kinematics.constraints.closed_states import ALONE, check_closed_state
 from cayley.kinematics.constraints.rows import hold_positions
+from cayley.kinematics.constraints.space import actuation
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import rate_kernel
 from cayley.kinematics.loops.following_inputs import follow_inputs
@@ -42,8 +42,8 @@ from cayley.model.tree import Tree
 from cayley.planning.motion import Derivatives, Motion
 from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
 from cayley.planning.sequence import Standing, Together
-from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.polynomials import Polynomials
+from cayley.planning.splines.splines import cubic_spline
 from cayley.planning.timing.limits import Machine, MotionLimits
 from cayley.planning.timing.speed_limits import allowed_speed
 

@@ -21,12 +21,13 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
-from cayley.showing import Pictured, brief
+from cayley.showing import Pictured, brief, shown_once
 from cayley.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from cayley.systems.system import System
@@ -306,8 +307,10 @@ class Motion(Pictured, ABC):
 
     def plot(self, names: Sequence[str] | None = None) -> Figure:
         """Position, velocity, acceleration and jerk in time, one line a coordinate; `names` are of the coordinates."""
-        from cayley.planning.motion_plot import plot
-        return plot(self, names)
+        import matplotlib.pyplot as plt
+        figure = plt.figure(figsize=(8.0, 8.0), layout="constrained")
+        draw(figure, self, names)
+        return shown_once(figure)
 
     def save(self, path: str | Path) -> Path:
         """Write it to a .npz file, from which `load_motion` makes it again, to the last bit."""
@@ -321,3 +324,38 @@ def positive_seconds(value: float) -> float:
     if found.ndim or not 0.0 < found < np.inf:
         raise PlanningError(f"a motion takes a time > 0 [s]; asked was for {shown(value)}")
     return float(found)
+
+
+_SAMPLES = 600
+_GREY = "#c3cad3"
+_MOST_BREAKS = 40  # more make no clearer picture
+
+
+def draw(figure: Figure, motion: Motion, names: Sequence[str] | None) -> None:
+    """Draw a motion on an empty figure; dotted lines are its breaks."""
+    labels = [f"q{k}" for k in range(motion.nq)] if names is None else list(names)
+    if len(labels) != motion.nq:
+        raise SignatureError(f"the motion has {motion.nq} coordinates; {len(labels)} names were given")
+    t = np.unique([*np.linspace(motion.start, motion.end, _SAMPLES), *motion.breaks,
+                   *np.nextafter(motion.breaks[1:], motion.start)])  # so that jumps are upright
+    titles = ("position", "velocity", "acceleration", "jerk")
+    axes = figure.subplots(4, 1, sharex=True)
+    for ax, title, values in zip(axes, titles, motion.derivatives(t), strict=True):
+        own = labels if values.shape[-1] == motion.nq else [f"v{k}" for k in range(motion.nv)]
+        for k, name in enumerate(own):
+            ax.plot(t, values[:, k], color=f"C{k % 10}", linewidth=1.4, label=name)
+        if len(motion.breaks) <= _MOST_BREAKS:
+            for instant in motion.breaks:
+                ax.axvline(instant, color=_GREY, linewidth=0.8, linestyle=":")
+        panel(ax, title, len(own) > 1 and (title == "position" or (title == "velocity" and bool(motion.attitudes))))
+    axes[-1].set_xlabel("t [s]")
+
+
+def panel(ax: Axes, title: str, legend: bool) -> None:
+    """The dress of one of the diagrams that stand above each other."""
+    ax.set_title(title, fontsize="small", loc="left")
+    ax.grid(color="#e3e7ec", linewidth=0.6)
+    ax.margins(x=0.01)
+    ax.spines[["top", "right"]].set_visible(False)
+    if legend:
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)

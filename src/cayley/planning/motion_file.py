@@ -21,8 +21,8 @@ FORMAT = "cayley motion 1"
 _KINDS = {
     "Polynomials": "cayley.planning.splines.polynomials", "Composed": "cayley.planning.sequence",
     "Sequence": "cayley.planning.sequence", "Together": "cayley.planning.sequence",
-    "Cycloid": "cayley.planning.profiles.two_points", "RotationCurve": "cayley.planning.poses.rotation_curve",
-    "PoseCurve": "cayley.planning.poses.rotation_curve", "Screws": "cayley.planning.poses.rotation_splines",
+    "Cycloid": "cayley.planning.profiles.two_points", "RotationCurve": "cayley.planning.poses.rotation_splines",
+    "PoseCurve": "cayley.planning.poses.rotation_splines", "Screws": "cayley.planning.poses.rotation_splines",
     "Standing": "cayley.planning.sequence"}
 
 

@@ -15,8 +15,7 @@ from cayley.mechanism import Mechanism
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.report import Table
 from cayley.model.tree import Tree
-from cayley.planning.motion import Motion
-from cayley.planning.motion_plot import draw
+from cayley.planning.motion import Motion, draw
 from cayley.showing import plain_words
 from cayley.simulation import Trajectory
 from cayley.studio.pictures import picture

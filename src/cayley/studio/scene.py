@@ -9,7 +9,7 @@ when joints move.
     between(start, end, x)   from one configuration to another, 0 <= x <= 1
 and of a mechanism that is to stay closed
     opening(q)               what is open of its constraints
-    follow(1, 1, 4, q, good, size, sign, d, stages)      `kinematics.following_step`: the others follow the sliders
+    follow(1, 1, 4, q, good, size, sign, d, stages)   `kinematics.loops.following_inputs`: the others follow the sliders
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cayley.kinematics.constraints.inputs import Inputs
 from cayley.kinematics.constraints.rows import hold_positions, residual
 from cayley.kinematics.constraints.scale import machine_size
 from cayley.kinematics.forward import body_poses
-from cayley.kinematics.loops.following_step import following_step
+from cayley.kinematics.loops.following_inputs import following_step
 from cayley.model.tree import Tree
 from cayley.shapes import shapes_of
 from cayley.studio.sliders import Slider, keeps_closed, moved_alone, sliders

@@ -42,7 +42,7 @@ from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
-from cayley.kinematics.loops.random_closed import random_closed_configuration
+from cayley.kinematics.loops.closing import random_closed_configuration
 from cayley.model.configurations import random_configuration
 from cayley.model.tree import Tree
 from cayley.showing import brief

@@ -115,7 +115,7 @@ class LinearModel:
         motions are not driven."""
         if not self.tree.is_constrained:
             return None
-        from cayley.kinematics.constraints.actuation import actuation  # which few mechanisms need
+        from cayley.kinematics.constraints.space import actuation  # which few mechanisms need
         driven = actuation(self.tree).kind != "under-actuated"
         return self.tree if driven else self.tree.with_actuated(*self.tree.joint_names)
 

@@ -32,9 +32,8 @@ from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, SingularityError
 from cayley.kinematics.constraints import rows as constraints
-from cayley.kinematics.constraints.actuation import Actuation, actuation
 from cayley.kinematics.constraints.closed_states import check_closed_alone, is_closed_alone
-from cayley.kinematics.constraints.space import check_rank, free_with_held
+from cayley.kinematics.constraints.space import Actuation, actuation, check_rank, free_with_held
 from cayley.kinematics.constraints.structure import ConstraintStructure, constraint_structure
 from cayley.kinematics.constraints.turned_loops import turned_loops
 from cayley.model.tree import Tree

@@ -37,8 +37,7 @@ from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.errors import UnsupportedError
-from cayley.kinematics.constraints.rows import timed
-from cayley.kinematics.constraints.wrenches import joining, wrenches_of
+from cayley.kinematics.constraints.rows import joining, timed, wrenches_of
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described, of_a_mechanism, units_of

@@ -20,7 +20,7 @@ from cayley.dynamics.rigid_links.drives import (
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
-from cayley.kinematics.constraints.actuation import actuation
+from cayley.kinematics.constraints.space import actuation
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.tree import Tree
 

@@ -18,9 +18,8 @@ from cayley.compiler.derivatives.derivative import slope_along
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.errors import SingularityError, UnsupportedError
 from cayley.kinematics import statics
-from cayley.kinematics.constraints.actuation import actuation
 from cayley.kinematics.constraints.rows import drift, jacobian, residual
-from cayley.kinematics.constraints.space import ConstraintSpace
+from cayley.kinematics.constraints.space import ConstraintSpace, actuation
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import frame_kernel, sized_kernel
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian

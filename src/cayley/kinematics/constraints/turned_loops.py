@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.solving.linear import is_zero
 from cayley.compiler.typing import Array
 from cayley.kinematics.elementary import Step, steps_of, way_to, ways_between
-from cayley.kinematics.jacobians.body_jacobian import columns_of_steps
+from cayley.kinematics.jacobians.general_jacobian import columns_of_steps
 from cayley.kinematics.jacobians.velocity import in_own_axes
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_of

@@ -29,8 +29,18 @@ from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of, reach_from_first_joint
 from cayley.kinematics.inverse.goal import Goal, Task, as_targets, named_kernel, task_jacobian
-from cayley.kinematics.inverse.search import Found, GoalSearch, Search, first_of_each, quick_search, search
-from cayley.kinematics.inverse.step import FRESH, STALLED, iterations_of_a_call, velocity_scale
+from cayley.kinematics.inverse.search import (
+    FRESH,
+    STALLED,
+    Found,
+    GoalSearch,
+    Search,
+    first_of_each,
+    iterations_of_a_call,
+    quick_search,
+    search,
+    velocity_scale,
+)
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraints import constraints_on
 from cayley.model.tree import Tree

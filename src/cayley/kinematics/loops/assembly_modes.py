@@ -21,8 +21,7 @@ from cayley.kinematics.constraints.rows import check_holonomic
 from cayley.kinematics.constraints.scale import length_unit
 from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
-from cayley.kinematics.inverse.search import first_of_each
-from cayley.kinematics.inverse.step import SOLVED
+from cayley.kinematics.inverse.search import SOLVED, first_of_each
 from cayley.kinematics.loops.closing import branch_sign
 from cayley.kinematics.loops.closing_search import ClosingSearch, closing_search
 from cayley.model.tree import Tree

@@ -23,8 +23,7 @@ from cayley.kinematics.constraints.rows import hold_positions
 from cayley.kinematics.constraints.scale import length_unit, lengths, machine_size, row_sizes
 from cayley.kinematics.inverse.bounds import Bounds, bounds_of_joints
 from cayley.kinematics.inverse.goal import Goal
-from cayley.kinematics.inverse.search import Found, GoalSearch, search, settled
-from cayley.kinematics.inverse.step import SOLVED, damped_solution, integrate
+from cayley.kinematics.inverse.search import SOLVED, Found, GoalSearch, damped_solution, integrate, search, settled
 from cayley.model.constraints import constraints_of
 from cayley.model.tree import Tree
 

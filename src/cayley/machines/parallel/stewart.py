@@ -21,8 +21,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
-from cayley.kinematics.inverse.search import first_of_each
-from cayley.kinematics.inverse.step import damped_solution
+from cayley.kinematics.inverse.search import damped_solution, first_of_each
 from cayley.machines.arguments import batch_of, data, place
 from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
 from cayley.machines.parallel.stewart_dynamics import StewartDynamics

@@ -21,9 +21,16 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelWarning, PlanningError, SingularityError
 from cayley.geometry.motions.dual import Dual
 from cayley.geometry.rotations.quaternion import quaternion_conjugate, quaternion_product
-from cayley.planning.poses.rotation_curve import PoseCurve, RotationCurve, cross
-from cayley.planning.poses.rotation_splines import aligned, checked_poses, checked_rotations, rotation_spline
-from cayley.planning.splines.pieces import checked_breaks, checked_vector
+from cayley.planning.poses.rotation_splines import (
+    PoseCurve,
+    RotationCurve,
+    aligned,
+    checked_poses,
+    checked_rotations,
+    cross,
+    rotation_spline,
+)
+from cayley.planning.splines.polynomials import checked_breaks, checked_vector
 
 _HALF_TURN = 1e-12  # of the cosine of half the angle
 _ALMOST = 0.1  # 168.5 degrees: from here on the greatest angular velocity is more than twice that of a spline

@@ -22,8 +22,7 @@ from cayley.planning.driven import driven_between
 from cayley.planning.motion import Derivatives, Motion, positive_seconds
 from cayley.planning.profiles.jerk_limits import Phases, phases_of, polynomials_of
 from cayley.planning.sequence import Standing
-from cayley.planning.splines.pieces import InPieces
-from cayley.planning.splines.polynomials import Polynomials
+from cayley.planning.splines.polynomials import InPieces, Polynomials
 from cayley.planning.timing.limits import Duration, MotionLimits, checked_configuration
 from cayley.planning.timing.speed_limits import allowed_speed
 from cayley.wording import did_you_mean

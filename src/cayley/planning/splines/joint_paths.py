@@ -15,8 +15,8 @@ from cayley.errors import PlanningError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.planning.motion import Motion
 from cayley.planning.sequence import Composed
-from cayley.planning.splines.cubic_splines import cubic_spline
 from cayley.planning.splines.polynomials import Polynomials
+from cayley.planning.splines.splines import cubic_spline
 
 _CORNER = 1e-9
 _GAP = 1e-7

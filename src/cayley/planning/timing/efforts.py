@@ -10,7 +10,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.planning.driven import check_keeps_constraints
-from cayley.planning.motion import Motion
+from cayley.planning.motion import Motion, panel
 from cayley.planning.timing.limits import KINDS, Machine, MotionLimits
 from cayley.planning.timing.speed_limits import Worst, allowed_speed, sample_times
 from cayley.showing import Pictured, brief, shown_once
@@ -119,8 +119,7 @@ class LimitUse(Pictured):
         for place in range(self.motion.nq):
             axes[0].plot(self.t, q[:, place], color=f"C{place % 10}", linewidth=1.4,
                          label=self.limits.name(place) if named else f"q{place}")
-        axes[0].set_title("position", fontsize="small", loc="left")
-        axes[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="x-small", frameon=False)
+        panel(axes[0], "position", legend=True)
         for ax, kind in zip(axes[1:], kinds, strict=True):
             bounds = getattr(self.limits, kind)
             for joint, values in enumerate(self.values[kind].T):
@@ -130,12 +129,7 @@ class LimitUse(Pictured):
             for limit in (-1.0, 1.0):
                 ax.axhline(limit, color=_GREY, linewidth=0.8)
             ax.set_ylim(-1.15, 1.15)
-            ax.set_title(f"{kind} / limit", fontsize="small", loc="left")
-        for ax in axes:
-            ax.grid(color="#e3e7ec", linewidth=0.6)
-            ax.margins(x=0.0)
-            for side in ("top", "right"):
-                ax.spines[side].set_visible(False)
+            panel(ax, f"{kind} / limit", legend=False)
         axes[-1].set_xlabel("t [s]")
         return shown_once(figure)
 

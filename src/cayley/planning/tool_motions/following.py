@@ -35,7 +35,7 @@ from cayley.planning.motion import Motion
 from cayley.planning.poses.pose_paths import PosePath, pose_path
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.sequence import Composed
-from cayley.planning.splines.cubic_splines import cubic_spline
+from cayley.planning.splines.splines import cubic_spline
 from cayley.planning.timing.limits import Machine, checked_configuration
 from cayley.showing import brief
 from cayley.wording import shown

@@ -1,14 +1,16 @@
 """Inverse kinematics in closed form, all solutions: one module for each family of arms."""
 
-from cayley.kinematics.inverse.analytic.all_solutions import AllSolutions, all_solutions
-from cayley.kinematics.inverse.analytic.decoupled import decoupled_6r
-from cayley.kinematics.inverse.analytic.families import analytic_inverse_kinematics
+from cayley.kinematics.inverse.analytic.all_solutions import (
+    AllSolutions,
+    PoseEquations,
+    all_solutions,
+    analytic_inverse_kinematics,
+    count_pose_equations,
+)
+from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Continuum
+from cayley.kinematics.inverse.analytic.decoupled import decoupled_6r, stanford_arm
 from cayley.kinematics.inverse.analytic.parallel import parallel_6r
-from cayley.kinematics.inverse.analytic.planar import elbow_discriminant, planar_2r, planar_3r
-from cayley.kinematics.inverse.analytic.pose_equations import PoseEquations, count_pose_equations
-from cayley.kinematics.inverse.analytic.result import AnalyticResult, Continuum
-from cayley.kinematics.inverse.analytic.scara import scara
-from cayley.kinematics.inverse.analytic.stanford import stanford_arm
+from cayley.kinematics.inverse.analytic.planar import elbow_discriminant, planar_2r, planar_3r, scara
 
 __all__ = [
     "AllSolutions", "AnalyticResult", "Continuum", "PoseEquations", "all_solutions", "analytic_inverse_kinematics",

@@ -17,9 +17,13 @@ import numpy as np
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError, UnsupportedError
+from cayley.kinematics.inverse.analytic.arms import Arm, check_target, kinds_of
 from cayley.kinematics.inverse.analytic.batches import ManyPoses, Solutions
-from cayley.kinematics.inverse.analytic.families import family_of
-from cayley.kinematics.inverse.analytic.result import AnalyticResult, Continuum
+from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Continuum
+from cayley.kinematics.inverse.analytic.decoupled import DECOUPLED_6R, STANFORD
+from cayley.kinematics.inverse.analytic.parallel import PARALLEL_6R
+from cayley.kinematics.inverse.analytic.planar import PLANAR_2R, PLANAR_3R, SCARA
+from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.kinematics.inverse.numeric import checked_targets
 from cayley.model.chains import chain_pose, chain_to
 from cayley.model.denavit_hartenberg.axis_lines import AxisLine, assign_frames, lines_from_tree
@@ -217,3 +221,91 @@ def _check_table(tree: Tree, table: DHTable, tip: str, places: Array, senses: Ar
             raise UnsupportedError(
                 f"no closed form for {tip!r} of {tree.name}: its Denavit-Hartenberg table misses poses by {off:.2g}, "
                 "since neighbouring axes are nearly, but not quite, parallel. Use the numeric inverse_kinematics")
+
+
+FAMILIES = (PLANAR_2R, PLANAR_3R, SCARA, STANFORD, DECOUPLED_6R, PARALLEL_6R)
+
+
+def family_of(table: DHTable) -> tuple[Family, Arm]:
+    """The family that an arm belongs to, and the arm made ready for it.
+
+    An arm of no known family is refused with the reasons.
+    """
+    kinds = kinds_of(table)
+    reasons = []
+    for family in FAMILIES:
+        if family.joints == kinds:
+            try:
+                return family, family.arm(table)
+            except ModelError as refusal:
+                reasons.append(str(refusal))
+    raise UnsupportedError(
+        f"no closed form for this arm with the joints {kinds}: {'; '.join(reasons) or 'no family has these joints'}. "
+        "Use the numeric inverse_kinematics")
+
+
+def analytic_inverse_kinematics(table: DHTable, targets: ArrayLike, *,
+                                reference: ArrayLike | None = None) -> AnalyticResult | list[AnalyticResult]:
+    """All configurations that reach a pose (4, 4), or each of a batch of poses (k, 4, 4), by the family that the arm
+    belongs to.
+
+    The number of solutions differs from pose to pose: a batch gives a list, made pose by pose. For many poses of a
+    mechanism, `all_solutions` is the quicker way. An arm of no known family is refused with the reasons.
+    """
+    targets = np.asarray(targets, dtype=np.float64)
+    batch = targets.ndim == 3 and targets.shape[1:] == (4, 4)
+    for target in targets if batch else [targets]:
+        check_target(target)
+    family, arm = family_of(table)
+    found = [family.solutions(arm, target, reference) for target in (targets if batch else [targets])]
+    return found if batch else found[0]
+
+
+ENTRIES = 16
+LAST_ROW = 4
+ORTHONORMALITY = 6
+
+
+@dataclass(frozen=True)
+class PoseEquations:
+    """The equations A_1 ... A_n = target for the coordinates of n joints.
+
+    Direct problem: the coordinates are given, and the `nontrivial` entries are explicit: one pose. Inverse problem: of
+    these entries six conditions of orthonormality hold on both sides, so that `independent` ones are left for the
+    `unknowns`.
+    """
+
+    unknowns: int
+    equations: int = ENTRIES
+    trivial: int = LAST_ROW  # the last row, 0 0 0 1, says the same on both sides
+    dependent: int = ORTHONORMALITY
+
+    @property
+    def nontrivial(self) -> int:
+        return self.equations - self.trivial
+
+    @property
+    def independent(self) -> int:
+        return self.nontrivial - self.dependent
+
+    @property
+    def freedom(self) -> int:
+        """Unknowns that are left over; negative, the conditions that a target must meet to be reachable at all."""
+        return self.unknowns - self.independent
+
+    @property
+    def inverse_problem(self) -> Literal["overdetermined", "finitely many solutions", "continuum"]:
+        """The number of solutions of a general arm and a pose within its reach."""
+        return "overdetermined" if self.freedom < 0 else "continuum" if self.freedom > 0 else "finitely many solutions"
+
+
+def count_pose_equations(joints: int) -> PoseEquations:
+    """The count for a serial arm of that many joints of one freedom.
+
+    >>> count = count_pose_equations(6)
+    >>> count.equations, count.trivial, count.nontrivial, count.independent, count.inverse_problem
+    (16, 4, 12, 6, 'finitely many solutions')
+    """
+    if joints < 1:
+        raise ModelError(f"an arm has at least one joint, not {joints}")
+    return PoseEquations(joints)

@@ -23,8 +23,7 @@ from cayley.compiler.typing import Array, Scalar
 from cayley.errors import UnsupportedError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.arms import Arm, wrap
-from cayley.kinematics.inverse.analytic.candidates import Candidate, Noting
-from cayley.kinematics.inverse.analytic.result import AnalyticResult
+from cayley.kinematics.inverse.analytic.candidates import AnalyticResult, Candidate, Noting
 from cayley.kinematics.inverse.analytic.verification import Family, closing_bound
 from cayley.model.denavit_hartenberg.table import dh_tool_pose
 from cayley.showing import brief

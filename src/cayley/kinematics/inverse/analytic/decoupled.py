@@ -30,6 +30,7 @@ from cayley.kinematics.inverse.analytic.candidates import (
     LAST,
     SAME,
     TRIED,
+    AnalyticResult,
     Candidate,
     Careful,
     Choice,
@@ -38,7 +39,6 @@ from cayley.kinematics.inverse.analytic.candidates import (
     Special,
     angles_of,
 )
-from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.model.denavit_hartenberg.table import DHTable
 
@@ -418,3 +418,14 @@ def _on_one_line(arm: Arm, third: Pose) -> tuple[Free, ...]:
 
 
 DECOUPLED_6R = Family("RRRRRR", check_wrist, decoupled_candidates)
+
+
+STANFORD = Family("RRPRRR", check_wrist, decoupled_candidates)
+
+
+def stanford_arm(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
+    """All configurations of an arm of the type RRPRRR with a spherical wrist that reach the pose (4, 4): up to eight.
+
+    Half of them have the slide on its other side ("elbow down": d3 below the middle of both); limits are not looked at.
+    """
+    return STANFORD.solutions(STANFORD.arm(table), target, reference)

@@ -18,9 +18,17 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.inverse.analytic.arms import FLAT, Arm
-from cayley.kinematics.inverse.analytic.candidates import LAST, Candidate, Choice, Free, Sign, Special, angles_of
+from cayley.kinematics.inverse.analytic.candidates import (
+    LAST,
+    AnalyticResult,
+    Candidate,
+    Choice,
+    Free,
+    Sign,
+    Special,
+    angles_of,
+)
 from cayley.kinematics.inverse.analytic.planar import two_links
-from cayley.kinematics.inverse.analytic.result import AnalyticResult
 from cayley.kinematics.inverse.analytic.verification import Family
 from cayley.model.denavit_hartenberg.table import DHTable
 

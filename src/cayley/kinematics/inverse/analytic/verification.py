@@ -14,8 +14,17 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.kinematics.inverse.analytic.arms import Arm, check_target, rotation_defect, wrap
-from cayley.kinematics.inverse.analytic.candidates import LAST, SAME, Candidate, Careful, Free, Special
-from cayley.kinematics.inverse.analytic.result import AnalyticResult, Branch, Continuum
+from cayley.kinematics.inverse.analytic.candidates import (
+    LAST,
+    SAME,
+    AnalyticResult,
+    Branch,
+    Candidate,
+    Careful,
+    Continuum,
+    Free,
+    Special,
+)
 from cayley.model.denavit_hartenberg.table import DHTable, dh_frames
 
 CLOSED = 1e-12  # residual of a solution, times the size of the arm where that is more than one metre
