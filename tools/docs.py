@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import doctest
 import html
+import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from cayley.mechanism import functions
 from cayley.words import also_called
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -202,6 +204,15 @@ class Sessions(griffe.Extension):
             func.parameters = griffe.Parameters(own, *parameters, *choices)
             result = re.search(r"\[(\w+)\]$|returns='(\w+)'", f"{made[0]} {func.returns}".replace('"', "'"))
             func.returns = (result[1] or result[2]) if result else "np.ndarray"
+
+    def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
+        """`close = forwarded(lambda: functions.close)` is the function of a tree, with its signature and docstring."""
+        made = re.match(r"(?:forwarded|changed)\(lambda: functions\.(\w+)\)", str(attr.value))
+        if made:
+            function = getattr(functions, made[1])
+            _, *own = inspect.signature(function).parameters.values()
+            called = f"`{attr.name}{inspect.Signature(own)}`"
+            attr.docstring = griffe.Docstring(f"{called}\n\n{inspect.getdoc(function)}", parent=attr)
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         if obj.docstring is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +10,11 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family
 from cayley.compiler.typing import Array, ArrayLike, TaskRows
 from cayley.kinematics.frame_kernels import frame_kernel
-from cayley.mechanism.room import Room
+from cayley.mechanism import functions
+from cayley.mechanism.room import Room, forwarded
 
 if TYPE_CHECKING:
     from cayley.kinematics.singular.indices import Indices
-    from cayley.kinematics.singular.singular_loci import SingularLocus
-    from cayley.kinematics.singular.singularities import Singularity
 
 
 class Dexterity(Room):
@@ -70,30 +68,8 @@ class Dexterity(Room):
         from cayley.kinematics.singular.indices import indices
         return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
 
-    def singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str, tolerance: float | None = None,
-                    step: float = 1e-3, limits: bool = True,
-                    reachable: Callable[[Array], bool] | None = None) -> Singularity:
-        """Singularity of one configuration (nq) for a task: the lost directions, and the class; see
-        `kinematics.singularities.singularity_at`.
-
-        >>> plane = (True, True, False, False, False, False)
-        >>> cy.load("planar2r").dexterity.singularity([0.3, 0.0], "tool", task=plane, axes="world").kind
-        'boundary'
-        """
-        from cayley.kinematics.singular.singularities import singularity_at
-        return singularity_at(self.tree, q, frame, task=task, axes=axes, tolerance=tolerance, step=step, limits=limits,
-                              reachable=reachable)
-
-    def singular_locus(self, frame: str, *, limits: bool = True, held: Sequence[str] = (), samples: int = 200,
-                       points: int = 181, seed: int = 0) -> SingularLocus:
-        """The singular postures of a frame's origin as curves, their image, and of each place whether it is at the
-        boundary of the workspace or interior; see `kinematics.singular_loci` and `cayley.drawing.draw_singular_locus`.
-
-        >>> [round(curve.radius, 3) for curve in cy.load("planar3r").dexterity.singular_locus("tool").curves]
-        [2.3, 1.3, 0.7, 0.3]
-        """
-        from cayley.kinematics.singular.singular_loci import singular_locus
-        return singular_locus(self.tree, frame, limits=limits, held=held, samples=samples, points=points, seed=seed)
+    singularity = forwarded(lambda: functions.singularity_at)
+    singular_locus = forwarded(lambda: functions.singular_locus)
 
     def greatest_payload(self, q: ArrayLike, frame: str, *, effort: ArrayLike | None = None) -> Array:
         """The greatest point load (...) [kg] at a frame's origin that the drives hold at rest at configurations

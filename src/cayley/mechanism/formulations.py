@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family, one_kernel
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike, FrameName
 from cayley.kinematics.frame_kernels import frame_kernel
-from cayley.mechanism.room import Room
+from cayley.mechanism import functions
+from cayley.mechanism.room import Room, forwarded
 
 if TYPE_CHECKING:
     from cayley.dynamics.approximate import DynamicsTable
-    from cayley.dynamics.elastic_drives import MotorMotion, ReductionError
-    from cayley.dynamics.equations.kinematic_equations import KinematicEquations
+    from cayley.dynamics.elastic_drives import MotorMotion
     from cayley.dynamics.force_parts import BiasCoefficients, BiasParts, InertiaParts
-    from cayley.dynamics.forward.decoupled_inertia import DecoupledModel
-    from cayley.dynamics.forward.singular_inertia import InertiaRegularity
-    from cayley.dynamics.generated_model import GeneratedModel
     from cayley.dynamics.inertia_matrix.kinematic_constraints import OrthogonalComplement
     from cayley.dynamics.inertia_matrix.unit_accelerations import CompositeBodies, GeneralizedLinks
     from cayley.dynamics.inverse.augmented_bodies import AugmentedChain
     from cayley.dynamics.inverse.compare import Comparison
     from cayley.dynamics.inverse.screws import BodyScrews
-    from cayley.dynamics.kane_equations import EulerLagrange, KaneEquations
+    from cayley.dynamics.kane_equations import EulerLagrange
     from cayley.dynamics.linearised.partials import PartialDerivatives
     from cayley.dynamics.nonholonomic.accessibility import Accessibility
-    from cayley.dynamics.nonholonomic.integrable_part import LevelFunctions
     from cayley.dynamics.vector_parameter_model import VectorParameterModel
     from cayley.kinematics.jacobians.formed_jacobian import By
     from cayley.kinematics.link_motion import LinkMotion
@@ -120,18 +116,7 @@ class Formulations(Room):
         from cayley.compiler.solving.definite import scaled_condition
         return scaled_condition(self.arm.inertia_matrix(q))
 
-    def inertia_regularity(self, q: ArrayLike) -> InertiaRegularity:
-        """Where accelerations follow from forces (...), and why not elsewhere: joints that move no mass, inertias that
-        no body has.
-
-        There `forward_dynamics`, by every method, `inverse_inertia_matrix` and `forward_derivatives` of a batch are NaN
-        for all joints; for one state they raise `SingularityError` with the reason, unless they are `unchecked`.
-
-        >>> cy.load("s1_f2").formulations.inertia_regularity([[0.3, -0.7], [0.0, 0.0]]).regular
-        array([ True,  True])
-        """
-        from cayley.dynamics.forward.singular_inertia import inertia_regularity
-        return inertia_regularity(self.tree, q)
+    inertia_regularity = forwarded(lambda: functions.inertia_regularity)
 
     # Links of a chain and what they carry
 
@@ -239,31 +224,8 @@ class Formulations(Room):
         from cayley.dynamics.kane_equations import euler_lagrange_kernel
         return euler_lagrange_kernel(self.tree)
 
-    def kane_equations(self, speeds: Callable[[Array], Any] | ArrayLike | None = None) -> KaneEquations:
-        """Kane's equations in the generalised speeds u = Y(q) qd: partial velocities, active and inertia forces, and
-        what follows from F + F* = 0; see `cayley.dynamics.kane_equations`.
-
-        >>> of_links = [[1.0, 0.0], [1.0, 1.0]]  # the angular velocities of the links
-        >>> kane = cy.load("s1_f2").formulations.kane_equations(of_links)
-        >>> kane.joint_forces([0.3, -0.7], [1.1, 0.7], [0.5, 2.5])
-        array([15.20009968,  2.87612016])
-        """
-        from cayley.dynamics.kane_equations import kane_equations
-        return kane_equations(self.tree, speeds)
-
-    def decoupled_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *,
-                           near: Array | None = None) -> DecoupledModel:
-        """The equations at one state in the principal axes of the mass matrix, where it is diagonal: quasi-velocities
-        and their rates, each with an inertia of its own; axes that follow those of `near` (nv, nv). See
-        `cayley.dynamics.forward.decoupled_inertia`; a law in these axes is `control.decoupled`.
-
-        >>> model = cy.load("s1_f2").formulations.decoupled_dynamics([0.3, -0.7], [1.1, -0.4],
-        ...                                                          [15.2000996773, 2.87612015916])
-        >>> model.principal.inertias.round(6), model.qdd.round(6)
-        (array([0.919953, 0.0395  ]), array([0.5, 2. ]))
-        """
-        from cayley.dynamics.forward.decoupled_inertia import decoupled_dynamics
-        return decoupled_dynamics(self.tree, q, qd, tau, near=near)
+    kane_equations = forwarded(lambda: functions.kane_equations)
+    decoupled_dynamics = forwarded(lambda: functions.decoupled_dynamics)
 
     @one_kernel("q")
     def orthogonal_complement(self) -> Kernel[OrthogonalComplement]:
@@ -278,20 +240,7 @@ class Formulations(Room):
         from cayley.dynamics.inertia_matrix.kinematic_constraints import orthogonal_complement_kernel
         return orthogonal_complement_kernel(self.tree)
 
-    def generated_model(self, *, form: Literal["recursion", "traces"] = "recursion",
-                        coordinates: Literal["angles", "half-angle tangents"] = "angles",
-                        parameters: Literal["numbers", "symbols"] = "numbers") -> GeneratedModel:
-        """The terms of B qdd + C + G + E = U of an arm with elastic or rigid joints, its inverse and forward dynamics,
-        as kernels, and as text in C, Fortran or Python; see `cayley.dynamics.generated_model.generate`.
-
-        >>> model = cy.load("planar2r").formulations.generated_model(parameters="symbols")
-        >>> print(model.equations().outputs["B"][1, 1].doit().expand())
-        I_2yy + m_2*r_2x**2
-        >>> list(model.texts("fortran", ["inverse_dynamics"]))
-        ['planar2r_inverse_dynamics.f90']
-        """
-        from cayley.dynamics.generated_model import generate
-        return generate(self.tree, form=form, coordinates=coordinates, parameters=parameters)
+    generated_model = forwarded(lambda: functions.generate)
 
     def vector_parameter_model(self) -> VectorParameterModel:
         """An open chain in the pairs (c, t) of its joints: pose, Jacobian, inertia matrix, inverse and forward dynamics
@@ -316,17 +265,7 @@ class Formulations(Room):
         from cayley.dynamics.linearised.partials import derivative_library
         return derivative_library(self.tree, q, qd, qdd)
 
-    def kinematic_equations(self, frame: str, *,
-                            parameters: Literal["numbers", "symbols"] = "symbols") -> KinematicEquations:
-        """Forward kinematics written out as in a textbook: `position`, `rotation`, `pose` and `jacobian` of a frame as
-        SymPy matrices in q_i and lengths l_i (or the model's "numbers"); printed, with c12 for cos(q_1 + q_2).
-
-        >>> found = cy.load("planar2r").formulations.kinematic_equations("tool")
-        >>> print(found.position[0])
-        l_1*cos(q_1) + l_2*cos(q_1 + q_2)
-        """
-        from cayley.dynamics.equations.kinematic_equations import kinematic_equations
-        return kinematic_equations(self.tree, frame, parameters=parameters)
+    kinematic_equations = forwarded(lambda: functions.kinematic_equations)
 
     @family("q")
     def formed_jacobian(self, frame: str, *, formed_in: str, referred_to: str, by: By = "matrices") -> Kernel:
@@ -359,19 +298,7 @@ class Formulations(Room):
         from cayley.dynamics.elastic_drives import motor_motion_kernel
         return motor_motion_kernel(self.tree)
 
-    def reduction_error(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ReductionError:
-        """Forces that the reduced model of elastic drives drops at states of joints and motors: coupling of inertias,
-        gyroscopic moments, and the weight of unbalanced rotors. Prints as a table; see
-        `cayley.dynamics.elastic_drives.reduction_error`.
-
-        >>> arm = cy.load("planar2r").with_drive("joint2", stiffness=1e3, gear=50.0, mass=0.4,
-        ...                                   tensor=np.diag([1e-4, 1e-4, 2e-4]))
-        >>> arm.formulations.reduction_error([0.1, 0.2, 10.0], [1.0, 0.5, 25.0],
-        ...                                  [2.0, 1.0, 50.0]).dropped.round(6) + 0.0
-        array([0.01  , 0.    , 0.0004])
-        """
-        from cayley.dynamics.elastic_drives import reduction_error
-        return reduction_error(self.tree, q, qd, qdd)
+    reduction_error = forwarded(lambda: functions.reduction_error)
 
     # Constraints on velocities
 
@@ -386,12 +313,4 @@ class Formulations(Room):
         from cayley.dynamics.nonholonomic.accessibility import accessibility
         return accessibility(self.tree)
 
-    def level_functions(self, *, degree: int = 2) -> LevelFunctions:
-        """Functions of the coordinates that every motion keeps constant: those that the constraints integrate to, among
-        sums of products of coordinates, their sines and cosines; see `cayley.dynamics.nonholonomic.level_functions`.
-
-        >>> [str(h) for h in cy.load("two_wheel_robot").formulations.level_functions(degree=1).functions]
-        ['base.angle + 0.25*left - 0.25*right']
-        """
-        from cayley.dynamics.nonholonomic.integrable_part import level_functions_of
-        return level_functions_of(self.tree, degree=degree)
+    level_functions = forwarded(lambda: functions.level_functions_of)

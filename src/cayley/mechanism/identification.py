@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import one_kernel
 from cayley.compiler.typing import ArrayLike
-from cayley.mechanism.room import Room
+from cayley.mechanism import functions
+from cayley.mechanism.room import Room, forwarded
 
 if TYPE_CHECKING:
     from cayley.dynamics.identification import LinearModel
@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 class Identification(Room):
     """Models that are linear in the parameters of a mechanism, and how much forces depend on each parameter."""
 
-    def linear_model(self, *, joint_terms: Sequence[str] = ()) -> LinearModel:
-        """The model that is linear in its inertial parameters: regressor, base parameters, identification. Of a
-        mechanism with constraints that of the forces of its actuated joints.
-
-        >>> cy.load("puma560").identification.linear_model().regressor(*np.ones((3, 6))).shape
-        (6, 60)
-        """
-        from cayley.dynamics.identification import linear_model
-        return linear_model(self.tree, joint_terms=joint_terms)
+    linear_model = forwarded(lambda: functions.linear_model)
 
     @one_kernel("q", "qd")
     def kinetic_energy_regressor(self) -> Kernel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -10,26 +10,19 @@ import numpy as np
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family, one_kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array, ArrayLike, FrameName, TaskRows
-from cayley.mechanism.room import Room
+from cayley.compiler.typing import ArrayLike, FrameName
+from cayley.mechanism import functions
+from cayley.mechanism.room import Room, forwarded
 from cayley.model.parts import Loop
 
 if TYPE_CHECKING:
     from cayley.dynamics.minimal_dynamics import MinimalDynamics
     from cayley.dynamics.rigid_links.methods import KernelWithMethods
-    from cayley.dynamics.switched_constraints import Switch
     from cayley.kinematics.constraints.rows import RowName
     from cayley.kinematics.constraints.space import Actuation
-    from cayley.kinematics.constraints.structure import ConfigurationSingularity, ConstraintStructure
-    from cayley.kinematics.loops.assembly_modes import AssemblyModes
-    from cayley.kinematics.loops.closing import Closure
-    from cayley.kinematics.loops.dead_centres import DeadCentres
-    from cayley.kinematics.loops.following_inputs import InputPath
-    from cayley.kinematics.singular.actuation_singularity import ActuationSingularity
-    from cayley.kinematics.singular.input_output import InputOutput
+    from cayley.kinematics.constraints.structure import ConstraintStructure
     from cayley.machines.rolling.slipping import SlipCheck
     from cayley.simulation import Trajectory
-    from cayley.systems import System
 
 
 class Loops(Room, Sequence[Loop]):
@@ -58,63 +51,11 @@ class Loops(Room, Sequence[Loop]):
 
     # Configurations and velocities that keep the constraints
 
-    def close(self, q: ArrayLike, t: ArrayLike | None = None, *, fixed: Sequence[str] | Mapping[str, ArrayLike] = (),
-              limits: bool = False) -> Closure:
-        """The configurations (..., nq) near `q` in which loops are closed and all other constraints are kept, at the
-        time `t` if one of them depends on it, joints that are `fixed` staying where they are; see
-        `kinematics.loops.closing.close`. `status`, `configuration`, `residual`, `branch`, and how many velocities are
-        `independent` there.
-
-        >>> closed = cy.load("panda_hand").loops.close(np.full(9, 0.02))
-        >>> closed.status, closed.independent
-        ('closed', 8)
-        """
-        from cayley.kinematics.loops.closing import close
-        return close(self.tree, q, t, fixed=fixed, limits=limits)
-
-    def follow_inputs(self, inputs: Mapping[str, ArrayLike], *, start: ArrayLike, limits: bool = False) -> InputPath:
-        """The closed configurations (..., m, nq) as joints go through samples (..., m), by their names, on the branch
-        of `start`, to its end; see `cayley.kinematics.loops.following_inputs.follow_inputs`.
-
-        >>> path = cy.load("slider_crank").loops.follow_inputs({"crank": np.linspace(0.0, 6.0, 100)}, start=np.zeros(3))
-        >>> path.status, path.configuration.shape
-        ('followed', (100, 3))
-        """
-        from cayley.kinematics.loops.following_inputs import follow_inputs
-        return follow_inputs(self.tree, inputs, start, limits=limits)
-
-    def consistent_velocity(self, q: ArrayLike, qd: ArrayLike, t: float | None = None, *,
-                            keep: Sequence[str] = ()) -> Array:
-        """The velocities (..., nv) nearest to `qd` that the constraints allow at `q` (..., nq); those of the joints
-        named in `keep` are exactly as given, and the others follow. See `cayley.kinematics.constraints.closed_states`.
-
-        >>> cy.load("four_bar").loops.consistent_velocity(np.zeros(3), [2.0, 0.0, 0.0], keep=["crank"]).round(6)
-        array([ 2.  , -2.  ,  1.25])
-        """
-        from cayley.kinematics.constraints.closed_states import consistent_velocity
-        return consistent_velocity(self.tree, q, qd, t, keep=keep)
-
-    def assemblies(self, inputs: Mapping[str, ArrayLike], *, frame: str | None = None, starts: int = 200,
-                   limits: bool = False, seed: int = 0) -> AssemblyModes:
-        """All closed configurations (m, nq) that searches from many starts find for one set of values of joints, by
-        their names, told apart by the pose of a `frame` if one is named; see
-        `cayley.kinematics.loops.assembly_modes.assemblies`.
-
-        >>> cy.load("slider_crank").loops.assemblies({"crank": 0.3}).count
-        2
-        """
-        from cayley.kinematics.loops.assembly_modes import assemblies
-        return assemblies(self.tree, inputs, frame=frame, starts=starts, limits=limits, seed=seed)
-
-    def dead_centres(self, q: ArrayLike, *, held: Sequence[str] = ()) -> DeadCentres:
-        """All dead centres that a mechanism of one degree of freedom, or with joints `held`, passes from a closed
-        configuration (nq) on; see `cayley.kinematics.loops.dead_centres`.
-
-        >>> cy.load("slider_crank").loops.dead_centres([0.0, 0.0, 0.0]).stopped
-        (('slider',), ('slider',))
-        """
-        from cayley.kinematics.loops.dead_centres import dead_centres
-        return dead_centres(self.tree, q, held=held)
+    close = forwarded(lambda: functions.close)
+    follow_inputs = forwarded(lambda: functions.follow_inputs)
+    consistent_velocity = forwarded(lambda: functions.consistent_velocity)
+    assemblies = forwarded(lambda: functions.assemblies)
+    dead_centres = forwarded(lambda: functions.dead_centres)
 
     # The rows of the constraints
 
@@ -199,16 +140,7 @@ class Loops(Room, Sequence[Loop]):
         from cayley.kinematics.constraints.structure import constraint_structure
         return constraint_structure(self.tree)
 
-    def singularity(self, q: ArrayLike, t: float | None = None, *,
-                    tolerance: float | None = None) -> ConfigurationSingularity:
-        """Singularities of closed configurations (..., nq): dead centres with the joints stopped there, bifurcations;
-        see `cayley.kinematics.constraints.structure`.
-
-        >>> cy.load("four_bar").loops.singularity([0.0, 0.0, 0.0]).kind
-        'regular'
-        """
-        from cayley.kinematics.constraints.structure import configuration_singularity
-        return configuration_singularity(self.tree, q, t, tolerance=tolerance)
+    singularity = forwarded(lambda: functions.configuration_singularity)
 
     @property
     def actuation(self) -> Actuation:
@@ -221,18 +153,7 @@ class Loops(Room, Sequence[Loop]):
         from cayley.kinematics.constraints.space import actuation
         return actuation(self.tree)
 
-    def actuation_singularity(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
-                              characteristic_length: float | None = None,
-                              tolerance: float | None = None) -> ActuationSingularity:
-        """Inverse, direct or constraint singularity of one closed configuration (nq), with the motions that
-        a frame loses and gains; see `cayley.kinematics.singular.actuation_singularity`.
-
-        >>> cy.load("four_bar").loops.actuation_singularity([0.0, 0.0, 0.0], "tool", task="position", axes="world").kind
-        'regular'
-        """
-        from cayley.kinematics.singular.actuation_singularity import actuation_singularity
-        return actuation_singularity(self.tree, q, frame, task=task, axes=axes,
-                                     characteristic_length=characteristic_length, tolerance=tolerance)
+    actuation_singularity = forwarded(lambda: functions.actuation_singularity)
 
     # From actuated joints to the motion of a frame, and back
 
@@ -270,17 +191,7 @@ class Loops(Room, Sequence[Loop]):
         from cayley.kinematics.constraints.actuated_motion import actuated_acceleration_kernel
         return actuated_acceleration_kernel(self.tree)
 
-    def input_output(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str) -> InputOutput:
-        """Jx and Jq of Jx xd = Jq qd_a between the motion of a frame and the actuated joints, with rates and forces
-        both ways; see `cayley.kinematics.singular.input_output`.
-
-        >>> both = cy.load("four_bar").loops.input_output([0.0, 0.0, 0.0], "rocker", task=(0, 0, 0, 0, 0, 1),
-        ...                                               axes="world")
-        >>> both.motion([1.6]).round(6), both.rates([1.0]).round(6), both.forces([1.6]).round(6)
-        (array([1.]), array([1.6]), array([1.]))
-        """
-        from cayley.kinematics.singular.input_output import input_output
-        return input_output(self.tree, q, frame, task=task, axes=axes)
+    input_output = forwarded(lambda: functions.input_output)
 
     def minimal_dynamics(self, *independent: str) -> MinimalDynamics:
         """The equations in the coordinates of independent joints, which all others follow: mass matrix and bias (...,
@@ -312,8 +223,4 @@ class Loops(Room, Sequence[Loop]):
         return slip_check(self.tree, run.t, run.q, run.qd, np.zeros_like(run.qd) if run.tau is None else run.tau,
                           friction)
 
-    def switched(self, sets: Mapping[str, Sequence[str]], switches: Sequence[Switch] = ()) -> System:
-        """The mechanism as a system, of which one of several sets of its constraints holds at a time, by their names:
-        a brake that is set, wheels that touch. See `cayley.dynamics.switched_constraints`."""
-        from cayley.dynamics.switched_constraints import switched_system
-        return switched_system(self.tree, sets, switches)
+    switched = forwarded(lambda: functions.switched_system)

@@ -1,15 +1,17 @@
-"""Rooms of a mechanism, `arm.loops` and so on, and errors that say how a method is called."""
+"""Rooms of a mechanism, `arm.loops` and so on, methods that forward to functions of the tree, and errors that say how a
+method is called."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, Self, TypeVar
+from functools import cached_property, wraps
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar, cast, overload
 
 from cayley.errors import SignatureError
 from cayley.wording import did_you_mean
-from cayley.words import what_it_is_here, with_other_names
+from cayley.words import also_called, what_it_is_here, with_other_names
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
@@ -51,6 +53,65 @@ class Room:
             advice = did_you_mean(name, functions_of(type(self))) or what_it_is_here(name)
             raise AttributeError(f"`arm.{type(self).__name__.lower()}` has no {name!r}"
                                  f"{'' if name.startswith('_') else advice}", name=name, obj=self)
+
+
+class forwarded(Generic[Given, Answer]):
+    """A method of a room that is a function of its tree: `close = forwarded(lambda: functions.close)`.
+
+    The function is imported at the first call. Its docstring is that of the method, and so is its signature, without
+    the tree.
+    """
+
+    def __init__(self, target: Callable[[], Callable[Concatenate[Tree, Given], Answer]]) -> None:
+        self._target = target
+
+    def __set_name__(self, room: type[Room], name: str) -> None:
+        self._room, self._name = room.__name__.lower(), name
+
+    @overload
+    def __get__(self, room: None, kind: type) -> Callable[..., Answer]: ...
+
+    @overload
+    def __get__(self, room: Room, kind: type) -> Callable[Given, Answer]: ...
+
+    def __get__(self, room: Room | None, kind: type) -> Callable[..., Answer]:
+        return self.function if room is None else MethodType(self.function, room)
+
+    @cached_property
+    def function(self) -> Callable[..., Answer]:
+        """The function, which takes the room first."""
+        target = self._target()
+
+        @wraps(target)
+        def called(room: Room, *given: Given.args, **named: Given.kwargs) -> Answer:
+            try:
+                return self._answer(room, target(room.tree, *given, **named))
+            except TypeError as error:
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    raise  # an error within the function
+                raise CallError(_explanation(called, (room, *given), named)) from None
+
+        own = inspect.signature(target)
+        first, *others = own.parameters.values()
+        of_method = own.replace(parameters=[first.replace(name="self", annotation=first.empty), *others])
+        words = ", ".join(also_called(f"{self._room}.{self._name}"))
+        said = f"{inspect.cleandoc(target.__doc__ or '')}" + (f"\n\nAlso called: {words}." if words else "")
+        vars(called)["__signature__"] = of_method
+        called.__name__, called.__doc__ = self._name, said
+        return called
+
+    def _answer(self, room: Room, found: Any) -> Answer:  # noqa: ANN401 (what the function has returned)
+        return cast(Answer, found)
+
+
+class changed(forwarded[Given, "Mechanism"]):
+    """A method of a room that is a function from its tree to another tree; the answer is the mechanism of that."""
+
+    def __init__(self, target: Callable[[], Callable[Concatenate[Tree, Given], Tree]]) -> None:
+        super().__init__(cast("Callable[[], Callable[Concatenate[Tree, Given], Mechanism]]", target))
+
+    def _answer(self, room: Room, found: Tree) -> Mechanism:
+        return type(room.arm)(found)
 
 
 def functions_of(room: type[Room]) -> list[str]:

@@ -78,7 +78,7 @@ def with_friction(tree: Tree, joint: str | Sequence[str], *, viscous: ArrayLike 
                               for name, v, c in made])
 
 
-def with_armature(tree: Tree, joints: str | Sequence[str], inertia: ArrayLike) -> Tree:
+def with_armature(tree: Tree, joint: str | Sequence[str], inertia: ArrayLike) -> Tree:
     """Mechanism with another armature in some joints, the same in all or one for each: the inertia of the
     rotor that the joint feels, behind the gear [kg m^2; kg]. The gear, the friction and the winding of a motor stay.
 
@@ -87,7 +87,7 @@ def with_armature(tree: Tree, joints: str | Sequence[str], inertia: ArrayLike) -
     >>> [joint.rotor.reflected for joint in arm.joints]
     [0.1, 0.05]
     """
-    names = joint_list(tree, joints)
+    names = joint_list(tree, joint)
     return tree.with_joints(*[_with_armature(tree, name, value)
                               for name, value in zip(names, per_joint(names, inertia, "armature"), strict=True)])
 

@@ -122,10 +122,10 @@ class Closure:
         return branch_sign(self._inputs, q, *self._time) if is_known else np.zeros(q.shape[:-1])
 
 
-def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
+def close(tree: Tree, q: ArrayLike, t: ArrayLike | None = None, *,
           fixed: Sequence[str] | Mapping[str, ArrayLike] = (), limits: bool = False) -> Closure:
-    """The configurations (..., nq) near guesses in which loops are closed and all other constraints are kept, at times
-    `t` (...) [s] if one of them depends on it.
+    """The configurations (..., nq) near guesses `q` in which loops are closed and all other constraints are kept, at
+    times `t` (...) [s] if one of them depends on it.
 
     fixed     names of joints that stay where they are in the guess, the inputs; or their values (...) by names
     limits    True looks for configurations within the limits of the joints, further away if there are none near
@@ -140,7 +140,7 @@ def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
     (['closed', 'closed'], [0.1882, 0.3711])
     """
     inputs = Inputs.of(tree, fixed)
-    guesses = _guesses(tree, inputs, guess, fixed)
+    guesses = _guesses(tree, inputs, q, fixed)
     times = _times(tree, t, guesses)
     guesses = np.broadcast_to(guesses, (*times.shape, tree.nq))
     batch = times.shape
@@ -151,9 +151,9 @@ def close(tree: Tree, guess: ArrayLike, t: ArrayLike | None = None, *,
     for whole, own in zip(found, _closed(tree, inputs, rows[known], times.reshape(-1)[known], limits), strict=True):
         whole[known] = own
     shaped = [values.reshape(batch + values.shape[1:]) for values in found]
-    status, q, residual, iterations, by_chance = shaped
-    return Closure(_plain(_STATUS[status]), q, _plain(residual), _plain(iterations), _plain(by_chance), guesses, inputs,
-                   (times,) if tree.is_timed else ())
+    status, closed, residual, iterations, by_chance = shaped
+    return Closure(_plain(_STATUS[status]), closed, _plain(residual), _plain(iterations), _plain(by_chance), guesses,
+                   inputs, (times,) if tree.is_timed else ())
 
 
 def _closed(tree: Tree, inputs: Inputs, guesses: Array, times: Array, limits: bool) -> list[Array]:

@@ -1,0 +1,30 @@
+"""The functions of a tree that rooms of a mechanism forward to, and where each is written."""
+
+from cayley.drawing import payload_map as payload_map
+from cayley.drawing import workspace as workspace
+from cayley.drawing.closed_maps import workspace_map_of as workspace_map_of
+from cayley.dynamics.elastic_drives import reduction_error as reduction_error
+from cayley.dynamics.equations.kinematic_equations import kinematic_equations as kinematic_equations
+from cayley.dynamics.forward.decoupled_inertia import decoupled_dynamics as decoupled_dynamics
+from cayley.dynamics.forward.singular_inertia import inertia_regularity as inertia_regularity
+from cayley.dynamics.generated_model import generate as generate
+from cayley.dynamics.identification import linear_model as linear_model
+from cayley.dynamics.kane_equations import kane_equations as kane_equations
+from cayley.dynamics.nonholonomic.integrable_part import level_functions_of as level_functions_of
+from cayley.dynamics.switched_constraints import switched_system as switched_system
+from cayley.kinematics.constraints.closed_states import consistent_velocity as consistent_velocity
+from cayley.kinematics.constraints.structure import configuration_singularity as configuration_singularity
+from cayley.kinematics.loops.assembly_modes import assemblies as assemblies
+from cayley.kinematics.loops.closing import close as close
+from cayley.kinematics.loops.dead_centres import dead_centres as dead_centres
+from cayley.kinematics.loops.following_inputs import follow_inputs as follow_inputs
+from cayley.kinematics.singular.actuation_singularity import actuation_singularity as actuation_singularity
+from cayley.kinematics.singular.input_output import input_output as input_output
+from cayley.kinematics.singular.singular_loci import singular_locus as singular_locus
+from cayley.kinematics.singular.singularities import singularity_at as singularity_at
+from cayley.model.changed_parts import with_armature as with_armature
+from cayley.model.changed_parts import with_body as with_body
+from cayley.model.changed_parts import without_payload as without_payload
+from cayley.model.locking import freed as freed
+from cayley.model.reducing import reduced as reduced
+from cayley.model.reducing import subtree as subtree
