@@ -85,7 +85,7 @@ def test_toml_says_the_line_of_what_is_wrong(line, words):
 
 
 def test_parts_that_are_wrong_are_told_beside_actuated_joints(tmp_path):
-    from cayley.model.formats.toml_parts import errors_of_parts
+    from cayley.model.formats.toml_format import errors_of_parts
     path = tmp_path / "arm.toml"
     path.write_text('name = "arm"\nactuated = ["crank"]\n[[bodies]]\nname = "base"\nmass = -1\n'
                     '[[bodies]]\nname = "rod"\n[[joints]]\nname = "crank"\nkind = "revolute"\nparent = "base"\n'

@@ -20,9 +20,8 @@ from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.constraint_kinds import Constraint, Wheel
 from cayley.model.constraint_kinds.rolling import seen_from
 from cayley.model.constraints import constraints_of
-from cayley.model.joint_kinds import Floating
+from cayley.model.joint_kinds import Floating, Planar
 from cayley.model.joint_kinds.held import FrameMotion, Row
-from cayley.model.joint_kinds.planar import Planar
 from cayley.model.parts import Limits
 from cayley.model.tree import Tree
 

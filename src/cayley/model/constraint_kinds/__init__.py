@@ -1,8 +1,7 @@
 """The kinds of constraints: what ties the joints of a tree together, as pure functions of frames and coordinates.
 
-Each kind is a class in its own file. `KINDS` maps the words of files to
-kinds. `constraint` lists what a new kind must define. Loops have a table of their own in files; so do mimic joints,
-which are couplings.
+`KINDS` maps the words of files to kinds. `constraint` lists what a new kind must define. Loops have a table of their
+own in files; so do mimic joints, which are couplings.
 """
 
 from __future__ import annotations
@@ -10,16 +9,13 @@ from __future__ import annotations
 from cayley.model.constraint_kinds.ball import Ball
 from cayley.model.constraint_kinds.constraint import Constraint
 from cayley.model.constraint_kinds.coupling import Coupling
-from cayley.model.constraint_kinds.disc import Disc
-from cayley.model.constraint_kinds.knife_edge import KnifeEdge
+from cayley.model.constraint_kinds.knife_edge import KnifeEdge, SteeredAxle
 from cayley.model.constraint_kinds.loop import Loop
 from cayley.model.constraint_kinds.pfaffian import Pfaffian
 from cayley.model.constraint_kinds.polynomial import Polynomial
 from cayley.model.constraint_kinds.prescribed_motion import PrescribedMotion
 from cayley.model.constraint_kinds.rod import Rod
-from cayley.model.constraint_kinds.roller_wheel import RollerWheel
-from cayley.model.constraint_kinds.steered_axle import SteeredAxle
-from cayley.model.constraint_kinds.wheel import Wheel
+from cayley.model.constraint_kinds.wheel import Disc, RollerWheel, Wheel
 
 KINDS: dict[str, type[Constraint]] = {
     "rod": Rod,

@@ -12,13 +12,12 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array, Scalar, is_finite_number
+from cayley.compiler.typing import Array, Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import NUMBER, OPTIONAL_FORMULA, WORD, Constraint
 from cayley.model.constraint_kinds.formula import formula
-from cayley.model.constraint_kinds.rolling import circle, seen_from
+from cayley.model.constraint_kinds.rolling import check_radius, circle, seen_from, slip
 from cayley.model.joint_kinds.held import FrameMotion, Row
-from cayley.wording import shown
 
 PLANE = "z"
 _SAMPLES = 20
@@ -52,11 +51,13 @@ class Ball(HoldsFunctions, Constraint):
     surface: str = field(default=PLANE, metadata=OPTIONAL_FORMULA)
     word = "ball"
     presses = True
+    of_frames = ("ground", "ball")
+    row_names = ("contact", "slip 1", "slip 2")
+    positions = 1
+    says = "ball {0.name!r} rolls on {0.ground!r}"
 
     def __post_init__(self) -> None:
-        if not is_finite_number(self.radius) or self.radius <= 0:
-            raise ModelError(f"the ball {self.name!r} has the radius {shown(self.radius)}: it must be positive and "
-                             "finite")
+        check_radius(self.word, self.name, self.radius)
         formula(self.surface, ["x", "y", "z"], f"the surface of {self.name!r}")
         if self.surface != PLANE:
             self._check_distance()
@@ -70,18 +71,6 @@ class Ball(HoldsFunctions, Constraint):
                 "gradient must have the length 1 everywhere")
 
     @property
-    def frames(self) -> tuple[str, ...]:
-        return self.ground, self.ball
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return "contact", "slip 1", "slip 2"
-
-    @property
-    def positions(self) -> int:
-        return 1
-
-    @property
     def rim(self) -> Array | None:
         return circle((0.0, 1.0, 0.0), self.radius)
 
@@ -92,7 +81,7 @@ class Ball(HoldsFunctions, Constraint):
         dv = ball.du - self.radius * (np.cross(ball.dw, at.normal) + np.cross(ball.w, at.normal_rate))
         away = Row(at.distance - self.radius, at.normal @ ball.u, at.normal @ ball.du + at.normal_rate @ ball.u)
         slips = zip(at.tangents, at.tangent_rates, strict=True)
-        return [away, *[Row(0.0, along @ v, along @ dv + rate @ v) for along, rate in slips]]
+        return [away, *[slip(along, rate, v, dv) for along, rate in slips]]
 
     @property
     def _under(self) -> Kernel[tuple[Array, ...]]:
@@ -114,7 +103,3 @@ class Ball(HoldsFunctions, Constraint):
     @property
     def where_lost(self) -> str:
         return f"ball {self.name!r} is where the normal of its surface points against z of {self.ground!r}"
-
-    @property
-    def sentence(self) -> str:
-        return f"ball {self.name!r} rolls on {self.ground!r}"

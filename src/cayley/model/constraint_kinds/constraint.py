@@ -47,16 +47,19 @@ class Constraint(ABC):
     word: ClassVar[str] = ""
     straight: ClassVar[bool] = False  # whether it is a rod between its frames, which is drawn
     presses: ClassVar[bool] = False  # whether its first row is a contact, and the others hold it along the ground
+    of_frames: ClassVar[tuple[str, ...]] = ()  # the fields that name frames,
+    of_coordinates: ClassVar[tuple[str, ...]] = ()  # and those that name joints
+    says: ClassVar[str] = "{0.word} {0.name!r}"  # the sentence, as a format of the constraint
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """Names of the two frames whose motions enter the constraint, or none."""
-        return ()
+        """Names of the two frames whose motions enter the constraint, or none: the fields that `of_frames` names."""
+        return tuple(getattr(self, name) for name in self.of_frames)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of the joints, of one coordinate each, whose coordinates enter the constraint."""
-        return ()
+        """Names of the joints, of one coordinate each, whose coordinates enter the constraint: `of_coordinates`."""
+        return tuple(getattr(self, name) for name in self.of_coordinates)
 
     @property
     def turns(self) -> bool:
@@ -114,9 +117,9 @@ class Constraint(ABC):
         return f"{self.word} {self.name!r} has no directions"
 
     @property
-    @abstractmethod
     def sentence(self) -> str:
-        """The constraint in words, for refusals and reports."""
+        """The constraint in words, for errors and reports."""
+        return self.says.format(self)
 
     @property
     def mjcf_tendon(self) -> Tendon | None:

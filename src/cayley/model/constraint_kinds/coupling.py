@@ -24,6 +24,7 @@ class Coupling(Constraint):
     coefficients: tuple[float, ...] = field(metadata=LIST)
     value: float = field(default=0.0, metadata=OFFSET)
     word = "coupling"
+    row_names = ("coordinates",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -42,10 +43,6 @@ class Coupling(Constraint):
     @property
     def coordinates(self) -> tuple[str, ...]:
         return self.joints
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return ("coordinates",)
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         value, rate, second = (sum(c * entry for c, entry in zip(self.coefficients, entries, strict=True))

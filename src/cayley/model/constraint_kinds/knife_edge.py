@@ -1,4 +1,4 @@
-"""A knife edge, a skate or a fin, which does not slip sideways."""
+"""Points that do not slip sideways: a knife edge, a skate or a fin, and the middle of a steered axle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cayley.model.constraint_kinds.constraint import AXIS, WORD, Constraint
-from cayley.model.constraint_kinds.rolling import checked_axis, seen_from
+from cayley.model.constraint_kinds.rolling import checked_axis, seen_from, slip
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis
 
@@ -22,27 +22,41 @@ class KnifeEdge(Constraint):
     blade: str = field(metadata=WORD)
     across: Axis = field(default=(0.0, 1.0, 0.0), metadata=AXIS)
     word = "knife edge"
+    of_frames = ("ground", "blade")
+    row_names = ("side slip",)
+    positions = 0
+    says = "knife edge {0.name!r} lets {0.blade!r} not slip sideways on {0.ground!r}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "across", checked_axis(self.across, f"across of the knife edge {self.name!r}"))
 
-    @property
-    def frames(self) -> tuple[str, ...]:
-        return self.ground, self.blade
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return ("side slip",)
-
-    @property
-    def positions(self) -> int:
-        return 0
-
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         blade = seen_from(*frames)
         a = blade.R @ np.asarray(self.across)
-        return [Row(0.0, a @ blade.u, a @ blade.du + np.cross(blade.w, a) @ blade.u)]
+        return [slip(a, np.cross(blade.w, a), blade.u, blade.du)]
 
-    @property
-    def sentence(self) -> str:
-        return f"knife edge {self.name!r} lets {self.blade!r} not slip sideways on {self.ground!r}"
+
+@dataclass(frozen=True)
+class SteeredAxle(Constraint):
+    """The middle of a steered axle does not slip sideways on the ground: the origin of the frame `axle`, whose x is
+    ahead and z up, has no velocity across the direction ahead turned about z by the coordinate of the joint `steering`.
+    """
+
+    ground: str = field(metadata=WORD)
+    axle: str = field(metadata=WORD)
+    steering: str = field(metadata=WORD)
+    word = "steered axle"
+    of_frames = ("ground", "axle")
+    of_coordinates = ("steering",)
+    row_names = ("side slip",)
+    positions = 0
+    says = "steered axle {0.name!r} lets {0.axle!r} not slip sideways on {0.ground!r}"
+
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        axle = seen_from(*frames)
+        steering, = coordinates
+        c = np.cos(steering.value)
+        s = np.sin(steering.value)
+        across = axle.R @ np.stack([-s, c, 0.0 * s])
+        ahead = axle.R @ np.stack([c, s, 0.0 * s])
+        return [slip(across, np.cross(axle.w, across) - steering.rate * ahead, axle.u, axle.du)]

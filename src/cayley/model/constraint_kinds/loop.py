@@ -21,13 +21,11 @@ class Loop(Constraint):
     second: str
     motion: Motion = field(default_factory=Motion)
     word = "loop"
+    of_frames = ("first", "second")
+    says = "loop {0.name!r} is closed by a {0.motion.word} joint"
 
     def __post_init__(self) -> None:
         check_motion(self.motion, f"loop {self.name!r}")
-
-    @property
-    def frames(self) -> tuple[str, ...]:
-        return self.first, self.second
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -52,7 +50,3 @@ class Loop(Constraint):
     def senses(self, frames: Sequence[FrameMotion]) -> list[Scalar]:
         found = [each.sense(*frames) for each in self.motion.held]
         return [sense for sense in found if sense is not None]
-
-    @property
-    def sentence(self) -> str:
-        return f"loop {self.name!r} is closed by a {self.motion.word} joint"

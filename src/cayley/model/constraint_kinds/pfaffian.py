@@ -32,6 +32,8 @@ class Pfaffian(HoldsFunctions, Constraint):
     coefficients: tuple[str, ...] = field(metadata=FORMULAS)
     offset: str = field(default="0", metadata=OPTIONAL_FORMULA)
     word = "pfaffian"
+    row_names = ("rates",)
+    positions = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
@@ -69,14 +71,6 @@ class Pfaffian(HoldsFunctions, Constraint):
     @property
     def coordinates(self) -> tuple[str, ...]:
         return self.joints
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return ("rates",)
-
-    @property
-    def positions(self) -> int:
-        return 0
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         given = coordinates if self.timed else [*coordinates, Row(0.0, 0.0, 0.0)]

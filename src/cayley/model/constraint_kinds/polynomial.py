@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cayley.compiler.typing import Scalar
 from cayley.errors import ModelError
 from cayley.model.constraint_kinds.constraint import LIST, WORD, Constraint
-from cayley.model.joint_kinds.held import FrameMotion, Row
+from cayley.model.joint_kinds.held import FrameMotion, Row, derived, value_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +21,9 @@ class Polynomial(Constraint):
     leader: str = field(metadata=WORD)
     coefficients: tuple[float, ...] = field(metadata=LIST)
     word = "polynomial"
+    of_coordinates = ("follower", "leader")
+    row_names = ("coordinates",)
+    says = "polynomial {0.name!r} makes joint {0.follower!r} follow {0.leader!r}"
 
     def __post_init__(self) -> None:
         numbers = np.asarray(self.coefficients, dtype=float)
@@ -31,38 +33,12 @@ class Polynomial(Constraint):
                 f"constant on: {self.follower!r}, {self.leader!r}, {self.coefficients}")
         object.__setattr__(self, "coefficients", tuple(numbers.tolist()))
 
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        return self.follower, self.leader
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return ("coordinates",)
-
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         y, x = coordinates
-        slopes = _derived(self.coefficients)
-        slope = _value(slopes, x.value)
-        bend = _value(_derived(slopes), x.value)
-        return [Row(y.value - _value(self.coefficients, x.value), y.rate - slope * x.rate,
+        value, slope, bend = (value_of(derived(self.coefficients, k), x.value) for k in range(3))
+        return [Row(y.value - value, y.rate - slope * x.rate,
                     y.second - slope * x.second - bend * x.rate * x.rate)]
-
-    @property
-    def sentence(self) -> str:
-        return f"polynomial {self.name!r} makes joint {self.follower!r} follow {self.leader!r}"
 
     @property
     def mjcf_polynomial(self) -> tuple[float, ...]:
         return self.coefficients
-
-
-def _derived(coefficients: Sequence[float]) -> tuple[float, ...]:
-    return tuple(k * c for k, c in enumerate(coefficients))[1:]
-
-
-def _value(coefficients: Sequence[float], x: Scalar) -> Scalar:
-    """Horner's rule."""
-    total: Scalar = 0.0
-    for c in reversed(coefficients):
-        total = total * x + c
-    return total

@@ -31,23 +31,15 @@ class PrescribedMotion(HoldsFunctions, Constraint):
     joint: str = field(metadata=WORD)
     motion: str | Callable[[Scalar], Scalar] = field(metadata=FORMULA)
     word = "prescribed motion"
+    of_coordinates = ("joint",)
+    row_names = ("coordinate",)
+    timed = True
+    says = "prescribed motion {0.name!r} moves joint {0.joint!r}"
 
     def __post_init__(self) -> None:
         if not callable(self.motion):
             object.__setattr__(self, "motion", as_formula(self.motion))
             formula(self.motion, ["t"], f"the motion of {self.name!r}")
-
-    @property
-    def coordinates(self) -> tuple[str, ...]:
-        return (self.joint,)
-
-    @property
-    def timed(self) -> bool:
-        return True
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return ("coordinate",)
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         joint, time = coordinates
@@ -69,7 +61,3 @@ class PrescribedMotion(HoldsFunctions, Constraint):
             raise ModelError(f"the motion of {self.name!r} must return one number at a time, not {shown(s)}")
         speed = jacobian(s, t)
         return s, speed, jacobian(speed, t)
-
-    @property
-    def sentence(self) -> str:
-        return f"prescribed motion {self.name!r} moves joint {self.joint!r}"

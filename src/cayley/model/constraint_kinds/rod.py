@@ -21,20 +21,15 @@ class Rod(Constraint):
     length: float = field(metadata=NUMBER)
     word = "rod"
     straight = True
+    of_frames = ("first", "second")
+    row_names = ("length",)
+    says = "rod {0.name!r} joins {0.first!r} and {0.second!r}"
 
     def __post_init__(self) -> None:
         if not isinstance(self.length, Real) or not 0.0 < self.length < float("inf"):
             raise ModelError(
                 f"the rod {self.name!r} has the length {self.length!r}: it must be a number, positive and finite; two "
                 "points that coincide are a loop that a spherical joint closes")
-
-    @property
-    def frames(self) -> tuple[str, ...]:
-        return self.first, self.second
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return ("length",)
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         first, second = frames
@@ -47,7 +42,3 @@ class Rod(Constraint):
     @property
     def mjcf_tendon(self) -> Tendon:
         return Tendon("spatial", ((self.first, None), (self.second, None)), self.length)
-
-    @property
-    def sentence(self) -> str:
-        return f"rod {self.name!r} joins {self.first!r} and {self.second!r}"

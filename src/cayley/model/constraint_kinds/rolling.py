@@ -1,12 +1,12 @@
-"""Motion of one frame relative to another, shared by the rolling and sliding constraints."""
+"""Parts of the rolling and sliding constraints: checks, the relative motion of two frames, rows without slip."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, is_finite_number
 from cayley.errors import ModelError
-from cayley.model.joint_kinds.held import FrameMotion
+from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis, plane_across
 from cayley.wording import shown
 
@@ -24,6 +24,17 @@ def checked_axis(given: Axis, whose: str) -> Axis:
         raise ModelError(f"{whose} is {shown(given)}: it must be a unit vector (3)")
     x, y, z = axis.tolist()
     return x, y, z
+
+
+def check_radius(word: str, name: str, radius: float) -> None:
+    """Raise an error that names a wheel or ball whose radius is not a positive number."""
+    if not is_finite_number(radius) or radius <= 0:
+        raise ModelError(f"the {word} {name!r} has the radius {shown(radius)}: it must be positive and finite")
+
+
+def slip(along: Array, along_rate: Array, v: Array, dv: Array) -> Row:
+    """The row of a velocity that has no part along a direction; both have their rates."""
+    return Row(0.0, along @ v, along @ dv + along_rate @ v)
 
 
 def circle(axis: Axis, radius: float) -> Array:

@@ -1,23 +1,24 @@
-"""A wheel that rolls on a plane, without slip and without side slip."""
+"""Wheels that roll on a plane without slip: upright, leaning (a disc), or with rollers on the rim."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.errors import ModelError
-from cayley.model.constraint_kinds.constraint import AXIS, NUMBER, WORD, Constraint
-from cayley.model.constraint_kinds.rolling import checked_axis, circle, seen_from
+from cayley.model.constraint_kinds.constraint import ANGLE, AXIS, NUMBER, WORD, Constraint
+from cayley.model.constraint_kinds.rolling import check_radius, checked_axis, circle, seen_from, slip
 from cayley.model.joint_kinds.held import FrameMotion, Row
 from cayley.model.joint_kinds.motion import Axis
 from cayley.wording import shown
 
 FLAT = 1e-3  # rad: what leans so far lies flat
+_LEFT_BY_STEPS = 0.1  # of the velocity of the rim: more is not what a step leaves open
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -48,24 +49,14 @@ class Wheel(Constraint):
     radius: float = field(metadata=NUMBER)
     axis: Axis = field(default=(0.0, 1.0, 0.0), metadata=AXIS)
     word = "wheel"
+    of_frames = ("ground", "wheel")
+    row_names: ClassVar[tuple[str, ...]] = ("slip", "side slip")
+    positions = 0
+    says = "{0.word} {0.name!r} rolls on {0.ground!r}"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", checked_axis(self.axis, f"the axis of the {self.word} {self.name!r}"))
-        if not is_finite_number(self.radius) or self.radius <= 0:
-            raise ModelError(f"the {self.word} {self.name!r} has the radius {shown(self.radius)}: it must be positive "
-                             "and finite")
-
-    @property
-    def frames(self) -> tuple[str, ...]:
-        return self.ground, self.wheel
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        return "slip", "side slip"
-
-    @property
-    def positions(self) -> int:
-        return 0
+        check_radius(self.word, self.name, self.radius)
 
     @property
     def rim(self) -> Array | None:
@@ -73,8 +64,7 @@ class Wheel(Constraint):
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         at = self.contact(seen_from(*frames))
-        return [Row(0.0, at.ahead @ at.v, at.ahead @ at.dv + at.ahead_rate @ at.v),
-                Row(0.0, at.aside @ at.v, at.aside @ at.dv + at.aside_rate @ at.v)]
+        return [slip(at.ahead, at.ahead_rate, at.v, at.dv), slip(at.aside, at.aside_rate, at.v, at.dv)]
 
     def contact(self, wheel: FrameMotion) -> Contact:
         """At the lowest point, of the wheel's motion on the ground. With c the height of the axis' tip and s = sqrt(1 -
@@ -103,6 +93,51 @@ class Wheel(Constraint):
     def where_lost(self) -> str:
         return f"{self.word} {self.name!r} lies flat, and touches everywhere"
 
-    @property
-    def sentence(self) -> str:
-        return f"{self.word} {self.name!r} rolls on {self.ground!r}"
+
+@dataclass(frozen=True)
+class Disc(Wheel):
+    """A wheel that touches the plane x, y of the ground with its edge, however it leans: a coin, a hoop, the wheel of a
+    bicycle. Its first row holds the height of its centre. It may not leave the ground, and may pull at it."""
+
+    word = "disc"
+    presses = True
+    row_names = ("contact", *Wheel.row_names)
+    positions = 1
+
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        disc = seen_from(*frames)
+        at = self.contact(disc)
+        return [Row(disc.p[2] - self.radius * at.upright, at.v[2], at.dv[2]), *super().rows(frames, coordinates)]
+
+    def passed(self, frames: Sequence[FrameMotion]) -> Scalar | None:
+        """True if a step has led to the other side: the centre falls though it should rise, by more than the error of a
+        step."""
+        disc = seen_from(*frames)
+        axis = disc.R @ np.asarray(self.axis)
+        at = self.contact(disc)
+        rise = -axis[2] * np.cross(disc.w, axis)[2] / at.upright
+        rounding = _LEFT_BY_STEPS**2 * (disc.w @ disc.w)
+        return (at.v[2] * rise < 0.0) & (at.v[2] * at.v[2] > self.radius**2 * (rise * rise + rounding))
+
+
+@dataclass(frozen=True)
+class RollerWheel(Wheel):
+    """A wheel that touches the ground with rollers, which roll by themselves: only along their axes it does not slip.
+    At the ground that axis is turned by `angle` [rad] from the wheel's axis towards where the wheel rolls: pi/2 is an
+    omni wheel, pi/4 and -pi/4 are the mecanum wheels of the two hands."""
+
+    angle: float = field(default=np.pi / 2, metadata=ANGLE)
+    word = "roller wheel"
+    row_names = ("slip along its rollers",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_finite_number(self.angle):
+            raise ModelError(f"the roller wheel {self.name!r} has rollers at the angle {shown(self.angle)}: it must be "
+                             "finite")
+
+    def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
+        at = self.contact(seen_from(*frames))
+        c = np.cos(self.angle)
+        s = np.sin(self.angle)
+        return [slip(c * at.aside + s * at.ahead, c * at.aside_rate + s * at.ahead_rate, at.v, at.dv)]

@@ -1,21 +1,114 @@
 """File formats: the table of those that there are, and the one way from a path to the format of its file.
 
-A format is a class (`format.Format`), in a file of its own, and a line in `FORMATS`; `load`, `save` and the command
-line ask this table and nothing else.
+A format is a class (`format.Format`), whose readers and writers are imported when they are called, and a line in
+`FORMATS`; `load`, `save` and the command line ask this table and nothing else.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cayley.errors import ModelError, UnsupportedError
-from cayley.model.formats.as_mjcf import MJCF
-from cayley.model.formats.as_sdf import SDF
-from cayley.model.formats.as_toml import TOML
-from cayley.model.formats.as_urdf import URDF
-from cayley.model.formats.as_xacro import Xacro
 from cayley.model.formats.format import Format
+
+if TYPE_CHECKING:
+    from cayley.model.tree import Tree
+
+
+class URDF(Format):
+    """The description of robots in ROS."""
+
+    name = "URDF"
+    endings = (".urdf",)
+    takes = frozenset({"exact_angles"})
+    check_words = "Links and joints of URDF are read one by one, so that one mistake does not hide another."
+
+    def read(self, path: Path, *, exact_angles: bool = True) -> Tree:
+        from cayley.model.formats.srdf import with_srdf
+        from cayley.model.formats.urdf import load_urdf
+        return with_srdf(load_urdf(path, exact_angles=exact_angles), path)
+
+    def write(self, tree: Tree, *, leave_out: bool) -> str:
+        from cayley.model.formats.urdf_text import dump_urdf
+        return dump_urdf(tree, leave_out=leave_out)
+
+    def parts(self, path: Path) -> Iterator[list[str]]:
+        from cayley.model.formats.urdf import errors_of_parts
+        return errors_of_parts(path)
+
+
+class Xacro(Format):
+    """URDF with macros, expanded by the Python tool of that name (the extra `xacro`)."""
+
+    name = "xacro"
+    endings = (".xacro",)
+    check_words = "What is wrong in the URDF that xacro makes of a file is told with the lines of that."
+    takes = frozenset({"exact_angles", "arguments", "trust"})
+
+    def read(self, path: Path, *, exact_angles: bool = True, arguments: Mapping[str, object] | None = None,
+             trust: bool = False) -> Tree:
+        from cayley.model.formats.srdf import with_srdf
+        from cayley.model.formats.urdf import load_urdf
+        from cayley.model.formats.xacro_text import expanded, said
+        from cayley.model.formats.xml_elements import source_words
+        given = said(arguments or {})
+        made = load_urdf(expanded(path, given, trust=trust), exact_angles=exact_angles, source=source_words(path),
+                         called=f"{path.name} (expanded)", arguments=given)
+        return with_srdf(made, path)
+
+
+class SDF(Format):
+    """The description of models in Gazebo."""
+
+    name = "SDF"
+    endings = (".sdf", ".world")
+    takes = frozenset({"exact_angles", "trust"})
+
+    def read(self, path: Path, *, exact_angles: bool = True, trust: bool = False) -> Tree:
+        from cayley.model.formats.sdf import load_sdf
+        return load_sdf(path, exact_angles=exact_angles, trust=trust)
+
+
+class MJCF(Format):
+    """MuJoCo's format."""
+
+    name = "MJCF"
+    endings = (".xml", ".mjcf")
+    check_words = "MuJoCo, which reads MJCF, stops at the first mistake."
+    floats_by = "MJCF says itself what floats; leave floating_base out, and give the body a <freejoint/>"
+    takes = frozenset({"trust"})
+
+    def read(self, path: Path, *, trust: bool = False) -> Tree:
+        from cayley.model.formats.mjcf import load_mjcf
+        return load_mjcf(path, trust=trust)
+
+    def write(self, tree: Tree, *, leave_out: bool) -> str:
+        from cayley.model.formats.mjcf_text import dump_mjcf
+        return dump_mjcf(tree, leave_out=leave_out)
+
+
+class TOML(Format):
+    """Cayley's own format, that of the catalogue, which holds everything."""
+
+    name = "TOML"
+    endings = (".toml",)
+    check_words = "So are the tables of TOML."
+
+    def read(self, path: Path) -> Tree:
+        from cayley.model.formats.toml_format import load_toml
+        return load_toml(path)
+
+    def write(self, tree: Tree, *, leave_out: bool) -> str:
+        from cayley.model.formats.toml_text import dump_toml
+        return dump_toml(tree)
+
+    def parts(self, path: Path) -> Iterator[list[str]]:
+        from cayley.model.formats.toml_format import errors_of_parts
+        return errors_of_parts(path)
+
 
 FORMATS: list[Format] = [URDF(), Xacro(), SDF(), MJCF(), TOML()]
 

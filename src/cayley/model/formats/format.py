@@ -3,12 +3,11 @@ support. `FORMATS` in `cayley.model.formats` lists all formats."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from cayley.errors import CayleyError, ModelWarning, UnsupportedError
+from cayley.errors import CayleyError, UnsupportedError
 
 if TYPE_CHECKING:
     from cayley.model.tree import Tree
@@ -64,12 +63,10 @@ def check_holds(format_name: str, tree: Tree, lost: Sequence[str], *, leave_out:
                                "leave_out=True they are left out")
 
 
-def error_of(read: Callable[[str], Tree], text: str) -> list[str]:
-    """Error message of a reader for a text, as a list of at most one; warnings are suppressed."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)
-        try:
-            read(text)
-        except CayleyError as error:
-            return [str(error)]
+def error_of(read: Callable[[], object]) -> list[str]:
+    """Error message of a reader of one part, as a list of at most one."""
+    try:
+        read()
+    except CayleyError as error:
+        return [str(error)]
     return []

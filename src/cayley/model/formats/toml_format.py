@@ -7,14 +7,15 @@ Unknown keys are refused. Errors name the file, the line and the key.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeVar, get_args
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import CayleyError
 from cayley.geometry.inertia.tensors import inertia_about_center
 from cayley.geometry.rotations.matrix import rotation_x, rotation_y, rotation_z
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
@@ -25,6 +26,7 @@ from cayley.model.constraint_kinds import Constraint
 from cayley.model.denavit_hartenberg.conversion import About, tree_from_dh
 from cayley.model.denavit_hartenberg.table import Convention, DHRow, Kind
 from cayley.model.formats.files import read_bytes
+from cayley.model.formats.format import error_of
 from cayley.model.formats.toml_section import Section, document
 from cayley.model.formats.toml_text import KEYS_IN_LOOPS, dump_toml
 from cayley.model.joint_kinds import KINDS, Motion
@@ -54,44 +56,80 @@ def load_toml(path_or_text: str | os.PathLike[str]) -> Tree:
     <pendulum: 2 bodies, 1 joint, nq = 1, nv = 1>
     """
     top = document(path_or_text)
-    name = top.word("name")
-    gravity = top.numbers("gravity", 3, GRAVITY)
-    words = top.word("source", top.file)
-    source = source_file(top.file, read_bytes(top.file), words) if top.file else words
-    actuated = top.words("actuated") if top.has("actuated") else None
+    head = _head(top)
     arm = top.section("dh")
-    try:
+    with top.placed("bodies"):
         Budget().spend("bodies", len(top.sections("bodies")))
-    except CayleyError as error:
-        top.refuse(error, "bodies")
     table = None if arm is None else _arm(arm)
-    bodies = [*(table.bodies if table else ()), *[_body(section) for section in top.sections("bodies")]]
-    joints = [*(table.joints if table else ()), *[_joint(section) for section in top.sections("joints")]]
-    frames = [*(table.frames if table else ()), *[_frame(section) for section in top.sections("frames")]]
+    bodies = [*(table.bodies if table else ()), *map(_body, top.sections("bodies"))]
+    joints = [*(table.joints if table else ()), *map(_joint, top.sections("joints"))]
+    frames = [*(table.frames if table else ()), *map(_frame, top.sections("frames"))]
     loops = [(section, _loop(section)) for section in top.sections("loops")]
     constraints = [(section, _constraint(section)) for section in top.sections("constraints")]
-    wheels = [(section, _wheel(section).parts) for section in top.sections("wheels")]
+    wheels = [(section, _part(section, CarriedWheel).parts) for section in top.sections("wheels")]
     named = top.section("configurations")
     bodies += [body for _, wheel in wheels for body in wheel.bodies]
     joints += [joint for _, wheel in wheels for joint in wheel.joints]
     constraints += [(section, wheel.constraint) for section, wheel in wheels]
     top.finish()
-    try:
-        made = Tree.of(name, bodies, joints, frames=frames, gravity=gravity, source=source,
+    with top.placed():
+        made = Tree.of(head.name, bodies, joints, frames=frames, gravity=head.gravity, source=head.source,
                        notes=table.notes if table else ())
-    except CayleyError as error:
-        top.refuse(error)
     for section, constraint in (*loops, *constraints):
-        _check_ends(section, made, constraint)
-    try:
+        with section.placed():
+            check_constraint(made, constraint)
+    with top.placed():
         made = made.with_constraints([loop for _, loop in loops], [each for _, each in constraints])
-    except CayleyError as error:
-        top.refuse(error)
-    try:
-        made = made if actuated is None else made.with_actuated(*actuated)
-    except CayleyError as error:
-        top.refuse(error, "actuated")
+    with top.placed("actuated"):
+        made = made if head.actuated is None else made.with_actuated(*head.actuated)
     return made if named is None else _with_configurations(made, named)
+
+
+class _Head(NamedTuple):
+    """What stands above the tables."""
+
+    name: str
+    gravity: list[float]
+    source: str
+    actuated: tuple[str, ...] | None
+
+
+def _head(top: Section) -> _Head:
+    name = top.word("name")
+    gravity = top.numbers("gravity", 3, GRAVITY)
+    words = top.word("source", top.file)
+    source = source_file(top.file, read_bytes(top.file), words) if top.file else words
+    return _Head(name, gravity, source, top.words("actuated") if top.has("actuated") else None)
+
+
+def errors_of_parts(path: Path) -> Iterator[list[str]]:
+    """Errors in what stands above the tables, in who names whom, and in each table of a body, joint or frame alone.
+    The other tables are left to the reading of the whole."""
+    top = document(path)
+    yield error_of(lambda: _check_head(top))
+    if top.data.get("bodies") and not top.data.keys() & {"dh", "wheels"}:
+        yield error_of(lambda: _check_references(top))
+    for key, read in _TABLES.items():
+        for section in top.sections(key):
+            yield error_of(partial(read, section))
+
+
+def _check_head(top: Section) -> None:
+    _head(top)
+    for key in _KEYS:
+        top.get(key)
+    top.finish()
+
+
+def _check_references(top: Section) -> None:
+    bodies = [Body(each.word("name")) for each in top.sections("bodies")]
+    joints = [Joint(each.word("name"), each.word("parent"), each.word("child"), KINDS["revolute"]())
+              for each in top.sections("joints")]
+    frames = [Frame(each.word("name"), each.word("body")) for each in top.sections("frames")]
+    with top.placed():
+        made = Tree.of(top.word("name", "mechanism"), bodies, joints, frames=frames)
+    with top.placed("actuated"):
+        made.with_actuated(*top.words("actuated") if top.has("actuated") else ())
 
 
 # Configurations
@@ -103,10 +141,8 @@ def _with_configurations(tree: Tree, named: Section) -> Tree:
         own = named.section(name) if isinstance(value, dict) else None
         q: Any = named.limits(name, angle=True) if own is None else {
             joint: own.limits(joint, angle=True) for joint in own.data}
-        try:
+        with named.placed(name):
             tree = with_configuration(tree, name, q)
-        except CayleyError as error:
-            named.refuse(error, name)
     return tree
 
 
@@ -148,16 +184,12 @@ def _pose(section: Section) -> Array:
         pose[:3, :3] = rotation_z.reference(yaw) @ rotation_y.reference(pitch) @ rotation_x.reference(roll)
     elif "quaternion" in said:
         quaternion = section.numbers("quaternion", 4)
-        try:
+        with section.placed("quaternion"):
             pose[:3, :3] = matrix_from_quaternion(quaternion)
-        except CayleyError as error:
-            section.refuse(error, "quaternion")
     elif "rotation" in said:
         pose[:3, :3] = section.rows("rotation")
-    try:
+    with section.placed(*said):
         return frozen_pose(pose, "the placement")
-    except CayleyError as error:
-        section.refuse(error, *said)
 
 
 def _inner_pose(section: Section, key: str) -> Array | None:
@@ -179,19 +211,16 @@ def _frame(section: Section) -> Frame:
 def _joint(section: Section) -> Joint:
     motion = _motion(section)
     return _made(section, Joint, section.word("name"), section.word("parent"), section.word("child"), motion,
-                 _pose(section), _limits(section, motion), _friction(section), _rotor(section), _mimic(section),
-                 _spring(section))
+                 _pose(section), _limits(section, motion), _inner(section, "friction", Friction) or Friction(),
+                 _rotor(section), _inner(section, "mimic", Mimic), _spring(section))
 
 
 def _motion(section: Section, keys: Mapping[str, str] = _NO_OTHER_KEYS) -> Motion:
     """Motion of a joint; `keys` are the names in the file of fields that are called differently there."""
     kind = section.choice("kind", tuple(KINDS))
-    values = {entry.name: _READERS[entry.metadata["form"]](section, keys.get(entry.name, entry.name), entry.default)
-              for entry in fields(KINDS[kind]) if "form" in entry.metadata}
-    try:
+    values = _values(section, KINDS[kind], keys)
+    with section.placed():
         return KINDS[kind].from_keys(kind, **values)
-    except CayleyError as error:
-        section.refuse(error)
 
 
 def _axis(section: Section, key: str, default: Sequence[float]) -> tuple[float, float, float]:
@@ -207,17 +236,48 @@ def _axis(section: Section, key: str, default: Sequence[float]) -> tuple[float, 
 
 _READERS: dict[str, Callable[[Section, str, Any], Any]] = {
     "axis": _axis,
+    "axis or default": _axis,
+    "vector": lambda section, key, _: section.numbers(key, 3),
     "number": lambda section, key, _: section.number(key),
     "number or default": lambda section, key, default: section.number(key, default),
+    "number or none": lambda section, key, _: section.number(key) if section.has(key) else None,
     "angle": lambda section, key, _: section.number(key, angle=True),
+    "angle or default": lambda section, key, default: section.number(key, default, angle=True),
+    "angle or none": lambda section, key, _: section.number(key, angle=True) if section.has(key) else None,
     "list": lambda section, key, _: section.limits(key),
     "word": lambda section, key, _: section.word(key),
+    "word or default": lambda section, key, default: section.word(key, default),
     "words": lambda section, key, _: section.words(key),
     "formula": lambda section, key, _: section.formulas(key, [section.need(key)])[0],
     "formula or default": lambda section, key, default: section.formulas(key, [section.data.get(key, default)])[0],
     "formulas": lambda section, key, _: section.formulas(key, section.need(key)),
-    "axis or default": lambda section, key, default: _axis(section, key, default),
 }
+_FORMS: dict[type, dict[str, str]] = {  # of the parts whose fields do not say theirs
+    Friction: {"viscous": "number or default", "coulomb": "number or default"},
+    Winding: {"resistance": "number", "torque_constant": "number", "inductance": "number or default",
+              "back_emf": "number or none"},
+    Mimic: {"joint": "word", "multiplier": "number or default", "offset": "angle or default"},
+    CarriedWheel: {"name": "word", "on": "word", "position": "vector", "radius": "number", "mass": "number or default",
+                   "pivot": "number or none", "bracket": "number or default", "rollers": "angle or none",
+                   "ground": "word or default", "heading": "angle or default"}}
+
+
+def _values(section: Section, kind: type[Any], keys: Mapping[str, str] = _NO_OTHER_KEYS) -> dict[str, Any]:
+    """The fields of a part as their forms say."""
+    entries = {entry.name: entry for entry in fields(kind)}
+    forms = _FORMS.get(kind) or {name: entry.metadata["form"] for name, entry in entries.items()
+                                 if "form" in entry.metadata}
+    return {name: _READERS[form](section, keys.get(name, name), entries[name].default) for name, form in forms.items()}
+
+
+def _part(section: Section, kind: type[Made]) -> Made:
+    return _made(section, partial(kind, **_values(section, kind)))
+
+
+def _inner(section: Section, key: str, kind: type[Made]) -> Made | None:
+    """The part that an inner table is, if there is one."""
+    inner = section.section(key)
+    return None if inner is None else _part(inner, kind)
 
 
 def _limits(section: Section, motion: Motion) -> Limits:
@@ -228,15 +288,6 @@ def _limits(section: Section, motion: Motion) -> Limits:
     made = Limits(limits.limits("lower", angle=angle), limits.limits("upper", angle=angle),
                   limits.limits("velocity", angle=angle), limits.limits("effort"))
     limits.finish()
-    return made
-
-
-def _friction(section: Section) -> Friction:
-    friction = section.section("friction")
-    if friction is None:
-        return Friction()
-    made = Friction(friction.number("viscous", 0.0), friction.number("coulomb", 0.0))
-    friction.finish()
     return made
 
 
@@ -258,35 +309,15 @@ def _rotor(section: Section) -> Rotor:
     carrier = rotor.word("carrier") if rotor.has("carrier") else None
     pose = _pose(rotor)
     place = pose if any(map(rotor.has, ("position", "rpy", "quaternion", "rotation"))) else None
-    return _made(rotor, Rotor, inertia, gear, mass, center, tensor, carrier, place, _friction(rotor), _winding(rotor))
-
-
-def _winding(section: Section) -> Winding | None:
-    winding = section.section("winding")
-    if winding is None:
-        return None
-    back_emf = winding.number("back_emf") if winding.has("back_emf") else None
-    return _made(winding, Winding, winding.number("resistance"), winding.number("torque_constant"),
-                 winding.number("inductance", 0.0), back_emf)
+    return _made(rotor, Rotor, inertia, gear, mass, center, tensor, carrier, place,
+                 _inner(rotor, "friction", Friction) or Friction(), _inner(rotor, "winding", Winding))
 
 
 def _spring(section: Section) -> Spring | None:
     spring = section.section("spring")
     if spring is None:
         return None
-    kind = SPRING_KINDS[spring.choice("kind", tuple(SPRING_KINDS), "linear")]
-    values = [_READERS[entry.metadata["form"]](spring, entry.name, entry.default)
-              for entry in fields(kind) if "form" in entry.metadata]
-    return _made(spring, kind, *values)
-
-
-def _mimic(section: Section) -> Mimic | None:
-    mimic = section.section("mimic")
-    if mimic is None:
-        return None
-    made = Mimic(mimic.word("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0, angle=True))
-    mimic.finish()
-    return made
+    return _part(spring, SPRING_KINDS[spring.choice("kind", tuple(SPRING_KINDS), "linear")])
 
 
 def _loop(section: Section) -> Loop:
@@ -296,34 +327,19 @@ def _loop(section: Section) -> Loop:
 
 def _constraint(section: Section) -> Constraint:
     kind = CONSTRAINT_KINDS[section.choice("kind", tuple(CONSTRAINT_KINDS))]
-    values = [_READERS[entry.metadata["form"]](section, entry.name, entry.default)
-              for entry in fields(kind) if "form" in entry.metadata]
-    return _made(section, kind, section.word("name"), *values)
-
-
-def _wheel(section: Section) -> CarriedWheel:
-    return _made(section, CarriedWheel, section.word("name"), section.word("on"), section.numbers("position", 3),
-                 section.number("radius"), section.number("mass", 0.0),
-                 section.number("pivot") if section.has("pivot") else None, section.number("bracket", 0.0),
-                 section.number("rollers", angle=True) if section.has("rollers") else None,
-                 section.word("ground", "floor"), section.number("heading", 0.0, angle=True))
-
-
-def _check_ends(section: Section, tree: Tree, constraint: Constraint) -> None:
-    """Raise an error with the place in the file if a constraint names something that the tree does not have."""
-    try:
-        check_constraint(tree, constraint)
-    except CayleyError as error:
-        section.refuse(error)
+    values = _values(section, kind)
+    return _made(section, partial(kind, section.word("name"), **values))
 
 
 def _made(section: Section, kind: Callable[..., Made], *values: object) -> Made:
     """Build the part, after every key of its table has been read."""
     section.finish()
-    try:
+    with section.placed():
         return kind(*values)
-    except CayleyError as error:
-        section.refuse(error)
+
+
+_TABLES: dict[str, Callable[[Section], object]] = {"bodies": _body, "joints": _joint, "frames": _frame}
+_KEYS = ("dh", *_TABLES, "loops", "constraints", "wheels", "configurations")
 
 
 # Denavit-Hartenberg rows
@@ -340,19 +356,17 @@ def _arm(section: Section) -> Tree:
     masses = [_mass_properties(table, about) for table in tables]
     rows = [_row(table) for table in tables]
     section.finish()
-    try:
+    with section.placed():
         return tree_from_dh(rows, convention=convention, base=base, tool=tool, base_body=root, gravity=GRAVITY,
                             masses=[m for m, _, _ in masses], centers=[c for _, c, _ in masses],
                             inertias=[i for _, _, i in masses])
-    except CayleyError as error:
-        section.refuse(error)
 
 
 def _row(section: Section) -> DHRow:
     kind: Any = section.choice("kind", get_args(Kind), "revolute")
     row = DHRow(section.number("theta", 0.0, angle=True), section.number("d", 0.0), section.number("a", 0.0),
                 section.number("alpha", 0.0, angle=True), kind, section.word("joint", ""), section.word("body", ""))
-    row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), friction=_friction(section),
-                  rotor=_rotor(section), spring=_spring(section))
+    row = replace(row, limits=_limits(section, KINDS[kind].from_keys(kind)), rotor=_rotor(section),
+                  friction=_inner(section, "friction", Friction) or Friction(), spring=_spring(section))
     section.finish()
     return row

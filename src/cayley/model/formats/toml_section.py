@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any, NoReturn
 
@@ -69,12 +70,16 @@ class Section:
         where = f"{self.name}{f', line {line}' if line else ''}{f', {written(path)}' if path else ''}"
         raise ModelError(f"{where}: {message}")
 
-    def refuse(self, error: CayleyError, *key: str | int) -> NoReturn:
-        """An error of the parts of the mechanism, with its place in the document."""
+    @contextmanager
+    def placed(self, *key: str | int) -> Iterator[None]:
+        """Errors of the parts made here get their place in the document."""
         try:
-            self.fail(str(error), *key)
-        except ModelError as placed:
-            raise placed from error
+            yield
+        except CayleyError as error:
+            try:
+                self.fail(str(error), *key)
+            except ModelError as placed:
+                raise placed from error
 
     def finish(self) -> None:
         for key in self.data:

@@ -28,6 +28,8 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -40,6 +42,7 @@ from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.budget import Budget
 from cayley.model.findings import Finding
 from cayley.model.floating_base import on_floating_base
+from cayley.model.formats.format import error_of
 from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.formats.written_angles import WrittenAngles
 from cayley.model.formats.xml_elements import THIS_IS_XACRO, Element, located, read_xml, source_words
@@ -99,6 +102,25 @@ def load_urdf(path_or_text: str | os.PathLike[str], *, floating_base: bool = Fal
     if notes:
         warnings.warn("\n".join(notes), ModelWarning, stacklevel=2)
     return on_floating_base(made) if floating_base else made
+
+
+def errors_of_parts(path: Path) -> Iterator[list[str]]:
+    """Errors in the references between links and joints, and in each link and joint alone."""
+    robot = read_xml(path)
+    version = _checked_version(robot)
+    links = robot.all("link")
+    joints = robot.all("joint")
+    angles = WrittenAngles(exact=False)
+    yield error_of(lambda: _check_references(robot, links, joints))
+    for link in links:
+        yield error_of(partial(_body, link, version, angles))
+    for joint in joints:
+        yield error_of(partial(_joint, joint, version, angles, []))
+
+
+def _check_references(robot: Element, links: Sequence[Element], joints: Sequence[Element]) -> None:
+    _check_names(robot, links, joints)
+    _check_one_root(robot, links, joints, [Joint(joint.word("name"), *_ends(joint)) for joint in joints])
 
 
 def _checked_version(robot: Element) -> tuple[int, int]:
@@ -181,11 +203,14 @@ def _joint(joint: Element, version: tuple[int, int], angles: WrittenAngles, note
     limits = _limits(joint, motion)
     friction = _friction(joint)
     mimic = _mimic(joint) if motion.nq else None
-    parent = joint.required("parent").word("link")
-    child = joint.required("child").word("link")
+    ends = _ends(joint)
     placement = _pose(joint, version, angles)
     with located(joint):
-        return Joint(joint.word("name"), parent, child, motion, placement, limits, friction, mimic=mimic)
+        return Joint(joint.word("name"), *ends, motion, placement, limits, friction, mimic=mimic)
+
+
+def _ends(joint: Element) -> tuple[str, str]:
+    return joint.required("parent").word("link"), joint.required("child").word("link")
 
 
 def _motion(joint: Element, notes: list[str]) -> Motion:

@@ -1,24 +1,19 @@
 """The kinds of joints: what a joint lets its child do, as pure functions of the joint's own coordinates.
 
-Each kind is a class in its own file. `KINDS` maps the words of files to
-kinds. `motion` lists what a new kind must define.
+`KINDS` maps the words of files to kinds. `motion` lists what a new kind must define.
 """
 
 from __future__ import annotations
 
 from cayley.errors import ModelError
+from cayley.model.joint_kinds.compound import Cylindrical, Planar, Universal
 from cayley.model.joint_kinds.contract import check_contract
 from cayley.model.joint_kinds.curvilinear import Curvilinear
-from cayley.model.joint_kinds.cylindrical import Cylindrical
 from cayley.model.joint_kinds.floating import Floating
 from cayley.model.joint_kinds.held import FrameMotion, Row
-from cayley.model.joint_kinds.helical import Helical
 from cayley.model.joint_kinds.motion import Attitude, Mark, MarkAxis, Motion, Screw, SharedMoments, plane_across, turn
-from cayley.model.joint_kinds.planar import Planar
-from cayley.model.joint_kinds.prismatic import Prismatic
-from cayley.model.joint_kinds.revolute import Revolute
+from cayley.model.joint_kinds.single_axis import Helical, Prismatic, Revolute
 from cayley.model.joint_kinds.spherical import Spherical
-from cayley.model.joint_kinds.universal import Universal
 from cayley.wording import shown
 
 KINDS: dict[str, type[Motion]] = {
@@ -36,7 +31,6 @@ KINDS: dict[str, type[Motion]] = {
 }
 
 
-
 def check_motion(motion: object, whose: str) -> None:
     """Raise a `ModelError` unless this is the motion of a joint; kinds of users are checked against the interface."""
     if not isinstance(motion, Motion):
@@ -48,26 +42,6 @@ def check_motion(motion: object, whose: str) -> None:
         check_contract(motion)
 
 
-__all__ = [
-    "KINDS",
-    "Attitude",
-    "Curvilinear",
-    "Cylindrical",
-    "Floating",
-    "FrameMotion",
-    "Helical",
-    "Mark",
-    "MarkAxis",
-    "Motion",
-    "Planar",
-    "Prismatic",
-    "Revolute",
-    "Row",
-    "Screw",
-    "SharedMoments",
-    "Spherical",
-    "Universal",
-    "check_contract",
-    "check_motion",
-    "plane_across",
-    "turn", ]
+__all__ = ["KINDS", "Attitude", "Curvilinear", "Cylindrical", "Floating", "FrameMotion", "Helical", "Mark", "MarkAxis",
+           "Motion", "Planar", "Prismatic", "Revolute", "Row", "Screw", "SharedMoments", "Spherical", "Universal",
+           "check_contract", "check_motion", "plane_across", "turn"]

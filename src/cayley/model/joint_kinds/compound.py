@@ -1,14 +1,16 @@
-"""Joints that are sequences of elementary motions: everything follows from their parts."""
+"""Joints that are sequences of elementary motions: universal, cylindrical and planar ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.model.joint_kinds.motion import Axis, Motion, split
+from cayley.model.joint_kinds.held import POINT, Aligned, Along, Held, axis_kept, on_line
+from cayley.model.joint_kinds.motion import AXIS, Axis, Mark, MarkAxis, Motion, Z, plane_across, split
+from cayley.model.joint_kinds.single_axis import Prismatic, Revolute
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,83 @@ class Compound(Motion):
                 return None
             found += part.mjcf
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class Universal(Compound):
+    """A turn about `axis`, then one about `second`, which turns with the first."""
+
+    axis: Axis = field(default=(1.0, 0.0, 0.0), metadata=AXIS)
+    second: Axis = field(default=(0.0, 1.0, 0.0), metadata=AXIS)
+    nq = nv = 2
+    word = "universal"
+    constant_subspace = False
+    coordinate_names = ("first", "second")
+
+    @property
+    def elementary(self) -> tuple[Motion, ...]:
+        return Revolute(self.axis), Revolute(self.second)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        first = np.asarray(self.axis)
+        second = np.asarray(self.second)
+        return (*POINT, Aligned("twist", first, second, float(first @ second)))
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("cylinder", "turn", (MarkAxis(self.axis, True), MarkAxis(self.second, False)))
+
+
+@dataclass(frozen=True)
+class Cylindrical(Compound):
+    """A slide along `axis` and a turn about it, each by itself: (slide, angle)."""
+
+    axis: Axis = field(default=Z, metadata=AXIS)
+    nq = nv = 2
+    word = "cylindrical"
+    coordinate_names = ("slide", "angle")
+
+    @property
+    def elementary(self) -> tuple[Motion, ...]:
+        return Prismatic(self.axis), Revolute(self.axis)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        across = plane_across(self.axis)
+        return (*on_line(across), *axis_kept(np.asarray(self.axis), across))
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("cylinder", "slide", (MarkAxis(self.axis, True),))
+
+
+@dataclass(frozen=True)
+class Planar(Compound):
+    """A slide in the plane across `axis` and a turn about it: (x, y, angle), x and y along the joint's own axes of the
+    plane."""
+
+    axis: Axis = field(default=Z, metadata=AXIS)
+    nq = nv = 3
+    word = "planar"
+    constant_subspace = False
+    coordinate_names = ("x", "y", "angle")
+    urdf = "planar"
+
+    @property
+    def plane(self) -> Array:
+        return plane_across(self.axis)
+
+    @property
+    def elementary(self) -> tuple[Motion, ...]:
+        x, y = self.plane.tolist()
+        return Prismatic(tuple(x)), Prismatic(tuple(y)), Revolute(self.axis)
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        axis = np.asarray(self.axis)
+        return (Along("along", axis), *axis_kept(axis, self.plane))
+
+    @property
+    def mark(self) -> Mark:
+        return Mark("plate", "slide", (MarkAxis(self.axis, False),), on_child=True)

@@ -26,10 +26,12 @@ class Curvilinear(Motion):
     x: tuple[float, ...] = field(default=(0.0, 1.0), metadata=LIST)
     y: tuple[float, ...] = field(default=(), metadata=LIST)
     z: tuple[float, ...] = field(default=(), metadata=LIST)
-    nq = 1
-    nv = 1
+    nq = nv = 1
     word = "curvilinear"
     constant_subspace = False
+    slides = True
+    turns = False
+    shared_moments = SharedMoments(0.0, np.zeros(3), np.ones((3, 3)))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,24 +67,12 @@ class Curvilinear(Motion):
         return float(sum(abs(c) * far**k for polynomial in self._curve for k, c in enumerate(polynomial) if c))
 
     @property
-    def slides(self) -> bool:
-        return True
-
-    @property
-    def turns(self) -> bool:
-        return False
-
-    @property
     def length(self) -> float:
         return max(abs(c) for polynomial in self._curve for c in polynomial[:1] or (0.0,))
 
     @property
     def samples(self) -> list[Array]:
         return [np.array([q]) for q in (0.0, *np.linspace(-1.3, 1.5, 2 * max(map(len, self._curve)) + 2))]
-
-    @property
-    def shared_moments(self) -> SharedMoments:
-        return SharedMoments(0.0, np.zeros(3), np.ones((3, 3)))
 
     @property
     def held(self) -> tuple[Held, ...]:

@@ -14,7 +14,7 @@ from cayley.geometry.motions.homogeneous import pose_from_quaternion, relative_p
 from cayley.geometry.motions.screws import pose_from_twist, twist_from_pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.spatial import motion_cross
-from cayley.model.joint_kinds.motion import Attitude, Axis, Motion
+from cayley.model.joint_kinds.motion import Attitude, Motion
 from cayley.model.joint_kinds.spherical import Spherical, attitudes
 
 _BALL = Spherical()
@@ -29,6 +29,12 @@ class Floating(Motion):
     nq = 7
     nv = 6
     word = "floating"
+    attitude = Attitude(slice(3, 7), slice(3, 6), slice(0, 3))
+    coordinate_names = ("x", "y", "z", "qw", "qx", "qy", "qz")
+    coordinate_units = ("m", "m", "m", "", "", "", "")
+    velocity_names = ("vx", "vy", "vz", "wx", "wy", "wz")
+    urdf = "floating"
+    mjcf = (("free", None),)
 
     def pose(self, q: Array) -> tuple[Any, Any]:
         return matrix_from_quaternion.unchecked(q[3:]), q[:3]
@@ -60,22 +66,6 @@ class Floating(Motion):
     def neutral(self) -> Array:
         return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
-    @property
-    def attitude(self) -> Attitude:
-        return Attitude(slice(3, 7), slice(3, 6), slice(0, 3))
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("x", "y", "z", "qw", "qx", "qy", "qz")
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("vx", "vy", "vz", "wx", "wy", "wz")
-
-    @property
-    def coordinate_units(self) -> tuple[str, ...]:
-        return ("m",) * 3 + ("",) * 4
-
     def reach(self, lower: Array, upper: Array) -> float:
         return float(np.maximum(np.abs(lower), np.abs(upper))[:3].sum())
 
@@ -83,11 +73,3 @@ class Floating(Motion):
     def samples(self) -> list[Array]:
         corners = [np.array(p, dtype=float) for p in product((0, 1, -1), repeat=3) if np.abs(p).sum() <= 2]
         return [np.concatenate([p, attitude]) for p in corners for attitude in attitudes()]
-
-    @property
-    def urdf(self) -> str:
-        return "floating"
-
-    @property
-    def mjcf(self) -> tuple[tuple[str, Axis | None], ...]:
-        return (("free", None),)

@@ -10,7 +10,9 @@ points back: its `sense` is then negative. The texts are scalar-agnostic.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -36,15 +38,27 @@ class Row(NamedTuple):
     second: Scalar
 
 
-class Along(NamedTuple):
+class Held(ABC):
+    """A direction in which the child cannot move."""
+
+    name: str
+    unit: ClassVar[str] = "m"
+
+    @abstractmethod
+    def row(self, first: FrameMotion, second: FrameMotion) -> Row:
+        """The value that is zero while the joint holds, with its rates."""
+
+    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
+        """A number that is negative where the joint holds the wrong way round; None if it cannot."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Along(Held):
     """The child's origin stays where it is along an axis of the joint's frame: a.d = 0 [m]."""
 
     name: str
     axis: Array
-
-    @property
-    def unit(self) -> str:
-        return "m"
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         a = first.R @ self.axis
@@ -55,11 +69,9 @@ class Along(NamedTuple):
         turning = np.cross(first.dw, a) + np.cross(first.w, spun)
         return Row(value, rate, a @ (second.du - first.du) + 2 * (spun @ (second.u - first.u)) + turning @ d)
 
-    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
-        return None
 
-
-class Aligned(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Aligned(Held):
     """An axis of the joint's frame and one of the child keep their angle: a.b = cosine. If the child's axis must be
     towards a direction of the joint's frame besides, that is what it is `facing`."""
 
@@ -68,10 +80,7 @@ class Aligned(NamedTuple):
     moving: Array
     cosine: float = 0.0
     facing: Array | None = None
-
-    @property
-    def unit(self) -> str:
-        return "rad"
+    unit = "rad"
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         a = first.R @ self.fixed
@@ -85,7 +94,8 @@ class Aligned(NamedTuple):
         return None if self.facing is None else (first.R @ self.facing) @ (second.R @ self.moving)
 
 
-class Screwed(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Screwed(Held):
     """The child's origin goes `pitch` metres along an axis for each radian about it, whatever the number of turns: its
     rate is that of a.d - pitch times the angle, which is that of the value while the axes are one line."""
 
@@ -93,10 +103,6 @@ class Screwed(NamedTuple):
     axis: Array
     across: Array
     pitch: float
-
-    @property
-    def unit(self) -> str:
-        return "m"
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         along = Along(self.name, self.axis).row(first, second)
@@ -120,18 +126,14 @@ class Screwed(NamedTuple):
         return (x @ R @ x + y @ R @ y) / 2, (y @ R @ x - x @ R @ y) / 2
 
 
-class OnCurve(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OnCurve(Held):
     """Of the child's origin in the joint's frame, one coordinate is a polynomial of another: a.d = f(b.d) [m]."""
 
     name: str
     axis: Array
     along: Array
-    polynomial: tuple[float, ...]
-    """The coefficients of f, constant first."""
-
-    @property
-    def unit(self) -> str:
-        return "m"
+    polynomial: tuple[float, ...]  # the coefficients of f, constant first
 
     def row(self, first: FrameMotion, second: FrameMotion) -> Row:
         own = Along(self.name, self.axis).row(first, second)
@@ -139,9 +141,6 @@ class OnCurve(NamedTuple):
         value, slope, bend = (value_of(derived(self.polynomial, k), other.value) for k in range(3))
         return Row(own.value - value, own.rate - slope * other.rate,
                    own.second - slope * other.second - bend * (other.rate * other.rate))
-
-    def sense(self, first: FrameMotion, second: FrameMotion) -> Scalar | None:
-        return None
 
 
 def derived(polynomial: tuple[float, ...], times: int) -> tuple[float, ...]:
@@ -159,7 +158,6 @@ def value_of(polynomial: tuple[float, ...], x: Scalar) -> Scalar:
     return 0.0 if value is None else value
 
 
-Held = Along | Aligned | Screwed | OnCurve
 _X, _Y, _Z = np.eye(3)
 POINT = (Along("x", _X), Along("y", _Y), Along("z", _Z))
 ATTITUDE = (Aligned("turn about x", _Y, _Z, facing=_Z), Aligned("turn about y", _Z, _X, facing=_X),

@@ -88,6 +88,8 @@ class Motion:
     nv: ClassVar[int] = 0
     word = "fixed"
     constant_subspace: ClassVar[bool] = True  # the same for every q, None included; then there is no bias
+    attitude: ClassVar[Attitude | None] = None  # where the unit quaternion is that makes nq larger than nv
+    shared_moments: ClassVar[SharedMoments] = SharedMoments(0.0, np.zeros(3), np.zeros((3, 3)))  # without effect on it
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -195,11 +197,6 @@ class Motion:
         return None
 
     @property
-    def attitude(self) -> Attitude | None:
-        """Where the unit quaternion is that makes nq larger than nv; None if there is none."""
-        return None
-
-    @property
     def free(self) -> bool:
         """True if the joint constrains nothing: all six velocities are free."""
         return self.nv == 6
@@ -247,7 +244,6 @@ class Motion:
 
     def in_units(self, length: float) -> Motion:
         """The same motion with lengths counted in units of `length` [m]."""
-        from cayley.model.joint_kinds.other_units import InUnits
         return self if not self.nv or self.attitude is not None else InUnits(self, length)
 
     @property
@@ -294,11 +290,6 @@ class Motion:
         return [
             self.neutral, *[self.step(self.neutral, random.uniform(-1.5, 1.5, self.nv)) for _ in range(16 * self.nv)]]
 
-    @property
-    def shared_moments(self) -> SharedMoments:
-        """Moments of the child that have no effect on the joint."""
-        return SharedMoments(0.0, np.zeros(3), np.zeros((3, 3)))
-
     # Files and pictures
 
     @classmethod
@@ -336,6 +327,45 @@ class Motion:
     def mark(self) -> Mark | None:
         """How it is drawn; None for joints that are not."""
         return None if not self.nv or self.free else Mark("ball", "ball", (MarkAxis(Z, False),))
+
+
+@dataclass(frozen=True)
+class InUnits(Motion):
+    """The motion of a joint whose velocities are rates, its lengths in units of `unit` [m]."""
+
+    motion: Motion
+    unit: float
+    word = "rescaled"
+
+    def pose(self, q: Array) -> tuple[Any, Any]:
+        R, p = self.motion.pose(q * self._lengths)
+        return R, p / self.unit
+
+    def subspace(self, q: Array) -> Array:
+        return self.motion.subspace(None if q is None else q * self._lengths) * self._lengths / self._rows[:, None]
+
+    def bias(self, q: Array, qd: Array) -> Array:
+        return self.motion.bias(q * self._lengths, qd * self._lengths) / self._rows
+
+    @property
+    def nq(self) -> int:  # type: ignore[override]
+        return self.motion.nq
+
+    @property
+    def nv(self) -> int:  # type: ignore[override]
+        return self.motion.nv
+
+    @property
+    def constant_subspace(self) -> bool:  # type: ignore[override]
+        return self.motion.constant_subspace
+
+    @property
+    def _lengths(self) -> Array:
+        return np.where(np.array(self.motion.velocity_units) == "m", self.unit, 1.0)
+
+    @property
+    def _rows(self) -> Array:
+        return np.repeat([self.unit, 1.0], 3)
 
 
 def turn(axis: Sequence[float] | Array, angle: Scalar) -> Array:

@@ -12,8 +12,8 @@ from cayley.compiler.typing import Array
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_conjugate, quaternion_product
 from cayley.geometry.rotations.rotation_vector import quaternion_from_rotation_vector, rotation_vector_from_quaternion
 from cayley.geometry.tensors.cross import hat
-from cayley.model.joint_kinds.held import POINT, Held
-from cayley.model.joint_kinds.motion import Attitude, Axis, Motion, SharedMoments
+from cayley.model.joint_kinds.held import POINT
+from cayley.model.joint_kinds.motion import Attitude, Motion, SharedMoments
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,14 @@ class Spherical(Motion):
     nq = 4
     nv = 3
     word = "spherical"
+    held = POINT
+    attitude = Attitude(slice(0, 4), slice(0, 3))
+    coordinate_names = ("qw", "qx", "qy", "qz")
+    coordinate_units = ("", "", "", "")
+    velocity_names = ("wx", "wy", "wz")
+    shared_moments = SharedMoments(1.0, np.zeros(3), np.zeros((3, 3)))
+    mjcf = (("ball", None),)
+    mjcf_loop = ((0.0, 0.0, 0.0),)
 
     def pose(self, q: Array) -> tuple[Any, Any]:
         return matrix_from_quaternion.unchecked(q), np.zeros(3)
@@ -45,28 +53,8 @@ class Spherical(Motion):
         return -hat(qd)
 
     @property
-    def held(self) -> tuple[Held, ...]:
-        return POINT
-
-    @property
     def neutral(self) -> Array:
         return np.array([1.0, 0.0, 0.0, 0.0])
-
-    @property
-    def attitude(self) -> Attitude:
-        return Attitude(slice(0, 4), slice(0, 3))
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return ("qw", "qx", "qy", "qz")
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return ("wx", "wy", "wz")
-
-    @property
-    def coordinate_units(self) -> tuple[str, ...]:
-        return ("",) * 4
 
     def reach(self, lower: Array, upper: Array) -> float:
         return 0.0
@@ -74,18 +62,6 @@ class Spherical(Motion):
     @property
     def samples(self) -> list[Array]:
         return list(attitudes())
-
-    @property
-    def shared_moments(self) -> SharedMoments:
-        return SharedMoments(1.0, np.zeros(3), np.zeros((3, 3)))
-
-    @property
-    def mjcf(self) -> tuple[tuple[str, Axis | None], ...]:
-        return (("ball", None),)
-
-    @property
-    def mjcf_loop(self) -> tuple[Axis, ...]:
-        return ((0.0, 0.0, 0.0),)
 
 
 @cache

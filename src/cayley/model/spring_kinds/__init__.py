@@ -1,15 +1,12 @@
 """Kinds of springs of elastic drives, between the gear of a motor and the joint that it drives.
 
-Each kind is a class in its own file. `KINDS` maps the words of files to
-kinds. `spring` lists what a new kind must define.
+`KINDS` maps the words of files to kinds. `spring` lists what a new kind must define.
 """
 
 from __future__ import annotations
 
-from cayley.model.spring_kinds.backlash import BacklashSpring
-from cayley.model.spring_kinds.hardening import HardeningSpring
+from cayley.model.spring_kinds.deflected import BacklashSpring, HardeningSpring, LinearSpring
 from cayley.model.spring_kinds.law import SpringLaw
-from cayley.model.spring_kinds.linear import LinearSpring
 from cayley.model.spring_kinds.spring import Spring
 
 KINDS: dict[str, type[Spring]] = {

@@ -47,6 +47,7 @@ class Spring(ABC):
     """A spring and damper between gear and joint; the kinds are made from it."""
 
     word: ClassVar[str] = ""
+    linear_numbers: ClassVar[tuple[str, ...]] = ()  # the fields in which P is linear: those that can be identified
 
     @abstractmethod
     def torque(self, at: SpringState) -> Scalar:
@@ -79,11 +80,6 @@ class Spring(ABC):
         """Names of the numeric fields."""
         return ()
 
-    @property
-    def linear_numbers(self) -> tuple[str, ...]:
-        """Names of the fields in which P is linear: those that can be identified."""
-        return ()
-
     def torque_by(self, number: str, at: SpringState) -> Scalar:
         """The derivative of P by one of its `linear_numbers`."""
         raise UnsupportedError(f"a {self.word} spring has no number {number!r} in which its torque is linear")
@@ -91,11 +87,6 @@ class Spring(ABC):
     def energy_by(self, number: str, at: SpringState) -> Scalar:
         """The derivative of the energy by one of its `linear_numbers`."""
         raise UnsupportedError(f"a {self.word} spring has no number {number!r} in which its energy is linear")
-
-    @property
-    def stiffness_at_rest(self) -> Scalar:
-        """-dP/dq where it is relaxed [N m/rad, N/m]."""
-        return -self.slopes(SpringState(0.0, 0.0, 0.0, 0.0)).by_q
 
     @property
     def said(self) -> dict[str, Any]:
@@ -121,6 +112,7 @@ class DeflectedSpring(Spring):
     stiffness: Scalar = field(metadata=NUMBER)  # [N m/rad, N/m]
     damping: Scalar = field(default=0.0, metadata=OPTIONAL)  # [N m s/rad, N s/m]
     rest: Scalar = field(default=0.0, metadata=OPTIONAL)  # [rad, m]
+    linear_numbers: ClassVar[tuple[str, ...]] = ("stiffness", "damping")
 
     def __post_init__(self) -> None:
         for entry in fields(self):
@@ -165,10 +157,6 @@ class DeflectedSpring(Spring):
     @property
     def numbers(self) -> tuple[str, ...]:
         return tuple(entry.name for entry in fields(self))
-
-    @property
-    def linear_numbers(self) -> tuple[str, ...]:
-        return "stiffness", "damping"
 
     def torque_by(self, number: str, at: SpringState) -> Scalar:
         return self._by(number, lambda spring: spring.torque(at))
