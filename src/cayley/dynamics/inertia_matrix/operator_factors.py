@@ -22,7 +22,8 @@ import numpy as np
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.spatial_composites import transitions
-from cayley.dynamics.inverse.rodriguez import axis, spatial_inertia
+from cayley.dynamics.inverse.featherstone import axis
+from cayley.dynamics.inverse.rodriguez import spatial_inertia
 from cayley.dynamics.rigid_links.links import Links
 
 

@@ -23,20 +23,8 @@ import numpy as np
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.inverse.augmented_bodies import Payload
 from cayley.dynamics.inverse.augmented_bodies import augmented_links as chain_of_augmented_links
-from cayley.dynamics.inverse.newton_euler import acceleration_tensor
-from cayley.dynamics.inverse.passes import (
-    FREE,
-    NONE,
-    STILL,
-    Base,
-    Load,
-    Wrench,
-    Z,
-    across_z,
-    as_wrenches,
-    backward,
-    forward,
-)
+from cayley.dynamics.inverse.newton_euler import Load, acceleration_tensor
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, across_z, as_wrenches, backward, forward
 from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.rigid_links.links import Link, Links
 

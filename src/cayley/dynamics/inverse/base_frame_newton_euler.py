@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, as_wrenches, backward, forward
+from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, as_wrenches, backward, forward
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
@@ -43,7 +44,7 @@ def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Bas
     the robot), in the axes of that link.
     """
     states = movements(links, q, qd, qdd, base)
-    return np.array([state.z @ (load.eta if link.is_revolute else load.f)
+    return np.array([state.z @ (load.n if link.is_revolute else load.f)
                      for link, state, load in zip(links.links, states, loads(links, q, states, tip), strict=True)])
 
 
@@ -99,4 +100,4 @@ def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
 
 def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
     """The load itself, and the way to the link's origin from that of the link before it."""
-    return Wrench(load.f, load.eta, state.R @ link.rotation(q).T @ link.offset(q))
+    return Wrench(load.f, load.n, state.R @ link.rotation(q).T @ link.offset(q))

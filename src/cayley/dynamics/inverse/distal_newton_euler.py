@@ -22,17 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import acceleration_tensor
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Load, Wrench, Z, along_the_axes, as_wrenches
+from cayley.dynamics.inverse.newton_euler import Load, acceleration_tensor
+from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, along_the_axes, as_wrenches
 from cayley.dynamics.rigid_links.links import Link, Links
-from cayley.errors import ConventionError
 from cayley.geometry.pose import Pose
-from cayley.model.tree import Tree
 
 if TYPE_CHECKING:
     from cayley.dynamics.rigid_links.moments import Moments
-
-_NEAR = 1e-9
 
 
 class LinkState(NamedTuple):
@@ -46,20 +42,6 @@ class LinkState(NamedTuple):
     vd_c: Scalar = None
     R: Scalar = None
     r: Scalar = None
-
-
-def standard_frames(links: Links, tree: Tree) -> list[Array]:
-    """The poses (4, 4) of the standard convention's frames 0 to n, in the base and in the links, for a chain made of a
-    table in it."""
-    names = [f"frame{i}" for i in range(len(links.links) + 1)]
-    poses = [links.place(tree, name)[1] for name in names]
-    for name, pose, link in zip(names, poses, links.links, strict=False):
-        to_joint = Pose.of(pose).inverse.matrix @ link.placement
-        if np.abs(to_joint[:3, 2] - Z).max() > _NEAR or (link.is_revolute and np.abs(to_joint[:2, 3]).max() > _NEAR):
-            raise ConventionError(
-                f"the z axis of {name} of {tree.name} is not the axis of {link.name!r}: the frames of a table in the "
-                "standard convention are needed")
-    return poses
 
 
 def joint_frames(links: Links) -> list[Array]:
@@ -142,7 +124,7 @@ def backward_cycle(link: Link, end: Array, state: LinkState, after: Load) -> Loa
     f_star = -own.mass * state.vd_c  # (3.35)
     n_star = -(I @ state.wd) - np.cross(state.w, I @ state.w)  # (3.36)
     f = after.f - own.mass * state.g - f_star  # (3.34)
-    n = after.eta + np.cross(state.r + rc, f) - np.cross(rc, after.f) - n_star  # (3.34)
+    n = after.n + np.cross(state.r + rc, f) - np.cross(rc, after.f) - n_star  # (3.34)
     return Load(state.R.T @ f, state.R.T @ n)
 
 

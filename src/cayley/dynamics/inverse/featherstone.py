@@ -14,12 +14,13 @@ E-15 and R-34.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.passes import FREE, NONE, STILL, Base, Wrench, Z, backward, forward
+from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.passes import NONE, Base, Recursion, Wrench, Z
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry import spatial
 from cayley.geometry.spatial import force_cross, force_transform, motion_transform, swapped
@@ -31,25 +32,6 @@ class LinkState(NamedTuple):
     v: Array
     a: Array
     F: Scalar = None
-
-
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
-    found = spatial_loads(links, q, qd, qdd, base, tip)
-    return np.array([spatial_dot(axis(link), f) for link, f in zip(links.links, found, strict=True)])  # (5.2.27b)
-
-
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
-    axes."""
-    return np.array(spatial_loads(links, q, qd, qdd, base, tip))
-
-
-def spatial_loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Any]:
-    start = LinkState(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
-    states = forward(links, start, forward_cycle, q, qd, qdd)
-    end = np.concatenate([tip.force, tip.moment + np.cross(tip.at, tip.force)])
-    return backward(links, states, end, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
@@ -64,12 +46,14 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(v, a, F)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: Array) -> Array:
-    return outer + state.F  # (5.2.27a)
+def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
+    f = np.concatenate(outer.about_origin) + state.F  # (5.2.27a)
+    return Load(f[:3], f[3:])
 
 
-def passed_on(link: Link, state: LinkState, f: Array, q: Array) -> Array:
-    return inward_transform(link, q) @ f  # (5.2.27a)
+def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
+    f = inward_transform(link, q) @ np.concatenate(load)  # (5.2.27a)
+    return Wrench(f[:3], f[3:])
 
 
 def axis(link: Link) -> Array:
@@ -81,11 +65,6 @@ def spatial_inertia(link: Link) -> Array:
     """(6, 6), from motions to forces, (5.2.25)."""
     m, u, _ = link.moments
     return swapped(spatial.spatial_inertia(m, u, link.moments.inertia).T).T
-
-
-def spatial_dot(a: Array, b: Array) -> Scalar:
-    """The power of a force in a motion, (5.2.28)."""
-    return swapped(a) @ b
 
 
 def spatial_cross(v: Array) -> Array:
@@ -101,3 +80,11 @@ def inward_transform(link: Link, q: Array) -> Array:
 def outward_transform(link: Link, q: Array) -> Array:
     """The inverse of `inward_transform`."""
     return motion_transform(link.rotation(q), link.offset(q)).T
+
+
+def _start(links: Links, base: Base) -> LinkState:
+    return LinkState(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
+
+
+RECURSION = Recursion(_start, forward_cycle, backward_cycle, passed_on)
+inverse_dynamics, reactions = RECURSION.inverse_dynamics, RECURSION.reactions

@@ -16,20 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.passes import (
-    FREE,
-    STILL,
-    Base,
-    Load,
-    Wrench,
-    Z,
-    across_z,
-    along_the_axes,
-    as_wrenches,
-    backward,
-    forward,
-)
-from cayley.dynamics.rigid_links.links import Link, Links
+from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.passes import Recursion, Wrench, Z, across_z
+from cayley.dynamics.rigid_links.links import Link
 
 
 class LinkState(NamedTuple):
@@ -40,22 +29,6 @@ class LinkState(NamedTuple):
     sdd: Array
     F: Scalar = None
     M: Scalar = None
-
-
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
-    return along_the_axes(links, loads(links, q, qd, qdd, base, tip))  # (5.2.24c)
-
-
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
-    axes."""
-    return as_wrenches(loads(links, q, qd, qdd, base, tip))
-
-
-def loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
-    states = forward(links, LinkState(base.w, base.wd, base.a - links.gravity), forward_cycle, q, qd, qdd)
-    return backward(links, states, tip, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
@@ -89,5 +62,10 @@ def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
 def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
     """The load of a joint in the axes of the link before it."""
     f = link.inwards(load.f, q)  # (5.2.24a)
-    eta = link.inwards(load.eta, q)  # (5.2.24b)
+    eta = link.inwards(load.n, q)  # (5.2.24b)
     return Wrench(f, eta, link.offset(q))
+
+
+RECURSION = Recursion(lambda links, base: LinkState(base.w, base.wd, base.a - links.gravity), forward_cycle,
+                      backward_cycle, passed_on)
+inverse_dynamics, reactions = RECURSION.inverse_dynamics, RECURSION.reactions

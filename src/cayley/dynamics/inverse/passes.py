@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.inverse.newton_euler import Load
 from cayley.dynamics.rigid_links.links import Links
 
 Z = np.array([0.0, 0.0, 1.0])  # the axis of a joint in its link's axes
@@ -43,12 +44,10 @@ class Wrench(NamedTuple):
     moment: Scalar = NONE
     at: Scalar = NONE
 
-
-class Load(NamedTuple):
-    """The load that a joint gives to its link: force (3) and moment (3) about the link's origin, in the link's axes."""
-
-    f: Array
-    eta: Array
+    @property
+    def about_origin(self) -> tuple[Array, Array]:
+        """The force, and the moment about the origin of the link."""
+        return self.force, self.moment + np.cross(self.at, self.force)
 
 
 Of = TypeVar("Of")  # of a link, as the method has it
@@ -80,6 +79,31 @@ def backward(links: Links, states: Sequence[Any], tip: Array | Wrench, cycle: Ca
     return loads[::-1]
 
 
+class Recursion(NamedTuple):
+    """A recursive method: how the state of the base follows from its motion, and the cycles of `forward` and
+    `backward`, whose loads are about the links' origins and in their axes."""
+
+    start: Callable[[Links, Base], Any]
+    forward_cycle: Callable[..., Any]
+    backward_cycle: Callable[..., Load]
+    passed_on: Callable[..., Wrench]
+
+    def inverse_dynamics(self, links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL,
+                         tip: Wrench = FREE) -> Array:
+        """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
+        return along_the_axes(links, self.loads(links, q, qd, qdd, base, tip))
+
+    def reactions(self, links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL,
+                  tip: Wrench = FREE) -> Array:
+        """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
+        axes."""
+        return as_wrenches(self.loads(links, q, qd, qdd, base, tip))
+
+    def loads(self, links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
+        states = forward(links, self.start(links, base), self.forward_cycle, q, qd, qdd)
+        return backward(links, states, tip, self.backward_cycle, self.passed_on, q)
+
+
 def across_z(v: Array) -> Array:
     """v x z."""
     return np.array([v[1], -v[0], 0.0])
@@ -88,12 +112,12 @@ def across_z(v: Array) -> Array:
 def along_the_axes(links: Links, loads: Sequence[Load]) -> Array:
     """The generalised forces (n): of each load the moment about, or the force along, the axis of the joint."""
     return np.array([
-        load.eta[2] if link.is_revolute else load.f[2] for link, load in zip(links.links, loads, strict=True)])
+        load.n[2] if link.is_revolute else load.f[2] for link, load in zip(links.links, loads, strict=True)])
 
 
 def as_wrenches(loads: Sequence[Load]) -> Array:
     """The loads as wrenches (n, 6), force first."""
-    return np.array([np.concatenate([load.f, load.eta]) for load in loads])
+    return np.array([np.concatenate(load) for load in loads])
 
 
 class LagrangeCoefficients(NamedTuple):

@@ -14,23 +14,14 @@ are not printed there, as in spec E-16 and R-35.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
-from cayley.dynamics.inverse.passes import (
-    FREE,
-    NONE,
-    STILL,
-    Base,
-    Load,
-    Wrench,
-    Z,
-    as_wrenches,
-    backward,
-    forward,
-)
+from cayley.compiler.typing import Array
+from cayley.dynamics.inverse.featherstone import axis
+from cayley.dynamics.inverse.newton_euler import Load
+from cayley.dynamics.inverse.passes import NONE, Base, Recursion, Wrench, Z
 from cayley.dynamics.rigid_links.links import Link, Links
 from cayley.geometry import spatial
 from cayley.geometry.spatial import motion_transform, swapped
@@ -41,25 +32,6 @@ class LinkState(NamedTuple):
 
     v: Array
     a: Array
-
-
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
-    found = spatial_loads(links, q, qd, qdd, base, tip)
-    return np.array([axis(link) @ f for link, f in zip(links.links, found, strict=True)])  # (5.2.35b)
-
-
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
-    axes."""
-    return as_wrenches([Load(f[3:], f[:3]) for f in spatial_loads(links, q, qd, qdd, base, tip)])
-
-
-def spatial_loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Any]:
-    start = LinkState(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
-    states = forward(links, start, forward_cycle, q, qd, qdd)
-    end = transition(np.eye(3), tip.at) @ np.concatenate([tip.moment, tip.force])
-    return backward(links, states, end, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
@@ -77,21 +49,18 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
     return LinkState(v, a)
 
 
-def backward_cycle(link: Link, state: LinkState, outer: ArrayLike) -> Array:
+def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
     w = state.v[:3]
     u = link.moments.first
     I = link.moments.inertia
     beta = np.concatenate([np.cross(w, I @ w), np.cross(w, np.cross(w, u))])
-    return outer + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
+    f = np.concatenate(outer.about_origin[::-1]) + spatial_inertia(link) @ state.a + beta  # (5.2.35a)
+    return Load(f[3:], f[:3])
 
 
-def passed_on(link: Link, state: LinkState, f: Array, q: Array) -> Array:
-    return transition(link.rotation(q), link.offset(q)) @ f  # (5.2.35a)
-
-
-def axis(link: Link) -> Array:
-    """The joint's axis (6) as a spatial vector."""
-    return np.concatenate([Z, NONE] if link.is_revolute else [NONE, Z])
+def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
+    f = transition(link.rotation(q), link.offset(q)) @ np.concatenate(load[::-1])  # (5.2.35a)
+    return Wrench(f[3:], f[:3])
 
 
 def spatial_inertia(link: Link) -> Array:
@@ -107,3 +76,11 @@ def transition(A: Array, s: Array) -> Array:
     With one set of axes phi(i, k) phi(k, j) = phi(i, j), phi(i, i) = 1 and phi(i, j) phi(j, i) = 1, (5.2.33).
     """
     return motion_transform(A, s)  # of motions (v; w), as of forces (n; f)
+
+
+def _start(links: Links, base: Base) -> LinkState:
+    return LinkState(np.concatenate([base.w, NONE]), np.concatenate([base.wd, base.a - links.gravity]))
+
+
+RECURSION = Recursion(_start, forward_cycle, backward_cycle, passed_on)
+inverse_dynamics, reactions = RECURSION.inverse_dynamics, RECURSION.reactions

@@ -17,20 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inverse.newton_euler import acceleration_tensor
-from cayley.dynamics.inverse.passes import (
-    FREE,
-    STILL,
-    Base,
-    Load,
-    Wrench,
-    Z,
-    across_z,
-    along_the_axes,
-    as_wrenches,
-    backward,
-    forward,
-)
+from cayley.dynamics.inverse.newton_euler import Load, acceleration_tensor
+from cayley.dynamics.inverse.passes import Base, Recursion, Wrench, Z, across_z
 from cayley.dynamics.rigid_links.links import Link, Links
 
 
@@ -43,23 +31,6 @@ class LinkState(NamedTuple):
     sdd: Array
     F: Scalar = None
     M: Scalar = None
-
-
-def inverse_dynamics(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """Joint forces (n) [N or N m] that give the accelerations `qdd` (n) at the state (`q`, `qd`)."""
-    return along_the_axes(links, loads(links, q, qd, qdd, base, tip))  # (5.3.8c)
-
-
-def reactions(links: Links, q: Array, qd: Array, qdd: Array, *, base: Base = STILL, tip: Wrench = FREE) -> Array:
-    """The wrenches (n, 6), force first, that the joints give to their links: about the link's origin, in the link's
-    axes."""
-    return as_wrenches(loads(links, q, qd, qdd, base, tip))
-
-
-def loads(links: Links, q: Array, qd: Array, qdd: Array, base: Base, tip: Wrench) -> list[Load]:
-    start = LinkState(base.w, base.wd, acceleration_tensor(base.w, base.wd), base.a - links.gravity)
-    states = forward(links, start, forward_cycle, q, qd, qdd)
-    return backward(links, states, tip, backward_cycle, passed_on, q)
 
 
 def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array) -> LinkState:
@@ -76,7 +47,7 @@ def forward_cycle(link: Link, before: LinkState, q: Array, qd: Array, qdd: Array
         sdd = sdd + across_z(wt) * (2 * rate) + Z * change  # (5.3.7d)
     m = link.moments.mass
     r = link.moments.center
-    J = euler_tensor_about_center(link)
+    J = link.moments.second_about_center
     Om = acceleration_tensor(w, wd)  # (5.3.7c)
     rdd = Om @ r + sdd  # (5.3.7e)
     F = m * rdd  # (5.3.7f)
@@ -93,13 +64,8 @@ def backward_cycle(link: Link, state: LinkState, outer: Wrench) -> Load:
 def passed_on(link: Link, state: LinkState, load: Load, q: Array) -> Wrench:
     """The load of a joint in the axes of the link before it."""
     f = link.inwards(load.f, q)  # (5.3.8a)
-    eta = link.inwards(load.eta, q)  # (5.3.8b)
+    eta = link.inwards(load.n, q)  # (5.3.8b)
     return Wrench(f, eta, link.offset(q))
-
-
-def euler_tensor_about_center(link: Link) -> Array:
-    """J_c (3, 3): a constant of the link, (4.3.6)."""
-    return link.moments.second_about_center
 
 
 def euler_torque(Om: Array, J: Array) -> Array:
@@ -111,3 +77,11 @@ def euler_torque(Om: Array, J: Array) -> Array:
         (Om[0, 0] - Om[2, 2]) * J[0, 2],
         Om[1, 0] * J[0, 0] + Om[1, 2] * J[0, 2] - Om[0, 1] * J[1, 1] - Om[0, 2] * J[1, 2] +
         (Om[1, 1] - Om[0, 0]) * J[0, 1]])
+
+
+def _start(links: Links, base: Base) -> LinkState:
+    return LinkState(base.w, base.wd, acceleration_tensor(base.w, base.wd), base.a - links.gravity)
+
+
+RECURSION = Recursion(_start, forward_cycle, backward_cycle, passed_on)
+inverse_dynamics, reactions = RECURSION.inverse_dynamics, RECURSION.reactions
