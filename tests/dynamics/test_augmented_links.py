@@ -6,6 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from cayley.dynamics.closed_form import gravity_forces
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inverse import (
     augmented_bodies,
     augmented_links,
@@ -75,13 +77,29 @@ def test_augmented_links_are_links_with_a_particle(pattern):
             assert constants[i].is_rigid == (last or chain.links[i + 1].is_revolute)
 
 
+def first_moments(chain, q):
+    """U of the links from each to the last, by Lemma 5.1."""
+    no_slides = [np.zeros(3)] * len(chain.links)
+    return first_moment_accelerations(chain, q, [np.eye(3)] * len(chain.links), no_slides)
+
+
+def first_moment_accelerations(chain, q, tensors, slides):
+    """Udd, the second derivatives of U in the inertial frame, by Lemma 5.2."""
+    found, beyond = [], np.zeros(3)
+    for link, Om, zeta in reversed(list(zip(augmented_bodies.augmented_links(chain, q).links, tensors, slides,
+                                            strict=True))):
+        found.append(Om @ link.moments.first + beyond)  # (5.3.40)
+        beyond = link.inwards(found[-1] + link.moments.mass * zeta, q)
+    return found[::-1]
+
+
 @pytest.mark.spec("S1-38")
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_generalized_links_are_sums_over_links(pattern):
     tree, chain, (q, _, _) = chain_and_state(pattern, 3)
     poses = [np.array(pose, dtype=float) for pose in body_poses(tree, exact(q), exact(np.eye(4)))[1:]]
-    by_lemma = augmented_bodies.first_moments(chain, q)
-    for i, whole in enumerate(augmented_bodies.generalized_links(chain, q)):
+    by_lemma = first_moments(chain, q)
+    for i, whole in enumerate(composite_bodies(chain, q)):
         U, E = np.zeros(3), np.zeros((3, 3))
         for body, pose in zip(tree.bodies[1 + i:], poses[i:], strict=True):
             R = poses[i][:3, :3].T @ pose[:3, :3]
@@ -99,7 +117,7 @@ def test_generalized_links_are_sums_over_links(pattern):
 def test_recursion_of_the_inertia_of_generalized_links(pattern):
     """Spec R-32: E from that of the next generalized link."""
     _, chain, (q, _, _) = chain_and_state(pattern, 4)
-    found = augmented_bodies.generalized_links(chain, q)
+    found = composite_bodies(chain, q)
     for i, link in enumerate(chain.links[1:]):
         A, s, after = link.rotation(q), link.offset(q), found[i + 1]
         U, E = A @ after.first, A @ after.inertia @ A.T
@@ -114,8 +132,8 @@ def test_accelerations_of_first_moments(pattern):
     """Lemma 5.2 against the second derivatives of the sums themselves."""
     tree, chain, values = chain_and_state(pattern, 5)
     _, states, sums = augmented_links.passes(chain, *values, STILL, FREE, None)
-    found = augmented_bodies.first_moment_accelerations(chain, values[0], [state.Om for state in states],
-                                                        [state.zeta for state in states])
+    found = first_moment_accelerations(chain, values[0], [state.Om for state in states],
+                                       [state.zeta for state in states])
 
     def moments(t):
         poses = body_poses(tree, along(*values, t), exact(np.eye(4)))[1:]
@@ -127,7 +145,7 @@ def test_accelerations_of_first_moments(pattern):
     axes = [state.R for state in base_frame_newton_euler.movements(chain, *values)]
     close([R @ x for R, x in zip(axes, found, strict=True)], Udd)
     close([own.Udd for own in sums], found)
-    close([R @ x for R, x in zip(axes, augmented_bodies.first_moments(chain, values[0]), strict=True)], U)
+    close([R @ x for R, x in zip(axes, first_moments(chain, values[0]), strict=True)], U)
 
 
 # Torques
@@ -148,11 +166,10 @@ def test_torque_of_an_augmented_link(pattern):
             s, beyond = after.offset(q), after.moments.mass
             moving = state.Om @ s + after.inwards(zeta, q)  # (5.3.31)
             # (5.3.36)
-            close(augmented_bodies.torque_beside_sliding(own, after, state.Om, zeta, q),
-                  torque + beyond * np.cross(s, moving))
+            close(state.mu + beyond * np.cross(s, after.inwards(zeta, q)), torque + beyond * np.cross(s, moving))
             torque = torque + beyond * np.cross(s, state.Om @ s)  # (5.3.18)
-        close(augmented_bodies.augmented_torque(own, state.Om), torque)
-        close(augmented_bodies.augmented_torque_by_vectors(own, state.w, state.wd), torque)
+        K = own.moments.inertia
+        close(K @ state.wd + np.cross(state.w, K @ state.w), torque)  # (5.3.20)
         close(state.mu, torque)
     close([own.eta for own in sums], luh_walker_paul.reactions(chain, *values)[:, 3:])
     close(augmented_links.reactions(chain, *values), luh_walker_paul.reactions(chain, *values))
@@ -214,10 +231,10 @@ def test_moments_are_traces_of_rotations(pattern):
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_explicit_gravity(pattern):
     tree, chain, (q, qd, qdd) = chain_and_state(pattern, 9)
-    explicit = augmented_bodies.gravity_forces(chain, q)
+    explicit = gravity_forces(chain, q)
     close(explicit, particle_forces(tree, q, 0 * q, 0 * q))
     afloat = replace(chain, gravity=np.zeros(3))
-    assert not augmented_bodies.gravity_forces(afloat, q).any()
+    assert not gravity_forces(afloat, q).any()
     for module in METHODS.values():
         close(module.inverse_dynamics(afloat, q, qd, qdd) + explicit, module.inverse_dynamics(chain, q, qd, qdd), 1e-12)
     check_all(chain, (q, 0 * q, 0 * q), explicit, 1e-12)

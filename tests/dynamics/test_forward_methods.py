@@ -543,7 +543,8 @@ def check_along_a_path(chain, q, qd, qdd, O):
     qb, dqb, ddqb = places[3], np.tensordot(first, places, 1), np.tensordot(second, places, 1)
     bias = bias_forces(chain, q, qd)
     forces = inverse_dynamics(chain, q, qd, qdd)
-    assert error(decoupled_inertia.forces_by_coordinates(principal, qb, dqb, ddqb, bias), O.T @ forces) < 1e-6
+    turned = ddqb + 2 * principal.spin @ dqb + principal.second_rate @ qb  # (212)
+    assert error(principal.inertias * turned + principal.axes.T @ bias, O.T @ forces) < 1e-6
 
 
 def test_axes_follow_their_predecessors_and_crossings_are_named():

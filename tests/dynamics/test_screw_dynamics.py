@@ -6,7 +6,7 @@ import pytest
 
 from cayley.compiler.kernel import kernel
 from cayley.dynamics.inverse import newton_euler, screws, vector_parameter_newton_euler
-from cayley.dynamics.inverse.screws import screw_cross, screw_force, screw_inertia
+from cayley.dynamics.inverse.screws import screw_cross, screw_inertia
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.dynamics.rigid_links.moments import Moments
 from cayley.model.catalogue import load_robot
@@ -15,6 +15,11 @@ from dynamics.chains import EVERY_SHORT_PATTERN, LONG_PATTERNS, random_body, ran
 from dynamics.particles import DIGITS, STEP, exact, particle_forces, particles_of
 
 pytestmark = pytest.mark.spec("S0-36")
+
+
+def screw_force(phi, V, dV):
+    """The force screw (6) of a body of inertia `phi` that moves with V and dV, Mladenova (166)."""
+    return phi @ dV + screw_cross(V) @ (phi @ V)
 
 
 def close(found, expected, tolerance):

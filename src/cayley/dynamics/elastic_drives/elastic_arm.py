@@ -83,11 +83,6 @@ class ElasticArm:
         return np.array([tie.gear for tie in self.springs])
 
     @cached_property
-    def rest_angles(self) -> Array:
-        """How far the joints are ahead of their gears where nothing pulls (m)."""
-        return np.array([tie.spring.rest_angle for tie in self.springs])
-
-    @cached_property
     def rotors(self) -> Array:
         """Jm (m)."""
         return rotor_inertias(self.tree)[self.n:]

@@ -204,9 +204,3 @@ def decoupled_dynamics(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, 
                                "is no number of the state. Call forward_dynamics, or leave friction out")
     C = coriolis_matrix(q, qd)
     return decoupled_model(inertia_matrix(q), C + C.T, bias_forces(q, qd), tau, qd, near=near, carried=True)
-
-
-def forces_by_coordinates(principal: PrincipalAxes, qb: Array, dqb: Array, ddqb: Array, bias: Array) -> Array:
-    """O^T P (n) from the coordinates qb = O^T q and their derivatives: Hd (qb'' + 2 O^T O' qb' + O^T O'' qb) + O^T h,
-    (212)."""
-    return principal.inertias * (ddqb + 2 * principal.spin @ dqb + principal.second_rate @ qb) + principal.axes.T @ bias

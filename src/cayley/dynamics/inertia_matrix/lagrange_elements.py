@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
+from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import composite_bodies
 from cayley.dynamics.inertia_matrix.solve import mirrored
-from cayley.dynamics.inverse.augmented_bodies import generalized_links
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links
 
@@ -50,7 +50,7 @@ def entry(links: Links, q: Array, j: int, i: int) -> Scalar:
 def carried(links: Links, q: Array) -> list[Carried]:
     """Each joint with its generalized link."""
     return [Carried(link.is_revolute, R[:, 2], p, body.mass, R @ body.first, R @ body.inertia @ R.T)
-            for link, (R, p), body in zip(links.links, link_poses(links, q), generalized_links(links, q), strict=True)]
+            for link, (R, p), body in zip(links.links, link_poses(links, q), composite_bodies(links, q), strict=True)]
 
 
 def _entry(row: Carried, column: Carried) -> Scalar:

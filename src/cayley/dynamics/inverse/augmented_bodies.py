@@ -1,20 +1,14 @@
-"""Augmented and generalized links of an open chain: their moments, what of them is constant, and how they follow from
-each other.
+"""Augmented links of an open chain: their moments, and how a load that is taken up or put down changes them.
 
 Augmented link i is link i with the mass of all links after it as a particle at the origin of link i+1; the last one may
-carry a payload. Generalized link i is links i to n, frozen together. About the origin of link i, in its axes:
+carry a payload. About the origin of link i, in its axes:
 
-    mb       mass of either                        U, E     first moment and inertia tensor of a generalized link
-    u        first moment of an augmented link     Kh, K    Euler tensor and inertia tensor of an augmented link
-    s        from the origin of link i to that of link i+1
-An augmented link is rigid, and its moments are constants of the robot, if joint i+1 turns; if that slides by d they are
-polynomials of d with constant coefficients. Source: Balafoutis & Patel (5.3.9)-(5.3.36), Lemmas 5.1 and 5.2 as in spec
-E-18, and spec R-38, R-40.
-
-The augmented links of a mechanism, and what a load that is taken up or put down changes of them.
-
-All of it is off-line: a controller that runs Algorithm 5.7 gets other constants for a few additions when its robot
-grasps something, and the ones before when it lets go. Source: Balafoutis & Patel (5.3.9)-(5.3.11), (5.3.44), spec R-39.
+    mb       its mass                              Kh, K    its Euler tensor and inertia tensor
+    u        its first moment                      s        from the origin of link i to that of link i+1
+It is rigid, and its moments are constants of the robot, if joint i+1 turns; if that slides by d they are polynomials of
+d with constant coefficients. All of it is off-line: a controller that runs Algorithm 5.7 gets other constants for a few
+additions when its robot grasps something. Source: Balafoutis & Patel (5.3.9)-(5.3.36), (5.3.44), Lemmas 5.1 and 5.2 as
+in spec E-18, and spec R-38 to R-40.
 """
 
 from __future__ import annotations
@@ -27,15 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.dynamics.inverse.tensor_newton_euler import euler_torque
 from cayley.dynamics.rigid_links.links import ROOT, Link, Links, serial_chain
 from cayley.dynamics.rigid_links.moments import NOTHING, Moments
 from cayley.errors import ModelError, SignatureError
 from cayley.model.parts import Body
 from cayley.model.tree import Tree
 from cayley.showing import brief
-
-_STAYS = np.zeros(3)
 
 
 class Payload(NamedTuple):
@@ -138,77 +129,6 @@ def carrying(links: Links, payload: Payload) -> Links:
     """The chain whose last link has the payload in it."""
     moments = [link.moments for link in links.links]
     return links.with_moments([*moments[:-1], moments[-1].plus(payload.moments)])
-
-
-# Generalized links
-
-
-def generalized_links(links: Links, q: Array) -> list[Moments]:
-    """mb, U and the Euler tensor of the generalized links, on-line; `.inertia` is E. Spec R-32."""
-    found: list[Moments] = []
-    beyond = NOTHING
-    for link in reversed(links.links):
-        whole = link.moments.plus(beyond)
-        found.append(whole)
-        beyond = whole.seen_from(link.rotation(q), link.offset(q))
-    return found[::-1]
-
-
-def first_moments(links: Links, q: Array) -> list[Any]:
-    """U (3) of the generalized links by Lemma 5.1."""
-    found: list[Any] = []
-    beyond = _STAYS
-    for link in reversed(augmented_links(links, q).links):
-        found.append(link.moments.first + beyond)  # (5.3.13)
-        beyond = link.inwards(found[-1], q)
-    return found[::-1]
-
-
-def first_moment_accelerations(links: Links, q: Array, tensors: Sequence[Any], slides: Sequence[Any]) -> list[Any]:
-    """Udd (3), the second derivatives of U in the inertial frame, by Lemma 5.2; `tensors` are Om, `slides` are zeta of
-    each link."""
-    found: list[Any] = []
-    beyond = _STAYS
-    for link, Om, zeta in zip(reversed(augmented_links(links, q).links), reversed(tensors), reversed(slides),
-                              strict=True):
-        found.append(Om @ link.moments.first + beyond)  # (5.3.40)
-        beyond = link.inwards(found[-1] + link.moments.mass * zeta, q)
-    return found[::-1]
-
-
-def gravity_forces(links: Links, q: Array) -> Array:
-    """Joint forces (n) that hold the chain at rest against gravity: the derivatives of the potential, without any
-    acceleration.
-
-    With them gravity is a term of its own, and the chain moves as if there was none. Spec R-32: G = -z . (U x g), and
-    -mb z . g.
-    """
-    found = []
-    g = links.gravity
-    for link, constant, U in zip(links.links, augmented_constants(links), first_moments(links, q), strict=True):
-        g = link.outwards(g, q)
-        found.append(g[0] * U[1] - g[1] * U[0] if link.is_revolute else -constant.mass * g[2])
-    return np.array(found)
-
-
-# The torque of an augmented link
-
-
-def augmented_torque(link: Link, Om: Array) -> Array:
-    """mu (3): what turns an augmented link about its origin, by its Euler tensor (5.3.29)."""
-    return euler_torque(Om, link.moments.second)
-
-
-def augmented_torque_by_vectors(link: Link, w: Array, wd: Array) -> Array:
-    """The same by its inertia tensor, (5.3.20)."""
-    K = link.moments.inertia
-    return K @ wd + np.cross(w, K @ w)
-
-
-def torque_beside_sliding(link: Link, successor: Link, Om: Array, zeta: Array, q: Array) -> Array:
-    """mu and what the sliding of the next link adds (5.3.35); `zeta` is in the axes of the next link."""
-    return augmented_torque(link,
-                            Om) + successor.moments.mass * np.cross(successor.offset(q), successor.inwards(zeta, q))
 
 
 class AugmentedMoments(NamedTuple):

@@ -6,12 +6,7 @@
     phi          the 6x6 inertia [[m 1, -u~], [u~, J]], u = m s the first moment and J the inertia about the reference
                  point
     F = phi V          dF/dt + V^x F = f, the derivative in the body's axes
-Source: Mladenova (164)-(167), spec R-36.
-
-The screws of every body of an open chain, as a kernel: motion, momentum and force, and the joint forces.
-
-The recursion is that of `cayley.dynamics.inverse.screws`, for chains of revolute and prismatic joints; here its screws
-are about the origins of the bodies and in their axes. Source: Mladenova (164)-(167), section 4.3; spec S0-72.
+Screws of bodies are about their origins and in their axes. Source: Mladenova (164)-(167), section 4.3; spec S0-72.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.kernel import kernel
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array
 from cayley.dynamics.inverse.external_loads import ExternalLoads
 from cayley.dynamics.inverse.newton_euler import Load
 from cayley.dynamics.rigid_links.drives import drive_forces
@@ -47,14 +42,6 @@ def screw_inertia(moments: Moments) -> Array:
 def screw_cross(V: Array) -> Array:
     """V^x (6, 6), which carries a momentum screw along: [[w~, 0], [v~, w~]]. Mladenova (165)."""
     return force_cross(V)
-
-
-def screw_force(phi: ArrayLike, V: Array, dV: Array) -> Array:
-    """The force screw (6) of a body of inertia `phi` that moves with V and dV (components in the body's axes).
-
-    Mladenova (166).
-    """
-    return phi @ dV + screw_cross(V) @ (phi @ V)  # (166)
 
 
 class ChainScrews(NamedTuple):

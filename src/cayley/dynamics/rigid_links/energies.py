@@ -2,12 +2,10 @@
 
     u, w      velocity of a link's origin and angular velocity, in the link's axes
     m, n, J   moments of its mass about its origin
-    W, s     rotation of the link and place of its origin in the root's frame
-    K, P     kinetic and potential energy
+    K, P      kinetic and potential energy
 The potential is zero where the mass is at the root's origin; its constant is arbitrary. What is fixed to the root has
-no share. The energies come in three texts that give the same numbers: from the velocities of the links, and from the
-rates of their transforms as in the sources, (4, 4) or (3, 3). Sources: Balafoutis & Patel (5.2.1)-(5.2.5), (A.3),
-(A.4); Yamamoto (3.16), (3.26), sign of gravity as in spec E3-19; Ruggiu (3.55).
+no share. Sources: Balafoutis & Patel (5.2.1)-(5.2.5), (A.3), (A.4); Yamamoto (3.16), (3.26), sign of gravity as in spec
+E3-19; Ruggiu (3.55).
 """
 
 from __future__ import annotations
@@ -18,9 +16,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
 from cayley.dynamics.rigid_links.links import ROOT, Links
-from cayley.dynamics.rigid_links.transforms import pseudo_inertia
 from cayley.geometry.pose import HERE, Pose
-from cayley.geometry.tensors.cross import hat
 
 
 class Twist(NamedTuple):
@@ -145,35 +141,3 @@ def generalized_momentum(links: Links, q: Array, qd: Array) -> Array:
             found[link.parent] = Impulse(before.p + p, before.l + l + np.cross(link.offset(q), p))
     parts = [link.subspace(q).T @ np.concatenate(impulse) for link, impulse in zip(links.links, found, strict=True)]
     return np.concatenate(parts or [np.zeros(0)])
-
-
-# As in the sources, by transforms
-
-
-def kinetic_energy_4x4(links: Links, q: Array, qd: Array) -> Scalar:
-    """K by the rates of the homogeneous transforms and the pseudo-inertias."""
-    total = np.float64(0.0)
-    for link, pose, (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, qd), strict=True):
-        rate = pose.matrix @ np.concatenate([np.concatenate([hat(w), np.stack([u], axis=1)], axis=1), np.zeros((1, 4))])
-        total = total + np.trace(rate @ pseudo_inertia(link.moments) @ rate.T) / 2      # (5.2.4), (3.16)
-    return total
-
-
-def kinetic_energy_3x3(links: Links, q: Array, qd: Array) -> Scalar:
-    """K by the rates of the rotations and of the origins."""
-    total = np.float64(0.0)
-    for link, (W, _), (u, w) in zip(links.links, link_poses(links, q), link_twists(links, q, qd), strict=True):
-        m, n, J = link.moments
-        dW = W @ hat(w)
-        ds = W @ u
-        total = total + (m * ds @ ds + 2 * (dW @ n) @ ds + np.trace(dW @ J @ dW.T)) / 2    # (A.3)
-    return total
-
-
-def potential_energy_4x4(links: Links, q: Array) -> Scalar:
-    """P by the homogeneous transforms and the pseudo-inertias."""
-    g = np.array([*links.gravity, 0.0])
-    total = np.float64(0.0)
-    for link, pose in zip(links.links, link_poses(links, q), strict=True):
-        total = total - g @ (pose.matrix @ pseudo_inertia(link.moments)[:, 3])          # (5.2.5b), (3.26)
-    return total
