@@ -1,30 +1,21 @@
-"""A system with constraints on velocities, by its energies and a moving frame; and Routh's equations of it.
+"""A system with constraints on velocities, by its energies and a moving frame, and its equations in several forms.
 
-    d/dt dL/dqd - dL/dq = Q + tau + A2^T Lambda,   A2 qd = 0          Routh, with multipliers
-Source: Mladenova (217).
-
-Hamel's equations in pseudo-velocities, with the reactions of the constraints:
+    d/dt dL/dqd - dL/dq = Q + tau + A2^T Lambda,   A2 qd = 0          Routh, with multipliers: Mladenova (217)
+Hamel's equations in pseudo-velocities, (224)-(236), the sign of the reactions as in spec E-41a:
 
     L*(q, pid) = L(q, B pid)                  all n pseudo-velocities in it: those of constraints are put to zero last
     B_k = d/dt dL*/dpid_k - dL*/dpi_k + sum_ij gamma_kij dL*/dpid_i pid_j,      dL*/dpi_k = sum_s b_sk dL*/dq_s
     B_k = P_k   for the pseudo-velocities,    P_k = sum_s (Q_s + tau_s) b_sk
     R_k = B_k - P_k   for the constraints     the reaction, which is Routh's multiplier Lambda_k
-Source: Mladenova (224)-(236), with the sign of the reactions as in spec E-41a.
+The same as matrices, from Lagrange's equations H qdd + h = Q + tau + A2^T Lambda, (237)-(250), spec E-41d:
 
-The equations in pseudo-velocities as matrices, from those of Lagrange.
-
-    A = (A1; A2), B = A^-1 = (B1, B2)                 qd = B1 pid
-    qdd = B1 pidd - (B1 A1' + B2 A2') B1 pid
+    A = (A1; A2), B = A^-1 = (B1, B2)                 qd = B1 pid,   qdd = B1 pidd - (B1 A1' + B2 A2') B1 pid
     pidd = (B1^T H B1)^-1 B1^T (H (B1 A1' + B2 A2') B1 pid + Q - h)
     Lambda = B2^T (H qdd + h - Q),  D = A2^T Lambda   multipliers, and the reactions of the constraints
-Source: Mladenova (237)-(250), corrected as in spec E-41d.
+The descriptor form, one implicit system of index one for x = (q, pid, Lambda) (2n), (255), spec E-41c:
 
-The descriptor form, one implicit system of 2n numbers for solvers of differential-algebraic equations:
-
-    x = (q, pid, Lambda)
     (1  0     0)          (B1 pid                             )
     (0  H B1  0) x'   =   (A2^T Lambda + Q - h - H B1' pid    ),     B1' pid = - (B1 A1' + B2 A2') B1 pid
-Its index is one, because (H B1, -A2^T) is regular. Source: Mladenova (255), corrected as in spec E-41c.
 """
 
 from __future__ import annotations
@@ -56,6 +47,47 @@ class RouthMotion(NamedTuple):
 
     qdd: Array
     Lambda: Array
+
+
+class HamelForces(NamedTuple):
+    """The forces of a motion: forces (m) along the pseudo-velocities, and the reactions (r) of the constraints if
+    nothing acts along these."""
+
+    forces: Array
+    reactions: Array
+
+
+class HamelMotion(NamedTuple):
+    """Accelerations (m), rates of the pseudo-velocities, and reactions (r)."""
+
+    pidd: Array
+    reactions: Array
+
+
+class MatrixForm(NamedTuple):
+    """Rates of the pseudo-velocities (m), accelerations (n), multipliers (r), and reactions (n) as joint forces."""
+
+    pidd: Array
+    qdd: Array
+    Lambda: Array
+    reactions: Array
+
+
+class Descriptor(NamedTuple):
+    """E x' = right for x = (q, pid, Lambda) (2n), and the regular matrix (n, n) that pidd and Lambda follow from:
+    pencil (pidd; Lambda) is the lower half of `right` at Lambda = 0."""
+
+    E: Array
+    right: Array
+    pencil: Array
+
+
+class _Sides(NamedTuple):
+    """B = M* pidd + bias and P, for all n pseudo-velocities."""
+
+    M: Array
+    bias: Array
+    P: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +134,80 @@ class NonholonomicSystem:
     def hamel_forces(self) -> Kernel[HamelForces]:
         """`(q, pid, pidd)` -> forces (..., m) that the motion needs along the pseudo-velocities, and reactions (...,
         r), by Hamel's equations."""
-        return hamel_forces(self)
+        def text(q: Array, pid: Array, pidd: Array) -> HamelForces:
+            m = len(pid)
+            sides = self._sides(q, pid, np.zeros(len(q)))
+            needed = sides.M[:, :m] @ pidd + sides.bias - sides.P
+            return HamelForces(needed[:m], needed[m:])
+
+        return self.kernel("(n),(m),(m)->(m),(r)", text, "hamel_forces", ("q", "pid", "pidd"), HamelForces._fields)
 
     @cached_property
     def hamel(self) -> Kernel[HamelMotion]:
         """`(q, pid, tau)` -> pidd (..., m), and reactions (..., r), by Hamel's equations."""
-        return hamel_motion(self)
+        def text(q: Array, pid: Array, tau: Array) -> HamelMotion:
+            m = len(pid)
+            sides = self._sides(q, pid, tau)
+            pidd = ldl_solve(sides.M[:m, :m], (sides.P - sides.bias)[:m])
+            return HamelMotion(pidd, (sides.M[:, :m] @ pidd + sides.bias - sides.P)[m:])
+
+        return self.kernel("(n),(m),(n)->(m),(r)", text, "hamel", ("q", "pid", "tau"), HamelMotion._fields)
+
+    def _sides(self, q: Array, pid: Array, tau: Array) -> _Sides:
+        """At a motion that the constraints allow: their pseudo-velocities are put to zero after all is differentiated.
+        """
+        sides = kernel("(n),(n),(n)->(n,n),(n),(n)", name="hamel_sides", inputs=("q", "rates", "tau"))(
+            self._sides_of_all)
+        return _Sides(*sides(q, np.concatenate([pid, np.zeros(len(q) - len(pid))]), tau))
+
+    def _sides_of_all(self, q: Array, rates: Array, tau: Array) -> _Sides:
+        B = self.frame.inverse(q)
+        qd = B @ rates
+        L = self.mechanics.lagrangian(q, qd, None)
+        momenta = jacobian(L, rates)
+        around = np.stack([momenta @ (gamma @ rates) for gamma in self.frame.coefficients(q)])
+        bias = jacobian(momenta, q) @ qd - B.T @ jacobian(L, q) + around
+        applied = tau if self.mechanics.forces is None else tau + np.stack(list(self.mechanics.forces(q, qd, None)))
+        return _Sides(jacobian(momenta, rates), bias, B.T @ applied)
 
     @cached_property
     def matrix_form(self) -> Kernel[MatrixForm]:
         """`(q, pid, tau)` -> pidd (..., m), qdd (..., n), Lambda (..., r), reactions (..., n)."""
-        return matrix_form_kernel(self)
+        def text(q: Array, pid: Array, tau: Array) -> MatrixForm:
+            m = len(pid)
+            B = self.frame.inverse(q)
+            B1 = B[:, :m]
+            qd = B1 @ pid
+            H, h = self.terms_at(q, qd)
+            drift = self.drifts(q, qd)
+            carried = B1 @ drift[:m] + B[:, m:] @ drift[m:]
+            inertia = B1.T @ H @ B1
+            pidd = only_where(is_definite(inertia), ldl_solve(inertia, B1.T @ (H @ carried + tau - h)))
+            qdd = B1 @ pidd - carried
+            Lambda = B[:, m:].T @ (H @ qdd - (tau - h))
+            return MatrixForm(pidd, qdd, Lambda, self.constraint_rows(q).T @ Lambda)
+
+        return self.kernel("(n),(m),(n)->(m),(n),(r),(n)", text, "matrix_form", ("q", "pid", "tau"),
+                           MatrixForm._fields)
 
     @cached_property
     def descriptor_form(self) -> Kernel[Descriptor]:
         """`(q, pid, Lambda, tau)` -> E (..., 2n, 2n), right (..., 2n): E x' = right, x = (q, pid, Lambda)."""
-        return descriptor_kernel(self)
+        def text(q: Array, pid: Array, Lambda: Array, tau: Array) -> Descriptor:
+            n, m = len(q), len(pid)
+            B = self.frame.inverse(q)
+            B1 = B[:, :m]
+            qd = B1 @ pid
+            H, h = self.terms_at(q, qd)
+            A2 = self.constraint_rows(q)
+            carried = B @ self.drifts(q, qd)
+            E = np.concatenate([np.eye(n, 2 * n),
+                                np.concatenate([np.zeros((n, n)), H @ B1, np.zeros((n, n - m))], axis=1)])
+            right = np.concatenate([qd, A2.T @ Lambda + tau - h + H @ carried])
+            return Descriptor(E, right, np.concatenate([H @ B1, -A2.T], axis=1))
+
+        return self.kernel("(n),(m),(r),(n)->(k,k),(k),(n,n)", text, "descriptor_form", ("q", "pid", "Lambda", "tau"),
+                           Descriptor._fields)
 
     def equations(self, coordinates: Sequence[str], rates: Sequence[str]) -> HamelEquations:
         """Hamel's equations by SymPy, with names for the coordinates (n) and the pseudo-velocities (m): those of the
@@ -147,129 +237,6 @@ class NonholonomicSystem:
         raise SingularityError(
             f"{self.mechanics.name} has no accelerations at this state: its constraints or pseudo-velocities depend on "
             "each other there, or a motion that they allow has no inertia")
-
-
-class HamelForces(NamedTuple):
-    """The forces of a motion: forces (m) along the pseudo-velocities, and the reactions (r) of the constraints if
-    nothing acts along these."""
-
-    forces: Array
-    reactions: Array
-
-
-class HamelMotion(NamedTuple):
-    """Accelerations (m), rates of the pseudo-velocities, and reactions (r)."""
-
-    pidd: Array
-    reactions: Array
-
-
-class _Sides(NamedTuple):
-    """B = M* pidd + bias and P, for all n pseudo-velocities."""
-
-    M: Array
-    bias: Array
-    P: Array
-
-
-def hamel_forces(system: NonholonomicSystem) -> Kernel[HamelForces]:
-    """`(q, pid, pidd)` -> `HamelForces`."""
-    def text(q: Array, pid: Array, pidd: Array) -> HamelForces:
-        m = len(pid)
-        sides = _sides(system, q, pid, np.zeros(len(q)))
-        needed = sides.M[:, :m] @ pidd + sides.bias - sides.P
-        return HamelForces(needed[:m], needed[m:])
-
-    return system.kernel("(n),(m),(m)->(m),(r)", text, "hamel_forces", ("q", "pid", "pidd"), HamelForces._fields)
-
-
-def hamel_motion(system: NonholonomicSystem) -> Kernel[HamelMotion]:
-    """`(q, pid, tau)` -> `HamelMotion`."""
-    def text(q: Array, pid: Array, tau: Array) -> HamelMotion:
-        m = len(pid)
-        sides = _sides(system, q, pid, tau)
-        pidd = ldl_solve(sides.M[:m, :m], (sides.P - sides.bias)[:m])
-        return HamelMotion(pidd, (sides.M[:, :m] @ pidd + sides.bias - sides.P)[m:])
-
-    return system.kernel("(n),(m),(n)->(m),(r)", text, "hamel", ("q", "pid", "tau"), HamelMotion._fields)
-
-
-def _sides(system: NonholonomicSystem, q: Array, pid: Array, tau: Array) -> _Sides:
-    """At a motion that the constraints allow: their pseudo-velocities are put to zero after all is differentiated."""
-    sides = kernel("(n),(n),(n)->(n,n),(n),(n)", name="hamel_sides", inputs=("q", "rates", "tau"))(
-        lambda *state: _sides_of_all(system, *state))
-    return _Sides(*sides(q, np.concatenate([pid, np.zeros(len(q) - len(pid))]), tau))
-
-
-def _sides_of_all(system: NonholonomicSystem, q: Array, rates: Array, tau: Array) -> _Sides:
-    frame = system.frame
-    B = frame.inverse(q)
-    qd = B @ rates
-    L = system.mechanics.lagrangian(q, qd, None)
-    momenta = jacobian(L, rates)
-    around = np.stack([momenta @ (gamma @ rates) for gamma in frame.coefficients(q)])
-    bias = jacobian(momenta, q) @ qd - B.T @ jacobian(L, q) + around
-    applied = tau if system.mechanics.forces is None else tau + np.stack(list(system.mechanics.forces(q, qd, None)))
-    return _Sides(jacobian(momenta, rates), bias, B.T @ applied)
-
-
-class MatrixForm(NamedTuple):
-    """Rates of the pseudo-velocities (m), accelerations (n), multipliers (r), and reactions (n) as joint forces."""
-
-    pidd: Array
-    qdd: Array
-    Lambda: Array
-    reactions: Array
-
-
-def matrix_form(H: Array, f: Array, B1: Array, B2: Array, A2: Array, drift: Array) -> MatrixForm:
-    """Of f = Q - h (n), all forces but the reactions, and drift = A' qd (n), pseudo-velocities first."""
-    carried = B1 @ drift[:B1.shape[1]] + B2 @ drift[B1.shape[1]:]
-    inertia = B1.T @ H @ B1
-    pidd = only_where(is_definite(inertia), ldl_solve(inertia, B1.T @ (H @ carried + f)))
-    qdd = B1 @ pidd - carried
-    Lambda = B2.T @ (H @ qdd - f)
-    return MatrixForm(pidd, qdd, Lambda, A2.T @ Lambda)
-
-
-def matrix_form_kernel(system: NonholonomicSystem) -> Kernel[MatrixForm]:
-    """`(q, pid, tau)` -> `MatrixForm`."""
-    def text(q: Array, pid: Array, tau: Array) -> MatrixForm:
-        B = system.frame.inverse(q)
-        m = len(pid)
-        qd = B[:, :m] @ pid
-        M, bias = system.terms_at(q, qd)
-        return matrix_form(M, tau - bias, B[:, :m], B[:, m:], system.constraint_rows(q), system.drifts(q, qd))
-
-    return system.kernel("(n),(m),(n)->(m),(n),(r),(n)", text, "matrix_form", ("q", "pid", "tau"), MatrixForm._fields)
-
-
-class Descriptor(NamedTuple):
-    """E x' = right for x = (q, pid, Lambda) (2n), and the regular matrix (n, n) that pidd and Lambda follow from:
-    pencil (pidd; Lambda) is the lower half of `right` at Lambda = 0."""
-
-    E: Array
-    right: Array
-    pencil: Array
-
-
-def descriptor_kernel(system: NonholonomicSystem) -> Kernel[Descriptor]:
-    """`(q, pid, Lambda, tau)` -> `Descriptor`."""
-    def text(q: Array, pid: Array, Lambda: Array, tau: Array) -> Descriptor:
-        n, m = len(q), len(pid)
-        B = system.frame.inverse(q)
-        B1 = B[:, :m]
-        qd = B1 @ pid
-        H, h = system.terms_at(q, qd)
-        A2 = system.constraint_rows(q)
-        carried = B @ system.drifts(q, qd)
-        E = np.concatenate([np.eye(n, 2 * n),
-                            np.concatenate([np.zeros((n, n)), H @ B1, np.zeros((n, n - m))], axis=1)])
-        right = np.concatenate([qd, A2.T @ Lambda + tau - h + H @ carried])
-        return Descriptor(E, right, np.concatenate([H @ B1, -A2.T], axis=1))
-
-    return system.kernel("(n),(m),(r),(n)->(k,k),(k),(n,n)", text, "descriptor_form", ("q", "pid", "Lambda", "tau"),
-                         Descriptor._fields)
 
 
 def nonholonomic_system(kinetic: Function, potential: Function | None = None, *, constraints: Forms,
