@@ -125,7 +125,7 @@ def nothing_idle(method: str, *, twist: float = GENERAL, kind: str = "R") -> dic
 
 @cache
 def _nothing_idle(method: str, twist: float, kind: str) -> dict[str, Figures]:
-    return fitted(lambda n: _with_divisions(operations_by_equation(method, generic_arm([twist] * n, kind * n))))
+    return fitted(lambda n: with_divisions(operations_by_equation(method, generic_arm([twist] * n, kind * n))))
 
 
 def named(method: str) -> Method:
@@ -153,7 +153,8 @@ def _counted(text: Callable[[Any, Any, Any], Any], state: Sequence[ArrayLike] | 
     return CountedRun(tape.costs(), tape.costs(tau), values(tau))
 
 
-def _with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
+def with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
+    """The costs, divisions counted as multiplications."""
     return {
         equation: cost._replace(multiplications=cost.multiplications + cost.divisions)
         for equation, cost in costs.items()}

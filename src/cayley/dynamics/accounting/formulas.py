@@ -18,6 +18,7 @@ import numpy as np
 from cayley.dynamics.accounting.counting_scalar import Cost
 from cayley.errors import UnsupportedError
 
+_LARGEST_DENOMINATOR = 5040
 LONGEST = 9  # joints of the longest arm that is counted to find a formula
 
 
@@ -43,23 +44,16 @@ class Formula:
             found.pop()
         return Formula(tuple(found), start)
 
+    def exact(self, n: int) -> Fraction:
+        return sum((c * n ** k for k, c in enumerate(self.coefficients)), Fraction(0))
+
     def __call__(self, n: int) -> int:
-        value = sum((c * n ** k for k, c in enumerate(self.coefficients)), Fraction(0))
-        return int(value) if value.denominator == 1 else round(value)
+        return round(self.exact(n))
 
     def __add__(self, other: Formula) -> Formula:
         size = max(len(self.coefficients), len(other.coefficients))
         padded = [(*x.coefficients, *[Fraction(0)] * (size - len(x.coefficients))) for x in (self, other)]
         return Formula.of(tuple(a + b for a, b in zip(*padded, strict=True)), max(self.start, other.start))
-
-    def scaled(self, factor: Fraction) -> Formula:
-        return Formula(tuple(factor * c for c in self.coefficients), self.start)
-
-    def shifted_product(self, shift: int) -> Formula:
-        """The polynomial times (n + shift)."""
-        c = self.coefficients
-        return Formula(tuple(a + shift * b for a, b in zip((Fraction(0), *c), (*c, Fraction(0)), strict=True)),
-                       self.start)
 
     def __str__(self) -> str:
         terms = [_term(c, k) for k, c in reversed(list(enumerate(self.coefficients))) if c]
@@ -67,11 +61,9 @@ class Formula:
 
 
 def _term(coefficient: Fraction, power: int) -> str:
-    letter = "" if power == 0 else "n" if power == 1 else f"n^{power}"
-    size = "" if abs(
-        coefficient
-    ) == 1 and power else f"({abs(coefficient)})" if coefficient.denominator > 1 else f"{abs(coefficient)}"
-    return f"{'-' if coefficient < 0 else '+'}{size}{letter}"
+    letter = ("", "n")[power] if power < 2 else f"n^{power}"
+    number = f"({abs(coefficient)})" if coefficient.denominator > 1 else f"{abs(coefficient)}"
+    return f"{'-' if coefficient < 0 else '+'}{'' if letter and number == '1' else number}{letter}"
 
 
 @dataclass(frozen=True)
@@ -81,6 +73,11 @@ class Figures:
     multiplications: Formula
     additions: Formula
     functions: Formula | None = None
+
+    @staticmethod
+    def constant(multiplications: int, additions: int, functions: int | None = None) -> Figures:
+        counted = None if functions is None else Formula.of((functions,))
+        return Figures(Formula.of((multiplications,)), Formula.of((additions,)), counted)
 
     @staticmethod
     def linear(m: int, m0: int, a: int, a0: int, start: int = 1) -> Figures:
@@ -101,19 +98,12 @@ NO_FIGURES = Figures(Formula(()), Formula(()))
 
 def polynomial(numbers: Mapping[int, int]) -> Formula | None:
     """The polynomial through numbers for consecutive n, if at least one of them was not needed to find it."""
-    start = min(numbers)
-    differences = [np.array([numbers[n] for n in sorted(numbers)], dtype=object)]
-    while differences[-1].any():
-        differences.append(np.diff(differences[-1]))
-    if not differences[-1].size:
-        return None
-    # Newton's forward differences
-    found = Formula((), start)
-    basis = Formula.of((1,), start)
-    for order, row in enumerate(differences[:-1]):
-        found = found + basis.scaled(Fraction(row[0]))
-        basis = basis.shifted_product(-start - order).scaled(Fraction(1, order + 1))
-    return found
+    for degree in range(len(numbers) - 1):
+        fit = np.polynomial.polynomial.polyfit([*numbers], [*numbers.values()], degree)
+        found = Formula.of(tuple(Fraction(c).limit_denominator(_LARGEST_DENOMINATOR) for c in fit), min(numbers))
+        if all(found.exact(n) == number for n, number in numbers.items()):
+            return found
+    return None
 
 
 def fitted(counted: Callable[[int], Mapping[str, Cost]]) -> dict[str, Figures]:

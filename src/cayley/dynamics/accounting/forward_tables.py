@@ -11,25 +11,30 @@ section 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.linear import ldl_solve
-from cayley.dynamics.accounting.counted_run import GENERAL, check_kinds, generic_state, total
+from cayley.dynamics.accounting.counted_run import GENERAL, check_kinds, generic_state, total, with_divisions
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
-from cayley.dynamics.accounting.formulas import NO_FIGURES, Entry, Figures, Formula, fitted
-from cayley.dynamics.accounting.operation_table import OperationTable
+from cayley.dynamics.accounting.formulas import Entry, Figures, Formula, fitted
+from cayley.dynamics.accounting.operation_table import (
+    OperationTable,
+    compiled,
+    printed_column,
+    table_by_equation,
+    with_total,
+)
 from cayley.dynamics.accounting.tables import RIGHT_ANGLE
 from cayley.dynamics.inertia_matrix.generalized_links import Generalized, enclosing, felt_before, origins
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.rigid_links.links import Links, links_of, serial_chain
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
-from cayley.geometry.rotations.costs import cost_of
 from cayley.model.denavit_hartenberg.conversion import tree_from_dh
 from cayley.model.denavit_hartenberg.table import DHRow
 from cayley.model.tree import Tree
@@ -116,7 +121,7 @@ def count_inertia_matrix(module: str, n: int, twist: float = GENERAL, *,
     tape = Tape()
     q = tape.inputs(generic_state(n)[0])
     D = _text("inertia_matrix", module)(links(dh_arm(n, twist, kind)), q)
-    return _with_divisions(tape.costs(np.asarray(D, dtype=object).reshape(-1)))
+    return with_divisions(tape.costs(np.asarray(D, dtype=object).reshape(-1)))
 
 
 def count_forward_dynamics(text: Callable[..., Any], n: int, twist: float = GENERAL, *,
@@ -125,14 +130,14 @@ def count_forward_dynamics(text: Callable[..., Any], n: int, twist: float = GENE
     """The same for a text `forward_dynamics(links, q, qd, tau)`."""
     tape = Tape()
     qdd = text(links(dh_arm(n, twist, kind, seed)), *[tape.inputs(x) for x in generic_state(n)])
-    return _with_divisions(tape.costs(np.asarray(qdd, dtype=object)))
+    return with_divisions(tape.costs(np.asarray(qdd, dtype=object)))
 
 
 def rules_of_table_61(twist: float) -> dict[str, Figures]:
     """Algorithm 6.2, equation by equation, by the rules of Table 6.1, for n >= 2: its own lines on numbers of which
     nothing is known.
 
-    >>> print(sum(rules_of_table_61(GENERAL).values(), NO_FIGURES))
+    >>> print(with_total(rules_of_table_61(GENERAL))["total"])
     11n^2+14n-43, 7n^2+34n-64
     """
     whole = _step_up(twist, last_only=False)
@@ -154,13 +159,10 @@ def _step_up(twist: float, last_only: bool) -> dict[str, Cost]:
     """One cycle of Step 2, or of it E_33 alone."""
     tape = Tape()
     chain = serial_chain(dh_arm(2, twist))
-    q = tape.inputs([0.3, 0.7])
-    U = tape.inputs([0.2, 0.4, 0.6])
-    E = tape.inputs(np.arange(1.0, 7.0))
-    body = Generalized(U, np.array([[E[0], E[1], E[2]], [E[1], E[3], E[4]], [E[2], E[4], E[5]]]))
+    q, U, E = (tape.inputs(x) for x in ([0.3, 0.7], [0.2, 0.4, 0.6], np.arange(1.0, 7.0)))
     s = origins(chain, q)[1]
     link, successor = augmented_links(chain, q).links
-    found = enclosing(link, successor, s, body, q)
+    found = enclosing(link, successor, s, Generalized(U, E[np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])]), q)
     return tape.costs([found.E[2, 2]] if last_only else [*s, *found.U, *found.E.reshape(-1)])
 
 
@@ -175,12 +177,6 @@ def _step_down(twist: float, last_only: bool) -> dict[str, Cost]:
 
 def _times(cost: Cost, number: tuple[Any, ...]) -> Figures:
     return _figures(tuple(cost.multiplications * c for c in number), tuple(cost.additions * c for c in number))
-
-
-def _with_divisions(costs: Mapping[str, Cost]) -> dict[str, Cost]:
-    return {
-        equation: cost._replace(multiplications=cost.multiplications + cost.divisions)
-        for equation, cost in costs.items()}
 
 
 def _text(package: str, module: str) -> Callable[..., Any]:
@@ -199,21 +195,17 @@ def table_61(n: int = 6) -> OperationTable:
     (437, 392)
     """
     columns = {
-        "general, published": {**{e: row.general
-                                  for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.general},
-        "general, by the rules": _with_total(rules_of_table_61(GENERAL)),
-        "general, zeros folded": _with_total(fitted(lambda k: count_inertia_matrix("generalized_links", k))),
-        "0 or 90, published": {**{e: row.special
-                                  for e, row in TABLE_61.items()}, "total": TABLE_61_TOTAL.special},
-        "90, by the rules": _with_total(rules_of_table_61(RIGHT_ANGLE))}
-    rows = {e: {name: column.get(e, NO_FIGURES) for name, column in columns.items()} for e in [*TABLE_61, "total"]}
+        "general, published": printed_column(TABLE_61, "general", TABLE_61_TOTAL),
+        "general, by the rules": with_total(rules_of_table_61(GENERAL)),
+        "general, zeros folded": with_total(fitted(lambda k: count_inertia_matrix("generalized_links", k))),
+        "0 or 90, published": printed_column(TABLE_61, "special", TABLE_61_TOTAL),
+        "90, by the rules": with_total(rules_of_table_61(RIGHT_ANGLE))}
     notes = (
         "Printed additions of (6.3.29a) and (6.3.30b) do not follow from the rules that give all others: spec E-9, "
         "E-10.",
         "The similarity of (6.3.29c) takes 18 M 19 A here, and 10 M 11 A if twists are 0 or 90 degrees; there 21, 18 "
-        "and 11, 11."
-    )
-    return OperationTable("Table 6.1: Algorithm 6.2 by equations, n >= 2", tuple(columns), rows, n, notes)
+        "and 11, 11.")
+    return table_by_equation("Table 6.1: Algorithm 6.2 by equations, n >= 2", columns, n, notes)
 
 
 def table_62(n: int = 6) -> OperationTable:
@@ -226,12 +218,11 @@ def table_62(n: int = 6) -> OperationTable:
     for name, (module, links) in _INERTIA_MATRICES.items():
         text = _text("inertia_matrix", module)
         found = rows.setdefault(name, {})
-        found["zeros folded"] = _cost(total(count_inertia_matrix(module, n, links=links)))
-        found["compiled"] = _compiled(lambda k, q, text=text: text(k, q), links, n, f"({n})->({n},{n})")
+        found["zeros folded"] = Figures.constant(*total(count_inertia_matrix(module, n, links=links))[:2])
+        found["compiled"] = compiled(partial(text, links(dh_arm(n, GENERAL))), f"({n})->({n},{n})", ("q",))
     notes = (
         "Additions of Walker & Orin are printed as 601 for n = 6, which needs -53 in the formula; the text has other "
-        "multiplications: "
-        "spec E-6, E-7.",
+        "multiplications: spec E-6, E-7.",
         "Spatial vectors are counted here as plain matrices (6, 6), not by the package of arithmetic of the source.")
     return OperationTable("Table 6.2: inertia matrices, general twists", ("published", "zeros folded", "compiled"),
                           rows, n, notes)
@@ -243,13 +234,12 @@ def table_63(n: int = 6) -> OperationTable:
     >>> table_63().figures("Algorithms 6.2 and 5.7", "published, n = 6")(6)
     (956, 790)
     """
-    rows: dict[str, dict[str, Figures]] = {
-        name: {"published, n = 6": _cost(Cost(*printed))}
-        for name, printed in TABLE_63.items()}
+    rows = {name: {"published, n = 6": Figures.constant(*printed)} for name, printed in TABLE_63.items()}
     for name, (text, links) in _FORWARD.items():
         found = rows.setdefault(name, {})
-        found["zeros folded"] = _cost(total(count_forward_dynamics(text, n, links=links)))
-        found["compiled"] = _compiled(text, links, n, f"({n}),({n}),({n})->({n})")
+        found["zeros folded"] = Figures.constant(*total(count_forward_dynamics(text, n, links=links))[:2])
+        found["compiled"] = compiled(partial(text, links(dh_arm(n, GENERAL))), f"({n}),({n}),({n})->({n})",
+                                     ("q", "qd", "tau"))
     notes = ("The parts of two published rows do not add up to their additions: spec E-18.",)
     return OperationTable("Table 6.3: forward dynamics, general twists",
                           ("published, n = 6", "zeros folded", "compiled"), rows, n, notes)
@@ -276,18 +266,3 @@ _FORWARD: dict[str, tuple[Callable[..., Any], Callable[[Tree], Links]]] = {
     "Angeles & Ma": (by_parts("orthogonal_complement", "luh_walker_paul"), serial_chain),
     "Algorithms 6.2 and 5.7": (_text("forward", "generalized_links"), serial_chain),
     "Cayley's default": (_text("forward", "composite_bodies"), minimal_links)}
-
-
-def _compiled(text: Callable[..., Any], links: Callable[[Tree], Links], n: int, signature: str) -> Figures:
-    made = links(dh_arm(n, GENERAL))
-    inputs = ("q", "qd", "tau")[:signature.split("->")[0].count("(")]
-    found = cost_of(kernel(signature, name="counted", inputs=inputs)(lambda *state: text(made, *state)))
-    return _cost(Cost(found.products, found.additions))
-
-
-def _cost(cost: Cost) -> Figures:
-    return Figures(Formula.of((cost.multiplications,)), Formula.of((cost.additions,)))
-
-
-def _with_total(figures: dict[str, Figures]) -> dict[str, Figures]:
-    return {**figures, "total": sum(figures.values(), NO_FIGURES)}

@@ -14,15 +14,20 @@ from fractions import Fraction
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
 from cayley.dynamics.accounting.counted_run import GENERAL, generic_arm, generic_state
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
-from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula, fitted
-from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
+from cayley.dynamics.accounting.formulas import NO_FIGURES, Entry, Figures, Formula, fitted
+from cayley.dynamics.accounting.operation_table import (
+    OperationTable,
+    OperationTables,
+    compiled,
+    printed_column,
+    table_by_equation,
+    with_total,
+)
 from cayley.dynamics.linearised.algorithm_7_1 import sensitivities
 from cayley.dynamics.linearised.methods import METHODS
 from cayley.dynamics.rigid_links.links import serial_chain
-from cayley.geometry.rotations.costs import cost_of
 
 RIGHT_ANGLE = np.pi / 2
 Numbers = tuple[float, ...]  # coefficients of 1, n, n^2
@@ -42,39 +47,39 @@ def _quadratic(m: Numbers, a: Numbers) -> Figures:
     return Figures(*[Formula.of(tuple(Fraction(x) for x in c)) for c in (m, a)])
 
 
-STEP_1: dict[str, tuple[Figures, Figures]] = {
-    "7.3.18a": (_step(8, 7), _step(4, 5)),
-    "7.3.18b": (_step(14, 10), _step(10, 8)),
-    "7.3.18c": (_step(30, 39, 18, 8), _step(20, 32, 18, 8)),
-    "7.3.18d": (_step(69, 74, 18, 14), _step(51, 63, 18, 14)),
-    "7.3.18e": (NO_FIGURES, NO_FIGURES),
-    "7.3.18f": (_step(4, 1), _step(4, 1)),
-    "7.3.18g": (_step(9, 12), _step(9, 12)),
-    "7.3.18h": (NO_FIGURES, NO_FIGURES),
-    "7.3.18i": (NO_FIGURES, NO_FIGURES),
-    "7.3.18j": (_step(6, 6), _step(6, 6)),
-    "7.3.18k": (_step(18, 21), _step(18, 21)),
-    "7.3.18l": (NO_FIGURES, NO_FIGURES),
-    "7.3.18m": (_step(2, 3), _step(2, 3)),
-    "7.3.18n": (_step(7, 7), _step(7, 7)),
+STEP_1: dict[str, Entry] = {
+    "7.3.18a": Entry(_step(8, 7), _step(4, 5)),
+    "7.3.18b": Entry(_step(14, 10), _step(10, 8)),
+    "7.3.18c": Entry(_step(30, 39, 18, 8), _step(20, 32, 18, 8)),
+    "7.3.18d": Entry(_step(69, 74, 18, 14), _step(51, 63, 18, 14)),
+    "7.3.18e": Entry(NO_FIGURES, NO_FIGURES),
+    "7.3.18f": Entry(_step(4, 1), _step(4, 1)),
+    "7.3.18g": Entry(_step(9, 12), _step(9, 12)),
+    "7.3.18h": Entry(NO_FIGURES, NO_FIGURES),
+    "7.3.18i": Entry(NO_FIGURES, NO_FIGURES),
+    "7.3.18j": Entry(_step(6, 6), _step(6, 6)),
+    "7.3.18k": Entry(_step(18, 21), _step(18, 21)),
+    "7.3.18l": Entry(NO_FIGURES, NO_FIGURES),
+    "7.3.18m": Entry(_step(2, 3), _step(2, 3)),
+    "7.3.18n": Entry(_step(7, 7), _step(7, 7)),
 }
 """Table 7.1 as printed: general twists, twists of 0 or 90 degrees."""
 
-_LATER = (_quadratic((9, -16, 7), (6, -11, 5)), _quadratic((5, -10, 5), (4, -8, 4)))  # printed 5n^2-10+5: spec E-28
-STEP_2: dict[str, tuple[Figures, Figures]] = {
-    "7.3.19a": (_pairs(4, 2), _pairs(2, 1)),
-    "7.3.19b": (_pairs(4, 2), _pairs(2, 1)),
-    "7.3.19c": (_pairs(4, 2), _pairs(2, 1)),
-    "7.3.19d": (_pairs(7, 5), _pairs(5, 4)),
+_LATER = Entry(_quadratic((9, -16, 7), (6, -11, 5)), _quadratic((5, -10, 5), (4, -8, 4)))  # 5n^2-10+5: spec E-28
+STEP_2: dict[str, Entry] = {
+    "7.3.19a": Entry(_pairs(4, 2), _pairs(2, 1)),
+    "7.3.19b": Entry(_pairs(4, 2), _pairs(2, 1)),
+    "7.3.19c": Entry(_pairs(4, 2), _pairs(2, 1)),
+    "7.3.19d": Entry(_pairs(7, 5), _pairs(5, 4)),
     "7.3.19e": _LATER,
     "7.3.19f": _LATER,
     "7.3.19g": _LATER,
-    "7.3.19h": (NO_FIGURES, NO_FIGURES),
-    "7.3.19i": (NO_FIGURES, NO_FIGURES),
-    "7.3.19j": (_pairs(1, 1.5), _pairs(1, 1.5)),
-    "7.3.19k": (_pairs(0, 0.5), _pairs(0, 0.5)),
-    "7.3.19l": (_pairs(3, 3), _pairs(3, 3)),
-    "7.3.19m": (NO_FIGURES, NO_FIGURES), }
+    "7.3.19h": Entry(NO_FIGURES, NO_FIGURES),
+    "7.3.19i": Entry(NO_FIGURES, NO_FIGURES),
+    "7.3.19j": Entry(_pairs(1, 1.5), _pairs(1, 1.5)),
+    "7.3.19k": Entry(_pairs(0, 0.5), _pairs(0, 0.5)),
+    "7.3.19l": Entry(_pairs(3, 3), _pairs(3, 3)),
+    "7.3.19m": Entry(NO_FIGURES, NO_FIGURES), }
 """Table 7.2 as printed, with spec E-28 put right."""
 
 ALGORITHM_71 = (_quadratic((-104, 96, 44), (-140, 131, 31)), _quadratic((-80, 86, 30), (-124, 122, 24)))
@@ -118,16 +123,12 @@ def table_72(n: int = 6) -> OperationTable:
     return _by_equation("Table 7.2: Algorithm 7.1, Step 2", STEP_2, n, notes)
 
 
-def _by_equation(title: str, printed: Mapping[str, tuple[Figures, Figures]], n: int,
-                 notes: tuple[str, ...]) -> OperationTable:
-    counted = {"general, counted": counted_figures(GENERAL), "90, counted": counted_figures(RIGHT_ANGLE)}
-    rows: dict[str, dict[str, Figures]] = {}
-    for equation, (general, special) in printed.items():
-        own = {column: found.get(equation, NO_FIGURES) for column, found in counted.items()}
-        rows[equation] = {"general, published": general, "0 or 90, published": special, **own}
-    columns = ("general, published", "general, counted", "0 or 90, published", "90, counted")
-    rows["total"] = {column: summed({equation: row[column] for equation, row in rows.items()}) for column in columns}
-    return OperationTable(title, columns, rows, n, notes)
+def _by_equation(title: str, printed: Mapping[str, Entry], n: int, notes: tuple[str, ...]) -> OperationTable:
+    general, special = (with_total({e: figures for e, figures in counted_figures(twist).items() if e in printed})
+                        for twist in (GENERAL, RIGHT_ANGLE))
+    columns = {"general, published": printed_column(printed, "general"), "general, counted": general,
+               "0 or 90, published": printed_column(printed, "special"), "90, counted": special}
+    return table_by_equation(title, columns, n, notes)
 
 
 def counted_figures(twist: float) -> dict[str, Figures]:
@@ -152,16 +153,10 @@ def method_table(n: int = 6) -> OperationTable:
     """
     rows: dict[str, dict[str, Figures]] = {"Algorithm 7.1, without 5.7": {"published": ALGORITHM_71[0]}}
     if n == 6:
-        rows["direct, (7.3.2)-(7.3.4)"] = {"published": _constant(*DIRECT_SIX_JOINTS)}
+        rows["direct, (7.3.2)-(7.3.4)"] = {"published": Figures.constant(*DIRECT_SIX_JOINTS)}
     arm = generic_arm([GENERAL] * n)
     for name, method in METHODS.items():
         text = method.text(arm, "sensitivities")
-        cost = cost_of(
-            kernel(f"({n}),({n}),({n})->({n},{n}),({n},{n}),({n},{n})", name="linearize",
-                   inputs=("q", "qd", "qdd"))(text))
-        rows[name] = {"compiled": _constant(cost.products, cost.additions)}
+        rows[name] = {"compiled": compiled(text, f"({n}),({n}),({n})->({n},{n}),({n},{n}),({n},{n})",
+                                           ("q", "qd", "qdd"))}
     return OperationTable("Linearised models: general twists, all joints revolute", ("published", "compiled"), rows, n)
-
-
-def _constant(m: int, a: int) -> Figures:
-    return Figures(Formula.of((m,)), Formula.of((a,)))

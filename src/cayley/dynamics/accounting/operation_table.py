@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from rich.console import Group
 
-from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
+from cayley.compiler.kernel import kernel
+from cayley.dynamics.accounting.formulas import NO_FIGURES, Entry, Figures, Formula
+from cayley.geometry.rotations.costs import cost_of
 from cayley.model.report import Table
 
 
@@ -77,6 +80,32 @@ class OperationTables:
 def summed(figures: Mapping[str, Figures]) -> Figures:
     """The sum over the equations."""
     return sum(figures.values(), NO_FIGURES)
+
+
+def with_total(figures: Mapping[str, Figures]) -> dict[str, Figures]:
+    return {**figures, "total": summed(figures)}
+
+
+def printed_column(entries: Mapping[str, Entry], kind: str, whole: Entry | None = None) -> dict[str, Figures]:
+    """The published figures of equations, "general" or "special", with the total as it is printed, or their sum."""
+    column = {equation: getattr(entry, kind) for equation, entry in entries.items()}
+    return with_total(column) if whole is None else {**column, "total": getattr(whole, kind)}
+
+
+def table_by_equation(title: str, columns: Mapping[str, Mapping[str, Figures]], n: int,
+                      notes: tuple[str, ...]) -> OperationTable:
+    """A row for each equation of any column, and the totals."""
+    labels = dict.fromkeys(label for column in columns.values() for label in column if label != "total")
+    rows = {label: {name: column.get(label, NO_FIGURES) for name, column in columns.items()}
+            for label in [*labels, "total"]}
+    return OperationTable(title, tuple(columns), rows, n, notes)
+
+
+def compiled(text: Callable[..., Any], signature: str, inputs: Sequence[str], *, functions: bool = False) -> Figures:
+    """The operations of a text as the compiler makes it, with those of sines, cosines and tangents if they are asked
+    for."""
+    cost = cost_of(kernel(signature, name="counted", inputs=inputs)(text))
+    return Figures.constant(cost.products, cost.additions, cost.functions if functions else None)
 
 
 def _words(figures: Figures | None, n: int) -> tuple[str, str, str]:

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
 from cayley.dynamics.accounting import formulas as published
 from cayley.dynamics.accounting.counted_run import (
@@ -41,13 +40,21 @@ from cayley.dynamics.accounting.counted_run import (
 )
 from cayley.dynamics.accounting.counting_scalar import Cost, Tape
 from cayley.dynamics.accounting.formulas import NO_FIGURES, Figures, Formula
-from cayley.dynamics.accounting.operation_table import OperationTable, OperationTables, summed
+from cayley.dynamics.accounting.operation_table import (
+    OperationTable,
+    OperationTables,
+    compiled,
+    printed_column,
+    summed,
+    table_by_equation,
+    with_total,
+)
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.passes import STILL, Base
 from cayley.dynamics.rigid_links.links import serial_chain
 from cayley.errors import ConventionError
 from cayley.geometry.rotations.costs import Cost as TableCost
-from cayley.geometry.rotations.costs import cost_of, dynamics_claims, jacobian_claims
+from cayley.geometry.rotations.costs import dynamics_claims, jacobian_claims
 from cayley.kinematics.jacobians.formed_jacobian import By, formed_jacobian
 from cayley.kinematics.jacobians.vector_parameter_chain import joint_pairs, pair_rate_map, vector_parameter_jacobian
 from cayley.kinematics.jacobians.velocity import jacobian
@@ -75,14 +82,12 @@ def table_rules(method: Recursion, twist: float) -> dict[str, Figures]:
     figures = {}
     for equation in two:
         cycle = two[equation].minus(one.get(equation, Cost()))
-        outside = at_rest if equation.startswith(
-            method.forward) else one if equation.startswith(method.backward) else {}
-        first = outside.get(equation, Cost())
+        first = Cost()
+        if equation.startswith((method.forward, method.backward)):
+            first = (at_rest if equation.startswith(method.forward) else one).get(equation, Cost())
         figures[equation] = Figures.linear(cycle.multiplications, first.multiplications - cycle.multiplications,
                                            cycle.additions, first.additions - cycle.additions)
-    return {
-        equation: f
-        for equation, f in figures.items() if f.multiplications.coefficients or f.additions.coefficients}
+    return {equation: f for equation, f in figures.items() if str(f) != str(NO_FIGURES)}
 
 
 def _wrenches(method: Recursion, twists: Sequence[float], moving: bool = True) -> dict[str, Cost]:
@@ -120,16 +125,17 @@ def table_51(n: int = 6) -> OperationTable:
     >>> print(table_51().figures("total", "general, counted"))
     93n-69, 81n-66
     """
-    columns = {"general, published": _published(published.TABLE_51, "general", published.TABLE_51_TOTAL),
-               "general, counted": _with_total(table_rules(ALGORITHM_57, GENERAL)),
-               "0 or 90, published": _published(published.TABLE_51, "special", published.TABLE_51_TOTAL),
-               "90, counted": _with_total(table_rules(ALGORITHM_57, RIGHT_ANGLE)),
-               "0, counted": _with_total(table_rules(ALGORITHM_57, 0.0))}
+    columns = {"general, published": printed_column(published.TABLE_51, "general", published.TABLE_51_TOTAL),
+               "general, counted": with_total(table_rules(ALGORITHM_57, GENERAL)),
+               "0 or 90, published": printed_column(published.TABLE_51, "special", published.TABLE_51_TOTAL),
+               "90, counted": with_total(table_rules(ALGORITHM_57, RIGHT_ANGLE)),
+               "0, counted": with_total(table_rules(ALGORITHM_57, 0.0))}
     notes = (
         "The source has 3 M for gravity and 5 M for mu_1; with g sin, g cos of alpha_1 stored and no sums merged they "
         "are 2 and 6.",
         "Gravity is along z_0: spec E-28. Any other direction costs (5.3.45e) 2 M and 2 A more.")
-    return _by_equation("Table 5.1: Algorithm 5.7, general twists and twists of 0 or 90 degrees", columns, n, notes)
+    return table_by_equation("Table 5.1: Algorithm 5.7, general twists and twists of 0 or 90 degrees", columns, n,
+                             notes)
 
 
 def table_52(n: int = 6) -> OperationTable:
@@ -138,35 +144,17 @@ def table_52(n: int = 6) -> OperationTable:
     >>> print(table_52().figures("total", "general, counted"))
     93n-111, 81n-103
     """
-    columns = {"general, published": _published(published.TABLE_52, "general", published.TABLE_52_TOTAL),
-               "general, counted": _with_total(nothing_idle("augmented-links")),
-               "0 or 90, published": _published(published.TABLE_52, "special", published.TABLE_52_TOTAL),
-               "corrected": _published(published.TABLE_52_CORRECTED, "special", published.TABLE_52_CORRECTED_TOTAL),
-               "90, counted": _with_total(nothing_idle("augmented-links", twist=RIGHT_ANGLE)),
-               "0, counted": _with_total(nothing_idle("augmented-links", twist=0.0))}
+    columns = {"general, published": printed_column(published.TABLE_52, "general", published.TABLE_52_TOTAL),
+               "general, counted": with_total(nothing_idle("augmented-links")),
+               "0 or 90, published": printed_column(published.TABLE_52, "special", published.TABLE_52_TOTAL),
+               "corrected": printed_column(published.TABLE_52_CORRECTED, "special", published.TABLE_52_CORRECTED_TOTAL),
+               "90, counted": with_total(nothing_idle("augmented-links", twist=RIGHT_ANGLE)),
+               "0, counted": with_total(nothing_idle("augmented-links", twist=0.0))}
     notes = (
         "The printed additions of (5.3.46a) contradict the rule that gives all others: spec E-26. Other rows are upper "
         "bounds: E-27.",
         "If all twists are 0 the axes are parallel, and most of the motion is zero.")
-    return _by_equation("Table 5.2: Algorithm 5.7 without idle operations, n >= 2", columns, n, notes)
-
-
-def _published(entries: Mapping[str, published.Entry], kind: str, whole: published.Entry) -> dict[str, Figures]:
-    return {**{equation: getattr(entry, kind) for equation, entry in entries.items()}, "total": getattr(whole, kind)}
-
-
-def _with_total(figures: dict[str, Figures]) -> dict[str, Figures]:
-    return {**figures, "total": summed(figures)}
-
-
-def _by_equation(title: str, columns: dict[str, dict[str, Figures]], n: int, notes: tuple[str, ...]) -> OperationTable:
-    labels = [
-        label for label in dict.fromkeys(label for column in columns.values() for label in column) if label != "total"]
-    rows = {
-        label: {name: column.get(label, NO_FIGURES)
-                for name, column in columns.items()}
-        for label in [*labels, "total"]}
-    return OperationTable(title, tuple(columns), rows, n, notes)
+    return table_by_equation("Table 5.2: Algorithm 5.7 without idle operations, n >= 2", columns, n, notes)
 
 
 # Method by method
@@ -185,8 +173,7 @@ def table_53(n: int = 6) -> OperationTable:
         "the default of this package": DEFAULT}
     notes = (
         "By the same rules Algorithm 5.7 saves 20 % of the multiplications of Algorithm 5.3, not what 852 and 489 "
-        "suggest: the rest "
-        "is better kernels.",
+        "suggest: the rest is better kernels.",
         "The sums of Angeles et al. are counted as they are written, not customised as in the source.")
     return _comparison("Table 5.3: general twists, all joints revolute", published.TABLE_53, methods, n, notes)
 
@@ -197,21 +184,17 @@ def table_3(n: int = 6) -> OperationTable:
     >>> print(table_3().figures("vector-parameter", "published"))
     138n-53, 143n-66
     """
-    one = dynamics_claims(1)
-    two = dynamics_claims(2)
-    given = {name: replace(_claimed(one[name], two[name]), functions=None) for name in one}
     methods = {
         "Hollerbach 4x4": "hollerbach-4x4", "Hollerbach 3x3": "hollerbach-3x3", "Luh, Armstrong": "luh-walker-paul",
         "vector-parameter": "vector-parameter-newton-euler", "vector-parameter, Lagrange": "vector-parameter-lagrange",
         "screws": "screws", "Uicker, Kahn": "uicker-kahn", "Waters": "waters", "the default of this package": DEFAULT}
     notes = (
         "Printed for six joints alone: Uicker, Kahn 37823 and 39462, Waters 3256 and 5652; the multiplications are "
-        "below their own "
-        "leading terms (spec E-75).",
+        "below their own leading terms (spec E-75).",
         "The vector-parameter method is said to have the fewest multiplications at n = 6, 775, but has 1567 operations "
-        "beside 1395."
-    )
-    return _comparison("Table 3 of Mladenova: dynamics, general twists, all joints revolute", given, methods, n, notes)
+        "beside 1395.")
+    title = "Table 3 of Mladenova: dynamics, general twists, all joints revolute"
+    return _comparison(title, _dynamics_claims(), methods, n, notes)
 
 
 def method_table(n: int = 6) -> OperationTable:
@@ -223,13 +206,15 @@ def method_table(n: int = 6) -> OperationTable:
         "luh-walker-paul": published.TABLE_53["Luh et al. [14]"], "kane": published.TABLE_53["Angeles et al. [45]"],
         "featherstone": published.IN_THE_TEXT["Featherstone, Algorithm 5.4"],
         "tensor-newton-euler": published.TABLE_53["Algorithm 5.6"],
-        "augmented-links": published.TABLE_53["Algorithm 5.7, Table 5.2"], "vector-parameter-newton-euler": _claimed(
-            dynamics_claims(1)["vector-parameter"],
-            dynamics_claims(2)["vector-parameter"])}
-    given = {name: replace(figures, functions=None) for name, figures in given.items()}
+        "augmented-links": published.TABLE_53["Algorithm 5.7, Table 5.2"],
+        "vector-parameter-newton-euler": _dynamics_claims()["vector-parameter"]}
     return _comparison("Methods of inverse dynamics, general twists, all joints revolute", given,
-                       {name: name
-                        for name in METHODS}, n, ())
+                       dict(zip(METHODS, METHODS, strict=True)), n, ())
+
+
+def _dynamics_claims() -> dict[str, Figures]:
+    one, two = dynamics_claims(1), dynamics_claims(2)
+    return {name: replace(_claimed(one[name], two[name]), functions=None) for name in one}
 
 
 def joint_kind_table(patterns: Sequence[str] = ("RRRRRR", "PRRRRR", "RRPRRR", "PPPRRR", "PPPPPP")) -> OperationTable:
@@ -243,8 +228,7 @@ def joint_kind_table(patterns: Sequence[str] = ("RRRRRR", "PRRRRR", "RRPRRR", "P
     sizes = {len(kinds) for kinds in patterns}
     if len(sizes) != 1:
         raise ConventionError(f"arms of as many joints are compared, at least one of them: not {list(patterns)}")
-    rows: dict[str, dict[str, Figures]] = {
-        method: {kinds: _constant(_folded(method, kinds)) for kinds in patterns} for method in PRISMATIC_METHODS}
+    rows = {method: {kinds: _folded(method, kinds) for kinds in patterns} for method in PRISMATIC_METHODS}
     notes = ("The rotation of a prismatic joint is constant, and its rate turns nothing.",
              "(5.3.46c) costs 1 M and 1 A for a prismatic joint in Algorithm 5.7, and nothing in Algorithm 5.6.")
     return OperationTable("Inverse dynamics with prismatic joints, general twists", tuple(patterns), rows,
@@ -255,9 +239,9 @@ PRISMATIC_METHODS = ("luh-walker-paul", "featherstone", "rodriguez", "kane", "te
                      DEFAULT)
 
 
-def _folded(method: str, kinds: str) -> TableCost:
+def _folded(method: str, kinds: str) -> Figures:
     cost = total(operations_by_equation(method, generic_arm([GENERAL] * len(kinds), kinds)))
-    return TableCost(cost.multiplications, cost.additions, divisions=cost.divisions)
+    return Figures.constant(cost.multiplications + cost.divisions, cost.additions, 0)
 
 
 def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, str], n: int,
@@ -270,14 +254,10 @@ def _comparison(title: str, given: Mapping[str, Figures], methods: Mapping[str, 
 
 def _counted(method: str, n: int) -> dict[str, Figures]:
     text = named(method).text(generic_arm([GENERAL] * n), "inverse_dynamics")
-    compiled = cost_of(kernel(f"({n}),({n}),({n})->({n})", name="inverse_dynamics", inputs=("q", "qd", "qdd"))(text))
-    found = {"zeros folded": summed(nothing_idle(method)), "compiled": replace(_constant(compiled), functions=None)}
-    return {"by the rules": summed(table_rules(_RECURSIONS[method], GENERAL)), **found
-            } if method in _RECURSIONS else found
-
-
-def _constant(found: TableCost) -> Figures:
-    return Figures(Formula.of((found.products,)), Formula.of((found.additions,)), Formula.of((found.functions,)))
+    found = {"zeros folded": summed(nothing_idle(method)),
+             "compiled": compiled(text, f"({n}),({n}),({n})->({n})", ("q", "qd", "qdd"))}
+    rules = {"by the rules": summed(table_rules(_RECURSIONS[method], GENERAL))} if method in _RECURSIONS else {}
+    return {**rules, **found}
 
 
 # Jacobians
@@ -290,13 +270,9 @@ def table_2(n: int = 6) -> OperationTable:
     >>> print(table_2().figures("Paul", "by matrices"))
     30n-25, 15n-22
     """
-    one = jacobian_claims(1)
-    two = jacobian_claims(2)
-    rows = {
-        a.method: {
-            "by matrices": _claimed(a.matrices, b.matrices),
-            "by vector-parameters": _claimed(a.vector_parameters, b.vector_parameters)}
-        for a, b in zip(one, two, strict=True)}
+    rows = {a.method: {"by matrices": _claimed(a.matrices, b.matrices),
+                       "by vector-parameters": _claimed(a.vector_parameters, b.vector_parameters)}
+            for a, b in zip(jacobian_claims(1), jacobian_claims(2), strict=True)}
     arm = generic_arm([GENERAL] * n)
     for method, (formed_in, referred_to) in _frames_of_table_2(arm).items():
         for column, by in _COUNTED.items():
@@ -349,4 +325,4 @@ def _by_parameters(arm: Tree, q: Array) -> Array:
 
 
 def _jacobian_cost(n: int, text: Callable[[Any], Any]) -> Figures:
-    return _constant(cost_of(kernel(f"({n})->(6,{n})", name="jacobian", inputs=("q",))(text)))
+    return compiled(text, f"({n})->(6,{n})", ("q",), functions=True)
