@@ -42,7 +42,7 @@ from cayley.control.tracking import Reference
 from cayley.errors import ModelWarning
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.systems.system import System
+from cayley.systems import System
 
 
 @dataclass(frozen=True, repr=False)

@@ -25,8 +25,7 @@ from cayley.errors import GeometryError, SignatureError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.velocity import twist
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System
 from cayley.wording import shown
 
 Gap = Callable[[Array], Scalar]

@@ -19,7 +19,7 @@ from cayley.control.stability.digital_poles import entries
 from cayley.control.targets import Aim, JointAim, check_gives_forces
 from cayley.errors import SignatureError
 from cayley.kinematics.frame_kernels import sized
-from cayley.systems.system import System
+from cayley.systems import System
 
 
 def gains_for(make: Callable[[dict[str, ArrayLike]], System], plant: System, aim: Aim, at: Array, *,

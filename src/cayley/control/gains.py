@@ -17,8 +17,7 @@ from cayley.compiler.typing import Array, ArrayLike, Text
 from cayley.control.arms import numbers_of
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
+from cayley.systems import Block, Record
 from cayley.wording import shown
 
 

@@ -35,8 +35,7 @@ from cayley.planning.driven import check_keeps_constraints, coordinates, driven,
 from cayley.planning.motion import Motion
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.showing import brief
-from cayley.systems.connect import HasSystem, connect
-from cayley.systems.system import System
+from cayley.systems import HasSystem, System, connect
 from cayley.systems.trajectory import Trajectory
 
 SAMPLES = 600

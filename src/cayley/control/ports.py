@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
+from cayley.systems import Port
 
 # Of each port its shape, by a name, and whether it is zero where nothing drives it
 _TABLE = {

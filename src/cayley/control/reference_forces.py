@@ -28,7 +28,7 @@ from cayley.dynamics.rigid_links.moments import MOMENT_NAMES, moved
 from cayley.errors import SignatureError
 from cayley.geometry.pose import Pose
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
+from cayley.systems import Record
 from cayley.wording import did_you_mean
 
 if TYPE_CHECKING:

@@ -15,11 +15,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.control.arms import numbers_of
 from cayley.errors import SignatureError
-from cayley.systems.layout import State
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
-from cayley.systems.system import System
-from cayley.systems.transitions import Transition
+from cayley.systems import Block, Record, State, System, Transition
 from cayley.wording import shown
 
 

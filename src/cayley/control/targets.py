@@ -30,10 +30,7 @@ from cayley.model.configuration_space import configuration_difference
 from cayley.model.coordinate_labels import velocity_labels
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.systems.layout import State
-from cayley.systems.ports import Port
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Port, Record, State, System
 
 _ROWS = (("x", "m"), ("y", "m"), ("z", "m"), ("about x", "rad"), ("about y", "rad"), ("about z", "rad"))
 

@@ -19,7 +19,7 @@ from cayley.mechanism import Mechanism
 from cayley.planning import cubic_spline
 from cayley.planning.motion import Motion
 from cayley.simulation import Trajectory
-from cayley.systems.system import System
+from cayley.systems import System
 from cayley.wording import shown
 
 _FEWEST = 4  # points of a motion that ends without a knot

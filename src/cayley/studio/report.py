@@ -46,7 +46,7 @@ from cayley.studio.queries import Asked
 from cayley.studio.scene import embedded, main_frame, scene_parts
 from cayley.studio.tables import dh_words, html_table, listed
 from cayley.studio.trial_sections import control_sections, trial_facts
-from cayley.systems.system import System
+from cayley.systems import System
 
 _REACH = 1500  # points of the workspace in the 3-D view
 _DIGITS = 6  # of coordinates in the fall

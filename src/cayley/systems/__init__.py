@@ -1,9 +1,12 @@
 """Systems: states of any kind with inputs and outputs, how they are connected, and how they move in time."""
 
-from cayley.systems.connect import connect, feedback, series
+from cayley.systems.connect import HasSystem, connect, feedback, series
+from cayley.systems.layout import State, StateLike
 from cayley.systems.manifolds import UNIT_QUATERNION, Manifold
 from cayley.systems.ports import Block, Port
+from cayley.systems.record import Record
 from cayley.systems.system import System
 from cayley.systems.transitions import Transition
 
-__all__ = ["UNIT_QUATERNION", "Block", "Manifold", "Port", "System", "Transition", "connect", "feedback", "series"]
+__all__ = ["UNIT_QUATERNION", "Block", "HasSystem", "Manifold", "Port", "Record", "State", "StateLike", "System",
+           "Transition", "connect", "feedback", "series"]

@@ -27,10 +27,8 @@ from cayley.errors import ModelError, SignatureError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.ports import Block, PortLike
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Block, Record, State, System
+from cayley.systems.ports import PortLike
 
 _MAY_BE_ZERO = ("inductance", "back_emf")
 

@@ -17,9 +17,7 @@ from cayley.control.arms import HasTree, tree_of
 from cayley.dynamics.rigid_links.drives import ties
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
 from cayley.model.tree import Tree
-from cayley.systems.connect import connect
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System, connect
 
 _INNER = {"q": "joint_q", "qd": "joint_qd", "tau": "joint_tau"}
 

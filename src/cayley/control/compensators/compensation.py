@@ -16,8 +16,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.signals import finite_or, force_limits, within
 from cayley.errors import SignatureError
-from cayley.systems.connect import connect
-from cayley.systems.system import System
+from cayley.systems import System, connect
 from cayley.wording import shown
 
 Compensator: TypeAlias = System | Callable[..., Array]

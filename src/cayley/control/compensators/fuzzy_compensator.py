@@ -21,9 +21,7 @@ from cayley.control.gains import positive_gains_of
 from cayley.control.signals import finite_or
 from cayley.errors import ConventionError, SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Port, Record, System
 from cayley.wording import did_you_mean, shown
 
 WORDS = {"NB": -1.0, "NM": -0.5, "ZE": 0.0, "PM": 0.5, "PB": 1.0}

@@ -33,10 +33,8 @@ from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.showing import Pictured, brief, shown_once
-from cayley.systems.connect import HasSystem, connect
-from cayley.systems.ports import Block
+from cayley.systems import Block, HasSystem, System, connect
 from cayley.systems.rollouts import Rollout
-from cayley.systems.system import System
 from cayley.wording import shown
 
 if TYPE_CHECKING:

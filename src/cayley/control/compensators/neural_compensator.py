@@ -22,10 +22,7 @@ from cayley.control.ports import law_ports
 from cayley.control.signals import finite_or, force_limits
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Block, Record, State, System
 from cayley.wording import shown
 
 

@@ -29,10 +29,7 @@ from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Block, Record, State, System
 
 
 class _Momentum(NamedTuple):

@@ -36,10 +36,7 @@ from cayley.control.signals import finite_or, force_limits, is_within, within
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
-from cayley.systems.layout import State
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Block, Record, State, System
 from cayley.wording import shown
 
 _WHAT = "adaptive control"

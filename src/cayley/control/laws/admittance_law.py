@@ -25,10 +25,7 @@ from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.forward import frame_pose
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Block, Record, State, System
 
 
 def admittance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, damping: ArrayLike, inertia: ArrayLike, *,

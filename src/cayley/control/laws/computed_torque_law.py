@@ -23,7 +23,7 @@ from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.motors import ELASTIC, REDUCED
 from cayley.model.tree import Tree
-from cayley.systems.system import System
+from cayley.systems import System
 
 
 def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,

@@ -25,7 +25,7 @@ from cayley.dynamics.state_kernels import bias_forces_kernel
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
-from cayley.systems.system import System
+from cayley.systems import System
 
 _UNITS = 64.0  # of rounding, for each joint: inertias that are nearer coincide
 

@@ -14,11 +14,8 @@ from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array
 from cayley.control.signals import check_sampling, finite_or
 from cayley.errors import UnsupportedError
-from cayley.systems.layout import State, as_vector
-from cayley.systems.ports import Block
-from cayley.systems.record import Record
-from cayley.systems.system import System
-from cayley.systems.transitions import Transition
+from cayley.systems import Block, Record, State, System, Transition
+from cayley.systems.layout import as_vector
 
 
 def digital(law: System, period: float, *, late: int = 0, name: str | None = None) -> System:

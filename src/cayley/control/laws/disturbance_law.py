@@ -17,8 +17,7 @@ from cayley.control.compensators.compensation import compensated
 from cayley.control.compensators.observers import momentum_observer
 from cayley.control.laws.computed_torque_law import computed_torque
 from cayley.model.tree import Tree
-from cayley.systems.connect import connect
-from cayley.systems.system import System
+from cayley.systems import System, connect
 
 
 def disturbance_rejection(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, gain: ArrayLike, *,

@@ -22,9 +22,7 @@ from cayley.control.signals import finite_or
 from cayley.control.task_space.task_dynamics import Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import check_frame
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 
 
 def force_error(felt: TaskDynamics, u: Record, task_axes: Array, places: Sequence[int]) -> Array:

@@ -29,9 +29,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 
 _WHAT = "PD with gravity compensation"
 

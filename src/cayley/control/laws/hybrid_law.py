@@ -20,9 +20,7 @@ from cayley.control.task_space.task_dynamics import AXES, Selection, TaskDynamic
 from cayley.control.task_space.task_error import FrameTask
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 from cayley.wording import shown
 
 

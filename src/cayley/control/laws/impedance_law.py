@@ -22,8 +22,7 @@ from cayley.control.gains import matrix_of
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System
 
 
 def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, damping: ArrayLike,

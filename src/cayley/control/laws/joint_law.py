@@ -16,10 +16,7 @@ from cayley.control.gains import gains_of, integral_action
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.ports import Port
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Port, Record, State, System
 
 _WHAT = "independent-joint control"
 

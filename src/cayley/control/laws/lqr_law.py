@@ -32,9 +32,7 @@ from cayley.kinematics.constraints.structure import constraint_structure
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 from cayley.wording import shown
 
 _STILL = 1e-8  # of the largest force: what an undriven joint may need to stay

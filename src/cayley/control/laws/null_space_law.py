@@ -23,8 +23,7 @@ from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System
 
 
 def null_space_control(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, *,

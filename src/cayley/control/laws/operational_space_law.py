@@ -19,9 +19,7 @@ from cayley.control.gains import gains_of, integral_action
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 
 
 def operational_space(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,

@@ -26,8 +26,7 @@ from cayley.control.signals import finite_or
 from cayley.dynamics.state_kernels import kinetic_energy_kernel
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System
 
 _WHAT = "passivity-based control"
 

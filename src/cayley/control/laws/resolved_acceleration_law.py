@@ -24,9 +24,7 @@ from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 
 _TINY = 1e-300
 

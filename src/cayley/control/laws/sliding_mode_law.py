@@ -29,8 +29,7 @@ from cayley.control.reference_forces import reference, reference_forces, unknown
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System
 
 _TINY = 1e-300
 

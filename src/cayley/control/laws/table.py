@@ -19,7 +19,7 @@ from typing import Concatenate, Generic, ParamSpec, Protocol, overload
 from cayley.errors import SignatureError
 from cayley.kinematics.mechanism_kernel import mechanism_in_words, units_of
 from cayley.model.tree import Tree
-from cayley.systems.system import System
+from cayley.systems import System
 from cayley.wording import did_you_mean, shown
 
 P = ParamSpec("P")

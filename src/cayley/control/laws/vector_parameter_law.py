@@ -23,7 +23,7 @@ from cayley.errors import SingularityError
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.systems.system import System
+from cayley.systems import System
 
 
 def vector_parameter_control_kernel(arm: Tree | HasTree) -> Kernel:

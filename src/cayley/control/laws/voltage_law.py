@@ -16,8 +16,7 @@ from cayley.control.arms import HasTree, tree_of
 from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, System
 from cayley.wording import shown
 
 

@@ -24,9 +24,7 @@ from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel
 from cayley.kinematics.frame_kernels import sized
 from cayley.model.tree import Tree
-from cayley.systems.layout import State
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Record, State, System
 
 _WHAT = "workspace control"
 

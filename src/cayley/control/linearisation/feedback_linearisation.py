@@ -40,9 +40,8 @@ from cayley.errors import SignatureError
 from cayley.kinematics.mechanism_kernel import MechanismKernel, described, of_a_mechanism
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.systems.ports import Block, Port, PortLike
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Block, Port, Record, System
+from cayley.systems.ports import PortLike
 from cayley.wording import shown
 
 _WHAT = "feedback linearisation"

@@ -24,9 +24,8 @@ from cayley.control.stability.linear_stability import of_error_dynamics
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.showing import Pictured, brief, shown_once
-from cayley.systems.layout import StateLike
+from cayley.systems import StateLike, System
 from cayley.systems.progress import PatientBar
-from cayley.systems.system import System
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:

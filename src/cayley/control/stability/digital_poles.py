@@ -16,9 +16,7 @@ from scipy.linalg import expm
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.signals import check_sampling
 from cayley.errors import SignatureError
-from cayley.systems.layout import StateLike
-from cayley.systems.ports import Port
-from cayley.systems.system import System
+from cayley.systems import Port, StateLike, System
 
 
 def digital_matrix(plant: System, law: System, period: float, *, late: int = 0, at: Mapping[str, ArrayLike],

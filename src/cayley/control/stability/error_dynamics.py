@@ -26,10 +26,9 @@ from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.stability.smoothness import is_smooth, jumps_anywhere
 from cayley.errors import SignatureError, UnreachableError, UnsupportedError
 from cayley.showing import brief
+from cayley.systems import HasSystem, StateLike, System
 from cayley.systems.arguments import given_inputs, given_parameters
-from cayley.systems.connect import HasSystem
-from cayley.systems.layout import StateLike, as_vector, joined
-from cayley.systems.system import System
+from cayley.systems.layout import as_vector, joined
 from cayley.wording import shown
 
 if TYPE_CHECKING:

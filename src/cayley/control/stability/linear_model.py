@@ -18,9 +18,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import ConventionError, SignatureError, SingularityError, UnsupportedError
 from cayley.showing import brief
-from cayley.systems.connect import HasSystem
-from cayley.systems.layout import StateLike
-from cayley.systems.system import System
+from cayley.systems import HasSystem, StateLike, System
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:

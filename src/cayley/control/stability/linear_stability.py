@@ -31,7 +31,7 @@ from cayley.control.stability.lyapunov_equation import square, unstable_poles
 from cayley.control.stability.verdict import Finding, Scope, Verdict
 from cayley.dynamics.linearised.state_space import StateSpace
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.systems.layout import StateLike
+from cayley.systems import StateLike
 
 if TYPE_CHECKING:
     from sympy import Poly

@@ -42,7 +42,7 @@ from cayley.control.stability.invariant_sets import (
 )
 from cayley.control.stability.verdict import Finding, Verdict
 from cayley.errors import SignatureError
-from cayley.systems.layout import StateLike
+from cayley.systems import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.wording import shown
 

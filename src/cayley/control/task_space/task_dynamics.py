@@ -46,8 +46,7 @@ from cayley.kinematics.loops.closing import random_closed_configuration
 from cayley.model.configurations import random_configuration
 from cayley.model.tree import Tree
 from cayley.showing import brief
-from cayley.systems.ports import Port
-from cayley.systems.record import Record
+from cayley.systems import Port, Record
 from cayley.wording import did_you_mean, shown
 
 _IMMOVABLE = 1e-12  # [1/kg, 1/(kg m^2)]: what counts as the lightness of rows that no joint moves

@@ -24,7 +24,7 @@ from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.goal import Task
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian, jacobian_rate
 from cayley.model.tree import Tree
-from cayley.systems.ports import Port
+from cayley.systems import Port
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,7 @@ from cayley.control.arms import check_driven, check_rigid_drives
 from cayley.errors import UnsupportedError
 from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
-from cayley.systems.connect import connect
-from cayley.systems.layout import State
-from cayley.systems.ports import Port
-from cayley.systems.record import Record
-from cayley.systems.system import System
+from cayley.systems import Port, Record, State, System, connect
 
 if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
