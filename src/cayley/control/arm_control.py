@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.actuators.motors import VoltageDynamics, motors_of, voltage_dynamics
-from cayley.control.compensators.iterative_learning import IterativeLearning, iterative_learning
-from cayley.control.environment import Gap, surface, wall
+from cayley.control.actuators.motors import motors_of, voltage_dynamics
+from cayley.control.compensators.iterative_learning import iterative_learning
+from cayley.control.environment import surface, wall
 from cayley.control.laws.adaptive_law import adaptive
 from cayley.control.laws.admittance_law import admittance_control
 from cayley.control.laws.computed_torque_law import computed_torque
@@ -26,22 +25,14 @@ from cayley.control.laws.operational_space_law import operational_space
 from cayley.control.laws.passivity_law import passivity_based
 from cayley.control.laws.resolved_acceleration_law import resolved_acceleration
 from cayley.control.laws.sliding_mode_law import sliding_mode
-from cayley.control.laws.table import Law, law_named, laws_of
+from cayley.control.laws.table import Law, OfArm, law_named, laws_of
 from cayley.control.laws.voltage_law import voltage_commands
 from cayley.control.laws.workspace_law import workspace_pd
-from cayley.control.stability.joint_errors import (
-    JointErrors,
-    JointGains,
-    joint_equilibrium,
-    joint_error_model,
-    joint_gains,
-)
-from cayley.control.stability.motion_sensitivity import LinearMotion, linear_along
-from cayley.control.task_space.task_maps import TaskMap, task_map
-from cayley.control.tracking import Reference
+from cayley.control.stability.joint_errors import joint_equilibrium, joint_error_model, joint_gains
+from cayley.control.stability.motion_sensitivity import linear_along
+from cayley.control.task_space.task_maps import task_map
 from cayley.errors import ModelWarning
 from cayley.model.tree import Tree
-from cayley.planning.motion import Motion
 from cayley.systems import System
 
 
@@ -71,6 +62,18 @@ class ArmControl:
     disturbance_rejection = Law(disturbance_rejection)
     lqr = Law(lqr)
 
+    # What an arm has besides, for laws and with them
+    wall = OfArm(wall)
+    surface = OfArm(surface)
+    iterative_learning = OfArm(iterative_learning)
+    amplifiers = OfArm(voltage_commands)
+    voltage_dynamics = OfArm(voltage_dynamics)
+    error_model = OfArm(joint_error_model)
+    gains = OfArm(joint_gains)
+    equilibrium = OfArm(joint_equilibrium)
+    task = OfArm(task_map)
+    linear_along = OfArm(linear_along)
+
     def __repr__(self) -> str:
         return f"<control of {self.tree.name}: {', '.join(self.laws)}>"
 
@@ -90,23 +93,6 @@ class ArmControl:
         for an unknown name lists the known ones."""
         return law_named(type(self), name).__get__(self, type(self))
 
-    def wall(self, frame: str, point: ArrayLike, normal: ArrayLike, stiffness: float, *, damping: float = 0.0,
-             friction: float = 0.0, creep: float = 1e-3, axes: str = "body") -> System:
-        """A flat wall that a frame may press against, through a point, with a normal that leads out of it; see
-        `surface`."""
-        return wall(self.tree, frame, point, normal, stiffness, damping=damping, friction=friction, creep=creep,
-                    axes=axes)
-
-    def surface(self, frame: str, gap: Gap, stiffness: float, *, damping: float = 0.0, friction: float = 0.0,
-                creep: float = 1e-3, axes: str = "body") -> System:
-        """The same of any shape: `gap(p)` grows away from the surface; `sphere_gap` and `plane_gap` are two."""
-        return surface(self.tree, frame, gap, stiffness, damping=damping, friction=friction, creep=creep, axes=axes)
-
-    def iterative_learning(self, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
-                           cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
-        """A motion that the arm learns by repeating it, held by a law; see `IterativeLearning`."""
-        return iterative_learning(self.tree, law, move, periods, kp, kd, cutoff=cutoff, limits=limits)
-
     def motors(self) -> System:
         """The motors of the drives, from voltages to joint forces. The inertia of their rotors is that of the arm
         `including("armature")`; a warning says if it is left out."""
@@ -115,32 +101,3 @@ class ArmControl:
             warnings.warn(f"the rotors of {self.tree.name}, that of {heavy[0]!r} first, are left out of its inertia: "
                           'take arm.including("armature"), and the motors of that', ModelWarning, stacklevel=2)
         return motors_of(self.tree)
-
-    def amplifiers(self, *, bandwidth: float | None = None) -> System:
-        """From the forces that a law asks for, `wanted_tau`, to voltages; see `voltage_commands`."""
-        return voltage_commands(self.tree, bandwidth=bandwidth)
-
-    def voltage_dynamics(self) -> VoltageDynamics:
-        """M', D' and K_hat of the arm with its motors."""
-        return voltage_dynamics(self.tree)
-
-    def error_model(self, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike = 0.0, *, target: ArrayLike | None = None,
-                    links: bool = False) -> JointErrors:
-        """Poles, offset and Routh's limit of independent joints with gains in volts; see `joint_error_model`."""
-        return joint_error_model(self.tree, kp, kd, ki, target=target, links=links)
-
-    def gains(self, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
-        """kp and kd in volts for natural frequencies and damping ratios; see `joint_gains`."""
-        return joint_gains(self.tree, frequency, damping_ratio)
-
-    def equilibrium(self, kp: ArrayLike, target: ArrayLike) -> Array:
-        """Where the arm stands under PD control in volts, not to first order; see `joint_equilibrium`."""
-        return joint_equilibrium(self.tree, kp, target)
-
-    def task(self, frame: str, *, task: str | Sequence[bool] = "pose") -> TaskMap:
-        """The map between what a frame does and what the joints do; see `task_map`."""
-        return task_map(self.tree, frame, task=task)
-
-    def linear_along(self, reference: Reference) -> LinearMotion:
-        """The linear time-varying model along a motion `reference(t) -> (q, qd, qdd)`."""
-        return linear_along(self.tree, reference)

@@ -19,12 +19,11 @@ from cayley.compiler.derivatives.derivative import independent, jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
-from cayley.control.arms import HasTree, numbers_of, tree_of
+from cayley.control.arms import ArmLike, numbers_of, tree_of
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.errors import GeometryError, SignatureError
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.jacobians.velocity import twist
-from cayley.model.tree import Tree
 from cayley.systems import Record, System
 from cayley.wording import shown
 
@@ -54,7 +53,7 @@ def sphere_gap(center: ArrayLike, radius: float) -> Gap:
     return lambda p: np.sign(radius) * (np.sqrt((p - middle) @ (p - middle)) - abs(radius))
 
 
-def surface(arm: Tree | HasTree, frame: str, gap: Gap, stiffness: float, *, damping: float = 0.0,
+def surface(arm: ArmLike, frame: str, gap: Gap, stiffness: float, *, damping: float = 0.0,
             friction: float = 0.0, creep: float = 1e-3, axes: str = "body", name: str = "surface") -> System:
     """A surface that the origin of a frame may touch: inputs `q` and `qd`; outputs `wrench_<frame>` (6), the force and
     moment ON the arm at the frame, in its own `axes` or in those of the root, "world", as `arm.system(wrenches=[frame],
@@ -103,7 +102,7 @@ def surface(arm: Tree | HasTree, frame: str, gap: Gap, stiffness: float, *, damp
                   output=lambda t, x, u, p: output(u, p))
 
 
-def wall(arm: Tree | HasTree, frame: str, point: ArrayLike, normal: ArrayLike, stiffness: float, *,
+def wall(arm: ArmLike, frame: str, point: ArrayLike, normal: ArrayLike, stiffness: float, *,
          damping: float = 0.0, friction: float = 0.0, creep: float = 1e-3, axes: str = "body",
          name: str = "wall") -> System:
     """A flat wall through a point, whose normal leads out of it; see `surface`.

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates
+from cayley.control.arms import HasTree, tree_for
 from cayley.control.laws.digital_law import digital
 from cayley.control.signals import saturation
 from cayley.control.stability.digital_poles import digital_matrix
@@ -141,9 +141,7 @@ def try_law(plant: Machine, law: System, aim: Aim, *, start: ArrayLike | None = 
     >>> round(found.responses[0].settling, 2), found.verdict.nature
     (0.58, 'asymptotically stable')
     """
-    tree = plant.tree
-    check_single_coordinates(tree, "the trial of a law")
-    check_rigid_drives(tree, "the trial of a law")
+    tree = tree_for(plant, "the trial of a law", single=True, driven=False)
     if move is not None:
         if move.nq != tree.nq or start is not None or target is not None:
             raise SignatureError(f"a motion to be tracked has the {tree.nq} coordinates of {tree.name}, and says "

@@ -13,19 +13,10 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
-from cayley.control.arms import numbers_of
+from cayley.control.arms import finite_or, numbers_of
 from cayley.errors import SignatureError
 from cayley.systems import Block, Record, State, System, Transition
 from cayley.wording import shown
-
-
-def finite_or(value: Array, instead: ArrayLike) -> Array:
-    """Each entry if it is a finite number, else what is given for it; a text.
-
-    >>> finite_or(np.array([1.0, np.nan, np.inf]), 0.0)
-    array([1., 0., 0.])
-    """
-    return where(np.isfinite(value), value, instead)
 
 
 def saturation(signal: str, limits: ArrayLike, *, name: str = "saturation") -> System:
@@ -113,14 +104,6 @@ def sample_and_hold(signal: str, count: int, period: float, *, late: int = 0, na
         derivative=lambda t, x, u, p: {"clock": 1.0, "held": np.zeros((late + 1, count))},
         output=lambda t, x, u, p: x.held[-1],
         transitions=[Transition(f"{name} looks", lambda t, x, u, p: x.clock - period, "rising", jump=look)])
-
-
-def force_limits(limits: ArrayLike | None, count: int) -> Array:
-    """The limits (count) [N m, N], given one by one or as one for all; infinite if there are none."""
-    most = numbers_of(np.inf if limits is None else limits, "the limits of forces")
-    if most.shape not in ((), (count,)) or not (most > 0).all():
-        raise SignatureError(f"the limits of forces are positive, ({count}) or one for all, not {shown(limits)}")
-    return np.array(np.broadcast_to(most, (count,)))
 
 
 def within(wanted: Array, limits: Array) -> Array:

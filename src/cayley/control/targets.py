@@ -20,7 +20,7 @@ from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, Scalar
-from cayley.control.arms import HasTree, tree_of
+from cayley.control.arms import ArmLike, tree_of
 from cayley.control.drive_dynamics import DriveDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.elastic_drives.elastic_arm import MotorMotion, motor_motion_kernel
@@ -200,7 +200,7 @@ def motion_target(move: Motion, name: str = "target") -> System:
                   output=lambda t, x, u, p: dict(zip(names, up_to_snap(move, t), strict=True)))
 
 
-def motor_motion_along(arm: Tree | HasTree, move: Motion) -> Kernel[MotorMotion]:
+def motor_motion_along(arm: ArmLike, move: Motion) -> Kernel[MotorMotion]:
     """`motor_motion(t)`: configuration, velocity, acceleration and forces of an arm with elastic drives, its motors
     among them, along a motion of its joints."""
     tree = tree_of(arm)

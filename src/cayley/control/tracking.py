@@ -4,8 +4,7 @@ model, brings back.
     tau = tau0(t) - K(t) (x - x0(t))         x = (q, qd)
 K is designed at points of the nominal motion, each as if the model stood still there, and interpolated between them: by
 weights of state and force (the linear-quadratic regulator) or by poles; or, with a weight of the end, for the whole
-motion. What the model does not know (payload,
-friction) is what the law is for. Source: Balafoutis & Patel 7.1, spec R8.9.
+motion. Source: Balafoutis & Patel 7.1, spec R8.9.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.control.arms import numbers_of
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.dynamics.open_tree import TreeMechanics, tree_system
 from cayley.errors import SignatureError, SingularityError
@@ -156,9 +156,9 @@ def horizon_gains(model_at: Callable[[float], StateSpace], times: Array, weights
     the Riccati differential equation, whose gains minimise the integral itself, however few the times are.
     """
     first = model_at(times[-1])
-    Q = _square(weights.state, first.B.shape[0])
-    R = _square(weights.force, first.B.shape[1])
-    S = _square(weights.final, len(Q))
+    Q = weight_matrix(weights.state, first.B.shape[0], "state")
+    R = weight_matrix(weights.force, first.B.shape[1], "force")
+    S = weight_matrix(weights.final, len(Q), "the end")
     if len(times) < 2:
         raise SignatureError(
             "a motion with an end takes two points or more; leave `final` out for one that stands still")
@@ -183,8 +183,8 @@ def horizon_gains(model_at: Callable[[float], StateSpace], times: Array, weights
 def regulator_gain(model: StateSpace, weights: Weights) -> Array:
     """K (m, states) of u = -K x that minimises the weights, from the algebraic Riccati equation; of a discrete model
     their sum over steps."""
-    Q = _square(weights.state, model.B.shape[0])
-    R = _square(weights.force, model.B.shape[1])
+    Q = weight_matrix(weights.state, model.B.shape[0], "state")
+    R = weight_matrix(weights.force, model.B.shape[1], "force")
     try:
         if model.dt is not None:
             X = solve_discrete_are(model.A, model.B, Q, R)
@@ -207,9 +207,13 @@ def _placed(model: StateSpace, poles: Sequence[complex]) -> Array:
     return place_poles(model.A, model.B, np.asarray(poles)).gain_matrix
 
 
-def _square(weight: ArrayLike, size: int) -> Array:
-    given = np.asarray(weight, dtype=float)
-    return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
+def weight_matrix(weight: ArrayLike, size: int, what: str) -> Array:
+    """The symmetric matrix (size, size) of weights of `what`: a number, a diagonal or a matrix."""
+    given = numbers_of(weight, f"the weights of {what}")
+    if given.shape not in ((), (size,), (size, size)) or not np.isfinite(given).all():
+        raise SignatureError(f"the weights of {what} are a number, a diagonal ({size}) or a matrix ({size}, {size}), "
+                             f"not {shown(weight)}")
+    return (given + given.T) / 2 if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
 
 
 class Run(NamedTuple):

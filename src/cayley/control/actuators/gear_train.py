@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_single_coordinates, tree_of
+from cayley.control.arms import ArmLike, tree_for
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.wording import shown
 
@@ -55,10 +54,9 @@ class GearTrain:
         return cls(1 / given)
 
     @classmethod
-    def of(cls, arm: Tree | HasTree) -> GearTrain:
+    def of(cls, arm: ArmLike) -> GearTrain:
         """The gears of the drives of an arm."""
-        tree = tree_of(arm)
-        check_single_coordinates(tree, "a gear train")
+        tree = tree_for(arm, "a gear train", rigid=False, single=True, driven=False)
         return cls([joint.rotor.gear for joint in tree.joints if joint.motion.nv])
 
     @property

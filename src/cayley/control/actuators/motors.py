@@ -18,14 +18,13 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, numbers_of, tree_of
+from cayley.control.arms import ArmLike, numbers_of, tree_for, tree_of
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.errors import ModelError, SignatureError
 from cayley.kinematics.frame_kernels import sized
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System
 from cayley.systems.ports import PortLike
@@ -94,7 +93,7 @@ def dc_motors(resistance: ArrayLike, inductance: ArrayLike, torque_constant: Arr
         energy=lambda t, x, u, p: x.current @ (p.L * x.current) / 2)
 
 
-def motors_of(arm: Tree | HasTree, *, name: str = "motors") -> System:
+def motors_of(arm: ArmLike, *, name: str = "motors") -> System:
     """The motors of an arm, one for each joint, as its drives say: gear and `winding`.
 
     >>> import cayley as cy
@@ -134,9 +133,7 @@ class Windings(NamedTuple):
 
 def windings_of(tree: Tree, what: str) -> Windings:
     """The motors of a tree whose joints all have one; `what` asks for them. A joint without one is named."""
-    check_independent(tree, what)
-    check_rigid_drives(tree, what)
-    check_single_coordinates(tree, what)
+    tree_for(tree, what, independent=True, single=True, driven=False)
     rows = []
     for joint in tree.joints:
         if not joint.motion.nv:
@@ -203,7 +200,7 @@ class VoltageDynamics:
         return kernel(sized(self.tree, "(q),(v),(v)->(v)"))(accelerations)
 
 
-def voltage_dynamics(arm: Tree | HasTree) -> VoltageDynamics:
+def voltage_dynamics(arm: ArmLike) -> VoltageDynamics:
     """Of an arm whose drives have windings. The rotors are included; friction is if the arm includes it. As a system it
     is `cy.connect(arm.including("armature"), motors_of(arm))`, which knows inductances, too.
 

@@ -13,16 +13,15 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array
-from cayley.control.arms import HasTree, tree_of
+from cayley.control.arms import ArmLike, tree_of
 from cayley.dynamics.rigid_links.drives import ties
 from cayley.errors import ConventionError, SignatureError, UnsupportedError
-from cayley.model.tree import Tree
 from cayley.systems import Record, System, connect
 
 _INNER = {"q": "joint_q", "qd": "joint_qd", "tau": "joint_tau"}
 
 
-def through_springs(arm: Tree | HasTree, law: System, *, measured: str = "motors", name: str | None = None) -> System:
+def through_springs(arm: ArmLike, law: System, *, measured: str = "motors", name: str | None = None) -> System:
     """A law that was made for the rigid arm, as one for the same arm with elastic drives.
 
     `arm` includes "elastic drives", `law` was made for `arm.including("armature")`, or for another rigid model of it.

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.signals import finite_or, force_limits, within
+from cayley.control.arms import finite_or, limits_of
+from cayley.control.signals import within
 from cayley.errors import SignatureError
 from cayley.systems import System, connect
 from cayley.wording import shown
@@ -45,7 +46,7 @@ def compensated(law: System, compensator: Compensator, *, limits: ArrayLike | No
     if "compensation" not in added.outputs or added.output_ports["compensation"].shape != (count,):
         raise SignatureError(f"a compensator of {law.name} has the output `compensation` ({count}), which {added.name} "
                              "has not")
-    most = force_limits(limits, count)
+    most = limits_of(limits, count)
     both = System("sum", inputs={"law_tau": count, "compensation": count}, outputs={"tau": count},
                   output=lambda t, x, u, p: within(u.law_tau + finite_or(u.compensation, 0.0), most))
     taken = {name: f"compensator_{name}" for name in (*added.parameters, *added.state)

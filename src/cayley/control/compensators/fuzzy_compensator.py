@@ -16,11 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_single_coordinates, numbers_of, tree_of
-from cayley.control.gains import positive_gains_of
-from cayley.control.signals import finite_or
+from cayley.control.arms import ArmLike, finite_or, numbers_of, positive_gains_of, tree_for
 from cayley.errors import ConventionError, SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Port, Record, System
 from cayley.wording import did_you_mean, shown
 
@@ -35,7 +32,7 @@ RULES = (("NB", "NB", "NB", "NM", "ZE"),
 """Errors from negative to positive down, their rates across: the table of MacVicar-Whelan."""
 
 
-def fuzzy_rules(arm: Tree | HasTree, most: ArrayLike, error: ArrayLike, rate: ArrayLike, *,
+def fuzzy_rules(arm: ArmLike, most: ArrayLike, error: ArrayLike, rate: ArrayLike, *,
                 rules: ArrayLike | Sequence[Sequence[str]] = RULES, inference: str = "product",
                 name: str = "rules") -> System:
     """A compensator, for `compensated(law, rules)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`; output
@@ -50,9 +47,7 @@ def fuzzy_rules(arm: Tree | HasTree, most: ArrayLike, error: ArrayLike, rate: Ar
     >>> law.step([0.0, 0.0], [0.0, 0.0], [0.025, 0.3], [0.0, 0.0])
     array([ 2.5, 10. ])
     """
-    tree = tree_of(arm)
-    check_single_coordinates(tree, "a table of rules")
-    n = tree.nv
+    n = tree_for(arm, "a table of rules", rigid=False, single=True, driven=False).nv
     table = _table(rules)
     if inference not in ("product", "minimum"):
         raise ConventionError(f'rules are joined by "product" or "minimum", not {inference!r}')

@@ -23,17 +23,15 @@ import numpy as np
 
 from cayley.compiler.solving.lookup import interval, lookup
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree, arm_of_single_coordinates
-from cayley.control.gains import gains_of
-from cayley.control.signals import force_limits, within
+from cayley.control.arms import ArmLike, gains_of, limits_of, tree_for
+from cayley.control.signals import within
 from cayley.control.targets import motion_target
-from cayley.dynamics.forward.kernels import forward_dynamics_kernel
+from cayley.dynamics.open_tree import TreeMechanics, tree_system
 from cayley.errors import SignatureError, SingularityError
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.showing import Pictured, brief, shown_once
-from cayley.systems import Block, HasSystem, System, connect
+from cayley.systems import HasSystem, System, connect
 from cayley.systems.rollouts import Rollout
 from cayley.wording import shown
 
@@ -114,11 +112,7 @@ class IterativeLearning:
 
     @cached_property
     def _model(self) -> Rollout:
-        forward = forward_dynamics_kernel(self.tree)
-        n = self.tree.nv
-        return self._rollout(System(
-            self.tree.name, state={"q": Block((n,), velocity="qd"), "qd": n}, inputs={"tau": n},
-            derivative=lambda t, x, u, p: forward(x.q, x.qd, u.tau)))
+        return self._rollout(tree_system(TreeMechanics(self.tree)))
 
     @cached_property
     def correction(self) -> Array:
@@ -153,7 +147,7 @@ class IterativeLearning:
         return self.contraction < 1
 
 
-def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
+def iterative_learning(arm: ArmLike, law: System, move: Motion, periods: int, kp: ArrayLike, kd: ArrayLike, *,
                        cutoff: float | None = None, limits: ArrayLike | None = None) -> IterativeLearning:
     """The learning of a motion by an arm that a law holds, in so many `periods`.
 
@@ -170,8 +164,7 @@ def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: 
     >>> bool(learned.errors[-1] < 0.1 * learned.errors[0])
     True
     """
-    tree = arm_of_single_coordinates(arm, "iterative learning")
-    check_independent(tree, "iterative learning")
+    tree = tree_for(arm, "iterative learning", independent=True, single=True)
     if not isinstance(law, System) or not isinstance(move, Motion):
         raise SignatureError(f"what is learned is a motion that a law holds, not {shown(move)} and {shown(law)}")
     if "tau" not in law.outputs or law.output_ports["tau"].shape != (tree.nv,):
@@ -184,7 +177,7 @@ def iterative_learning(arm: Tree | HasTree, law: System, move: Motion, periods: 
     if cutoff is not None and not 0 < cutoff < np.inf:
         raise SignatureError(f"the cutoff of the filter is more than 0 Hz, not {shown(cutoff)}")
     return IterativeLearning(
-        tree, law, move, gains_of(kp, tree.nv, "kp"), gains_of(kd, tree.nv, "kd"), force_limits(limits, tree.nv),
+        tree, law, move, gains_of(kp, tree.nv, "kp"), gains_of(kd, tree.nv, "kd"), limits_of(limits, tree.nv),
         _gaussian(int(periods), move.duration / periods, cutoff))
 
 

@@ -16,17 +16,13 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_single_coordinates, numbers_of, tree_of
-from cayley.control.gains import positive_gains_of
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or, force_limits
+from cayley.control.arms import ArmLike, finite_or, law_ports, limits_of, numbers_of, positive_gains_of, tree_for
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System
 from cayley.wording import shown
 
 
-def radial_basis_network(arm: Tree | HasTree, centers: ArrayLike, width: float, rate: ArrayLike, slope: ArrayLike, *,
+def radial_basis_network(arm: ArmLike, centers: ArrayLike, width: float, rate: ArrayLike, slope: ArrayLike, *,
                          leakage: float = 0.0, most: ArrayLike | None = None, name: str = "network") -> System:
     """A compensator, for `compensated(law, network)` or `compensator=`: inputs `q`, `qd`, `target`, `target_qd`; output
     `compensation`; the state `weights` (nv, k), zero if a start does not give it.
@@ -39,8 +35,7 @@ def radial_basis_network(arm: Tree | HasTree, centers: ArrayLike, width: float, 
     >>> radial_basis_network(cy.load("planar2r"), np.linspace(-1.0, 1.0, 5), 0.3, 50.0, 5.0)
     <system network: state weights; inputs q, qd, target, target_qd; outputs compensation; parameters rate, slope, most>
     """
-    tree = tree_of(arm)
-    check_single_coordinates(tree, "a network that compensates")
+    tree = tree_for(arm, "a network that compensates", rigid=False, single=True, driven=False)
     n = tree.nv
     at = numbers_of(centers, "the centers of a network")
     if at.ndim not in (1, 2) or not len(at) or at.shape[1:] not in ((), (2 * n,)) or not np.isfinite(at).all():
@@ -68,6 +63,6 @@ def radial_basis_network(arm: Tree | HasTree, centers: ArrayLike, width: float, 
         name, state={"weights": Block((n, len(at)), default=0.0)}, outputs={"compensation": n},
         inputs=law_ports(tree, "q qd target target_qd"),
         parameters={"rate": positive_gains_of(rate, n, "rate"),
-                    "slope": positive_gains_of(slope, n, "slope", zero=True), "most": force_limits(most, n)},
+                    "slope": positive_gains_of(slope, n, "slope", zero=True), "most": limits_of(most, n)},
         derivative=lambda t, x, u, p: learned(x, u, p),
         output=lambda t, x, u, p: finite_or(compensation(x, u), 0.0))

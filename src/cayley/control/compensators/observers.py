@@ -16,11 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_rigid_drives, tree_of
+from cayley.control.arms import ArmLike, finite_or, law_ports, positive_gains_of, tree_for
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import positive_gains_of
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import passive_forces, rotor_coriolis_matrix, rotor_inertias
@@ -28,7 +25,6 @@ from cayley.dynamics.rigid_links.energies import generalized_momentum
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System
 
 
@@ -39,7 +35,7 @@ class _Momentum(NamedTuple):
     rate: Array
 
 
-def momentum_observer(arm: Tree | HasTree, gain: ArrayLike, *, name: str = "momentum observer") -> System:
+def momentum_observer(arm: ArmLike, gain: ArrayLike, *, name: str = "momentum observer") -> System:
     """The forces (nv) on an arm that its model does not know of.
 
     Inputs `q`, `qd`, and the `tau` that acts, which is that after its limits: then a drive that saturates is no
@@ -57,8 +53,7 @@ def momentum_observer(arm: Tree | HasTree, gain: ArrayLike, *, name: str = "mome
     >>> bool(abs(run["disturbance"][-1] - arm.jacobian(run.end["q"], "tool", axes="body")[1] * 5.0).max() < 1e-4)
     True
     """
-    tree = tree_of(arm)
-    check_rigid_drives(tree, "the momentum observer")
+    tree = tree_for(arm, "the momentum observer", driven=False)
     drives = DriveDynamics.of(tree, "the momentum observer")
     free = tree.spanning_tree() if tree.is_constrained else tree
     links = links_of(free)

@@ -21,20 +21,17 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, arm_of_single_coordinates, numbers_of
+from cayley.control.arms import ArmLike, finite_or, law_ports, limits_of, numbers_of, positive_gains_of, tree_for
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import positive_gains_of
 from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.ports import law_ports
 from cayley.control.reference_forces import (
     UnknownParameters,
     reference,
     reference_forces,
     unknown_parameters,
 )
-from cayley.control.signals import finite_or, force_limits, is_within, within
+from cayley.control.signals import is_within, within
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
 from cayley.systems import Block, Record, State, System
 from cayley.wording import shown
@@ -42,7 +39,7 @@ from cayley.wording import shown
 _WHAT = "adaptive control"
 
 
-def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate: ArrayLike, *,
+def adaptive(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike, rate: ArrayLike, *,
              parameters: str | Sequence[str] | None = None, payload: str | None = None,
              joint_terms: Sequence[str] = (), bounds: tuple[ArrayLike, ArrayLike] | None = None,
              leakage: ArrayLike = 0.0, limits: ArrayLike | None = None, name: str = "adaptive") -> System:
@@ -63,7 +60,7 @@ def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
     <system adaptive: state correction; inputs q, qd, target, target_qd, target_qdd; outputs tau, estimate;
      parameters kp, kd, slope, rate, leakage, limits>
     """
-    tree = arm_of_single_coordinates(arm, _WHAT)
+    tree = tree_for(arm, _WHAT, single=True)
     unknown = unknown_parameters(tree, parameters, payload, joint_terms)
     low, high = _bounds(unknown, bounds)
     drives = DriveDynamics.of(tree, _WHAT)
@@ -89,13 +86,13 @@ def adaptive(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike
         outputs={"tau": tree.nv, "estimate": unknown.size},
         parameters={**passive_gains(tree, kp, kd, slope), "rate": positive_gains_of(rate, unknown.size, "rate"),
                     "leakage": positive_gains_of(leakage, unknown.size, "leakage", zero=True),
-                    "limits": force_limits(limits, tree.nv)},
+                    "limits": limits_of(limits, tree.nv)},
         derivative=lambda t, x, u, p: law(x, u, p)[1],
         output=lambda t, x, u, p: {"tau": within(law(x, u, p)[0], p.limits),
                                    "estimate": unknown.values + kept(x)})
 
 
-def unknown_names(arm: Tree | HasTree, *, parameters: str | Sequence[str] | None = None, payload: str | None = None,
+def unknown_names(arm: ArmLike, *, parameters: str | Sequence[str] | None = None, payload: str | None = None,
                   joint_terms: Sequence[str] = ()) -> tuple[str, ...]:
     """The names (k) of what `adaptive` estimates with the same choices.
 
@@ -103,10 +100,10 @@ def unknown_names(arm: Tree | HasTree, *, parameters: str | Sequence[str] | None
     >>> unknown_names(cy.load("planar2r"), payload="tool")[:4]
     ('m', 'ux', 'uy', 'uz')
     """
-    return unknown_parameters(arm_of_single_coordinates(arm, _WHAT), parameters, payload, joint_terms).names
+    return unknown_parameters(tree_for(arm, _WHAT, single=True), parameters, payload, joint_terms).names
 
 
-def excitation(arm: Tree | HasTree, move: Motion, *, parameters: str | Sequence[str] | None = None,
+def excitation(arm: ArmLike, move: Motion, *, parameters: str | Sequence[str] | None = None,
                payload: str | None = None, joint_terms: Sequence[str] = (), samples: int = 500) -> Array:
     """The eigenvalues (k) of the mean of Y^T Y along a motion, the largest first: how well it tells the unknown
     parameters apart. Zeros are combinations of them that it does not tell, and that estimates do not find.
@@ -117,7 +114,7 @@ def excitation(arm: Tree | HasTree, move: Motion, *, parameters: str | Sequence[
     >>> (excitation(cy.load("planar2r"), move, payload="tool") > 1e-9).sum()
     np.int64(4)
     """
-    tree = arm_of_single_coordinates(arm, _WHAT)
+    tree = tree_for(arm, _WHAT, single=True)
     unknown = unknown_parameters(tree, parameters, payload, joint_terms)
     q, qd, qdd = move(np.linspace(move.start, move.end, samples))
     Y = unknown.model.regressor(q, qd, qdd) @ unknown.shares

@@ -16,19 +16,16 @@ import numpy as np
 
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
-from cayley.control.gains import matrix_of
-from cayley.control.signals import finite_or
+from cayley.control.arms import ArmLike, finite_or, matrix_of
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.external_loads import check_axes, wrench_unit
 from cayley.geometry.rates.charts import chart
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.forward import frame_pose
-from cayley.model.tree import Tree
 from cayley.systems import Block, Record, State, System
 
 
-def admittance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, damping: ArrayLike, inertia: ArrayLike, *,
+def admittance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: ArrayLike, inertia: ArrayLike, *,
                        task: str | Sequence[bool] = "pose", axes: str = "body", name: str = "admittance") -> System:
     """Forces that are measured move the target of a law of position.
 

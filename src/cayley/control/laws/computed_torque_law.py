@@ -12,21 +12,17 @@ from __future__ import annotations
 
 from cayley.compiler.typing import ArrayLike
 from cayley.control.actuators.through_springs import through_springs
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, law_ports, tree_for, tree_of
 from cayley.control.compensators.compensation import Compensator, compensated
-from cayley.control.gains import gains_of, integral_action
 from cayley.control.linearisation.global_linearisation import computed_torque_kernel
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
 from cayley.dynamics.elastic_drives.elastic_arm import elastic_arm
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
 from cayley.model.motors import ELASTIC, REDUCED
-from cayley.model.tree import Tree
 from cayley.systems import System
 
 
-def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+def computed_torque(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                     wind_up: ArrayLike | None = None, rigid_limit: bool = False,
                     compensator: Compensator | None = None, name: str = "computed torque") -> System:
     """Inverse dynamics in the loop, with the arm as the model.
@@ -56,8 +52,7 @@ def computed_torque(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
         elastic_arm(tree, "the rigid limit of computed torque", inverted=False)
         rigid = tree.including(*(tree.included - {ELASTIC, REDUCED} | {"armature"}))
         return through_springs(tree, computed_torque(rigid, kp, kd), name=name)
-    check_rigid_drives(tree, "computed torque")
-    check_driven(tree, "computed torque")
+    tree_for(tree, "computed torque")
     n = tree.nv
     law = computed_torque_kernel(tree)
     memory = integral_action(ki, wind_up, n, lambda u, p: configuration_difference(tree, u.q, u.target))

@@ -15,22 +15,18 @@ import numpy as np
 from cayley.compiler.solving.singular_vectors import LARGEST, singular_vectors
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.arms import ArmLike, finite_or, gains_of, law_ports, tree_for
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import gains_of
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.state_kernels import bias_forces_kernel
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
-from cayley.model.tree import Tree
 from cayley.systems import System
 
 _UNITS = 64.0  # of rounding, for each joint: inertias that are nearer coincide
 
 
-def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name: str = "decoupled") -> System:
+def decoupled_control(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, name: str = "decoupled") -> System:
     """Gains for each principal inertia, with the arm as the model.
 
     Inputs `q`, `qd`, `target` (nq), and its `target_qd` and `target_qdd` (nv), zero if nothing drives them; output
@@ -46,11 +42,9 @@ def decoupled_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, name
     >>> loop.simulate(start, until=2.5, inputs={"target": [0.5, -0.3, 0.2]}).end["q"].round(4)
     array([ 0.5, -0.3,  0.2])
     """
-    tree = tree_of(arm)
+    tree = tree_for(arm, "control in decoupled coordinates")
     drives = DriveDynamics.of(tree, "control in decoupled coordinates")
     n = drives.count
-    check_rigid_drives(tree, "control in decoupled coordinates")
-    check_driven(tree, "control in decoupled coordinates")
     if n > LARGEST:
         raise UnsupportedError(f"control in decoupled coordinates is for at most {LARGEST} velocities; {tree.name} has "
                                f"{n}")

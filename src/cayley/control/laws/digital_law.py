@@ -12,7 +12,8 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array
-from cayley.control.signals import check_sampling, finite_or
+from cayley.control.arms import finite_or
+from cayley.control.signals import check_sampling
 from cayley.errors import UnsupportedError
 from cayley.systems import Block, Record, State, System, Transition
 from cayley.systems.layout import as_vector

@@ -12,15 +12,14 @@ the momentum observer of De Luca & Mattone 2003; spec S3-48.
 from __future__ import annotations
 
 from cayley.compiler.typing import ArrayLike
-from cayley.control.arms import HasTree
+from cayley.control.arms import ArmLike
 from cayley.control.compensators.compensation import compensated
 from cayley.control.compensators.observers import momentum_observer
 from cayley.control.laws.computed_torque_law import computed_torque
-from cayley.model.tree import Tree
 from cayley.systems import System, connect
 
 
-def disturbance_rejection(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, gain: ArrayLike, *,
+def disturbance_rejection(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, gain: ArrayLike, *,
                           limits: ArrayLike | None = None, name: str = "disturbance rejection") -> System:
     """Computed torque with a disturbance observer, whose estimate is taken back.
 

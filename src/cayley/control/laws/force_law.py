@@ -15,13 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, tree_of
-from cayley.control.gains import gains_of, integral_action
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, law_ports, tree_for
 from cayley.control.task_space.task_dynamics import Selection, TaskDynamics, axes_of
-from cayley.control.task_space.task_error import check_frame
-from cayley.model.tree import Tree
 from cayley.systems import Record, State, System
 
 
@@ -32,7 +27,7 @@ def force_error(felt: TaskDynamics, u: Record, task_axes: Array, places: Sequenc
     return finite_or(u.target_force - exerted, 0.0)
 
 
-def force_control(arm: Tree | HasTree, frame: str, along: str | Sequence[str], kf: ArrayLike, kd: ArrayLike,
+def force_control(arm: ArmLike, frame: str, along: str | Sequence[str], kf: ArrayLike, kd: ArrayLike,
                   ki: ArrayLike | None = None, *, task_axes: ArrayLike | None = None, wind_up: ArrayLike | None = None,
                   axes: str = "body", near: float = 1e-3, null_damping: float = 10.0,
                   name: str = "force control") -> System:
@@ -54,8 +49,8 @@ def force_control(arm: Tree | HasTree, frame: str, along: str | Sequence[str], k
     >>> run["depth"][-1].round(6)
     np.float64(0.0025)
     """
-    tree = tree_of(arm)
-    check_frame(tree, frame, "force control")
+    tree = tree_for(arm, "force control")
+    tree.frame(frame)
     chosen = Selection(force=along)
     turned = axes_of(task_axes)
     felt = TaskDynamics.of(tree, frame, chosen.rows, near, null_damping, "force control", axes, turned)

@@ -16,12 +16,9 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.control.actuators.motors import windings_of
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, law_ports, tree_for
 from cayley.control.compensators.compensation import Compensator, compensated
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import gains_of, integral_action
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
 from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel
 from cayley.errors import ConventionError
@@ -44,7 +41,7 @@ class Lyapunov(NamedTuple):
         return brief(self)
 
 
-def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+def pd_with_gravity(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                     wind_up: ArrayLike | None = None, output: str = "tau", compensator: Compensator | None = None,
                     name: str = "pd with gravity") -> System:
     """PD with gravity compensation.
@@ -60,7 +57,7 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     >>> run.end["q"].round(6)
     array([ 0.5, -0.3])
     """
-    tree = _checked(arm)
+    tree = tree_for(arm, _WHAT)
     n = tree.nv
     gravity = gravity_forces_kernel(tree)
     gain = _gain(tree, output)
@@ -82,7 +79,7 @@ def pd_with_gravity(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Array
     return made if compensator is None else compensated(made, compensator)
 
 
-def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *,
+def pd_with_gravity_lyapunov(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *,
                              output: str = "tau") -> Kernel[Lyapunov]:
     """`lyapunov(q, qd, target)`: the energy V [J] of the arm under the law and its rate [W], never positive. The arm is
     as it is driven: of voltages its rotors are included. Viscous friction that is included takes its part.
@@ -94,7 +91,7 @@ def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
     >>> pd_with_gravity_lyapunov(arm, 50.0, 10.0)([0.1, 0.2], [0.0, 1.0], [0.1, 0.3]).rate
     np.float64(-10.0)
     """
-    tree = _checked(arm)
+    tree = tree_for(arm, _WHAT)
     if output == "voltage":
         tree = tree.including(*tree.included, "armature")
     gain = _gain(tree, output)
@@ -110,13 +107,6 @@ def pd_with_gravity_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, 
         return Lyapunov(kinetic(q, qd) + error @ (stiffness * error) / 2, -qd @ (damping * qd))
 
     return kernel(sized(tree, "(q),(v),(q)->(),()"), outputs=Lyapunov._fields)(lyapunov)
-
-
-def _checked(arm: Tree | HasTree) -> Tree:
-    tree = tree_of(arm)
-    check_rigid_drives(tree, _WHAT)
-    check_driven(tree, _WHAT)
-    return tree
 
 
 def _gain(tree: Tree, output: str) -> Scalar:

@@ -13,18 +13,16 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of, integral_action
+from cayley.control.arms import ArmLike, gains_of, integral_action
 from cayley.control.laws.force_law import force_error
 from cayley.control.task_space.task_dynamics import AXES, Selection, TaskDynamics, axes_of
 from cayley.control.task_space.task_error import FrameTask
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Record, State, System
 from cayley.wording import shown
 
 
-def hybrid_control(arm: Tree | HasTree, frame: str, selection: Selection, kp: ArrayLike, kd: ArrayLike, kf: ArrayLike,
+def hybrid_control(arm: ArmLike, frame: str, selection: Selection, kp: ArrayLike, kd: ArrayLike, kf: ArrayLike,
                    ki: ArrayLike | None = None, *, task_axes: ArrayLike | None = None,
                    wind_up: ArrayLike | None = None, axes: str = "body", near: float = 1e-3,
                    null_damping: float = 10.0, name: str = "hybrid control") -> System:

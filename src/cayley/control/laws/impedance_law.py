@@ -17,15 +17,13 @@ from collections.abc import Sequence
 
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
-from cayley.control.gains import matrix_of
+from cayley.control.arms import ArmLike, matrix_of
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
-from cayley.model.tree import Tree
 from cayley.systems import Record, System
 
 
-def impedance_control(arm: Tree | HasTree, frame: str, stiffness: ArrayLike, damping: ArrayLike,
+def impedance_control(arm: ArmLike, frame: str, stiffness: ArrayLike, damping: ArrayLike,
                       inertia: ArrayLike | None = None, *, task: str | Sequence[bool] = "pose", axes: str = "body",
                       near: float = 1e-3, null_damping: float = 10.0, name: str = "impedance control") -> System:
     """A frame gives way as a mass, a damper and a spring do.

@@ -11,11 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_driven, check_single_coordinates, tree_of
-from cayley.control.gains import gains_of, integral_action
-from cayley.control.signals import finite_or
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action, tree_for
 from cayley.errors import SignatureError, UnsupportedError
-from cayley.model.tree import Tree
 from cayley.systems import Port, Record, State, System
 
 _WHAT = "independent-joint control"
@@ -48,7 +45,7 @@ def joint_control(count: int, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None
         output=lambda t, x, u, p: law(x, u, p))
 
 
-def joint_pd(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
+def joint_pd(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *, output: str = "tau") -> System:
     """Each joint by its own error and its rate.
 
     See `joint_control`. Of a mechanism with constraints the gains of joints without drives are zero.
@@ -57,7 +54,7 @@ def joint_pd(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *, output: str =
     return joint_control(count, own["kp"], own["kd"], output=output, name="pd")
 
 
-def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
+def joint_pid(arm: ArmLike, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, *, wind_up: ArrayLike | None = None,
               output: str = "tau") -> System:
     """Each joint by its own error, its rate and its integral.
 
@@ -67,11 +64,9 @@ def joint_pid(arm: Tree | HasTree, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, 
     return joint_control(count, own["kp"], own["kd"], own["ki"], wind_up=wind_up, output=output, name="pid")
 
 
-def _of_drives(arm: Tree | HasTree, output: str, **gains: ArrayLike) -> tuple[int, dict[str, Array]]:
+def _of_drives(arm: ArmLike, output: str, **gains: ArrayLike) -> tuple[int, dict[str, Array]]:
     """The number of joints, and gains that are zero where a mechanism with constraints has no drive."""
-    tree = tree_of(arm)
-    check_single_coordinates(tree, _WHAT)
-    check_driven(tree, _WHAT)
+    tree = tree_for(arm, _WHAT, rigid=False, single=True)
     if tree.nq != tree.nv:
         raise UnsupportedError(f"{_WHAT} subtracts coordinates, and {tree.name} has {tree.nq} for {tree.nv} velocities")
     is_driven = np.isin(np.arange(tree.nv), tree.actuated_velocities) | (not tree.is_constrained)

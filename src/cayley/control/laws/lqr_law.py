@@ -21,11 +21,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
-from cayley.control.arms import HasTree, numbers_of, tree_of
-from cayley.control.gains import integral_gains, integral_rate, integral_state, positive_gains_of
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
-from cayley.control.tracking import Weights, linear_at, regulator_gain
+from cayley.control.arms import ArmLike, finite_or, integral_action, law_ports, numbers_of, positive_gains_of, tree_of
+from cayley.control.tracking import Weights, linear_at, regulator_gain, weight_matrix
 from cayley.dynamics.linearised.state_space import LinearisedMechanism, StateSpace
 from cayley.errors import SignatureError, SingularityError, UnsupportedError
 from cayley.kinematics.constraints.structure import constraint_structure
@@ -38,7 +35,7 @@ from cayley.wording import shown
 _STILL = 1e-8  # of the largest force: what an undriven joint may need to stay
 
 
-def lqr(arm: Tree | HasTree, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayLike = 1.0, *,
+def lqr(arm: ArmLike, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayLike = 1.0, *,
         integral: ArrayLike | None = None, period: float | None = None, driven: Sequence[str] | None = None,
         wind_up: ArrayLike | None = None, name: str = "lqr") -> System:
     """The linear-quadratic regulator at an equilibrium, with integral action if it is weighted.
@@ -65,7 +62,7 @@ def lqr(arm: Tree | HasTree, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayL
     model = linear_at(LinearisedMechanism(tree), *held).driven_by(columns)
     leading = list(constraint_structure(tree).independent if tree.is_constrained else range(tree.nv))
     places = [] if integral is None else _integrated(tree, columns, leading)
-    whole = discrete_with_integrals(model, places, period) if period is not None else with_integrals(model, places)
+    whole = with_integrals(model, places, period)
     check_stabilisable(whole, [_joint_of(tree, k) for k in leading])
     K = optimal_gain(whole, state, force, np.zeros(0) if integral is None else positive_gains_of(
         integral, len(places), "integral"))
@@ -80,27 +77,23 @@ def lqr(arm: Tree | HasTree, q: ArrayLike, state: ArrayLike = 1.0, force: ArrayL
 
 def _law(tree: Tree, gain: Array, ki: Array, nominal: Array, leading: list[int], driven: list[int],
          wind_up: ArrayLike | None, name: str) -> System:
-    n = tree.nv
-    remembers = ki.size > 0
-    if wind_up is not None and not remembers:
+    if wind_up is not None and not ki.size:
         raise SignatureError("wind_up is a limit of integral action, which is there with weights `integral`")
 
     def errors(u: Record) -> Array:
         return configuration_difference(tree, u.q, u.target)
 
+    own = np.abs(ki).max(axis=0, initial=0.0) if ki.size else None
+    memory = integral_action(own, wind_up, len(driven), lambda u, p: errors(u)[driven], acting=own)
+
     def tau(x: State, u: Record, p: Record) -> Array:
         e = np.concatenate([errors(u)[leading], (u.target_qd - u.qd)[leading]])
         wanted = nominal + p.gain @ e
-        return finite_or(wanted + p.ki @ x.integral if remembers else wanted, 0.0)
+        return finite_or(wanted + p.ki @ x.integral if ki.size else wanted, 0.0)
 
-    own = np.abs(ki).max(axis=0, initial=0.0)
-    limits = integral_gains(own, wind_up, len(driven)) if remembers else {}
     return System(
-        name, state=integral_state(own if remembers else None, len(driven)), outputs={"tau": n},
-        inputs=law_ports(tree, "q qd target target_qd"),
-        parameters={"gain": gain, **({"ki": ki, "wind_up": limits["wind_up"]} if remembers else {})},
-        derivative=None if not remembers else lambda t, x, u, p: integral_rate(
-            errors(u)[driven], x.integral, own, p.wind_up),
+        name, state=memory.state, inputs=law_ports(tree, "q qd target target_qd"), outputs={"tau": tree.nv},
+        parameters={"gain": gain, **memory.gains, **({"ki": ki} if ki.size else {})}, derivative=memory.derivative,
         output=lambda t, x, u, p: tau(x, u, p))
 
 
@@ -179,8 +172,9 @@ def check_stabilisable(model: StateSpace, joints: Sequence[str]) -> None:
 def optimal_gain(model: StateSpace, state: ArrayLike, force: ArrayLike, integral: Array) -> Array:
     """K (m, states) for weights of states, forces and integrals, the last of the states."""
     size = len(model.A) - len(integral)
-    Q = block_diag(_matrix(state, size, "state"), np.diag(integral)) if len(integral) else _matrix(state, size, "state")
-    R = _matrix(force, model.B.shape[1], "force")
+    Q = block_diag(weight_matrix(state, size, "state"), np.diag(integral)) if len(integral) else weight_matrix(
+        state, size, "state")
+    R = weight_matrix(force, model.B.shape[1], "force")
     if np.linalg.eigvalsh(R).min() <= 0 or np.linalg.eigvalsh(Q).min() < -_NEGLIGIBLE * np.abs(Q).max():
         raise SignatureError("the weights of forces are positive definite, and those of states not negative")
     unseen = lost_mode(model.A.T, Q, model.dt)
@@ -190,28 +184,14 @@ def optimal_gain(model: StateSpace, state: ArrayLike, force: ArrayLike, integral
     return regulator_gain(model, Weights(Q, R))
 
 
-def with_integrals(model: StateSpace, places: Sequence[int]) -> StateSpace:
-    """With the integrals of some of the states as states besides."""
-    m = len(places)
-    size = len(model.A)
-    A = np.block([[model.A, np.zeros((size, m))], [np.eye(size)[list(places)], np.zeros((m, m))]])
-    return StateSpace(A, np.concatenate([model.B, np.zeros((m, model.B.shape[1]))]))
-
-
-def discrete_with_integrals(model: StateSpace, places: Sequence[int], period: float) -> StateSpace:
-    """Steps of a period; integrals are Euler's, as a controller takes them."""
-    if not is_finite_number(period) or period <= 0:
-        raise SignatureError(f"the period of a controller is more than 0 s, not {shown(period)}")
-    step = model.discretised(period)
-    m = len(places)
-    size = len(step.A)
-    A = np.block([[step.A, np.zeros((size, m))], [period * np.eye(size)[list(places)], np.eye(m)]])
-    return StateSpace(A, np.concatenate([step.B, np.zeros((m, step.B.shape[1]))]), period)
-
-
-def _matrix(weight: ArrayLike, size: int, what: str) -> Array:
-    given = numbers_of(weight, f"the weights of {what}")
-    if given.shape not in ((), (size,), (size, size)) or not np.isfinite(given).all():
-        raise SignatureError(f"the weights of {what} are a number, a diagonal ({size}) or a matrix ({size}, {size}), "
-                             f"not {shown(weight)}")
-    return (given + given.T) / 2 if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
+def with_integrals(model: StateSpace, places: Sequence[int], period: float | None = None) -> StateSpace:
+    """The model with the integrals of some of its states as states besides; with a `period` [s], of steps, whose
+    integrals are Euler's, as a controller takes them."""
+    if period is not None:
+        if not is_finite_number(period) or period <= 0:
+            raise SignatureError(f"the period of a controller is more than 0 s, not {shown(period)}")
+        model = model.discretised(period)
+    m, size = len(places), len(model.A)
+    kept, share = (np.zeros((m, m)), 1.0) if period is None else (np.eye(m), period)
+    A = np.block([[model.A, np.zeros((size, m))], [share * np.eye(size)[list(places)], kept]])
+    return StateSpace(A, np.concatenate([model.B, np.zeros((m, model.B.shape[1]))]), period)

@@ -13,20 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of
-from cayley.control.signals import finite_or
+from cayley.control.arms import ArmLike, finite_or, gains_of
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.errors import UnsupportedError
 from cayley.model.configuration_space import configuration_difference
-from cayley.model.tree import Tree
 from cayley.systems import Record, System
 
 
-def null_space_control(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, *,
+def null_space_control(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, *,
                        task: str | Sequence[bool] = "pose", near: float = 1e-3, name: str = "null space") -> System:
     """A redundant arm is drawn to a posture, as far as its task does not feel it.
 

@@ -14,15 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
-from cayley.control.gains import gains_of, integral_action
+from cayley.control.arms import ArmLike, gains_of, integral_action
 from cayley.control.task_space.task_dynamics import TaskDynamics
 from cayley.control.task_space.task_error import FrameTask
-from cayley.model.tree import Tree
 from cayley.systems import Record, State, System
 
 
-def operational_space(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+def operational_space(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                       task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None, near: float = 1e-3,
                       null_damping: float = 10.0, name: str = "operational space") -> System:
     """A force at the frame, with the inertia that it feels there.

@@ -15,14 +15,11 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, arm_of_single_coordinates
+from cayley.control.arms import ArmLike, finite_or, law_ports, positive_gains_of, tree_for
 from cayley.control.compensators.compensation import Compensator, compensated
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import positive_gains_of
 from cayley.control.laws.gravity_law import Lyapunov
-from cayley.control.ports import law_ports
 from cayley.control.reference_forces import reference, reference_forces
-from cayley.control.signals import finite_or
 from cayley.dynamics.state_kernels import kinetic_energy_kernel
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
@@ -31,7 +28,7 @@ from cayley.systems import Record, System
 _WHAT = "passivity-based control"
 
 
-def passivity_based(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike = 0.0, *,
+def passivity_based(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike = 0.0, *,
                     compensator: Compensator | None = None, name: str = "passivity-based") -> System:
     """Passivity-based tracking: PD+ of Paden and Panja, or with a slope that of Slotine and Li.
 
@@ -46,7 +43,7 @@ def passivity_based(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, slope: Ar
     >>> run.end["q"].round(6)
     array([ 0.5, -0.3])
     """
-    tree = arm_of_single_coordinates(arm, _WHAT)
+    tree = tree_for(arm, _WHAT, single=True)
     drives = DriveDynamics.of(tree, _WHAT)
     forces = reference_forces(drives)
 
@@ -71,7 +68,7 @@ def passive_gains(tree: Tree, kp: ArrayLike, kd: ArrayLike, slope: ArrayLike) ->
     return gains
 
 
-def passivity_based_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike,
+def passivity_based_lyapunov(arm: ArmLike, kp: ArrayLike, kd: ArrayLike,
                              slope: ArrayLike = 0.0) -> Kernel[Lyapunov]:
     """`lyapunov(q, qd, target, target_qd)`: V [J] of the arm under the law, and its rate [W], never positive.
 
@@ -80,7 +77,7 @@ def passivity_based_lyapunov(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike,
     >>> passivity_based_lyapunov(arm, 50.0, 10.0)([0.1, 0.2], [0.0, 1.0], [0.1, 0.3], [0.0, 0.0]).rate
     np.float64(-10.0)
     """
-    tree = arm_of_single_coordinates(arm, _WHAT)
+    tree = tree_for(arm, _WHAT, single=True)
     drives = DriveDynamics.of(tree, _WHAT)
     kp, kd, slope = map(drives.picked, passive_gains(tree, kp, kd, slope).values())
     kinetic = kinetic_energy_kernel(tree)

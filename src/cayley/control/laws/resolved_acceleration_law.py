@@ -16,20 +16,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.control.arms import HasTree
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import gains_of, integral_action
-from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Record, State, System
 
 _TINY = 1e-300
 
 
-def resolved_acceleration(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+def resolved_acceleration(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                           task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
                           damping: float = 0.05, near: float = 1e-6, null_damping: float = 10.0,
                           name: str = "resolved acceleration") -> System:

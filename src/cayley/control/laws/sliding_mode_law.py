@@ -20,21 +20,17 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.control.arms import HasTree, arm_of_single_coordinates
+from cayley.control.arms import ArmLike, finite_or, law_ports, positive_gains_of, tree_for
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import positive_gains_of
 from cayley.control.laws.passivity_law import passive_gains
-from cayley.control.ports import law_ports
 from cayley.control.reference_forces import reference, reference_forces, unknown_parameters
-from cayley.control.signals import finite_or
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Record, System
 
 _TINY = 1e-300
 
 
-def sliding_mode(arm: Tree | HasTree, kd: ArrayLike, slope: ArrayLike, bound: ArrayLike, layer: ArrayLike, *,
+def sliding_mode(arm: ArmLike, kd: ArrayLike, slope: ArrayLike, bound: ArrayLike, layer: ArrayLike, *,
                  reach: ArrayLike = 0.0, uncertainty: ArrayLike | None = None,
                  parameters: str | Sequence[str] | None = None, payload: str | None = None,
                  joint_terms: Sequence[str] = (), name: str = "sliding mode") -> System:
@@ -55,7 +51,7 @@ def sliding_mode(arm: Tree | HasTree, kd: ArrayLike, slope: ArrayLike, bound: Ar
     >>> bool((abs(run.end["q"] - [0.5, -0.3]) < 0.1 / 8.0).all())
     True
     """
-    tree = arm_of_single_coordinates(arm, "sliding-mode control")
+    tree = tree_for(arm, "sliding-mode control", single=True)
     n = tree.nv
     gains = passive_gains(tree, 0.0, kd, slope)
     sizes = {name: positive_gains_of(value, n, name, zero=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from types import MethodType
-from typing import Concatenate, Generic, ParamSpec, Protocol, overload
+from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from cayley.errors import SignatureError
 from cayley.kinematics.mechanism_kernel import mechanism_in_words, units_of
@@ -23,6 +23,7 @@ from cayley.systems import System
 from cayley.wording import did_you_mean, shown
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Controlled(Protocol):
@@ -33,13 +34,28 @@ class Controlled(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Law(Generic[P]):
-    """A line of the table: `make(arm, ...)` is the system of the law for an arm.
+class OfArm(Generic[P, R]):
+    """A function `make(arm, ...)` of an arm; as an attribute of a class it is a method, whose arm is that of the
+    object."""
 
-    As an attribute of a class it is a method, whose arm is that of the object.
-    """
+    make: Callable[Concatenate[Tree, P], R]
 
-    make: Callable[Concatenate[Tree, P], System]
+    @property
+    def _bound(self) -> Callable[Concatenate[Tree, P], R]:
+        return self.make
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: Controlled, owner: type) -> Callable[P, R]: ...
+
+    def __get__(self, instance: Controlled | None, owner: type) -> Self | Callable[P, R]:
+        return self if instance is None else MethodType(self._bound, instance.tree)
+
+
+class Law(OfArm[P, System]):
+    """A line of the table: `make(arm, ...)` is the system of the law for an arm."""
 
     @property
     def about(self) -> str:
@@ -58,7 +74,7 @@ class Law(Generic[P]):
         return "frame" in self.arguments
 
     @cached_property
-    def _described(self) -> Callable[Concatenate[Tree, P], System]:
+    def _bound(self) -> Callable[Concatenate[Tree, P], System]:
         """The function that makes the law, with a comment for its exported C: which law, and of which mechanism."""
         @wraps(self.make)
         def made(tree: Tree, *choice: P.args, **named: P.kwargs) -> System:
@@ -69,15 +85,6 @@ class Law(Generic[P]):
             return replace(system, acts=True, about=mechanism_in_words(tree, self.about, f"Units: {', '.join(units)}."))
 
         return made
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Law[P]: ...
-
-    @overload
-    def __get__(self, instance: Controlled, owner: type) -> Callable[P, System]: ...
-
-    def __get__(self, instance: Controlled | None, owner: type) -> Law[P] | Callable[P, System]:
-        return self if instance is None else MethodType(self._described, instance.tree)
 
 
 def laws_of(owner: type) -> dict[str, Law[...]]:

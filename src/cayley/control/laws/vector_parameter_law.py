@@ -13,20 +13,17 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, check_rigid_drives, check_single_coordinates, tree_of
-from cayley.control.gains import gains_of
-from cayley.control.ports import law_ports
+from cayley.control.arms import ArmLike, gains_of, law_ports, tree_for, tree_of
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
 from cayley.errors import SingularityError
 from cayley.kinematics.frame_kernels import sized
-from cayley.model.constraints import check_independent
 from cayley.model.tree import Tree
 from cayley.systems import System
 
 
-def vector_parameter_control_kernel(arm: Tree | HasTree) -> Kernel:
+def vector_parameter_control_kernel(arm: ArmLike) -> Kernel:
     """`vector_parameter_control(c, cd, v)`: the forces u_V (..., nv) along c under which c'' = v.
 
     `SingularityError` where c is not finite: a joint at a half-turn has no vector-parameter.
@@ -36,10 +33,7 @@ def vector_parameter_control_kernel(arm: Tree | HasTree) -> Kernel:
     >>> law([0.1, -0.3], [0.5, -0.2], [1.0, 0.0]).round(6)
     array([32.4448 , 5.609047])
     """
-    tree = tree_of(arm)
-    check_independent(tree, "control in vector-parameters")
-    check_rigid_drives(tree, "control in vector-parameters")
-    check_single_coordinates(tree, "control in vector-parameters")
+    tree = tree_for(arm, "control in vector-parameters", independent=True, single=True, driven=False)
     turns = _turning(tree)
     links = minimal_links(tree)
 
@@ -53,7 +47,7 @@ def vector_parameter_control_kernel(arm: Tree | HasTree) -> Kernel:
     return kernel(sized(tree, "(v),(v),(v)->(v)"), outputs=("u",), check=_check_finite)(vector_parameter_control)
 
 
-def vector_parameter_control(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, *,
+def vector_parameter_control(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, *,
                              name: str = "vector-parameter control") -> System:
     """The law as a system: inputs `q` and `qd` of the arm, and the `target` (nv), a vector-parameter, with its
     `target_qd` and `target_qdd`; output `tau`. The errors of c obey e'' + kd e' + kp e = 0.

@@ -12,15 +12,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.control.actuators.motors import windings_of
-from cayley.control.arms import HasTree, tree_of
-from cayley.control.signals import finite_or
+from cayley.control.arms import ArmLike, finite_or, tree_of
 from cayley.errors import SignatureError
-from cayley.model.tree import Tree
 from cayley.systems import Record, System
 from cayley.wording import shown
 
 
-def voltage_commands(arm: Tree | HasTree, *, bandwidth: float | None = None, name: str = "amplifiers") -> System:
+def voltage_commands(arm: ArmLike, *, bandwidth: float | None = None, name: str = "amplifiers") -> System:
     """Inputs `wanted_tau` and `qd`, output `voltage`, each (n); with a `bandwidth` w [rad/s] the current is controlled,
     and `current` (n) is an input: all motors have an inductance then. What is not finite goes out as zero volts.
 

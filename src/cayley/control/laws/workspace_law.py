@@ -14,22 +14,19 @@ from collections.abc import Sequence
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
+from cayley.control.arms import ArmLike, finite_or, gains_of, integral_action
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.gains import gains_of, integral_action
 from cayley.control.laws.gravity_law import Lyapunov
-from cayley.control.signals import finite_or
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.rigid_links.drives import viscous_frictions
 from cayley.dynamics.state_kernels import gravity_forces_kernel, kinetic_energy_kernel
 from cayley.kinematics.frame_kernels import sized
-from cayley.model.tree import Tree
 from cayley.systems import Record, State, System
 
 _WHAT = "workspace control"
 
 
-def workspace_pd(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
+def workspace_pd(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike | None = None, *,
                  task: str | Sequence[bool] = "pose", wind_up: ArrayLike | None = None,
                  name: str = "workspace control") -> System:
     """A spring from a frame to its target, by the transposed Jacobian.
@@ -67,7 +64,7 @@ def workspace_pd(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, 
         output=lambda t, x, u, p: law(x, u, p))
 
 
-def workspace_pd_lyapunov(arm: Tree | HasTree, frame: str, kp: ArrayLike, kd: ArrayLike, *,
+def workspace_pd_lyapunov(arm: ArmLike, frame: str, kp: ArrayLike, kd: ArrayLike, *,
                           task: str | Sequence[bool] = "pose") -> Kernel[Lyapunov]:
     """`lyapunov(q, qd, target)`: V [J] of the arm under the law without integral action, and its rate [W]."""
     asked = FrameTask.of(arm, frame, task, _WHAT)

@@ -26,7 +26,7 @@ from cayley.compiler.derivatives.derivative import independent, slope_along
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import symbols
 from cayley.compiler.typing import Array, ArrayLike, Text
-from cayley.control.arms import HasTree, numbers_of, tree_of
+from cayley.control.arms import ArmLike, numbers_of, tree_of
 from cayley.dynamics.elastic_drives.elastic_arm import (
     ElasticArm,
     MotorMotion,
@@ -78,7 +78,7 @@ class FeedbackLinearisation:
     array([ 0.5 , -0.3 , 52.72913, -29.42313])
     """
 
-    of: Tree | HasTree
+    of: ArmLike
     poles: ArrayLike
 
     __repr__ = brief

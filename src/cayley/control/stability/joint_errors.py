@@ -18,13 +18,11 @@ from scipy.optimize import root
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.actuators.motors import VoltageDynamics, voltage_dynamics
-from cayley.control.arms import HasTree, tree_of
-from cayley.control.gains import gains_of
+from cayley.control.arms import ArmLike, gains_of, tree_of
 from cayley.control.stability.linear_model import LinearModel
 from cayley.dynamics.linearised.kernels import linearize_kernel
 from cayley.dynamics.state_kernels import gravity_forces_kernel
 from cayley.errors import SignatureError, SingularityError, UnreachableError
-from cayley.model.tree import Tree
 from cayley.showing import brief
 from cayley.wording import shown
 
@@ -97,7 +95,7 @@ class JointErrors:
         return np.asarray(limit)
 
 
-def joint_error_model(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike = 0.0, *,
+def joint_error_model(arm: ArmLike, kp: ArrayLike, kd: ArrayLike, ki: ArrayLike = 0.0, *,
                       target: ArrayLike | None = None, links: bool = False) -> JointErrors:
     """The error model of an arm under `joint_control` with gains in volts; about a `target` (n) gravity is known, and
     with `links` their inertia.
@@ -127,7 +125,7 @@ def joint_error_model(arm: Tree | HasTree, kp: ArrayLike, kd: ArrayLike, ki: Arr
                        np.diag(gain * gains_of(ki, n, "ki", signed=True)), load, gain)
 
 
-def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
+def joint_gains(arm: ArmLike, frequency: ArrayLike, damping_ratio: ArrayLike = 1.0) -> JointGains:
     """kp and kd in volts with which each joint, its motor alone, has the natural frequency w [rad/s] and the damping
     ratio z: I (s^2 + 2 z w s + w^2). Behind a negative gear they are negative. A joint that the motor and friction damp
     more already is named. (6.22)"""
@@ -144,7 +142,7 @@ def joint_gains(arm: Tree | HasTree, frequency: ArrayLike, damping_ratio: ArrayL
     return JointGains(w**2 * inertia / driven.gain, kd)
 
 
-def joint_equilibrium(arm: Tree | HasTree, kp: ArrayLike, target: ArrayLike) -> Array:
+def joint_equilibrium(arm: ArmLike, kp: ArrayLike, target: ArrayLike) -> Array:
     """q (n) where an arm with PD control in volts stands, not to first order: K_hat kp (target - q) = g(q).
 
     `UnreachableError` where there is none near the target.

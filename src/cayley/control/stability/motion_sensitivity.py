@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree, tree_of
+from cayley.control.arms import ArmLike, tree_of
 from cayley.control.tracking import Reference, followed
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
@@ -173,7 +173,7 @@ class LinearMotion:
         return followed(f"perturbations of {self.model.tree.name}", slope, start, _rising(times), tolerance)[1]
 
 
-def linear_along(arm: Tree | HasTree, reference: Reference) -> LinearMotion:
+def linear_along(arm: ArmLike, reference: Reference) -> LinearMotion:
     """The linear time-varying model of an arm along a nominal motion, under the forces that this needs.
 
     >>> import cayley as cy

@@ -28,10 +28,8 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.solving.linear import ldl, solve_lower, solve_lower_transposed
 from cayley.compiler.typing import Array, ArrayLike, is_finite_number
-from cayley.control.arms import numbers_of
+from cayley.control.arms import finite_or, law_ports, numbers_of
 from cayley.control.drive_dynamics import DriveDynamics
-from cayley.control.ports import law_ports
-from cayley.control.signals import finite_or
 from cayley.dynamics.forward.singular_inertia import why_singular
 from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
 from cayley.dynamics.inertia_matrix.solve import solve

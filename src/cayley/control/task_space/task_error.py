@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.control.arms import HasTree, check_driven, check_rigid_drives, tree_of
-from cayley.control.ports import law_ports
+from cayley.control.arms import ArmLike, law_ports, tree_for
 from cayley.errors import UnsupportedError
 from cayley.geometry.rates.charts import world_velocity_map_inverse
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
@@ -36,10 +35,10 @@ class FrameTask:
     rows: tuple[int, ...]
 
     @classmethod
-    def of(cls, arm: Tree | HasTree, frame: str, task: str | Sequence[bool], what: str, *,
+    def of(cls, arm: ArmLike, frame: str, task: str | Sequence[bool], what: str, *,
            pushes: bool = True) -> FrameTask:
-        tree = tree_of(arm)
-        check_frame(tree, frame, what, pushes=pushes)
+        tree = tree_for(arm, what, driven=pushes)
+        tree.frame(frame)
         rows = tuple(k for k, asked in enumerate(Task.of(tree, task, "world").rows) if asked)
         if 0 < sum(row >= 3 for row in rows) < 3:
             raise UnsupportedError(f"{what} is for all of an orientation or for none of it, not for rows {task!r}")
@@ -86,12 +85,3 @@ class FrameTask:
             return weighted
         turned = world_velocity_map_inverse.unchecked(error[-3:]) @ weighted[-3:]
         return np.concatenate([weighted[:-3], turned])
-
-
-def check_frame(tree: Tree, frame: str, what: str, *, pushes: bool = True) -> None:
-    """Refuse an arm that has no such frame, or whose joints a law in the workspace, `what`, cannot take as they are; if
-    it `pushes`, joints without drives too."""
-    check_rigid_drives(tree, what)
-    tree.frame(frame)
-    if pushes:
-        check_driven(tree, what)

@@ -16,7 +16,7 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.arms import HasTree
+from cayley.control.arms import ArmLike
 from cayley.control.task_space.task_error import FrameTask
 from cayley.dynamics.forward.kernels import forward_dynamics_kernel
 from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
@@ -27,7 +27,6 @@ from cayley.kinematics.inverse import InverseKinematicsResult, inverse_kinematic
 from cayley.kinematics.singular.redundancy import RateSolutions, minimum_norm
 from cayley.kinematics.statics import WrenchSolutions, wrench_from_joint_forces
 from cayley.model.constraints import check_independent
-from cayley.model.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,7 @@ class TaskMap:
         return inverse_dynamics_kernel(self.asked.tree)(q, qd, least)
 
 
-def task_map(arm: Tree | HasTree, frame: str, *, task: str | Sequence[bool] = "pose") -> TaskMap:
+def task_map(arm: ArmLike, frame: str, *, task: str | Sequence[bool] = "pose") -> TaskMap:
     """The map of a frame of an arm; `task` is "pose", "position", "orientation" or six truth values, linear first.
 
     >>> import cayley as cy
