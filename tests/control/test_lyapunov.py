@@ -8,7 +8,7 @@ import sympy as sp
 import cayley as cy
 from cayley import where
 from cayley.control import lyapunov_matrix, lyapunov_stability, pd_with_gravity_lyapunov
-from cayley.control.stability.polynomial_signs import polynomial_sign
+from cayley.control.stability.signs import polynomial_sign
 from cayley.errors import SignatureError
 from systems.plants import driven_rods, free_body, rods
 

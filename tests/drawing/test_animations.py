@@ -15,8 +15,8 @@ from PIL import Image
 from scipy.spatial.transform import Rotation, Slerp
 
 import cayley as cy
-from cayley.drawing.chassis import chassis_plates
 from cayley.drawing.played import chosen, played
+from cayley.drawing.skeleton import chassis_plates
 from cayley.errors import ConventionError, GeometryError, ModelError, SignatureError, UnsupportedError
 from cayley.model.constraint_kinds import Disc
 from cayley.model.joint_kinds import Floating

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import cayley as cy
-from cayley.drawing.instants import draw_instants
+from cayley.drawing.animations import draw_instants
 from cayley.errors import ConventionError, ModelWarning, UnsupportedError
 from cayley.studio import write_motion
 from cayley.studio.scene import scene

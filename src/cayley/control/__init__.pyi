@@ -64,8 +64,6 @@ from cayley.control.signals import sample_and_hold as sample_and_hold
 from cayley.control.signals import saturation as saturation
 from cayley.control.stability.attraction import RegionOfAttraction as RegionOfAttraction
 from cayley.control.stability.attraction import region_of_attraction as region_of_attraction
-from cayley.control.stability.definiteness import Definiteness as Definiteness
-from cayley.control.stability.definiteness import definiteness as definiteness
 from cayley.control.stability.digital_poles import digital_matrix as digital_matrix
 from cayley.control.stability.error_dynamics import ErrorDynamics as ErrorDynamics
 from cayley.control.stability.error_dynamics import SystemEquilibrium as SystemEquilibrium
@@ -85,6 +83,8 @@ from cayley.control.stability.lyapunov_equation import lyapunov_matrix as lyapun
 from cayley.control.stability.motion_sensitivity import LinearMotion as LinearMotion
 from cayley.control.stability.motion_sensitivity import linear_along as linear_along
 from cayley.control.stability.motion_sensitivity import trajectory_sensitivity as trajectory_sensitivity
+from cayley.control.stability.signs import Definiteness as Definiteness
+from cayley.control.stability.signs import definiteness as definiteness
 from cayley.control.stability.verdict import Finding as Finding
 from cayley.control.stability.verdict import Verdict as Verdict
 from cayley.control.targets import FrameAim as FrameAim

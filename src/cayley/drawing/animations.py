@@ -1,5 +1,5 @@
-"""A motion as a moving picture: the mechanism in its shapes or as a stick figure, drawn from picture to picture on axes
-that stay, as a GIF or as an MP4."""
+"""Motions as pictures: a GIF or an MP4, drawn from picture to picture on axes that stay, or the mechanism at several
+instants in one picture."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
 
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.canvas import INK, Canvas, draw_floor, fit, new_axes, on_screen
-from cayley.drawing.played import MotionLike, played
+from cayley.drawing.played import MotionLike, chosen, moving_part, played
 from cayley.drawing.skeleton import skeleton, stands_on_legs
 from cayley.drawing.skins import Skins, skins
-from cayley.drawing.stick_figures import draw_figures, shown_frames, triad_ends
-from cayley.drawing.views import View, view_of
+from cayley.drawing.stick_figures import draw_figures, draw_trails, shown_frames, stick_figure, triad_ends
+from cayley.drawing.views import View, view_for, view_of
 from cayley.errors import ConventionError, ModelError, UnsupportedError
 from cayley.model.parts import Frame
 from cayley.model.tree import Tree
+from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
 
 _RATE = 20  # pictures a second; a GIF counts hundredths of a second
 _DPI = 100
 _TRIANGLES = 5000  # of all shapes: a picture has few points, and there are many pictures
 _MARGIN = 24  # pixels around what is drawn
+_MOST_WRITTEN = 8  # times in the title
+_ON_THE_WAY = 200  # points of a trail
 
 
 def animate(tree: Tree, motion: MotionLike, path: str | os.PathLike[str], *, speed: float = 1.0,
@@ -148,3 +151,36 @@ def _kept_still(ax: Canvas, room: Array) -> tuple[int, int, int, int]:
 def _image(ax: Canvas, box: tuple[int, int, int, int]) -> Image.Image:
     ax.figure.canvas.draw()
     return Image.fromarray(np.asarray(ax.figure.canvas.buffer_rgba())).convert("RGB").crop(box)
+
+
+def draw_instants(tree: Tree, motion: MotionLike, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
+                  labels: bool = True, ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
+    """Draw a mechanism at `times` of a motion [s], or at so many evenly spaced ones, as `stick_figure` does.
+
+    >>> from cayley.model.catalogue import load_robot
+    >>> draw_instants(load_robot("planar2r"), ([0.0, 1.0], [[0.0, 0.0], [1.0, 2.0]]), [0.0, 0.5, 0.8]).get_title()
+    't = 0, 0.5, 0.8 s'
+    """
+    at, q = chosen(tree, motion, times)
+    drawn = stick_figure(tree, q, frames=frames, labels=labels, ground=ground, trail=False, ax=ax)
+    if trail and len(at) > 1:
+        _, way = chosen(tree, motion, np.linspace(at.min(), at.max(), _ON_THE_WAY))
+        figures = [skeleton(tree, one) for one in way]
+        draw_trails(drawn, view_for(tree, drawn), figures,
+                    [frame for frame in shown_frames(tree, frames) if frame.body != tree.bodies[0].name])
+    written = [f"{time:.3g}" for time in at]
+    if len(written) > _MOST_WRITTEN:
+        written = [written[0], written[1], "...", written[-1]]
+    words = f"t = {', '.join(written)} s"
+    if drawn.name == "3d":  # a title would take room from what is fitted to the axes
+        drawn.text2D(0.02, 0.02, words, transform=drawn.transAxes, fontsize=9, color=INK)
+    else:
+        drawn.set_title(words, fontsize=9, color=INK)
+    return drawn
+
+
+def draw_states(trajectory: Trajectory, times: int | ArrayLike = 5, *, frames: str | Sequence[str] = "ends",
+                labels: bool = True, ground: bool = True, trail: bool = True, ax: Canvas = None) -> Canvas:
+    """The same for the mechanism of a system."""
+    return draw_instants(*moving_part(trajectory), times, frames=frames, labels=labels, ground=ground, trail=trail,
+                         ax=ax)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import to_rgba
@@ -19,16 +19,13 @@ from matplotlib.patches import Polygon
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing import solids
-from cayley.drawing.canvas import BLUE, RED, add_polygons, fit, round_number
+from cayley.drawing.canvas import BLUE, RED, Canvas, add_polygons, fit, round_number
 from cayley.drawing.skeleton import configurations, skeleton
 from cayley.drawing.stick_figures import stick_figure
 from cayley.drawing.views import View, drive_units, task_jacobian, view_for, view_of
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
 from cayley.model.tree import Tree
-
-if TYPE_CHECKING:
-    from cayley.drawing.canvas import Canvas
 
 COLORS = {"velocity": BLUE, "force": RED}
 _LONGEST = 0.28  # semi-axis, as a part of the figure's size

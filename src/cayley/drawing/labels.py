@@ -14,14 +14,13 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox, IdentityTransform
 
 from cayley.compiler.typing import Array
-from cayley.drawing.canvas import GREY, INK, on_screen
+from cayley.drawing.canvas import GREY, INK, Canvas, on_screen
 
 if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase
     from matplotlib.figure import Figure
     from matplotlib.transforms import BboxBase
 
-    from cayley.drawing.canvas import Canvas
 
 _DISTANCES = (9.0, 16.0, 26.0, 38.0, 54.0, 74.0)  # from the point, in points of print
 _ANGLES = np.radians([20, -20, 160, -160, 60, -60, 120, -120, 90, -90, 0, 180])

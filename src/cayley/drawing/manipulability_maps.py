@@ -21,7 +21,7 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.drawing.canvas import INK, RED, flat_style
+from cayley.drawing.canvas import INK, RED, Canvas, flat_style
 from cayley.drawing.cells import gridded
 from cayley.drawing.sampling import JointLimits, drives, is_tied_between, ranges
 from cayley.drawing.skeleton import configurations
@@ -40,7 +40,6 @@ from cayley.showing import Pictured
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
-    from cayley.drawing.canvas import Canvas
 
 
 Index = Literal["manipulability", "inverse_condition_number"]

@@ -54,9 +54,7 @@ def is_tied_between(tree: Tree, frame: str, relative_to: str | None) -> bool:
 
 def ranges(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> tuple[Array, Array]:
     """Where the coordinates (nq) of the joints are drawn from; the others have an empty range at rest."""
-    low = high = resting(tree)
-    low = low.copy()
-    high = high.copy()
+    low, high = (resting(tree).copy() for _ in range(2))
     for name in limits or {}:
         tree.joint_number(name)
     for number in joints:
@@ -108,6 +106,12 @@ def random_configurations(tree: Tree, joints: Sequence[int], count: int, seed: i
 def leaders(tree: Tree, joints: Sequence[int]) -> list[int]:
     """The joints that follow none and on which the given ones depend."""
     return sorted({tree.mimic_joints[number].leader if number in tree.mimic_joints else number for number in joints})
+
+
+def coordinates_of(tree: Tree, joints: Sequence[int]) -> Array:
+    """The places (k) in q of the coordinates of joints, without those of quaternions."""
+    turned = [k for _, place in quaternion_places(tree) for k in range(place.start, place.stop)]
+    return np.setdiff1d(np.concatenate([np.r_[tree.q_slices[k]] for k in joints]).astype(int), turned)
 
 
 def free_directions(tree: Tree, joints: Sequence[int], limits: JointLimits | None) -> Array:
@@ -168,19 +172,19 @@ class Branch:
     @staticmethod
     def of(tree: Tree, start: ArrayLike | None, limits: JointLimits | None) -> Branch:
         """The branch of a start, or of the closed configuration near rest; with other limits if they are given."""
-        limited = _limited(tree, limits)
-        guess = resting(limited) if start is None else np.asarray(start, dtype=float)
+        bounded = limited(tree, limits)
+        guess = resting(bounded) if start is None else np.asarray(start, dtype=float)
         if guess.shape != (tree.nq,):
             raise ConventionError(f"a workspace starts at one configuration ({tree.nq}), not {guess.shape}")
-        begun = close(limited, guess, limits=True)
-        if begun.status == "open" or not is_within_limits(limited, begun.configuration):
+        begun = close(bounded, guess, limits=True)
+        if begun.status == "open" or not is_within_limits(bounded, begun.configuration):
             raise UnreachableError(
                 f"no closed configuration of {tree.name} within its limits was found to start from: give one as start")
-        inputs = drives(limited)
-        numbers = [limited.joint_number(name) for name in inputs]
-        low, high = ranges(limited, numbers, None)
-        places = np.array([limited.q_slices[number].start for number in numbers])
-        return Branch(limited, begun.configuration, inputs, places, low[places], high[places])
+        inputs = drives(bounded)
+        numbers = [bounded.joint_number(name) for name in inputs]
+        low, high = ranges(bounded, numbers, None)
+        places = np.array([bounded.q_slices[number].start for number in numbers])
+        return Branch(bounded, begun.configuration, inputs, places, low[places], high[places])
 
     def sample(self, count: int, seed: int) -> Array:
         """Configurations (n, nq), at most so many, whose actuated joints are anywhere in their ranges, alike."""
@@ -227,7 +231,8 @@ class Branch:
         return sign * least
 
 
-def _limited(tree: Tree, limits: JointLimits | None) -> Tree:
+def limited(tree: Tree, limits: JointLimits | None) -> Tree:
+    """The mechanism with other limits of some joints."""
     joints = []
     for name, (lower, upper) in (limits or {}).items():
         joint = tree.joints[tree.joint_number(name)]

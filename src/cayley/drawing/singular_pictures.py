@@ -10,6 +10,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.drawing.canvas import BLUE, GREY, INK, PALE, RED, flat_style
+from cayley.drawing.views import View
 from cayley.kinematics.forward import frame_pose
 from cayley.kinematics.inverse.bounds import bounds_of
 
@@ -66,6 +67,5 @@ def _turns(locus: SingularLocus) -> bool:
 def _names(locus: SingularLocus) -> tuple[str, str]:
     if not locus.planar and _turns(locus):
         return "distance from the first axis [m]", "height along it [m]"
-    words = [next((f"{letter} [m]" for letter, unit in zip("xyz", np.eye(3), strict=True) if row @ unit > 1 - 1e-9),
-                  f"along ({', '.join(f'{x:.3g}' for x in row)}) [m]") for row in locus.section(np.eye(3)).T]
-    return words[0], words[1]
+    right, up = View(locus.section(np.eye(3)).T).names
+    return right, up

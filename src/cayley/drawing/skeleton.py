@@ -2,21 +2,22 @@
 
 A link goes from the axis of its own joint to that of the next along their common normal, so that offsets along an axis
 and across it are seen apart; straight where this would be a long way round. In mechanisms with loops a body that others
-hold at three points of a plane, or more, has an outline as well: the plate of a platform.
+hold at three points of a plane, or more, has an outline as well: the plate of a platform. The chassis of what rolls is
+the body that carries the wheels, drawn as a plate between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.drawing.chassis import chassis_plates
 from cayley.errors import GeometryError, SignatureError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.forward import body_poses, joint_pose
@@ -27,13 +28,12 @@ from cayley.model.named_configurations import near_zero
 from cayley.model.parts import Frame, Joint, Loop
 from cayley.model.tree import Tree
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 _DETOUR = 1.75  # of a path over the common normal; three equal legs at right angles make 1.73
 _SAME = 1e-9  # [m]
 _FLAT = 1e-6  # of the size of a body: points that are so near to a line or plane are on it
 _SMALLEST = 0.010  # size of a mark, as a part of the figure's
+_EDGE = 0.6  # of the largest radius: how far a plate goes beyond the axles,
+_BELOW = 0.2  # and how far below them it is
 
 
 def largest_mark(tree: Tree) -> float:
@@ -51,7 +51,7 @@ class LinkLine(NamedTuple):
 
 
 class SlideLine(NamedTuple):
-    """Line (2, 3) from a sliding joint's frame to its child's, or a rod between two frames."""
+    """Line (2, 3) from a prismatic joint's frame to its child's, or a rod between two frames."""
 
     joint: str
     points: Array
@@ -156,8 +156,7 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
         path = link_path(poses[body].p, _own_axis(tree, poses, body), start.p, _first_axis(joint.motion.mark, start))
         if path_length(path) > _SAME and not (body == 0 and (roams(joint) or number + 1 in plates)):
             lines.append(LinkLine(joint.parent, path, carrying[number + 1]))
-        if np.linalg.norm(end.p
-                          - start.p) > _SAME and not (joint.motion.mark is not None and joint.motion.mark.on_child):
+        if np.linalg.norm(end.p - start.p) > _SAME and not (joint.motion.mark and joint.motion.mark.on_child):
             slides.append(SlideLine(joint.name, np.stack([start.p, end.p])))
     for frame in _end_frames(tree):
         body = tree.body_number(frame.body)
@@ -169,7 +168,9 @@ def skeleton(tree: Tree, q: Array) -> Skeleton:
               for number, body in enumerate(tree.bodies) if (corners := _outline(tree, number)) is not None]
     lines += [LinkLine(frame.body, place.p + rim @ place.R.T, carrying[tree.body_number(frame.body)])
               for frame, place, rim in _rims(tree, poses)]
-    slides += _rods(tree, poses)
+    slides += [SlideLine(rod.name, np.stack([poses[body].p + poses[body].R @ end
+                                             for body, end in zip(rod.bodies, rod.ends, strict=True)]))
+               for rod in rods(tree)]
     return Skeleton(tree, poses, tuple(lines), tuple(slides))
 
 
@@ -193,13 +194,30 @@ def _rims(tree: Tree, poses: list[Pose]) -> Iterator[tuple[Frame, Pose, Array]]:
             yield frame, poses[tree.body_number(frame.body)].then(Pose.of(frame.pose)), constraint.rim
 
 
-def _rods(tree: Tree, poses: list[Pose]) -> Iterator[SlideLine]:
-    """Rods between two frames, which are not bodies."""
+class Rod(NamedTuple):
+    """Drawn line from a point (3) on one body to a point on another: slides and rods, which are not bodies."""
+
+    name: str
+    bodies: tuple[int, int]
+    ends: tuple[Array, Array]
+
+
+def rods(tree: Tree) -> list[Rod]:
+    """Rods between two frames."""
+    found = []
     for constraint in tree.constraints:
         if constraint.straight:
-            ends = [tree.frame(name) for name in constraint.frames]
-            points = [poses[tree.body_number(end.body)].then(Pose.of(end.pose)).p for end in ends]
-            yield SlideLine(constraint.name, np.stack(points))
+            first, second = (tree.frame(name) for name in constraint.frames)
+            found.append(Rod(constraint.name, (tree.body_number(first.body), tree.body_number(second.body)),
+                             (first.pose[:3, 3], second.pose[:3, 3])))
+    return found
+
+
+def slides_and_rods(tree: Tree) -> list[Rod]:
+    """Lines from joints to the bodies that slide away from them, and between frames that a rod joins."""
+    return [Rod(joint.name, (tree.parents[k], k + 1), (np.asarray(joint.placement)[:3, 3], np.zeros(3)))
+            for k, joint in enumerate(tree.joints)
+            if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child] + rods(tree)
 
 
 def configurations(tree: Tree, q: ArrayLike | None) -> Array:
@@ -233,14 +251,9 @@ def without_repetitions(figures: Sequence[Skeleton]) -> list[tuple[list[LinkLine
     def kept(parts: Iterable[Part], later: Iterable[Part]) -> list[Any]:
         return [part for part in parts if not any(_same(part, other) for other in later)]
 
-    found = []
-    for k, figure in enumerate(figures):
-        rest = figures[k + 1:]
-        found.append((kept(figure.lines, [x for f in rest for x in f.lines]),
-                      kept(figure.slides,
-                           [x for f in rest for x in f.slides]), kept(figure.marks,
-                                                                      [x for f in rest for x in f.marks])))
-    return found
+    return [(kept(figure.lines, [x for f in figures[k + 1:] for x in f.lines]),
+             kept(figure.slides, [x for f in figures[k + 1:] for x in f.slides]),
+             kept(figure.marks, [x for f in figures[k + 1:] for x in f.marks])) for k, figure in enumerate(figures)]
 
 
 Part = LinkLine | SlideLine | JointMark
@@ -365,7 +378,6 @@ def _outline(tree: Tree, body: int) -> Array | None:
     _, sizes, axes = np.linalg.svd(points - points.mean(axis=0))
     if sizes[1] < _FLAT * sizes[0] or (len(points) > 3 and sizes[2] > _FLAT * sizes[0]):
         return None
-    from scipy.spatial import ConvexHull
     around = ConvexHull((points - points.mean(axis=0)) @ axes[:2].T).vertices
     return points[[*around, around[0]]]
 
@@ -374,3 +386,63 @@ def held_frames(tree: Tree) -> set[str]:
     """The names of the frames where loops are closed and rods end."""
     rods = [constraint for constraint in tree.constraints if constraint.straight]
     return {name for constraint in (*tree.loops, *rods) for name in constraint.frames}
+
+
+def chassis_plates(tree: Tree) -> dict[int, Array]:
+    """The outlines (k, 3), open, of the bodies that carry wheels, in their own frames, by their numbers.
+
+    A plate is across the axis that points up, a little below the body's origin. It spans the places of the body's
+    joints, and goes a part of a wheel's radius farther to the front and back; to the sides, too, where all is in line.
+    """
+    up: dict[int, tuple[Array, float]] = {}
+    poses = body_poses(tree, tree.neutral)
+    for constraint in tree.constraints:
+        if constraint.rim is None:
+            continue
+        ground, wheel = (tree.frame(name) for name in constraint.frames)
+        number = tree.body_number(wheel.body)
+        carrier = _carrier(tree, number)
+        if carrier is None or tree.body_number(ground.body) == carrier:
+            continue
+        radius = float(np.linalg.norm(constraint.rim, axis=1).max())
+        normal = poses[carrier].R.T @ poses[tree.body_number(ground.body)].R @ ground.pose[:3, 2]
+        known = up.get(carrier)
+        up[carrier] = (normal, max(radius, known[1] if known else 0.0))
+    return {body: _plate(tree, body, normal, radius) for body, (normal, radius) in up.items()}
+
+
+def _carrier(tree: Tree, body: int) -> int | None:
+    """The body, before a wheel, that slides or floats over the ground; none for a wheel that does so itself."""
+    joints = [tree.joints[number] for number in tree.path(body)]
+    moving = [joint for joint in joints if joint.motion.nv]
+    if len(moving) < 2 or moving[0].motion.nv < 3:
+        return None
+    return tree.body_number(moving[0].child)
+
+
+def _plate(tree: Tree, body: int, normal: Array, radius: float) -> Array:
+    places = [joint.placement[:3, 3] for joint, parent in zip(tree.joints, tree.parents, strict=True)
+              if parent == body and joint.motion.nv]
+    frames = [frame.pose[:3, 3] for constraint in tree.constraints for name in constraint.frames
+              if (frame := tree.frame(name)).body == tree.bodies[body].name]
+    ahead, aside = _directions(tree, body, normal)
+    flat = np.array([np.zeros(3), *places, *frames]) @ np.stack([ahead, aside], axis=1)
+    edge = _EDGE * radius
+    wide = edge if np.ptp(flat[:, 1]) < 2 * edge else 0.0
+    corners = np.concatenate([flat + np.array([edge * a, wide * b]) for a in (-1, 1) for b in (-1, 1)])
+    return corners[ConvexHull(corners).vertices] @ np.stack([ahead, aside]) - _BELOW * radius * normal
+
+
+def _directions(tree: Tree, body: int, normal: Array) -> tuple[Array, Array]:
+    """Ahead and aside on a body, by the axle of the first wheel that it carries itself; any where none does."""
+    for constraint in tree.constraints:
+        if constraint.rim is not None:
+            joint = tree.joints[tree.body_number(tree.frame(constraint.frames[1]).body) - 1]
+            if joint.parent == tree.bodies[body].name and joint.motion.screw is not None:
+                aside = joint.placement[:3, :3] @ np.asarray(joint.motion.screw.axis)
+                aside = aside - (aside @ normal) * normal
+                if np.linalg.norm(aside) > 0.5:
+                    aside = aside / np.linalg.norm(aside)
+                    return np.cross(aside, normal), aside
+    aside = np.linalg.svd(normal[None])[2][1]
+    return np.cross(aside, normal), aside

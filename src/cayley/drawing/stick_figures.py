@@ -13,21 +13,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Circle, Polygon
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.drawing import solids
-from cayley.drawing.canvas import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    TRIAD,
-    add_polygons,
-    draw_floor,
-    fit,
-    flat_style,
-    new_axes,
-)
+from cayley.drawing import canvas, solids
+from cayley.drawing.canvas import Canvas
 from cayley.drawing.labels import Labels
 from cayley.drawing.skeleton import (
     JointMark,
@@ -53,9 +40,7 @@ from cayley.model.tree import Tree
 if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
-    from cayley.drawing.canvas import Canvas
-
-COLORS = {"turn": BLUE, "slide": ORANGE, "screw": PURPLE, "ball": GREEN}
+COLORS = {"turn": canvas.BLUE, "slide": canvas.ORANGE, "screw": canvas.PURPLE, "ball": canvas.GREEN}
 SLIDE = "#b9a58f"
 PLATE = "#c3ccd6"
 _MANY_ENDS = 6  # with more, no end is named unless asked for
@@ -97,13 +82,13 @@ def draw_figures(figures: Sequence[Skeleton], skin: Skins | None, *, frames: str
     view = view_for(tree, ax)
     shown = shown_frames(tree, frames)
     first = ax is None or not ax.has_data()
-    ax = new_axes(view) if ax is None else ax
+    ax = canvas.new_axes(view) if ax is None else ax
     if ax.name == "3d":
         ax.computed_zorder = False
         if first and ground:
             ax.set_axis_off()
     elif first:
-        flat_style(ax, *view.names)
+        canvas.flat_style(ax, *view.names)
     points = np.concatenate([*[figure.points for figure in figures], *([] if skin is None else [skin.points])])
     triads = [figures[-1].frame_pose(frame) for frame in shown]
     size = max(figure.size for figure in figures)
@@ -119,7 +104,7 @@ def draw_figures(figures: Sequence[Skeleton], skin: Skins | None, *, frames: str
         draw_triad(ax, view, pose, size)
     if trail and len(figures) > 1:
         draw_trails(ax, view, figures, [frame for frame in shown if frame.body != tree.bodies[0].name])
-    fit(ax, view(tips), first=first)
+    canvas.fit(ax, view(tips), first=first)
     if labels and shown:
         _draw_labels(ax, view, [frame.name for frame in shown], triads, figures[-1], size,
                      room if view.flat else room[:0])
@@ -175,14 +160,14 @@ def _draw_solid(ax: Canvas, figures: Sequence[Skeleton], skin: Skins | None) -> 
             colors.append(solids.shaded(part, color, fade))
     if polygons:
         faces = np.concatenate(colors)
-        add_polygons(ax, polygons, facecolors=faces, edgecolors=faces, linewidths=0.3, zorder=5, label="_robot")
+        canvas.add_polygons(ax, polygons, facecolors=faces, edgecolors=faces, linewidths=0.3, zorder=5, label="_robot")
 
 
 def _solids(lines: Sequence[LinkLine], slides: Sequence[SlideLine], marks: Sequence[JointMark],
             size: float) -> list[tuple[str, solids.Polygons]]:
     rod = 0.3 * size
     piece = size
-    found = [(GREY, solids.tube(line.points, rod if line.carries else 0.45 * rod, piece)) for line in lines]
+    found = [(canvas.GREY, solids.tube(line.points, rod if line.carries else 0.45 * rod, piece)) for line in lines]
     found += [(SLIDE, solids.tube(slide.points, 0.75 * rod, piece)) for slide in slides]
     return found + [(COLORS[mark.mark.color], joint_solid(mark)) for mark in marks]
 
@@ -212,8 +197,8 @@ def _draw_flat(ax: Canvas, view: View, figures: Sequence[Skeleton]) -> None:
         for line in lines:
             if line.body == ground:
                 continue
-            ax.plot(*view(line.points).T, color=_pale(GREY, fade), lw=5 if line.carries else 2, solid_capstyle="round",
-                    solid_joinstyle="round", zorder=level, label=f"_{line.body}")
+            ax.plot(*view(line.points).T, color=_pale(canvas.GREY, fade), lw=5 if line.carries else 2, zorder=level,
+                    solid_capstyle="round", solid_joinstyle="round", label=f"_{line.body}")
         for slide in slides:
             ax.plot(*view(slide.points).T, color=_pale(SLIDE, fade), lw=3, solid_capstyle="round", zorder=level,
                     label=f"_{slide.joint}")
@@ -254,7 +239,7 @@ def _draw_ground(ax: Canvas, view: View, figures: Sequence[Skeleton], points: Ar
     tree = figures[-1].tree
     if not view.flat:
         lowest = min([solid[:, 2].min() for solid in (*[figure.points for figure in figures], *outlines)])
-        return draw_floor(ax, points, float(lowest) if stands_on_legs(tree) else 0.0)
+        return canvas.draw_floor(ax, points, float(lowest) if stands_on_legs(tree) else 0.0)
     if floats(tree):
         return np.zeros((0, 3))
     size = max(figure.size for figure in figures)
@@ -279,8 +264,8 @@ def _draw_level(ax: Canvas, view: View, points: Array, size: float) -> Array:
     """
     right, up = view.rows
     deep = 0.03 * size
-    ax.axhspan(-deep, 0.0, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3)
-    ax.axhline(0.0, color=INK, lw=1.0, zorder=4, label="_ground")
+    ax.axhspan(-deep, 0.0, facecolor="white", edgecolor=canvas.GREY, lw=0.0, hatch="/////", zorder=3)
+    ax.axhline(0.0, color=canvas.INK, lw=1.0, zorder=4, label="_ground")
     ends = (points @ right).min() - 0.1 * size, (points @ right).max() + 0.1 * size
     return np.stack([x * right + z * up for x in ends for z in (0.0, -deep)])
 
@@ -296,9 +281,9 @@ def _draw_support(ax: Canvas, view: View, place: Array, wide: float, deep: float
     foot = place + np.stack([np.zeros(3), -0.8 * wide * right - deep * up, 0.8 * wide * right - deep * up])
     slab = place + np.stack([-1.4 * wide * right - deep * up, 1.4 * wide * right - deep * up,
                              1.4 * wide * right - 1.7 * deep * up, -1.4 * wide * right - 1.7 * deep * up])
-    ax.add_patch(Polygon(view(foot), closed=True, facecolor="#cfd5dc", edgecolor=INK, lw=0.8, zorder=4))
-    ax.add_patch(Polygon(view(slab), closed=True, facecolor="white", edgecolor=GREY, lw=0.0, hatch="/////", zorder=3))
-    ax.plot(*view(slab[:2]).T, color=INK, lw=1.0, zorder=4)
+    ax.add_patch(Polygon(view(foot), closed=True, facecolor="#cfd5dc", edgecolor=canvas.INK, lw=0.8, zorder=4))
+    ax.add_patch(Polygon(view(slab), closed=True, fc="white", ec=canvas.GREY, lw=0.0, hatch="/////", zorder=3))
+    ax.plot(*view(slab[:2]).T, color=canvas.INK, lw=1.0, zorder=4)
     return slab
 
 
@@ -310,7 +295,7 @@ def triad_ends(pose: Pose, size: float) -> Array:
 def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
     """The axes of a frame: x red, y green, z blue; in a plane an axis towards the eye is a ring with a dot, one away
     from it a cross."""
-    for end, color, name in zip(triad_ends(pose, size), TRIAD, "xyz", strict=True):
+    for end, color, name in zip(triad_ends(pose, size), canvas.TRIAD, "xyz", strict=True):
         arm = view(np.stack([pose.p, end]))
         if view.flat and np.linalg.norm(arm[1] - arm[0]) < 0.05 * 0.11 * size:
             towards = (end - pose.p) @ view.normal > 0
@@ -323,7 +308,7 @@ def draw_triad(ax: Canvas, view: View, pose: Pose, size: float) -> None:
 def draw_trails(ax: Canvas, view: View, figures: Sequence[Skeleton], frames: Sequence[Frame]) -> None:
     for frame in frames:
         path = np.stack([figure.frame_pose(frame).p for figure in figures])
-        ax.plot(*view(path).T, color=INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")
+        ax.plot(*view(path).T, color=canvas.INK, lw=0.9, ls=(0, (4, 2)), zorder=10, label=f"_trail of {frame.name}")
 
 
 def _draw_labels(ax: Canvas, view: View, names: Sequence[str], poses: Sequence[Pose], figure: Skeleton,

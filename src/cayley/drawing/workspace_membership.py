@@ -9,7 +9,6 @@ and Koide, "An efficient method of triangulating equi-valued surfaces by using t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -19,10 +18,10 @@ from scipy.spatial import cKDTree
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.cells import Room, filled_cells
-from cayley.drawing.sampling import is_tied_between, joints_between, leaders, ranges
+from cayley.drawing.sampling import coordinates_of, is_tied_between, joints_between, leaders, limited, ranges
 from cayley.errors import ConventionError, UnsupportedError
 from cayley.kinematics.inverse import inverse_kinematics
-from cayley.model.configurations import quaternion_places, with_mimic_joints
+from cayley.model.configurations import with_mimic_joints
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -63,11 +62,10 @@ class _Open:
         from cayley.drawing.workspaces import position_kernel
         tree = workspace.tree
         joints = leaders(tree, joints_between(tree, workspace.frame, workspace.relative_to))
-        turned = [k for _, place in quaternion_places(tree) for k in range(place.start, place.stop)]
         self.tree = tree
         self.tolerance = tolerance
         self.place = position_kernel(tree, workspace.frame, workspace.relative_to)
-        self.free = np.setdiff1d(np.concatenate([np.r_[tree.q_slices[k]] for k in joints]).astype(int), turned)
+        self.free = coordinates_of(tree, joints)
         low, high = ranges(tree, joints, workspace.limits)
         self.low = low[self.free]
         self.high = high[self.free]
@@ -119,12 +117,7 @@ class _Closed:
         if workspace.relative_to is not None:
             raise ConventionError("points of a mechanism with loops are looked for in the frame of its root: ask the "
                                   "workspace without relative_to")
-        self.tree = workspace.tree
-        if workspace.limits:
-            joints = [self.tree.joints[self.tree.joint_number(name)] for name in workspace.limits]
-            self.tree = self.tree.with_joints(*[
-                replace(joint, limits=replace(joint.limits, lower=(float(workspace.limits[joint.name][0]),),
-                                              upper=(float(workspace.limits[joint.name][1]),))) for joint in joints])
+        self.tree = limited(workspace.tree, workspace.limits)
         self.frame = workspace.frame
         self.tolerance = tolerance
 

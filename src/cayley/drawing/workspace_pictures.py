@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter
 from scipy import ndimage
 
 from cayley.compiler.typing import Array
-from cayley.drawing.canvas import DENSITY, GREY, INK, RED, add_axes, fit, flat_style
+from cayley.drawing.canvas import DENSITY, GREY, INK, RED, Canvas, add_axes, fit, flat_style
 from cayley.drawing.cells import filled_cells
 from cayley.drawing.labels import Labels
 from cayley.drawing.stick_figures import stick_figure
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from cayley.drawing.canvas import Canvas
     from cayley.drawing.workspaces import Workspace
 
 _DOTS = 12_000

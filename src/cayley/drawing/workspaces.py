@@ -23,6 +23,7 @@ from cayley.drawing.cells import Room, room
 from cayley.drawing.sampling import (
     Branch,
     JointLimits,
+    coordinates_of,
     free_directions,
     is_tied_between,
     joints_between,
@@ -35,7 +36,7 @@ from cayley.errors import ConventionError, ModelError, SignatureError, Unsupport
 from cayley.kinematics.constraints.space import allowed_velocities
 from cayley.kinematics.forward import body_poses, frame_pose
 from cayley.kinematics.jacobians.general_jacobian import general_jacobian
-from cayley.model.configurations import quaternion_places, with_mimic_joints
+from cayley.model.configurations import with_mimic_joints
 from cayley.model.constraints import ties
 from cayley.model.coordinate_labels import coordinate_labels
 from cayley.model.tree import Tree
@@ -196,10 +197,8 @@ class Workspace(Pictured, Tabulated):
 
     def __repr__(self) -> str:
         size = f"area {self.area:.4g} m^2" if self.area is not None else f"volume {self.volume:.4g} m^3"
-        nearest = round(self.nearest, 6)
-        farthest = round(self.farthest, 6)
-        return (f"<workspace of {self.frame!r}: reach {nearest:.4g} to {farthest:.4g} m, {size}, {len(self.points)} "
-                f"points>")
+        return (f"<workspace of {self.frame!r}: reach {round(self.nearest, 6):.4g} to {round(self.farthest, 6):.4g} m, "
+                f"{size}, {len(self.points)} points>")
 
 
 def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int = 0, limits: JointLimits | None = None,
@@ -222,43 +221,29 @@ def workspace(tree: Tree, frame: str, *, samples: int | None = None, seed: int =
     """
     if samples is not None and samples < 100:
         raise SignatureError(f"a workspace needs at least 100 samples, not {samples}")
+    place = position_kernel(tree, frame, relative_to)
+    middle = np.asarray(center, dtype=float)
+    view = SPACE if relative_to is not None else view_of(tree)
     if is_tied_between(tree, frame, relative_to):
-        return _on_a_branch(tree, frame, samples or _CLOSED_SAMPLES, seed, limits, relative_to, center, start)
-    if start is not None:
+        branch = Branch.of(tree, start, limits)
+        q = branch.sample(samples or _CLOSED_SAMPLES, seed)
+        free = list(allowed_velocities(branch.tree, q[:20]))
+        nearest, farthest = (branch.extreme(place, middle, q, sign) for sign in (1.0, -1.0))
+        axis = _free_axis(tree, frame, relative_to)
+    elif start is not None:
         raise ConventionError(f"no loop of {tree.name} ties the joints on the way to {frame!r}: there is no branch to "
                               "start on")
-    samples = samples or _SAMPLES
-    joints = joints_between(tree, frame, relative_to)
-    q = random_configurations(tree, joints, samples, seed, limits)
-    place = position_kernel(tree, frame, relative_to)
+    else:
+        joints = joints_between(tree, frame, relative_to)
+        q = random_configurations(tree, joints, samples or _SAMPLES, seed, limits)
+        free = [free_directions(tree, joints, limits)] * 20
+        nearest, farthest = (Reach(tree, joints, place, middle, limits).search(q, sign) for sign in (1.0, -1.0))
+        axis = _vertical_axis(tree, joints, frame, relative_to)
     points = place(q)
-    middle = np.asarray(center, dtype=float)
-    reach = Reach(tree, joints, place, middle, limits)
-    distance = np.linalg.norm(points - middle, axis=1)
-    view = SPACE if relative_to is not None else view_of(tree)
-    dimension = _dimension(tree, q[:20], frame, relative_to, free_directions(tree, joints, limits))
+    dimension = max(_dimension(tree, one, frame, relative_to, N) for one, N in zip(q, free, strict=False))
     measured = room(view(points)) if dimension == len(view.rows) else None
-    nearest, farthest = (reach.search(q, distance, sign) for sign in (1.0, -1.0))
-    return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
-                     _vertical_axis(tree, joints, frame, relative_to), view, measured, limits)
-
-
-def _on_a_branch(tree: Tree, frame: str, samples: int, seed: int, limits: JointLimits | None, relative_to: str | None,
-                 center: ArrayLike, start: ArrayLike | None) -> Workspace:
-    """The workspace of a mechanism with loops, by its actuated joints."""
-    branch = Branch.of(tree, start, limits)
-    q = branch.sample(samples, seed)
-    place = position_kernel(tree, frame, relative_to)
-    points = place(q)
-    middle = np.asarray(center, dtype=float)
-    view = SPACE if relative_to is not None else view_of(tree)
-    some = q[:20]
-    allowed = allowed_velocities(branch.tree, some)
-    dimension = max(_dimension(tree, one[None], frame, relative_to, N) for one, N in zip(some, allowed, strict=True))
-    measured = room(view(points)) if dimension == len(view.rows) else None
-    nearest, farthest = (branch.extreme(place, middle, q, sign) for sign in (1.0, -1.0))
-    return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension,
-                     _free_axis(tree, frame, relative_to), view, measured, limits)
+    return Workspace(tree, frame, relative_to, points, q, middle, nearest, farthest, dimension, axis, view, measured,
+                     limits)
 
 
 def _free_axis(tree: Tree, frame: str, relative_to: str | None) -> Axis | None:
@@ -284,11 +269,11 @@ class Reach(NamedTuple):
     center: Array
     limits: JointLimits | None
 
-    def search(self, q: Array, distance: Array, sign: float) -> float:
+    def search(self, q: Array, sign: float) -> float:
         """The smallest distance (sign 1) or the largest (-1), from the best of the samples on."""
+        distance = np.linalg.norm(self.place(q) - self.center, axis=1)
         searched = leaders(self.tree, self.joints)
-        turned = [k for _, place in quaternion_places(self.tree) for k in range(place.start, place.stop)]
-        free = np.setdiff1d(np.concatenate([np.r_[self.tree.q_slices[k]] for k in searched]).astype(int), turned)
+        free = coordinates_of(self.tree, searched)
         found = distance[np.argsort(sign * distance)[:_BEST]]
         best = float((sign * found).min())
         if not len(free):
@@ -300,20 +285,17 @@ class Reach(NamedTuple):
                 trial[free] = x
                 return float(sign * np.sum((self.place(with_mimic_joints(self.tree, trial)) - self.center) ** 2))
 
-            solved = minimize(squared, start[free], method="L-BFGS-B",
-                              bounds=list(zip(low[free], high[free],
-                                              strict=True)), options={"ftol": 1e-15, "gtol": 1e-10})
+            solved = minimize(squared, start[free], method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10},
+                              bounds=list(zip(low[free], high[free], strict=True)))
             best = min(best, sign * float(np.sqrt(abs(solved.fun))))
         return sign * best
 
 
 def _dimension(tree: Tree, q: Array, frame: str, relative_to: str | None, free: Array) -> int:
-    """The largest rank of the position's Jacobian on a few configurations, by the directions that are free."""
+    """The rank of the position's Jacobian at a configuration, by the directions that are free."""
     seen_from = "world" if relative_to is None else relative_to
-    jacobian = [
-        np.asarray(general_jacobian(tree, one, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3]
-        for one in q]
-    return int(max(rank_of(J @ free / max(np.abs(J).max(), 1e-300)) for J in jacobian)) if free.size else 0
+    J = np.asarray(general_jacobian(tree, q, frame, axes=seen_from, relative_to=seen_from), dtype=float)[:3]
+    return int(rank_of(J @ free / max(np.abs(J).max(), 1e-300))) if free.size else 0
 
 
 def _vertical_axis(tree: Tree, joints: list[int], frame: str, relative_to: str | None) -> Axis | None:

@@ -26,7 +26,16 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.drawing.canvas import round_number
-from cayley.drawing.skeleton import JointMark, Skeleton, largest_mark, resting, roams, skeleton, stands_on_legs
+from cayley.drawing.skeleton import (
+    JointMark,
+    Skeleton,
+    largest_mark,
+    resting,
+    roams,
+    skeleton,
+    slides_and_rods,
+    stands_on_legs,
+)
 from cayley.drawing.skins import Skins
 from cayley.drawing.solids import plate
 from cayley.drawing.views import view_of
@@ -99,8 +108,9 @@ def scene(tree: Tree, *, reach: Array | None = None, way: Array | None = None) -
     solids = [*base, *[part for one in figure.marks for part in _mark(figure, one)]]
     return {
         "name": tree.name, "q": rest.tolist(), "links": _links(figure),
-        "slides": [*_slides(tree), *_rods(tree)], "marks": solids, "frames": _frames(tree), "rod": _ROD * mark,
-        "mark": mark,
+        "slides": [{"body": rod.bodies[0], "point": _rounded(rod.ends[0]), "child": rod.bodies[1],
+                    "end": _rounded(rod.ends[1])} for rod in slides_and_rods(tree)],
+        "marks": solids, "frames": _frames(tree), "rod": _ROD * mark, "mark": mark,
         "floor": floor(figure, 0.0 if len(outline) else mark, np.concatenate([figure.points, outline, *passed])),
         **_shapes(tree, skin),
         "plates": _plates(figure, mark), "reach": [] if reach is None else _rounded(reach),
@@ -115,21 +125,6 @@ def _links(figure: Skeleton) -> list[dict[str, Any]]:
         found.append({
             "body": body, "points": _seen_from(figure.poses[body], line.points), "carries": bool(line.carries)})
     return found
-
-
-def _slides(tree: Tree) -> list[dict[str, Any]]:
-    """Rods from joints to the bodies that slide away from them."""
-    return [{"body": tree.parents[number], "point": _rounded(np.asarray(joint.placement)[:3, 3]), "child": number + 1,
-             "end": [0.0, 0.0, 0.0]}
-            for number, joint in enumerate(tree.joints)
-            if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child]
-
-
-def _rods(tree: Tree) -> list[dict[str, Any]]:
-    """Rods between two frames, which are not bodies."""
-    ends = [[tree.frame(name) for name in constraint.frames] for constraint in tree.constraints if constraint.straight]
-    return [{"body": tree.body_number(first.body), "point": _rounded(first.pose[:3, 3]),
-             "child": tree.body_number(second.body), "end": _rounded(second.pose[:3, 3])} for first, second in ends]
 
 
 def _mark(figure: Skeleton, mark: JointMark) -> list[dict[str, Any]]:

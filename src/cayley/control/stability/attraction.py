@@ -24,7 +24,7 @@ from cayley.control.stability.linear_stability import of_error_dynamics
 from cayley.control.stability.lyapunov_equation import lyapunov_matrix
 from cayley.errors import SignatureError, UnsupportedError
 from cayley.showing import Pictured, brief, shown_once
-from cayley.systems import StateLike, System
+from cayley.systems import StateLike
 from cayley.systems.progress import PatientBar
 from cayley.wording import did_you_mean, shown
 
@@ -192,11 +192,7 @@ class _Followed:
         self.near = near
         self.far = far
         self.turned = turned
-        self.threads = threads
-        self.h = h
-        self.steps = max(1, int(np.ceil(duration / h / _TURNS)))
-        self.roll = None if about.discrete else System(
-            about.name, state={"d": about.size}, derivative=lambda t, x, u, p: about.rate(x.d)).rollout()
+        self.moved = about.stepper(h, max(1, int(np.ceil(duration / h / _TURNS))), threads)
 
     def outcomes(self, d: Array, progress: bool) -> Array:
         found = np.full(len(d), ELSEWHERE, dtype=np.int8)
@@ -214,7 +210,7 @@ class _Followed:
             if not len(moving):
                 break
             with np.errstate(all="ignore"):
-                d = self._moved(d)
+                d = self.moved(d)
                 apart = np.where(self.turned, d - 2 * np.pi * np.round(d / (2 * np.pi)), d)
                 close = (np.abs(apart) <= self.near).all(axis=-1)
                 height = np.where(close, self.V.value(apart), np.inf)
@@ -227,14 +223,6 @@ class _Followed:
             d = d[still]
             before = height[still]
         return found
-
-    def _moved(self, d: Array) -> Array:
-        if self.roll is None:
-            for _ in range(self.steps):
-                d = self.about.rate(d)
-            return d
-        run = self.roll({"d": d}, step=self.h, steps=self.steps, every=self.steps, threads=self.threads, progress=False)
-        return np.asarray(run["d"][:, -1])
 
 
 def _axes(about: ErrorDynamics, slice: Mapping[str, tuple[float, float]],

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -96,6 +96,25 @@ class ErrorDynamics(HoldsFunctions):
         import sympy
         d = tuple(sympy.Symbol(label, real=True) for label in self.labels)
         return d, in_symbols(self.rate, d)
+
+    def stillness(self) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+        """The functions of d that are zero at equilibria, F(d), or F(d) - d of steps, and the constraints; and of their
+        derivatives."""
+        jacobian = self.rate.jacobian("d")
+        less = np.eye(self.size) if self.discrete else np.zeros((self.size, self.size))
+        if self.constraints is None:
+            return lambda d: self.rate(d) - less @ d, lambda d: jacobian(d) - less
+        values, slopes = self.constraints, self.constraints.jacobian("d")
+        return (lambda d: np.concatenate([self.rate(d) - less @ d, values(d)]),
+                lambda d: np.concatenate([jacobian(d) - less, slopes(d)]))
+
+    def stepper(self, h: float, steps: int, threads: int = 1) -> Callable[[Array], Array]:
+        """The function from displacements (k, n) to those after some steps, in continuous time of h [s] each."""
+        if self.discrete:
+            return lambda d: reduce(lambda at, _: np.asarray(self.rate(at)), range(steps), d)
+        roll = System(self.name, state={"d": self.size}, derivative=lambda t, x, u, p: self.rate(x.d)).rollout()
+        return lambda d: np.asarray(roll({"d": d}, step=h, steps=steps, every=steps, threads=threads,
+                                         progress=False)["d"][:, -1])
 
     def check_rest(self) -> None:
         """Refuse a state that is no equilibrium."""
@@ -310,17 +329,7 @@ def find_equilibrium(dynamics: Dynamics, near: StateLike | None = None, *,
     array([ 0.4296, -0.3146])
     """
     about = displaced(dynamics, near, inputs=inputs, parameters=parameters, discrete=discrete)
-    jacobian = about.rate.jacobian("d")
-    less = np.eye(about.size) if discrete else np.zeros((about.size, about.size))
-
-    def moves(d: Array) -> Array:
-        rates = about.rate(d) - less @ d
-        return rates if about.constraints is None else np.concatenate([rates, about.constraints(d)])
-
-    def slopes(d: Array) -> Array:
-        rates = jacobian(d) - less
-        return rates if about.constraints is None else np.concatenate([rates, about.constraints.jacobian("d")(d)])
-
+    moves, slopes = about.stillness()
     found = least_squares(moves, np.zeros(about.size), jac=slopes, method="lm" if about.size else "trf", xtol=1e-15,
                           ftol=1e-15, gtol=1e-15)
     residual = float(np.abs(found.fun).max(initial=0.0))

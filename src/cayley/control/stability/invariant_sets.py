@@ -20,10 +20,9 @@ from cayley.compiler.typing import Array
 from cayley.control.stability.candidate import Candidate
 from cayley.control.stability.error_dynamics import ErrorDynamics
 from cayley.control.stability.linear_stability import of_error_dynamics
-from cayley.control.stability.polynomial_signs import real_zeros
+from cayley.control.stability.signs import real_zeros
 from cayley.control.stability.verdict import Finding, Nature, Outcome, Scope, Verdict
 from cayley.errors import SignatureError
-from cayley.systems.progress import PatientBar
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -39,12 +38,12 @@ _ROUNDING = 1e-12  # of A and H, relative
 _AWAY = 1e-3  # of the region: nearer states count as the equilibrium
 
 
-def invariant_set(candidate: Candidate, box: Array, *, seed: int = 0, progress: bool = True) -> list[Finding]:
+def invariant_set(candidate: Candidate, box: Array, *, seed: int = 0) -> list[Finding]:
     """The claim that only the equilibrium stays in the set V' = 0, everywhere or at least in the region."""
     everywhere = _by_algebra(candidate)
     if everywhere is not None and everywhere.outcome == "proved":
         return [everywhere]
-    return [*([everywhere] if everywhere else []), _by_samples(candidate, box, seed, progress)]
+    return [*([everywhere] if everywhere else []), _by_samples(candidate, box, seed)]
 
 
 def set_in_words(candidate: Candidate) -> str:
@@ -162,7 +161,7 @@ def _listed(equations: list[Expr]) -> str:
 # By samples
 
 
-def _by_samples(candidate: Candidate, box: Array, seed: int, progress: bool) -> Finding:
+def _by_samples(candidate: Candidate, box: Array, seed: int) -> Finding:
     about = candidate.about
     other = _other_equilibrium(candidate, box, seed)
     if other is not None:
@@ -172,9 +171,9 @@ def _by_samples(candidate: Candidate, box: Array, seed: int, progress: bool) -> 
     if not len(points):
         return Finding(ALONE, "sampled", f"{_TRIED // 2} searches found no other state with V' = 0, and {_STARTS} no "
                        "other equilibrium", "in the region", _TRIED // 2)
-    before = candidate.value(points)
-    after = candidate.value(_moved(candidate, points, progress))
-    falls = after < before * (1 - 1e-9)
+    h = 0.1 / max(float(np.linalg.norm(about.A, 2)), 1e-12)
+    later = about.stepper(h, 2 * about.size if about.discrete else _STEPS)(points)
+    falls = candidate.value(later) < candidate.value(points) * (1 - 1e-9)
     if not falls.all():
         worst = points[np.argmin(falls)]
         return Finding(ALONE, "refuted", "V does not fall from here, as far as it was followed", "in the region",
@@ -203,32 +202,12 @@ def _points_of_set(candidate: Candidate, box: Array, seed: int) -> Array:
     return np.asarray(d[flat & inside & away])
 
 
-def _moved(candidate: Candidate, d: Array, progress: bool) -> Array:
-    """Where displacements are a while later."""
-    F = candidate.about.rate
-    if candidate.about.discrete:
-        for _ in range(2 * candidate.about.size):
-            d = F(d)
-        return d
-    h = 0.1 / max(float(np.linalg.norm(candidate.about.A, 2)), 1e-12)
-    with PatientBar("states of the set V' = 0", _STEPS, shown=progress) as bar:
-        for step in range(_STEPS):
-            a = F(d)
-            b = F(d + h / 2 * a)
-            c = F(d + h / 2 * b)
-            d = d + h / 6 * (a + 2 * b + 2 * c + F(d + h * c))
-            bar.reached(step + 1)
-    return d
-
-
 def _other_equilibrium(candidate: Candidate, box: Array, seed: int) -> Array | None:
     from scipy.optimize import least_squares
-    about = candidate.about
-    jacobian = about.rate.jacobian("d")
-    less = np.eye(about.size) if about.discrete else np.zeros((about.size, about.size))
+    moves, slopes = candidate.about.stillness()
     for start in states_in(box, _STARTS, seed + 1):
-        found = least_squares(lambda d: about.rate(d) - less @ d, start, jac=lambda d: jacobian(d) - less,
-                              bounds=(box[0] - 1e-12, box[1] + 1e-12), xtol=1e-14, ftol=1e-14, gtol=1e-14)
+        found = least_squares(moves, start, jac=slopes, bounds=(box[0] - 1e-12, box[1] + 1e-12), xtol=1e-14, ftol=1e-14,
+                              gtol=1e-14)
         rest = np.abs(found.fun).max() <= 1e-9 * max(1.0, float(np.abs(found.jac).max()))
         if rest and (np.abs(found.x) > _AWAY * (box[1] - box[0])).any():
             return np.asarray(found.x)

@@ -22,8 +22,7 @@ from cayley.systems import HasSystem, StateLike, System
 from cayley.wording import did_you_mean, shown
 
 if TYPE_CHECKING:
-    from cayley.control.stability.bode import Bode
-    from cayley.control.stability.root_locus import RootLocus
+    from cayley.control.stability.single_loops import Bode, RootLocus
 
 _INFINITE = 1e8  # zeros beyond, of models scaled to one, are none
 
@@ -106,13 +105,13 @@ class LinearModel(StateSpace):
              frequencies: ArrayLike | None = None) -> Bode:
         """Amplitude and phase of an output over the frequencies [rad/s] of an input, and the margins of a loop that is
         closed around them; see `Bode`."""
-        from cayley.control.stability.bode import bode
+        from cayley.control.stability.single_loops import bode
         return bode(self._single(input, output), frequencies)
 
     def root_locus(self, input: str | int | None = None, output: str | int | None = None, *,
                    gains: ArrayLike | None = None) -> RootLocus:
         """The poles when the output is fed back to the input with gains, u = -k y; see `RootLocus`."""
-        from cayley.control.stability.root_locus import root_locus
+        from cayley.control.stability.single_loops import root_locus
         return root_locus(self._single(input, output), gains)
 
     def _single(self, input: str | int | None, output: str | int | None) -> LinearModel:

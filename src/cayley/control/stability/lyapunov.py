@@ -21,7 +21,6 @@ from scipy.optimize import minimize
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.stability.candidate import Candidate, CandidateLike, candidate
-from cayley.control.stability.definiteness import definiteness
 from cayley.control.stability.error_dynamics import Dynamics, error_dynamics
 from cayley.control.stability.invariant_sets import (
     ALONE,
@@ -40,6 +39,7 @@ from cayley.control.stability.invariant_sets import (
     set_in_words,
     states_in,
 )
+from cayley.control.stability.signs import definiteness
 from cayley.control.stability.verdict import Finding, Verdict
 from cayley.errors import SignatureError
 from cayley.systems import StateLike
@@ -86,7 +86,7 @@ def lyapunov_stability(dynamics: Dynamics, V: CandidateLike, at: StateLike | Non
         claims += falls(tried, box, d, progress)
     if not _fails(claims) and not any(claim.claim == STRICT and claim.scope != "locally" for claim in claims):
         claims += [_conserved(tried, box)] if tried.sign_of_rate.word == "zero" else (
-            invariant_set(tried, box, seed=seed, progress=progress))
+            invariant_set(tried, box, seed=seed))
     verdict = concluded(about, tuple(claims), named_box(about, box))
     return verdict if verdict.suggested is None and verdict.basis != "sampled" else replace(
         verdict, findings=(*verdict.findings, _kept_inside(tried, box, seed)))

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import matrix_balance, solve_continuous_lyapunov, solve_discrete_lyapunov
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.control.stability.definiteness import definiteness
+from cayley.control.stability.signs import definiteness
 from cayley.errors import SignatureError, SingularityError
 from cayley.wording import shown
 

@@ -31,14 +31,6 @@ class Part(NamedTuple):
     color: Color
 
 
-class Rod(NamedTuple):
-    """Drawn line from a point (3) on one body to a point on another: slides and rods, which are not bodies."""
-
-    bodies: tuple[int, int]
-    ends: tuple[Array, Array]
-    radius: float
-
-
 class Figure(NamedTuple):
     """Parts of a figure, the bodies that lack their shapes, and what is missing, in words."""
 
@@ -81,19 +73,9 @@ def sticks(figure: Skeleton, only: Iterable[str] | None = None) -> list[Part]:
             if polygons]
 
 
-def rods(figure: Skeleton) -> list[Rod]:
-    """Lines from joints to the bodies that slide away from them, and between frames that a rod joins."""
-    tree = figure.tree
-    radius = 0.225 * largest_mark(tree) * figure.size
-    found = [Rod((tree.parents[k], k + 1), (np.asarray(joint.placement)[:3, 3], np.zeros(3)), radius)
-             for k, joint in enumerate(tree.joints)
-             if joint.motion.slides and joint.motion.mark is not None and not joint.motion.mark.on_child]
-    for constraint in tree.constraints:
-        if constraint.straight:
-            first, second = (tree.frame(name) for name in constraint.frames)
-            found.append(Rod((tree.body_number(first.body), tree.body_number(second.body)),
-                             (first.pose[:3, 3], second.pose[:3, 3]), radius))
-    return found
+def rod_radius(figure: Skeleton) -> float:
+    """Radius [m] of slides and rods."""
+    return 0.225 * largest_mark(figure.tree) * figure.size
 
 
 ROD_COLOR: Color = tuple(round(255 * x) for x in to_rgb(SLIDE))  # type: ignore[assignment]

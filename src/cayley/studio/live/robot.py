@@ -8,13 +8,13 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.drawing.played import MotionLike
-from cayley.drawing.skeleton import Skeleton, floats, resting, skeleton
+from cayley.drawing.skeleton import Rod, Skeleton, floats, resting, skeleton, slides_and_rods
 from cayley.errors import GeometryError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
 from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.model.configurations import check_configuration, with_mimic_joints
 from cayley.shapes.kinds.cylinder import Cylinder
-from cayley.studio.live.figure import ROD_COLOR, Figure, Rod, corners, rods, shaped, sticks
+from cayley.studio.live.figure import ROD_COLOR, Figure, corners, rod_radius, shaped, sticks
 from cayley.studio.live.names import node_name
 from cayley.studio.scene import main_frame
 from cayley.studio.sliders import keeps_closed, moved_alone
@@ -207,8 +207,8 @@ class Robot:
                             wxyz=quaternion_from_matrix.unchecked(self.placement[:3, :3]))
             self._bodies = [scene.add_frame(self.body_node(body), show_axes=False)
                             for body in range(len(self.arm.bodies))]
-            for k, rod in enumerate(rods(self.figure)):
-                surface = Cylinder(rod.radius, 1.0).surface()
+            surface = Cylinder(rod_radius(self.figure), 1.0).surface()
+            for k, rod in enumerate(slides_and_rods(self.arm.tree)):
                 self._rods.append((rod, scene.add_mesh_simple(
                     self.node(f"rod {k}"), surface.points, surface.triangles, color=ROD_COLOR, flat_shading=True)))
         self.look("visual")

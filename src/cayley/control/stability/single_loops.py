@@ -1,21 +1,27 @@
-"""The frequency response of a linear model, and the margins of the loop that is closed around it.
+"""Pictures of a linear model of one input and one output: its frequency response, with the margins of the loop u = -y
+that is closed around it, and its root locus, where its poles go when u = -k y.
 
-    G(i w), of a discrete model G(exp(i w dt)) below pi / dt
-With u = -y the loop has a phase margin, 180 degrees and the phase where |G| is one, and a gain margin, 1 / |G| where
-the phase is -180 degrees: how much delay, and what factor, it may have more before it is unstable, if it is stable.
+    G(i w), of a discrete model G(exp(i w dt)) below pi / dt        poles of A - k B (1 + k D)^-1 C
+The loop has a phase margin, 180 degrees and the phase where |G| is one, and a gain margin, 1 / |G| where the phase is
+-180 degrees: how much delay, and what factor, it may have more before it is unstable, if it is stable. The branches of
+the locus start at the poles and end at the zeros or leave for infinity. Poles that the input does not reach, or the
+output does not see, stay.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigvals
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linear_sum_assignment
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, SingularityError
 from cayley.showing import Pictured, brief, shown_once
 from cayley.wording import shown
 
@@ -24,10 +30,13 @@ if TYPE_CHECKING:
 
     from cayley.control.stability.linear_model import LinearModel
 
-_POINTS = 800
+_GREY = "#8793a1"
+_FREQUENCIES = 800
 _SAME = 1e-7
 _NEAR = 1e-3  # the boundary: zeros of rounded numbers are beside it
 _INFINITE = 1e12
+_GAINS = 400
+_ON_BOUNDARY = 1e-11  # of the greatest pole
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +93,7 @@ class Bode(Pictured):
     def _at(self, w: float) -> complex:
         return complex(self.model.transfer(_on_boundary(w, self.model.dt))[0, 0])
 
-    def _crossings(self, value: object) -> list[float]:
-        assert callable(value)
+    def _crossings(self, value: Callable[[float], float]) -> list[float]:
         values = np.array([value(w) for w in self.frequency])
         places = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
         return [float(brentq(value, self.frequency[k], self.frequency[k + 1], xtol=1e-13)) for k in places]
@@ -121,13 +129,10 @@ class Bode(Pictured):
         return shown_once(figure)
 
 
-_GREY = "#8793a1"
-
-
 def bode(model: LinearModel, frequencies: ArrayLike | None = None) -> Bode:
     """The response of a model of one input and one output."""
-    w = _default(model) if frequencies is None else np.atleast_1d(np.asarray(frequencies, dtype=float))
-    if w.ndim != 1 or not len(w) or not (np.isfinite(w) & (w > 0)).all() or not (np.diff(w) > 0).all():
+    w = _default_frequencies(model) if frequencies is None else np.atleast_1d(np.asarray(frequencies, dtype=float))
+    if not _rise(w) or w[0] <= 0:
         raise SignatureError(f"frequencies are positive and rise [rad/s], not {shown(frequencies)}")
     if model.dt is not None and w[-1] > np.pi / model.dt * (1 + 1e-12):
         raise SignatureError(f"a model with steps of {model.dt} s has frequencies up to {np.pi / model.dt:.6g} rad/s")
@@ -193,7 +198,7 @@ def _amplitude(model: LinearModel, w: float) -> float:
     return float(np.abs(model.transfer(_on_boundary(w, model.dt))[0, 0]))
 
 
-def _default(model: LinearModel) -> Array:
+def _default_frequencies(model: LinearModel) -> Array:
     """From well below to well above where something happens."""
     marks = np.concatenate([model.poles, model.zeros]).astype(complex)
     if model.dt is not None:
@@ -204,8 +209,140 @@ def _default(model: LinearModel) -> Array:
     low = min(low, top / 100)
     if len(sizes) < len(marks):  # at the origin: as slow as it takes to see where the amplitude is one
         low = next((w for w in low * 10.0 ** -np.arange(9.0) if _amplitude(model, w) > 1), low)
-    even = np.geomspace(low, top, _POINTS)
+    even = np.geomspace(low, top, _FREQUENCIES)
     resonances = np.abs(marks.imag)[(marks.imag > even[0]) & (marks.imag < top)]
     # where little damping makes peaks that even steps would miss
     near = np.concatenate([w + np.outer([-1, 1], np.geomspace(1e-4, 0.3, 25)).ravel() * w for w in resonances] or [[]])
     return np.unique(np.concatenate([even, resonances * (1 + 1e-9), near[(near > even[0]) & (near < top)]]))
+
+
+def _rise(values: Array) -> bool:
+    return values.ndim == 1 and len(values) > 0 and bool(np.isfinite(values).all() and (np.diff(values) > 0).all())
+
+
+@dataclass(frozen=True, eq=False)
+class RootLocus(Pictured):
+    """Poles (k, n) at gains (k), each column a branch; made by `LinearModel.root_locus`."""
+
+    model: LinearModel
+    gains: Array
+    poles: Array
+
+    __repr__ = brief
+
+    @property
+    def stable_gains(self) -> list[tuple[float, float]]:
+        """The intervals of gains, from the first of these on, with which the loop is stable; their ends are where poles
+        cross, infinity where all greater gains are stable."""
+        marks = self._marks()
+        within = [_between(low, high) for low, high in pairwise([*marks, np.inf])]
+        are_stable = [_is_stable(self.model, k) for k in within]
+        found: list[tuple[float, float]] = []
+        for place, is_stable in enumerate(are_stable):
+            if not is_stable:
+                continue
+            low, high = ((marks[k] if k < len(marks) else np.inf) for k in (place, place + 1))
+            if place and not are_stable[place - 1]:
+                low = self._crossing(low, within[place - 1], within[place])
+            if place + 1 < len(within) and not are_stable[place + 1]:
+                high = self._crossing(high, within[place], within[place + 1])
+            goes_on = bool(found) and are_stable[place - 1] and self._is_stable_at(low)
+            found = [*found[:-1], (found[-1][0], high)] if goes_on else [*found, (low, high)]
+        return found
+
+    def _marks(self) -> list[float]:
+        """The first gain, and those above it at which poles may cross, or leave through infinity."""
+        responses = np.array([response_at(self.model, w) for w in real_frequencies(self.model)])
+        responses = responses[np.isfinite(responses) & (responses.real != 0.0)]
+        through = self.model.D[0, 0]
+        marks = [*(-1.0 / responses.real), *([-1.0 / through] if through else [])]
+        first = float(self.gains[0])
+        return [first, *sorted({float(k) for k in marks if k > first})]
+
+    def _crossing(self, mark: float, low: float, high: float) -> float:
+        """The gain near a mark at which poles cross, between two of which one is stable."""
+        through = self.model.D[0, 0]
+        if through and abs(1.0 + mark * through) < 1e-9:
+            return mark
+        worst = partial(_worst, self.model)
+        if np.sign(worst(low)) * np.sign(worst(high)) >= 0.0:
+            return mark
+        return float(brentq(worst, low, high, xtol=1e-14 * abs(mark) + 1e-300, rtol=1e-14))
+
+    def _is_stable_at(self, gain: float) -> bool:
+        return 1.0 + gain * self.model.D[0, 0] != 0.0 and _is_stable(self.model, gain)
+
+    def plot(self) -> Figure:
+        """The branches, poles as crosses, zeros as circles, and what is stable in white."""
+        import matplotlib.pyplot as plt
+        figure, ax = plt.subplots(layout="constrained", figsize=(6.4, 5.2))
+        starts = _poles(self.model, 0.0)
+        zeros = self.model.zeros
+        marked = np.concatenate([starts, zeros, [0.0 if self.model.dt is None else 1.0 + 0j]])
+        reach = 2.2 * max(float(np.abs(marked - marked.mean()).max()), 1e-9)
+        for branch in self.poles.T:
+            ax.plot(branch.real, branch.imag, linewidth=1.5)
+        ax.plot(starts.real, starts.imag, "x", color="#333333", markersize=8, label="poles")
+        if len(zeros):
+            ax.plot(zeros.real, zeros.imag, "o", color="#333333", fillstyle="none", markersize=8, label="zeros")
+        centre = float(marked.real.mean())
+        ax.set(xlim=(centre - reach, centre + reach), ylim=(-reach, reach), xlabel="real part", ylabel="imaginary part")
+        if self.model.dt is None:
+            ax.axvspan(0.0, max(centre + reach, 1e-9), color="#f6dcdc", zorder=0)
+        else:
+            turn = np.linspace(0, 2 * np.pi, 200)
+            ax.set_facecolor("#f6dcdc")
+            ax.fill(np.cos(turn), np.sin(turn), color="white", zorder=0)
+            ax.set_aspect("equal", adjustable="datalim")
+        ends = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in self.stable_gains) or "none"
+        ax.set_title(f"{self.model.name}: stable gains {ends}", fontsize=10, loc="left")
+        ax.axhline(0.0, color=_GREY, linewidth=0.6)
+        ax.legend(frameon=False, fontsize=9)
+        return shown_once(figure)
+
+
+def root_locus(model: LinearModel, gains: ArrayLike | None = None) -> RootLocus:
+    """The branches of a model of one input and one output."""
+    k = _default_gains(model) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
+    if not _rise(k):
+        raise SignatureError(f"gains are finite numbers that rise, not {shown(gains)}")
+    rows = [_poles(model, k[0])]
+    for gain in k[1:]:
+        found = _poles(model, gain)
+        _, order = linear_sum_assignment(np.abs(rows[-1][:, None] - found[None]))
+        rows.append(found[order])
+    return RootLocus(model, k, np.array(rows))
+
+
+def _poles(model: LinearModel, gain: float) -> Array:
+    through = 1 + gain * model.D[0, 0]
+    if through == 0:
+        raise SingularityError(f"with the gain {gain:.6g} the loop is algebraic: 1 + k D is zero")
+    return np.linalg.eigvals(model.A - gain / through * model.B @ model.C)
+
+
+def _worst(model: LinearModel, gain: float) -> float:
+    poles = _poles(model, gain)
+    return float(poles.real.max(initial=-np.inf) if model.dt is None else np.abs(poles).max(initial=0.0) - 1)
+
+
+def _is_stable(model: LinearModel, gain: float) -> bool:
+    """With poles on the boundary to rounding it is not."""
+    size = 1.0 if model.dt is not None else float(np.abs(_poles(model, gain)).max(initial=1e-300))
+    return _worst(model, gain) < -_ON_BOUNDARY * size
+
+
+def _between(low: float, high: float) -> float:
+    """A gain between two."""
+    if high == np.inf:
+        return 2.0 * low if low > 0.0 else low + 1.0
+    return float(np.sqrt(low * high)) if low > 0.0 else (low + high) / 2.0
+
+
+def _default_gains(model: LinearModel) -> Array:
+    """From gains that move nothing to such that the poles are near the zeros or far away."""
+    poles = np.linalg.eigvals(model.A)
+    size = max(float(np.abs(poles).max(initial=0.0)), 1e-3)
+    at = np.abs(model.transfer(size * np.exp(1j * np.linspace(0.1, 3.0, 7)))[..., 0, 0])
+    typical = 1 / float(np.median(at[at > 0])) if (at > 0).any() else 1.0
+    return np.concatenate([[0.0], np.geomspace(1e-4 * typical, 1e3 * typical, _GAINS)])
