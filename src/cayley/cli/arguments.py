@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cayley.mechanism import Mechanism
+
+
+def option(flag: str, metavar: str, words: str) -> Any:  # noqa: ANN401 (the declaration of an option)
+    """An option whose help tells its default, if it has one."""
+    return typer.Option(flag, metavar=metavar, show_default=False, help=words)
+
 
 def completions(incomplete: str) -> list[str]:
     """Robots and files that begin so. The catalogue's folder is listed, not loaded: a shell does not wait."""
@@ -43,10 +49,7 @@ def _files(incomplete: str) -> Iterator[str]:
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", autocompletion=completions, show_default=False,
                                       help=f"A name of the catalogue, or a {files_in_words()}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Frame = Annotated[
-    str,
-    typer.Option("--frame", show_default=False, help='The frame (default: "tool" or the only end).')]
-
+Frame = Annotated[str, option("--frame", "TEXT", 'The frame (default: "tool" or the only end).')]
 
 _TRUST = ContextVar("trust", default=False)
 
@@ -121,6 +124,46 @@ def _number(word: str, what: str) -> float:
     if not math.isfinite(value):
         raise typer.BadParameter(f"{word!r} in {what} is not finite")
     return math.radians(value) if degrees != word.lower() else value
+
+
+def number_or_each(text: str, count: int, what: str) -> Array:
+    """Limits (count), given as one number for all or one by one; `inf` for none."""
+    import numpy as np
+    words = text.replace(",", " ").split()
+    if len(words) not in (1, count):
+        raise typer.BadParameter(f"{what} are one number, or {count} of them; {len(words)} found")
+    found = [np.inf if word == "inf" else numbers(word, 1, what)[0] for word in words]
+    return np.array(found * (count // len(found)))
+
+
+def pose_of(values: Array) -> Array:
+    """The pose (4, 4) of x, y, z, roll, pitch and yaw."""
+    import numpy as np
+
+    from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
+    pose = np.eye(4)
+    pose[:3, 3] = values[:3]
+    pose[:3, :3] = matrix_from_roll_pitch_yaw(values[3:])
+    return pose
+
+
+def draw_without_window() -> None:
+    """Let Matplotlib draw into files alone."""
+    import matplotlib
+    matplotlib.use("Agg")
+
+
+def write_plot_and_data(draw: Callable[[], Figure], plot: Path | None, write: Callable[[Path], Path],
+                        save: Path | None) -> list[Path]:
+    """The files that were asked for: the picture that `draw` makes, and the data that `write` writes."""
+    files = []
+    if plot is not None:
+        draw_without_window()
+        files.append(save_figure(draw(), plot))
+    if save is not None:
+        save.parent.mkdir(parents=True, exist_ok=True)
+        files.append(write(save))
+    return files
 
 
 def save_figure(figure: Figure, path: Path) -> Path:

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Frame, Json, Robot, check_moves, end_frame, load, numbers, told
-from cayley.cli.laws import (
-    GAINS,
-    Damping,
-    Derivative,
-    Frequency,
-    Integral,
-    Limits,
-    Proportional,
-    Settings,
-    law_line,
-    limits_given,
-    made_law,
-    words_of,
+from cayley.cli import laws
+from cayley.cli.arguments import (
+    Frame,
+    Json,
+    Robot,
+    check_moves,
+    draw_without_window,
+    end_frame,
+    load,
+    numbers,
+    option,
+    told,
 )
-from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, note, output, unstyled, working, write_json
+from cayley.cli.tables import filled, grid
+from cayley.cli.terminal import literal, note, output, print_files, working, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
@@ -32,38 +30,28 @@ if TYPE_CHECKING:
     from cayley.mechanism import Mechanism
 
 
-
 def control(
     robot: Robot,
-    law: Annotated[str, typer.Option("--law", metavar="NAME", show_default=False,
-                                     help="The controller, such as computed-torque; without it all are listed.")] = "",
-    target: Annotated[str, typer.Option("--target", metavar="Q", show_default=False,
-                                        help="Target configuration (default: 0.3 rad or 0.1 m from the start).")] = "",
-    q: Annotated[str, typer.Option("--q", metavar="Q", show_default=False,
-                                   help="Start, at rest (default: zero, or mid-range).")] = "",
-    kp: Proportional = "",
-    kd: Derivative = "",
-    ki: Integral = "",
-    frequency: Frequency = 10.0,
-    damping: Damping = 1.0,
-    settings: Settings = None,
-    frame: Frame = "",
+    law: Annotated[str, option(
+        "--law", "NAME", "The controller, such as computed-torque; without it all are listed.")] = "",
+    target: Annotated[str, option(
+        "--target", "Q", "Target configuration (default: 0.3 rad or 0.1 m from the start).")] = "",
+    q: Annotated[str, option("--q", "Q", "Start, at rest (default: zero, or mid-range).")] = "",
+    kp: laws.Proportional = "", kd: laws.Derivative = "", ki: laws.Integral = "", frequency: laws.Frequency = 10.0,
+    damping: laws.Damping = 1.0, settings: laws.Settings = None, frame: Frame = "",
     payload: Annotated[float, typer.Option("--payload", metavar="KG",
                                            help="Load at the frame, unknown to the controller.")] = 0.0,
     mismatch: Annotated[float, typer.Option("--mismatch", metavar="PERCENT",
                                             help="How much heavier the bodies are than in its model.")] = 0.0,
-    limits: Limits = "",
-    rate: Annotated[float | None, typer.Option("--rate", metavar="HZ", show_default=False,
-                                               help="Sampling rate of a digital controller (default: continuous).")
-                    ] = None,
-    late: Annotated[int, typer.Option("--late", min=0, metavar="PERIODS",
-                                      help="Delay in periods of --rate.")] = 0,
-    time: Annotated[float | None, typer.Option("--time", metavar="SECONDS", show_default=False,
-                                               help="Duration (default: by the slowest pole).")] = None,
-    include: Annotated[str, typer.Option("--include", metavar="PARTS", show_default=False,
-                                         help='Known effects of the drives: "armature", "springs".')] = "",
-    page: Annotated[Path | None, typer.Option("--report", metavar="FILE", show_default=False,
-                                              help="Write all results as an HTML page, with the robot in 3-D.")] = None,
+    limits: laws.Limits = "",
+    rate: Annotated[float | None, option(
+        "--rate", "HZ", "Sampling rate of a digital controller (default: continuous).")] = None,
+    late: Annotated[int, typer.Option("--late", min=0, metavar="PERIODS", help="Delay in periods of --rate.")] = 0,
+    time: Annotated[float | None, option("--time", "SECONDS", "Duration (default: by the slowest pole).")] = None,
+    include: Annotated[str, option(
+        "--include", "PARTS", 'Known effects of the drives: "armature", "springs".')] = "",
+    page: Annotated[Path | None, option(
+        "--report", "FILE", "Write all results as an HTML page, with the robot in 3-D.")] = None,
     json: Json = False,
 ) -> None:
     """Try a controller on a robot: step response, tracking of a motion, joint forces beside limits, and stability.
@@ -86,20 +74,20 @@ def control(
         return _list(arm, json)
     from cayley.control.law_trial import try_law
     model = arm.including(*[part.strip() for part in include.split(",") if part.strip()]) if include else arm
-    tip = end_frame(arm, frame) if frame or payload or law_line(model, law).is_of_frame else ""
+    tip = end_frame(arm, frame) if frame or payload or laws.law_line(model, law).is_of_frame else ""
     start, goal = _ends(model, q, target)
     if page is not None:
         page.parent.mkdir(parents=True, exist_ok=True)  # before the work, which might be for nothing
     with working("building the controller"):
-        made, aim, chosen = made_law(model, law, {"kp": kp, "kd": kd, "ki": ki}, settings or [], tip, goal, frequency,
-                                  damping)
+        made, aim, chosen = laws.made_law(model, law, {"kp": kp, "kd": kd, "ki": ki}, settings or [], tip, goal,
+                                          frequency, damping)
     plant = _plant(model, payload, mismatch, tip)
     if rate is not None and not 0 < rate < float("inf"):
         raise typer.BadParameter(f"the sampling rate must be positive and finite, not {rate} Hz", param_hint="--rate")
     with working("the step, the motion and the verdict"), told():
-        found = try_law(plant, made, aim, start=start, target=goal, limits=limits_given(model, limits),
+        found = try_law(plant, made, aim, start=start, target=goal, limits=laws.limits_given(model, limits),
                         period=None if rate is None else 1.0 / rate, late=late, duration=time)
-    files = _written(plant, found, page, words_of(chosen, payload, mismatch, rate, late))
+    files = _written(plant, found, page, laws.words_of(chosen, payload, mismatch, rate, late))
     if json:
         write_json({**_data(arm, law, found, chosen), "files": [str(file) for file in files]})
     else:
@@ -109,17 +97,13 @@ def control(
 
 
 def _list(arm: Mechanism, json: bool) -> None:
-    laws = arm.control.laws
+    known = arm.control.laws
     if json:
         return write_json({name.replace("_", "-"): {"about": law.about, "arguments": list(law.arguments)}
-                           for name, law in laws.items()})
-    table = grid("Controllers")
-    for heading in ("--law", "description", "arguments"):
-        table.add_column(heading)
-    for name, law in laws.items():
-        given = ", ".join(word for word in law.arguments if word != "name")
-        table.add_row(*map(unstyled, (name.replace("_", "-"), law.about, given)))
-    output().print(table)
+                           for name, law in known.items()})
+    rows = [(name.replace("_", "-"), law.about, ", ".join(word for word in law.arguments if word != "name"))
+            for name, law in known.items()]
+    output().print(filled(grid("Controllers"), ("--law", "description", "arguments"), rows, left=3))
 
 
 def _ends(arm: Mechanism, q: str, target: str) -> tuple[Array, Array]:
@@ -150,8 +134,7 @@ def _plant(model: Mechanism, payload: float, mismatch: float, frame: str) -> Mec
 def _written(plant: Mechanism, found: Trial, page: Path | None, settings: dict[str, str]) -> list[Path]:
     if page is None:
         return []
-    import matplotlib
-    matplotlib.use("Agg")
+    draw_without_window()
     from cayley.studio.control_page import write_control_page
     with working("the page"):
         return [write_control_page(plant, found, page, settings=settings)]
@@ -181,20 +164,13 @@ def _print(arm: Mechanism, found: Trial, chosen: dict[str, Any], files: list[Pat
     if verdict is not None:
         for finding in verdict.findings:
             console.print(literal(f"  {finding}"), style="dim")
-    gains = words_of({gain: chosen[gain] for gain in GAINS if gain in chosen}, 0.0, 0.0, None, 0)
+    gains = laws.words_of({gain: chosen[gain] for gain in laws.GAINS if gain in chosen}, 0.0, 0.0, None, 0)
     console.print(literal("; ".join(f"{name} = {text}" for name, text in gains.items())), style="dim")
     for words in (response_table(found), force_table(found)):
-        table = grid()
-        for k, heading in enumerate(words.columns):
-            table.add_column(unstyled(heading), justify="right" if k else "left")
-        for row in words.rows:
-            table.add_row(*map(unstyled, row))
-        console.print(table)
-        console.print()
+        console.print(filled(grid(), words.columns, words.rows, left=1), "")
     if found.shares.max() >= 1.0:
         note("drives saturated: the stability result holds for the loop without saturation")
     for run, word in ((found.step, "step"), (found.tracking, "motion")):
         if not run.finished:
             note(f"the {word} was not completed: {run.message or run.status}")
-    for file in files:
-        console.print(literal(f"Written: {file}"), soft_wrap=True)
+    print_files(files)

@@ -22,11 +22,11 @@ PUBLISHED = {
     "augmented-links": "Algorithm 5.7, Table 5.2"}
 
 
-def counts(robot: Robot, function: Annotated[
-    str, typer.Option("--function", metavar="NAME", help=f"One of {', '.join(FUNCTIONS)}.")] = FUNCTIONS[0],
-           tables: Annotated[
-               bool,
-               typer.Option("--tables", help="Also the published tables, counted again for as many joints.")] = False,
+def counts(robot: Robot,
+           function: Annotated[str, typer.Option("--function", metavar="NAME",
+                                                 help=f"One of {', '.join(FUNCTIONS)}.")] = FUNCTIONS[0],
+           tables: Annotated[bool, typer.Option(
+               "--tables", help="Also the published tables, counted again for as many joints.")] = False,
            json: Json = False) -> None:
     """Multiplications and additions of a robot's dynamics by every method.
 
@@ -96,11 +96,9 @@ def table_data(table: OperationTable) -> dict[str, Any]:
         return {"multiplications": found.multiplications(table.n), "additions": found.additions(table.n),
                 "formulas": [str(found.multiplications), str(found.additions)]}
 
-    return {
-        "title": table.title, "n": table.n, "notes": table.notes, "rows": {
-            row: {column: figures(found)
-                  for column, found in columns.items()}
-            for row, columns in table.rows.items()}}
+    return {"title": table.title, "n": table.n, "notes": table.notes,
+            "rows": {row: {column: figures(found) for column, found in columns.items()}
+                     for row, columns in table.rows.items()}}
 
 
 def _print(arm: Mechanism, function: str, rows: list[dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from cayley.cli.arguments import Json, Robot, load
+from cayley.cli.arguments import Json, Robot, load, option
 from cayley.cli.terminal import literal, output, working, write_json
 
 if TYPE_CHECKING:
@@ -15,16 +15,13 @@ if TYPE_CHECKING:
 
 
 def equations(
-        robot: Robot, symbols: Annotated[
-            bool, typer.Option("--symbols", help="Letters for masses and lengths instead of their numbers.")] = False,
-        formulation: Annotated[
-            str | None,
-            typer.Option("--formulation", metavar="NAME", show_default=False,
-                         help="Of a mechanism with loops: augmented, projection or minimal.")] = None,
+        robot: Robot,
+        symbols: Annotated[bool, typer.Option("--symbols",
+                                              help="Letters for masses and lengths instead of their numbers.")] = False,
+        formulation: Annotated[str | None, option(
+            "--formulation", "NAME", "Of a mechanism with loops: augmented, projection or minimal.")] = None,
         latex: Annotated[bool, typer.Option("--latex", help="LaTeX instead of plain text.")] = False,
-        destination: Annotated[
-            Path | None,
-            typer.Option("--output", metavar="FILE", show_default=False, help="Write into a file instead.")] = None,
+        destination: Annotated[Path | None, option("--output", "FILE", "Write into a file instead.")] = None,
         json: Json = False) -> None:
     """The equations of motion M(q) qdd + V(q, qd) + G(q) = tau, of a mechanism with loops with multipliers or in the
     coordinates of independent joints.

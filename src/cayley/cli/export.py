@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cayley.cli.arguments import Frame, Json, Robot, end_frame, load
+from cayley.cli.arguments import Frame, Json, Robot, end_frame, load, option
 from cayley.cli.terminal import literal, output, working, write_json
 from cayley.compiler.backends import BACKENDS, backend_named
 from cayley.exports.layouts import LAYOUTS
@@ -43,37 +43,30 @@ def _function_completions(incomplete: str) -> list[str]:
     return [name for name in FUNCTIONS if name.startswith(incomplete)]
 
 
-def export(robot: Robot,
-           function: Annotated[str,
-                               typer.Option("--function", metavar="NAME", autocompletion=_function_completions,
-                                            help=f"One of {', '.join(FUNCTIONS)}.")] = "inverse_dynamics",
-           language: Annotated[Language, typer.Option("--language", help="What to write.")] = _C,
-           destination: Annotated[Path | None,
-                                  typer.Option("--output", metavar="DIR", show_default=False,
-                                               help="Folder for the files; without it the text is printed.")] = None,
-           name: Annotated[
-               str,
-               typer.Option("--name", show_default=False, help="Name of the function (default: ROBOT_FUNCTION).")] = "",
-           method: Annotated[str,
-                             typer.Option("--method", show_default=False,
-                                          help="A published method (`cayley counts`), if not the default.")] = "",
-           precision: Annotated[Precision | None,
-                                typer.Option("--precision", show_default=False,
-                                             help="Of C and CUDA (default: double, float for Arduino).")] = None,
-           folder: Annotated[Path | None,
-                             typer.Option("--folder", metavar="DIR", show_default=False,
-                                          help="Write a library of C there, with test vectors and what checks "
-                                          "them.")] = None,
-           kernels: Annotated[list[str] | None,
-                              typer.Option("--kernel", metavar="NAME", show_default=False,
-                                           help="A function of the library: inverse-dynamics, pose:tool, "
-                                           "jacobian:tool:body; may be given several times.")] = None,
-           layout: Annotated[Layout, typer.Option("--layout", help="Of the library.")] = _CMAKE,
-           batch: Annotated[bool,
-                            typer.Option("--batch", help="C for many states as a struct of arrays, too.")] = False,
-           frame: Frame = "", axes: Annotated[
-               str, typer.Option("--axes", help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
-           json: Json = False) -> None:
+def export(
+    robot: Robot,
+    function: Annotated[str, typer.Option("--function", metavar="NAME", autocompletion=_function_completions,
+                                          help=f"One of {', '.join(FUNCTIONS)}.")] = "inverse_dynamics",
+    language: Annotated[Language, typer.Option("--language", help="What to write.")] = _C,
+    destination: Annotated[Path | None, option(
+        "--output", "DIR", "Folder for the files; without it the text is printed.")] = None,
+    name: Annotated[str, option("--name", "TEXT", "Name of the function (default: ROBOT_FUNCTION).")] = "",
+    method: Annotated[str, option(
+        "--method", "TEXT", "A published method (`cayley counts`), if not the default.")] = "",
+    precision: Annotated[Precision | None, typer.Option(
+        "--precision", show_default=False, help="Of C and CUDA (default: double, float for Arduino).")] = None,
+    folder: Annotated[Path | None, option(
+        "--folder", "DIR", "Write a library of C there, with test vectors and what checks them.")] = None,
+    kernels: Annotated[list[str] | None, option(
+        "--kernel", "NAME", "A function of the library: inverse-dynamics, pose:tool, jacobian:tool:body; may be given "
+        "several times.")] = None,
+    layout: Annotated[Layout, typer.Option("--layout", help="Of the library.")] = _CMAKE,
+    batch: Annotated[bool, typer.Option("--batch", help="C for many states as a struct of arrays, too.")] = False,
+    frame: Frame = "",
+    axes: Annotated[str, typer.Option("--axes",
+                                      help='Of Jacobians and twists: "world", "body", or a frame.')] = "world",
+    json: Json = False,
+) -> None:
     """Write a function of a robot as C99, JavaScript, Fortran, CUDA, LLVM, Python or LaTeX.
 
     One function is text in any language: --function, --language, --output. Several are a library of C with its tests:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Frame, Json, Robot, end_frame, load, numbers
+from cayley.cli.arguments import Frame, Json, Robot, end_frame, load, numbers, option, pose_of
 from cayley.cli.terminal import literal, output, working, write_json
 from cayley.compiler.typing import Array
 from cayley.errors import GeometryError, UnreachableError
@@ -21,14 +21,11 @@ def inverse_kinematics(
     pose: Annotated[list[str] | None,
                     typer.Argument(metavar="POSE", show_default=False,
                                    help="x y z roll pitch yaw, or the 16 numbers of a 4x4 matrix by rows.")] = None,
-    of: Annotated[
-        str,
-        typer.Option("--of", metavar="Q", show_default=False, help="The pose at this configuration, instead.")] = "",
+    of: Annotated[str, option("--of", "Q", "The pose at this configuration, instead.")] = "",
     frame: Frame = "",
     every: Annotated[bool, typer.Option("--all", help="All solutions, in closed form.")] = False,
     task: Annotated[str, typer.Option("--task", help='What counts: "pose", "position" or "orientation".')] = "pose",
-    start: Annotated[str,
-                     typer.Option("--start", metavar="Q", show_default=False, help="Where the search begins.")] = "",
+    start: Annotated[str, option("--start", "Q", "Where the search begins.")] = "",
     ignore_limits: Annotated[bool, typer.Option("--ignore-limits", help="Joints may go beyond their limits.")] = False,
     degrees: Annotated[bool, typer.Option("--degrees", help="Print angles in degrees.")] = False,
     json: Json = False,
@@ -71,10 +68,7 @@ def inverse_kinematics(
 
 
 def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) -> Array:
-    import numpy as np
-
     from cayley.geometry.motions.homogeneous import check_pose
-    from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
     if bool(words) == bool(of):
         raise typer.BadParameter("say where to: a pose, or --of a configuration")
     if of:
@@ -93,10 +87,7 @@ def _target(arm: Mechanism, frame: str, words: list[str], of: str, task: str) ->
         except GeometryError as error:
             raise GeometryError(f"the 16 numbers are not a pose: {error}") from error
         return matrix
-    made = np.eye(4)
-    made[:3, 3] = values[:3]
-    made[:3, :3] = matrix_from_roll_pitch_yaw(values[3:])
-    return made
+    return pose_of(values)
 
 
 def _all(arm: Mechanism, target: Array, frame: str, degrees: bool, json: bool) -> None:

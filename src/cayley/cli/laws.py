@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import numbers
+from cayley.cli.arguments import number_or_each, numbers, option
 from cayley.compiler.typing import Array
 from cayley.wording import did_you_mean
 
@@ -22,23 +22,18 @@ GAINS = ("kp", "kd", "ki")
 _SAID = ("ArrayLike", "float", "int", "str", "bool")
 
 
-def _gain(name: str, words: str) -> Any:  # noqa: ANN401 (the declaration of an option)
-    return typer.Option(f"--{name}", metavar="GAIN", show_default=False, help=words)
-
-
-Proportional = Annotated[str, _gain("kp", "Gain of errors (default: from --frequency).")]
-Derivative = Annotated[str, _gain("kd", "Gain of rates (default: from --frequency and --damping).")]
-Integral = Annotated[str, _gain("ki", "Gain of integrals (default: none, unless the controller needs it).")]
+Proportional = Annotated[str, option("--kp", "GAIN", "Gain of errors (default: from --frequency).")]
+Derivative = Annotated[str, option("--kd", "GAIN", "Gain of rates (default: from --frequency and --damping).")]
+Integral = Annotated[str, option("--ki", "GAIN", "Gain of integrals (default: none, unless the controller needs it).")]
 Frequency = Annotated[float, typer.Option("--frequency", metavar="RAD/S",
                                           help="Natural frequency for gains that are not given.")]
 Damping = Annotated[float, typer.Option("--damping", metavar="RATIO",
                                         help="Damping ratio for gains that are not given.")]
-Settings = Annotated[list[str] | None, typer.Option(
-    "--set", metavar="NAME=VALUE", show_default=False,
-    help="Any other argument of the controller, such as wind_up=5, or 'task=1 1 0 0 0 0': the rows x, y, z and "
-         "rotations of a frame that are controlled.")]
-Limits = Annotated[str, typer.Option("--limits", metavar="FORCES", show_default=False,
-                                     help="Maximum forces of the drives (default: those of the file), inf for none.")]
+Settings = Annotated[list[str] | None, option(
+    "--set", "NAME=VALUE", "Any other argument of the controller, such as wind_up=5, or 'task=1 1 0 0 0 0': the rows "
+    "x, y, z and rotations of a frame that are controlled.")]
+Limits = Annotated[str, option(
+    "--limits", "FORCES", "Maximum forces of the drives (default: those of the file), inf for none.")]
 
 
 def law_line(arm: Mechanism, name: str) -> Law[...]:
@@ -123,17 +118,8 @@ def _numbers(text: str, what: str) -> Any:  # noqa: ANN401 (one for all, or an a
 
 
 def limits_given(arm: Mechanism, text: str) -> Array:
-    import numpy as np
-
     from cayley.dynamics.payload_capacity import effort_limits
-    if not text:
-        return effort_limits(arm.tree)
-    words = text.replace(",", " ").split()
-    if len(words) not in (1, arm.nv):
-        raise typer.BadParameter(f"the limits are one number, or {arm.nv} of them; {len(words)} found",
-                                 param_hint="--limits")
-    found = [np.inf if word == "inf" else numbers(word, 1, "the limits")[0] for word in words]
-    return np.array(found * (arm.nv // len(found)))
+    return number_or_each(text, arm.nv, "the limits") if text else effort_limits(arm.tree)
 
 
 def words_of(chosen: dict[str, Any], payload: float, mismatch: float, rate: float | None, late: int) -> dict[str, str]:

@@ -7,20 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cayley.cli.arguments import Frame, Json, Robot, load
-from cayley.cli.laws import (
-    Damping,
-    Derivative,
-    Frequency,
-    Integral,
-    Limits,
-    Proportional,
-    Settings,
-    law_line,
-    limits_given,
-    made_law,
-    words_of,
-)
+from cayley.cli import laws
+from cayley.cli.arguments import Frame, Json, Robot, draw_without_window, load, option
 from cayley.cli.motion_files import read_motion
 from cayley.cli.terminal import literal, output, working, write_json
 
@@ -31,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def report(robot: Robot,
-           destination: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
-                                                            help="The file (default: ROBOT_report.html).")] = None,
-           trajectory: Annotated[Path | None, typer.Option(
-               "--trajectory", metavar="FILE", show_default=False,
-               help="A motion to play and check: a table of t and joints (.csv), or a saved motion (.npz).")] = None,
+           destination: Annotated[Path | None, option(
+               "--output", "FILE", "The file (default: ROBOT_report.html).")] = None,
+           trajectory: Annotated[Path | None, option(
+               "--trajectory", "FILE",
+               "A motion to play and check: a table of t and joints (.csv), or a saved motion (.npz).")] = None,
            payload: Annotated[float, typer.Option("--payload", metavar="KG", help="A load at the frame.")] = 0.0,
-           frame: Frame = "",
-           limits: Limits = "",
-           law: Annotated[str, typer.Option("--law", metavar="NAME", show_default=False,
-                                            help="A controller to try, such as computed-torque, without knowledge of "
-                                                 "the payload. `cayley control ROBOT` lists them.")] = "",
-           kp: Proportional = "", kd: Derivative = "", ki: Integral = "", frequency: Frequency = 10.0,
-           damping: Damping = 1.0, settings: Settings = None, json: Json = False) -> None:
+           frame: Frame = "", limits: laws.Limits = "",
+           law: Annotated[str, option(
+               "--law", "NAME", "A controller to try, such as computed-torque, without knowledge of the payload. "
+               "`cayley control ROBOT` lists them.")] = "",
+           kp: laws.Proportional = "", kd: laws.Derivative = "", ki: laws.Integral = "",
+           frequency: laws.Frequency = 10.0, damping: laws.Damping = 1.0, settings: laws.Settings = None,
+           json: Json = False) -> None:
     """Write one HTML file about a robot that works offline: the robot in 3-D, workspace, payload chart, equations,
     counts and timings, a given motion or a fall, and the trial of a controller.
 
@@ -59,7 +47,7 @@ def report(robot: Robot,
     from cayley.studio.report import write_report
     arm = load(robot)
     asked = Asked(None if trajectory is None else read_motion(trajectory, arm), payload, frame or None,
-                  limits_given(arm, limits) if limits else None)
+                  laws.limits_given(arm, limits) if limits else None)
     tried, words = _tried(arm, law, {"kp": kp, "kd": kd, "ki": ki}, settings or [], frequency, damping, asked
                           ) if law else (None, None)
     path = write_report(arm, place_of_report(arm, destination), motion=asked.motion, payload=payload, frame=asked.frame,
@@ -79,16 +67,15 @@ def _tried(arm: Mechanism, law: str, gains: dict[str, str], settings: list[str],
     asked = replace(asked, frame=frame)
     planned = asked.planned(arm)
     with working("the law, its step, the motion and the verdict"):
-        made, aim, chosen = made_law(arm, law, gains, settings, frame if law_line(arm, law).is_of_frame else "",
-                                     asked.goal(arm, planned), frequency, damping)
+        tip = frame if laws.law_line(arm, law).is_of_frame else ""
+        made, aim, chosen = laws.made_law(arm, law, gains, settings, tip, asked.goal(arm, planned), frequency, damping)
         trial = replace(asked, law=made, aim=aim).tried(asked.loaded(arm, frame), planned)
-    return trial, words_of(chosen, asked.payload, 0.0, None, 0)
+    return trial, laws.words_of(chosen, asked.payload, 0.0, None, 0)
 
 
 def place_of_report(arm: Mechanism, destination: Path | None) -> Path:
     """Path of the report in an existing folder; pictures are drawn without a window."""
-    import matplotlib
-    matplotlib.use("Agg")
+    draw_without_window()
     path = destination or Path(f"{''.join(c if c.isalnum() or c in '-_.' else '_' for c in arm.name)}_report.html")
     path.parent.mkdir(parents=True, exist_ok=True)
     return path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Json, Robot, load, save_figure
+from cayley.cli.arguments import Json, Robot, draw_without_window, load, option, save_figure
 from cayley.cli.tables import grid, marked, print_table
 from cayley.cli.terminal import literal, output, write_json
 
@@ -85,8 +85,8 @@ def _letters(tree: Tree) -> str:
 
 
 def info(robot: Robot,
-         picture: Annotated[Path | None, typer.Option("--picture", metavar="FILE", show_default=False,
-                                                      help="Draw the robot into a .png, .svg or .pdf file.")] = None,
+         picture: Annotated[Path | None, option(
+             "--picture", "FILE", "Draw the robot into a .png, .svg or .pdf file.")] = None,
          json: Json = False) -> None:
     """Bodies, joints, limits and masses of a robot, and warnings about them.
 
@@ -124,8 +124,7 @@ def print_warnings(warnings: list[str]) -> None:
 
 def draw(arm: Mechanism, path: Path) -> Path:
     """The stick figure as a file."""
-    import matplotlib
-    matplotlib.use("Agg")
+    draw_without_window()
     figure = arm.draw().get_figure(root=True)
     assert figure is not None  # it was drawn on one
     return save_figure(figure, path)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Json, Robot, check_moves, load, numbers, save_figure
+from cayley.cli.arguments import Json, Robot, check_moves, load, numbers, option, write_plot_and_data
 from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, note, output, write_json
+from cayley.cli.terminal import literal, note, output, print_files, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
@@ -19,33 +19,19 @@ if TYPE_CHECKING:
 def simulate(
     robot: Robot,
     time: Annotated[float, typer.Option("--time", metavar="SECONDS", help="Duration.")] = 2.0,
-    q: Annotated[str,
-                 typer.Option("--q", metavar="Q", show_default=False,
-                              help="Initial configuration (default: zero, or mid-range).")] = "",
-    qd: Annotated[
-        str,
-        typer.Option("--qd", metavar="QD", show_default=False, help="Initial velocities (default: zero).")] = "",
-    tau: Annotated[
-        str,
-        typer.Option("--tau", metavar="TAU", show_default=False, help="Constant joint forces (default: none).")] = "",
-    limits: Annotated[
-        str,
-        typer.
-        Option("--limits", help="Joint stops: inelastic, elastic, a coefficient of restitution, end (stop the "
-               "simulation there) or ignore.")] = "inelastic",
-    include: Annotated[str,
-                       typer.Option("--include", metavar="PARTS", show_default=False,
-                                    help='Effects of the drives: "armature", "friction", "springs", "elastic '
-                                    'drives", separated by commas.')] = "",
+    q: Annotated[str, option("--q", "Q", "Initial configuration (default: zero, or mid-range).")] = "",
+    qd: Annotated[str, option("--qd", "QD", "Initial velocities (default: zero).")] = "",
+    tau: Annotated[str, option("--tau", "TAU", "Constant joint forces (default: none).")] = "",
+    limits: Annotated[str, typer.Option("--limits", help="Joint stops: inelastic, elastic, a coefficient of "
+                                        "restitution, end (stop the simulation there) or ignore.")] = "inelastic",
+    include: Annotated[str, option(
+        "--include", "PARTS", 'Effects of the drives: "armature", "friction", "springs", "elastic drives", separated '
+        "by commas.")] = "",
     samples: Annotated[int, typer.Option("--samples", min=2, help="Number of states to keep, evenly in time.")] = 201,
-    method: Annotated[
-        str, typer.Option("--method", help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
-    plot: Annotated[Path | None,
-                    typer.Option("--plot", metavar="FILE", show_default=False,
-                                 help="Coordinates, velocities and energy as a picture.")] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FILE", show_default=False, help="Save the trajectory as an .npz file.")] = None,
+    method: Annotated[str, typer.Option("--method",
+                                        help="An integrator of SciPy: DOP853, RK45, Radau, BDF, LSODA.")] = "DOP853",
+    plot: Annotated[Path | None, option("--plot", "FILE", "Coordinates, velocities and energy as a picture.")] = None,
+    save: Annotated[Path | None, option("--save", "FILE", "Save the trajectory as an .npz file.")] = None,
     json: Json = False,
 ) -> None:
     """Simulate a robot under gravity and joint forces, and summarise the motion.
@@ -71,13 +57,13 @@ def simulate(
     arm = arm.including(*_terms(include)) if include else arm
     if not (np.isfinite(time) and time > 0):
         raise typer.BadParameter(f"the duration must be positive and finite, not {time}", param_hint="--time")
-    state = numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1], numbers(qd, arm.nv,
-                                                                                     "qd") if qd else np.zeros(arm.nv)
+    state = (numbers(q, arm.nq, "q") if q else configurations(arm.tree, None)[-1],
+             numbers(qd, arm.nv, "qd") if qd else np.zeros(arm.nv))
     if not include and (rubbing := friction_left_out(arm.tree)):
         note(f"friction and damping of {joints_in_words(rubbing)} are not included: add --include friction")
     found = follow(arm.tree, *state, tau=numbers(tau, arm.nv, "tau") if tau else None,
                    times=np.linspace(0.0, time, samples), limits=_limits(limits), method=method)
-    files = _written(found, plot, save)
+    files = write_plot_and_data(found.plot, plot, found.save, save)
     if json:
         write_json({**_data(found), "files": [str(file) for file in files]})
     else:
@@ -100,18 +86,6 @@ def _limits(word: str) -> str | float:
         return word
 
 
-def _written(found: Trajectory, plot: Path | None, save: Path | None) -> list[Path]:
-    files = []
-    if plot is not None:
-        import matplotlib
-        matplotlib.use("Agg")
-        files.append(save_figure(found.plot(), plot))
-    if save is not None:
-        save.parent.mkdir(parents=True, exist_ok=True)
-        files.append(found.save(save))
-    return files
-
-
 def _data(found: Trajectory) -> dict[str, Any]:
     return {
         "robot": found.name, "status": found.status, "message": found.message, "t": found.t, "q": found.q,
@@ -131,8 +105,8 @@ def _print(found: Trajectory, files: list[Path]) -> None:
     for (name, unit), values in zip(found.coordinates, found.q.T, strict=True):
         table.add_row(f"{literal(name)} [dim]\\[{unit or '1'}][/]", *_figures(values))
     table.add_section()
-    for name, values in (("kinetic energy", found.kinetic), ("potential energy", found.potential), ("work",
-                                                                                                    found.work)):
+    energies = {"kinetic energy": found.kinetic, "potential energy": found.potential, "work": found.work}
+    for name, values in energies.items():
         table.add_row(f"{name} [dim]\\[J][/]", *_figures(values))
     console.print(table)
     drift = float(abs(found.energy_drift).max())
@@ -141,8 +115,7 @@ def _print(found: Trajectory, files: list[Path]) -> None:
         console.print(literal(f"  t = {occurrence.t:.4f} s  {occurrence.name}: {occurrence.action}"))
     if len(found.happened) > 20:
         console.print(f"  and {len(found.happened) - 20} more (--json has all)")
-    for file in files:
-        console.print(literal(f"Written: {file}"), soft_wrap=True)
+    print_files(files)
 
 
 def _figures(values: Array) -> list[str]:

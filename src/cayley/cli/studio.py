@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from cayley.cli.arguments import completions, load
+from cayley.cli.arguments import completions, load, option
+from cayley.cli.motion_files import read_motion
 from cayley.cli.terminal import literal, output
-from cayley.errors import CayleyError, ModelError
 from cayley.model.formats import files_in_words
-
-if TYPE_CHECKING:
-    from cayley.mechanism import Mechanism
 
 
 def studio(
     robots: Annotated[list[str], typer.Argument(metavar="ROBOT...", autocompletion=completions, show_default=False,
                                                 help=f"Names of the catalogue, or a {files_in_words()} each.")],
-    motion: Annotated[Path | None, typer.Option("--motion", metavar="FILE", show_default=False,
-                                                help="A motion to play, an .npz file of `cayley trajectory --save` or "
-                                                     "`trajectory.save`.")] = None,
-    port: Annotated[int | None, typer.Option("--port", show_default=False,
-                                             help="Port (default: the first free one from 8080 on).")] = None,
+    motion: Annotated[Path | None, option(
+        "--motion", "FILE", "A motion to play: an .npz file of `cayley trajectory --save` or `trajectory.save`, or a "
+        "table of t and joints (.csv).")] = None,
+    port: Annotated[int | None, option("--port", "NUMBER", "Port (default: the first free one from 8080 on).")] = None,
     host: Annotated[str, typer.Option("--host", help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
@@ -42,7 +38,7 @@ def studio(
     """
     from cayley.studio.live import View
     arms = [load(name) for name in robots]
-    played = None if motion is None else _read(motion, arms[0])
+    played = None if motion is None else read_motion(motion, arms[0])
     with View(arms[0], host=host, port=port) as view:
         for arm in arms[1:]:
             view.add(arm)
@@ -55,15 +51,3 @@ def studio(
             view.wait()
         except KeyboardInterrupt:
             output().print("Closed.")
-
-
-def _read(path: Path, arm: Mechanism) -> Any:  # noqa: ANN401 (whatever is played)
-    """A planned motion, or the run of a simulation."""
-    from cayley.planning.motion_file import load_motion
-    from cayley.simulation.trajectory_file import load_trajectory as load_run
-    if not path.is_file():
-        raise ModelError(f"there is no file {path}: give an .npz file with a motion")
-    try:
-        return load_motion(path)
-    except CayleyError:
-        return load_run(path, arm.tree)

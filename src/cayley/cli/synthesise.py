@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Json, numbers, save_figure
-from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, output, unstyled, write_json
+from cayley.cli.arguments import Json, draw_without_window, numbers, option, save_figure
+from cayley.cli.tables import filled, grid
+from cayley.cli.terminal import literal, output, write_json
 from cayley.errors import CayleyError, UnreachableError
 
 if TYPE_CHECKING:
@@ -25,12 +25,9 @@ def synthesise(
         help="four-bar: pairs INPUT:OUTPUT, three or more. quick-return: the output's angles in both dead centres.")],
     time_ratio: Annotated[float, typer.Option("--time-ratio", help="quick-return: slow over fast.")] = 1.0,
     ground: Annotated[float, typer.Option("--ground", help="The length of the ground link [m].")] = 1.0,
-    picture: Annotated[Path | None, typer.Option("--picture", metavar="FILE", show_default=False,
-                                                 help="Draw it, and its output over its input.")] = None,
-    animation: Annotated[Path | None, typer.Option("--animation", metavar="FILE", show_default=False,
-                                                   help="A .gif of its motion through the pairs.")] = None,
-    save: Annotated[Path | None, typer.Option("--output", metavar="FILE", show_default=False,
-                                              help="Write the mechanism as a .toml file.")] = None,
+    picture: Annotated[Path | None, option("--picture", "FILE", "Draw it, and its output over its input.")] = None,
+    animation: Annotated[Path | None, option("--animation", "FILE", "A .gif of its motion through the pairs.")] = None,
+    save: Annotated[Path | None, option("--output", "FILE", "Write the mechanism as a .toml file.")] = None,
     json: Json = False,
 ) -> None:
     """The lengths of a linkage whose output is at given angles for given angles of its input.
@@ -95,8 +92,7 @@ def _described(design: FourBarDesign) -> dict[str, Any]:
 
 def _written(design: FourBarDesign, picture: Path | None, animation: Path | None, save: Path | None,
              found: dict[str, Any]) -> None:
-    import matplotlib
-    matplotlib.use("Agg")
+    draw_without_window()
     import cayley as cy
     if picture is not None:
         from cayley.drawing.linkage_designs import draw_design
@@ -132,14 +128,12 @@ def _print(design: FourBarDesign, found: dict[str, Any]) -> None:
     for word, shift in (("input", design.input_shift), ("output", design.output_shift)):
         if shift:
             console.print(f"the {word} link has a negative length: it stands at the angle plus 180 degrees")
-    table = grid()
-    for heading in ("input", "output", "generated", "error", "transmission"):
-        table.add_column(unstyled(f"{heading} [deg]"), justify="right")
     angles = found.get("transmission_angles", np.full(len(design.inputs), np.nan))
-    for row in np.degrees(np.stack([design.inputs, design.outputs, found["generated"], found["structural_error"],
-                                    angles], axis=1)):
-        table.add_row(*[f"{value:.4f}" if np.isfinite(value) else "none" for value in row])
-    console.print(table)
+    degrees = np.degrees(np.stack([design.inputs, design.outputs, found["generated"], found["structural_error"],
+                                   angles], axis=1))
+    columns = [f"{heading} [deg]" for heading in ("input", "output", "generated", "error", "transmission")]
+    console.print(filled(grid(), columns, [[f"{value:.4f}" if np.isfinite(value) else "none" for value in row]
+                                           for row in degrees], left=0))
     if "defects" in found:
         console.print(literal(f"defects: {found['defects']}"))
     for word in ("picture", "animation", "output"):

@@ -4,7 +4,7 @@ columns again."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cayley.cli.terminal import unstyled
@@ -27,6 +27,15 @@ def grid(title: str = "", **options: Any) -> RichTable:  # noqa: ANN401 (handed 
     return Table(title=unstyled(title) if title else None, title_justify="left", title_style="bold",
                  box=box.SIMPLE_HEAD, header_style="cyan", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0),
                  **options)
+
+
+def filled(table: RichTable, columns: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> RichTable:
+    """A table with columns and rows of plain text; all but the first columns are to the right."""
+    for k, heading in enumerate(columns):
+        table.add_column(unstyled(heading), justify="right" if k >= left else "left")
+    for row in rows:
+        table.add_row(*map(unstyled, row))
+    return table
 
 
 def marked(mark: str, lines: Sequence[str]) -> RichTable:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -92,13 +92,14 @@ def note(text: str) -> None:
     errors().print(Text.assemble(("Note: ", "yellow"), unstyled(text)), soft_wrap=True)
 
 
+def print_files(files: Iterable[object]) -> None:
+    """The paths of written files."""
+    for file in files:
+        output().print(literal(f"Written: {file}"), soft_wrap=True)
+
+
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A sign of life on a terminal while something takes long."""
-    with errors().status(literal(text)) if errors().is_terminal else _nothing():
+    with errors().status(literal(text)) if errors().is_terminal else nullcontext():
         yield
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

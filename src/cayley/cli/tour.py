@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from cayley.cli.arguments import Json, Robot, check_moves, load
+from cayley.cli.arguments import Json, Robot, check_moves, load, option
 from cayley.cli.tables import grid, marked, print_table
 from cayley.cli.terminal import literal, output, silent, working, write_json
 from cayley.compiler.typing import Array
@@ -30,12 +30,11 @@ STATES = 100  # on which the methods are compared
 AGREED = 1e-12  # beside the largest force, or 1
 
 
-def tour(robot: Robot = "puma560", destination: Annotated[
-    Path | None,
-    typer.Option("--output", metavar="FILE", show_default=False, help="The report (default: ROBOT_report.html)."
-                 )] = None,
-         with_report: Annotated[bool,
-                                typer.Option("--report/--no-report", help="Write the report, or leave it out.")] = True,
+def tour(robot: Robot = "puma560",
+         destination: Annotated[Path | None, option(
+             "--output", "FILE", "The report (default: ROBOT_report.html).")] = None,
+         with_report: Annotated[bool, typer.Option("--report/--no-report",
+                                                   help="Write the report, or leave it out.")] = True,
          json: Json = False) -> None:
     """See what Cayley does: a robot, its inverse dynamics by every method, counts, speed, and a report.
 
@@ -76,8 +75,8 @@ def _show_robot(arm: Mechanism) -> None:
     from cayley.drawing.skeleton import configurations
     _heading(1, f"The robot: {arm.name}", arm.tree.source)
     table = grid()
-    for heading, side in (("joint", "left"), ("kind", "left"), ("range", "right"), ("moves", "left"), (r"mass \[kg]",
-                                                                                                       "right")):
+    sides = {"joint": "left", "kind": "left", "range": "right", "moves": "left", r"mass \[kg]": "right"}
+    for heading, side in sides.items():
         table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for joint, body in zip(arm.joints, arm.bodies[1:], strict=True):
         mass = "unknown" if body.mass is None else f"{body.mass:g}"
@@ -102,7 +101,6 @@ def _range(joint: Joint) -> str:
 
 
 def _states(arm: Mechanism, count: int) -> tuple[Array, Array, Array]:
-    import numpy as np
     random = np.random.default_rng(2024)
     return (arm.random_configuration(count, seed=random), *random.normal(size=(2, count, arm.nv)))
 
@@ -134,8 +132,6 @@ def without_cache() -> Iterator[None]:
 
 
 def _compare(arm: Mechanism) -> tuple[Comparison, float]:
-    import numpy as np
-
     from cayley.cli.counts import refusals
     from cayley.model.report import Table
     comparison = arm.formulations.compare_inverse_dynamics(*_states(arm, STATES), progress=output().is_terminal)

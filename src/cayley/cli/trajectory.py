@@ -7,9 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cayley.cli.arguments import Frame, Json, Robot, check_moves, end_frame, load, numbers, save_figure
+from cayley.cli.arguments import (
+    Frame,
+    Json,
+    Robot,
+    check_moves,
+    end_frame,
+    load,
+    number_or_each,
+    numbers,
+    option,
+    pose_of,
+    write_plot_and_data,
+)
 from cayley.cli.tables import grid
-from cayley.cli.terminal import literal, output, working, write_json
+from cayley.cli.terminal import literal, output, print_files, working, write_json
 from cayley.compiler.typing import Array
 
 if TYPE_CHECKING:
@@ -21,37 +33,30 @@ _LAWS = ("fastest, jerk-limited, or a law of motion between two: 3-4-5, 4-5-6-7,
          "by default the fastest, or 3-4-5 between two with --time.")
 
 
-def _limit(kind: str, words: str) -> Any:  # noqa: ANN401 (the declaration of an option)
-    return typer.Option(f"--{kind}", metavar="LIMIT", show_default=False, help=words)
-
-
 def trajectory(
     robot: Robot,
-    waypoints: Annotated[list[str],
-                         typer.Argument(metavar="Q...", show_default=False,
-                                        help="Two configurations or more, each in quotation marks; of a machine with "
-                                             "loops those of its drives alone will do.")],
-    law: Annotated[str, typer.Option("--law", show_default=False, help=_LAWS)] = "",
-    velocity: Annotated[str, _limit("velocity", "Of the joints (default: those of the file), inf for none.")] = "",
-    acceleration: Annotated[str, _limit("acceleration", "Of the joints (default: none).")] = "inf",
-    jerk: Annotated[str, _limit("jerk", "Of the joints (default: none).")] = "inf",
-    effort: Annotated[str, _limit("effort", "Of the joints (default: those of the file), inf for none.")] = "",
-    duration: Annotated[float | None,
-                        typer.Option("--time", metavar="SECONDS", show_default=False,
-                                     help="How long, instead of as fast as possible.")] = None,
-    stops: Annotated[str, typer.Option("--stops", metavar="NUMBERS", show_default=False,
-                                       help="Waypoints between the ends to stop at, from 1; others are passed.")] = "",
+    waypoints: Annotated[list[str], typer.Argument(
+        metavar="Q...", show_default=False, help="Two configurations or more, each in quotation marks; of a machine "
+        "with loops those of its drives alone will do.")],
+    law: Annotated[str, option("--law", "TEXT", _LAWS)] = "",
+    velocity: Annotated[str, option(
+        "--velocity", "LIMIT", "Of the joints (default: those of the file), inf for none.")] = "",
+    acceleration: Annotated[str, option("--acceleration", "LIMIT", "Of the joints (default: none).")] = "inf",
+    jerk: Annotated[str, option("--jerk", "LIMIT", "Of the joints (default: none).")] = "inf",
+    effort: Annotated[str, option(
+        "--effort", "LIMIT", "Of the joints (default: those of the file), inf for none.")] = "",
+    duration: Annotated[float | None, option("--time", "SECONDS", "How long, instead of as fast as possible.")] = None,
+    stops: Annotated[str, option(
+        "--stops", "NUMBERS", "Waypoints between the ends to stop at, from 1; others are passed.")] = "",
     poses: Annotated[bool, typer.Option("--poses", help="Both ends are poses of the frame: x y z roll pitch yaw.")
                      ] = False,
-    posture: Annotated[str, typer.Option("--posture", metavar="WORDS", show_default=False,
-                                         help='With --poses: the posture of both ends, as "elbow up".')] = "",
+    posture: Annotated[str, option(
+        "--posture", "WORDS", 'With --poses: the posture of both ends, as "elbow up".')] = "",
     frame: Frame = "",
     grid_points: Annotated[int, typer.Option("--grid", min=10, help="Intervals of a path.")] = 200,
     samples: Annotated[int, typer.Option("--samples", min=2, help="How many states --json prints.")] = 201,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", show_default=False,
-                                              help="Positions, and what is limited, as a picture.")] = None,
-    save: Annotated[Path | None, typer.Option("--save", metavar="FILE", show_default=False,
-                                              help="The motion as an .npz file, for `load_motion`.")] = None,
+    plot: Annotated[Path | None, option("--plot", "FILE", "Positions, and what is limited, as a picture.")] = None,
+    save: Annotated[Path | None, option("--save", "FILE", "The motion as an .npz file, for `load_motion`.")] = None,
     json: Json = False,
 ) -> None:
     """A motion of the joints from rest to rest through configurations, as fast as the limits allow.
@@ -78,7 +83,7 @@ def trajectory(
         motion = _planned(points, limits, law, duration, _numbers(stops), grid_points)
     use = limit_use(motion, limits)
     _check_on_the_way(arm, use)
-    files = _written(use, plot, save)
+    files = write_plot_and_data(use.plot, plot, use.motion.save, save)
     if json:
         write_json({**_data(arm, use, samples), "files": [str(file) for file in files]})
     else:
@@ -86,20 +91,10 @@ def trajectory(
 
 
 def _limits(arm: Mechanism, velocity: str, acceleration: str, jerk: str, effort: str) -> MotionLimits:
-    import numpy as np
-
     from cayley.planning import MotionLimits
-
-    def read(text: str, what: str) -> Array:
-        words = text.replace(",", " ").split()
-        if len(words) not in (1, arm.nv):
-            raise typer.BadParameter(f"the limits of {what} are one number, or {arm.nv} of them; {len(words)} found")
-        found = [np.inf if word == "inf" else numbers(word, 1, f"the limits of {what}")[0] for word in words]
-        return np.array(found * (arm.nv // len(found)))
-
-    return MotionLimits.of(arm, velocity=read(velocity, "velocity") if velocity else None,
-                           acceleration=read(acceleration, "acceleration"), jerk=read(jerk, "jerk"),
-                           effort=read(effort, "effort") if effort else None)
+    given = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "effort": effort}
+    return MotionLimits.of(arm, **{what: number_or_each(text, arm.nv, f"the limits of {what}") if text else None
+                                   for what, text in given.items()})
 
 
 def _configurations(arm: Mechanism, words: list[str], posture: str) -> Array:
@@ -130,16 +125,11 @@ def _configuration(arm: Mechanism, text: str) -> Array:
 def _ends(arm: Mechanism, words: list[str], posture: str, frame: str) -> Array:
     import numpy as np
 
-    from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
     from cayley.planning import joint_pair
     if len(words) != 2:
         raise typer.BadParameter("with --poses give two poses, each in quotation marks")
-    made = np.tile(np.eye(4), (2, 1, 1))
-    for pose, text in zip(made, words, strict=True):
-        values = numbers(text, 6, "a pose")
-        pose[:3, 3] = values[:3]
-        pose[:3, :3] = matrix_from_roll_pitch_yaw(values[3:])
-    pair = joint_pair(arm, made[0], made[1], end_frame(arm, frame), posture=posture)
+    first, last = (pose_of(numbers(text, 6, "a pose")) for text in words)
+    pair = joint_pair(arm, first, last, end_frame(arm, frame), posture=posture)
     return np.array([pair.first, pair.last])
 
 
@@ -157,13 +147,11 @@ def _planned(points: Array, limits: MotionLimits, law: str, duration: float | No
     if law != "fastest" and (len(points) > 2 or stops):
         raise typer.BadParameter("a law is for two configurations; through more the motion is the fastest one",
                                  param_hint="--law")
-    if law == "fastest":
-        motion = time_optimal(points, limits, stops=stops, grid=grid_points)
-        return motion if duration is None else _slowed(motion, duration)
-    if law == "jerk-limited":
-        motion = jerk_limited(points[0], points[1], limits)
-        return motion if duration is None else _slowed(motion, duration)
-    return point_to_point(points[0], points[1], law=law, duration=duration, limits=limits)
+    if law not in ("fastest", "jerk-limited"):
+        return point_to_point(points[0], points[1], law=law, duration=duration, limits=limits)
+    motion: Motion = time_optimal(points, limits, stops=stops, grid=grid_points) if law == "fastest" else jerk_limited(
+        points[0], points[1], limits)
+    return motion if duration is None else _slowed(motion, duration)
 
 
 def _check_on_the_way(arm: Mechanism, use: LimitUse) -> None:
@@ -187,18 +175,6 @@ def _slowed(motion: Motion, duration: float) -> Motion:
     if not duration >= motion.duration:
         raise PlanningError(f"{duration:g} s are too short: the fastest motion takes {motion.duration:.6g} s")
     return motion.scaled(duration=duration)
-
-
-def _written(use: LimitUse, plot: Path | None, save: Path | None) -> list[Path]:
-    files = []
-    if plot is not None:
-        import matplotlib
-        matplotlib.use("Agg")
-        files.append(save_figure(use.plot(), plot))
-    if save is not None:
-        save.parent.mkdir(parents=True, exist_ok=True)
-        files.append(use.motion.save(save))
-    return files
 
 
 def _data(arm: Mechanism, use: LimitUse, samples: int) -> dict[str, Any]:
@@ -229,5 +205,4 @@ def _print(arm: Mechanism, use: LimitUse, files: list[Path]) -> None:
     if most > 0.0:
         console.print(f"Greatest values, and how much of the limit that is. Nearest to its limit: "
                       f"{literal(use.limits.names[joint])}, {kind}, {100 * most:.4g} %.", style="dim")
-    for file in files:
-        console.print(literal(f"Written: {file}"), soft_wrap=True)
+    print_files(files)
