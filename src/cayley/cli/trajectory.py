@@ -93,8 +93,8 @@ def trajectory(
 def _limits(arm: Mechanism, velocity: str, acceleration: str, jerk: str, effort: str) -> MotionLimits:
     from cayley.planning import MotionLimits
     given = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk, "effort": effort}
-    return MotionLimits.of(arm, **{what: number_or_each(text, arm.nv, f"the limits of {what}") if text else None
-                                   for what, text in given.items()})
+    return MotionLimits.of(arm, **{what: number_or_each(text, arm.nv, f"the limits of {what}")
+                                   for what, text in given.items() if text})
 
 
 def _configurations(arm: Mechanism, words: list[str], posture: str) -> Array:
