@@ -118,6 +118,11 @@ def check_tangent_pair(*pairs: ArrayLike) -> None:
         ro.check_rotation_matrix(np.stack([x, y, np.cross(x, y)], axis=-1))
 
 
+def _finite_dual(q: ArrayLike) -> None:
+    mo.check_unit_dual_quaternion(q)
+    ro.check_not_half_turn(np.asarray(q)[..., 0, :])
+
+
 def isotropic_defect(T: Array) -> float:
     T = np.asarray(T, dtype=float)
     part = te.isotropic_part(T) if T.ndim == 2 else np.sum(T * te.LEVI_CIVITA) / 6 * te.LEVI_CIVITA
@@ -272,8 +277,7 @@ TABLE: dict[str, tuple[str, Callable[..., None] | None, Text]] = {  # signature,
     "displace_by_dual_quaternion": ("(2,4),(3)->(3)", _dual_quaternion, lambda q, point:
         ro.rotate_by_quaternion.unchecked(q[0], point) + mo.pose_from_dual_quaternion.unchecked(q)[:3, 3]),
     "displace_line_by_dual_quaternion": ("(2,4),(6)->(6)", _dual_quaternion, _moved_line),
-    "dual_vector_parameter_from_dual_quaternion": ("(2,4)->(2,3)", lambda q: (
-        _dual_quaternion(q), ro.check_not_half_turn(np.asarray(q)[..., 0, :]))[0], dual_ratio),
+    "dual_vector_parameter_from_dual_quaternion": ("(2,4)->(2,3)", _finite_dual, dual_ratio),
     "dual_vector_parameter_from_screw": (
         "(6),(),()->(2,3)", lambda line, *_: ro.check_unit_axis(np.asarray(line)[..., :3]), lambda line, angle,
         distance: (dual_tan(Dual(0.5 * angle, 0.5 * distance)) * Dual(line[:3], line[3:])).stacked()),

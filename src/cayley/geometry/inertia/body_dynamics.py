@@ -12,6 +12,11 @@ Balafoutis & Patel (4.3.1)-(4.3.44); seed 2, (3.4)-(3.29); Yamamoto (F.1)-(F.16)
 `published` are the numbers of Balafoutis & Patel, section 4.3.4. `text` counts the operations of the very texts in
 `body_dynamics`, each as it is written. `compiled` is what is left when the compiler knows that the inertia is
 symmetric, six numbers.
+
+>>> angular_momentum(np.diag([1.0, 2.0, 3.0]), [1.0, 1.0, 0.0])
+array([1., 2., 0.])
+>>> float(kinetic_energy(2.0, [1.0, 0.0, 0.0], np.eye(3), [0.0, 2.0, 0.0]))
+3.0
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from cayley.compiler.algebras.counts import Operations, count
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.trace import trace
 from cayley.compiler.typing import Array, Scalar, Text
+from cayley.geometry.formula import formula
 from cayley.geometry.inertia.tensors import check_invertible_inertia, inverse_inertia
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 
@@ -37,25 +43,11 @@ class Wrench(NamedTuple):
 # Momentum and energy
 
 
-@kernel("(3,3),(3)->(3)")
-def angular_momentum(I: Array, w: Array) -> Array:
-    """L = I w [kg m^2/s] about the centre of mass or a point at rest, (4.3.22).
-
-    >>> angular_momentum(np.diag([1.0, 2.0, 3.0]), [1.0, 1.0, 0.0])
-    array([1., 2., 0.])
-    """
-    return I @ w
-
-
-@kernel("(),(3),(3,3),(3)->()")
-def kinetic_energy(mass: Scalar, velocity: Array, I: Array, w: Array) -> Scalar:
-    """m v.v / 2 + w.I w / 2 [J], with velocity and inertia of the centre of mass. Seed 2 (3.20).
-
-    >>> float(kinetic_energy(2.0, [1.0, 0.0, 0.0], np.eye(3), [0.0, 2.0, 0.0]))
-    3.0
-    """
-    return (mass * (velocity @ velocity) + w @ (I @ w)) / 2
-
+angular_momentum = formula("angular_momentum", "(3,3),(3)->(3)", lambda I, w: I @ w,
+                           "L = I w [kg m^2/s] about the centre of mass or a point at rest, (4.3.22).")
+kinetic_energy = formula("kinetic_energy", "(),(3),(3,3),(3)->()",
+                         lambda mass, velocity, I, w: (mass * (velocity @ velocity) + w @ (I @ w)) / 2,
+                         "m v.v / 2 + w.I w / 2 [J], with velocity and inertia of the centre of mass. Seed 2 (3.20).")
 
 # Euler's equation
 

@@ -4,6 +4,9 @@ Its axis is z of Rz(psi) Rx(theta); the spin phi about it is left out of the nod
 along the axis, v = w x u) in which moments are given. I0 is the moment of inertia about every axis across the axis of
 symmetry, through the fixed point, I that about it. Angles, rates and accelerations come in the order (psi, theta, phi).
 Source: seed 2, (3.30)-(3.33), the first moment corrected as in spec E-02, the steady state as in spec E-03.
+
+>>> nodal_from_fixed([np.pi / 2, np.pi / 2, 0.0], [1.0, 2.0, 3.0]).round(12)
+array([2., 3., 1.])
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.tensors.checks import refuse_where
 
 
@@ -32,14 +36,9 @@ def gyroscope_angular_velocity(angles: Array, rates: Array) -> Array:
     return np.stack([thd * cos[0] + phd * sin[0] * sin[1], thd * sin[0] - phd * cos[0] * sin[1], psd + phd * cos[1]])
 
 
-@kernel("(3),(3)->(3)")
-def nodal_from_fixed(angles: Array, vector: Array) -> Array:
-    """Components of a vector, a moment say, along the nodal axes u, v, w from those along the fixed ones.
-
-    >>> nodal_from_fixed([np.pi / 2, np.pi / 2, 0.0], [1.0, 2.0, 3.0]).round(12)
-    array([2., 3., 1.])
-    """
-    return nodal_axes(angles).T @ vector
+nodal_from_fixed = formula(
+    "nodal_from_fixed", "(3),(3)->(3)", lambda angles, vector: nodal_axes(angles).T @ vector,
+    "Components of a vector, a moment say, along the nodal axes u, v, w from those along the fixed ones.")
 
 
 def nodal_axes(angles: Array) -> Array:

@@ -16,6 +16,11 @@ Patel (4.3.8)-(4.3.12); Yamamoto (E.1)-(E.10), corrected as in spec E3-41; the p
 
 Principal moments and axes: seed 2, section 3.1.4. Eigenvalues are by LAPACK; the closed forms by rotations are in
 `cayley.geometry.principal_axes`.
+
+>>> inertia_from_euler_tensor(np.diag([1.0, 2.0, 3.0])).diagonal()
+array([5., 4., 3.])
+>>> euler_tensor_about_center(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 1.0, 1.0])).diagonal()
+array([3., 1., 1.])
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 from cayley.geometry.tensors.products import vector_triple_matrix
 from cayley.geometry.tensors.projections import eigenspaces, spectral_decomposition
@@ -42,26 +48,11 @@ class Moments(NamedTuple):
     inertia: Array
 
 
-@kernel("(3,3)->(3,3)", check=check_symmetric)
-def euler_tensor_from_inertia(I: Array) -> Array:
-    """J = tr(I) 1 / 2 - I, (4.3.6), by components (4.3.13).
-
-    >>> euler_tensor_from_inertia(np.diag([5.0, 4.0, 3.0]))
-    array([[ 1., -0., -0.],
-           [-0.,  2., -0.],
-           [-0., -0.,  3.]])
-    """
-    return np.trace(I) / 2 * np.eye(3) - I
-
-
-@kernel("(3,3)->(3,3)", check=check_symmetric)
-def inertia_from_euler_tensor(J: Array) -> Array:
-    """I = tr(J) 1 - J, (4.3.7), by components (4.3.14).
-
-    >>> inertia_from_euler_tensor(np.diag([1.0, 2.0, 3.0])).diagonal()
-    array([5., 4., 3.])
-    """
-    return np.trace(J) * np.eye(3) - J
+euler_tensor_from_inertia = formula("euler_tensor_from_inertia", "(3,3)->(3,3)",
+                                    lambda I: np.trace(I) / 2 * np.eye(3) - I,
+                                    "J = tr(I) 1 / 2 - I, (4.3.6), by components (4.3.13).", check_symmetric)
+inertia_from_euler_tensor = formula("inertia_from_euler_tensor", "(3,3)->(3,3)", lambda J: np.trace(J) * np.eye(3) - J,
+                                    "I = tr(J) 1 - J, (4.3.7), by components (4.3.14).", check_symmetric)
 
 
 @kernel("(),(3),(3,3)->(4,4)", check=lambda mass, center, inertia: check_symmetric(inertia))
@@ -172,36 +163,14 @@ def inverse_inertia(I: Array) -> Array:
     return minors / (a * p + d * q + e * r)
 
 
-@kernel("(),(3),(3,3)->(3,3)")
-def inertia_about_point(mass: Scalar, r: Array, inertia: Array) -> Array:
-    """I_o = I_c + m (r.r 1 - r r^T): from the centre of mass to a point.
-
-    >>> inertia_about_point(2.0, [0.3, -0.2, 0.5], np.diag([0.1, 0.2, 0.25]))   # W3-16
-    array([[ 0.68,  0.12, -0.3 ],
-           [ 0.12,  0.88,  0.2 ],
-           [-0.3 ,  0.2 ,  0.51]])
-    """
-    return inertia + mass * vector_triple_matrix(r, r)
-
-
-@kernel("(),(3),(3,3)->(3,3)")
-def inertia_about_center(mass: Scalar, r: Array, inertia: Array) -> Array:
-    """I_c = I_o - m (r.r 1 - r r^T): from a point to the centre of mass.
-
-    >>> inertia_about_center(2.0, [1.0, 0.0, 0.0], np.diag([1.0, 3.0, 3.0])).diagonal()
-    array([1., 1., 1.])
-    """
-    return inertia - mass * vector_triple_matrix(r, r)
-
-
-@kernel("(),(3),(3,3)->(3,3)")
-def euler_tensor_about_center(mass: Scalar, r: Array, euler: Array) -> Array:
-    """J_c = J_o - m r (x) r.
-
-    >>> euler_tensor_about_center(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 1.0, 1.0])).diagonal()
-    array([3., 1., 1.])
-    """
-    return euler - mass * np.outer(r, r)
+inertia_about_point = formula("inertia_about_point", "(),(3),(3,3)->(3,3)",
+                              lambda mass, r, inertia: inertia + mass * vector_triple_matrix(r, r),
+                              "I_o = I_c + m (r.r 1 - r r^T): from the centre of mass to a point.")
+inertia_about_center = formula("inertia_about_center", "(),(3),(3,3)->(3,3)",
+                               lambda mass, r, inertia: inertia - mass * vector_triple_matrix(r, r),
+                               "I_c = I_o - m (r.r 1 - r r^T): from a point to the centre of mass.")
+euler_tensor_about_center = formula("euler_tensor_about_center", "(),(3),(3,3)->(3,3)",
+                                    lambda mass, r, euler: euler - mass * np.outer(r, r), "J_c = J_o - m r (x) r.")
 
 
 @dataclass(frozen=True)

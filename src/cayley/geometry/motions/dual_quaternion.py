@@ -4,6 +4,11 @@ They are the dual homogeneous vector-parameters [w^ : v^] of norm one: a half-tu
 product never divides. q^ and -q^ are the same pose. Any dual multiple of one describes the same pose too;
 `normalize_dual_quaternion` brings it back. Source: Mladenova 4.2.2, made homogeneous over dual numbers as in spec R-13,
 R-34.
+
+>>> dual_quaternion_conjugate([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])[1]
+array([ 5., -6., -7., -8.])
+>>> pose_from_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]])[:3, 3]
+array([1., 2., 3.])
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.motions.dual import Dual, dual_cos, dual_norm, dual_sin
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_quaternion
 from cayley.geometry.motions.screws import fraction_of_pose
@@ -57,14 +63,9 @@ def dual_quaternion_product(p: Array, q: Array) -> Array:
     return np.stack([quaternion_product(p[0], q[0]), quaternion_product(p[0], q[1]) + quaternion_product(p[1], q[0])])
 
 
-@kernel("(2,4)->(2,4)")
-def dual_quaternion_conjugate(q: Array) -> Array:
-    """The conjugate of both parts: for a unit dual quaternion, the inverse pose.
-
-    >>> dual_quaternion_conjugate([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])[1]
-    array([ 5., -6., -7., -8.])
-    """
-    return np.stack([quaternion_conjugate(q[0]), quaternion_conjugate(q[1])])
+dual_quaternion_conjugate = formula("dual_quaternion_conjugate", "(2,4)->(2,4)",
+                                    lambda q: np.stack([quaternion_conjugate(q[0]), quaternion_conjugate(q[1])]),
+                                    "The conjugate of both parts: for a unit dual quaternion, the inverse pose.")
 
 
 def check_real_part(q: ArrayLike) -> None:
@@ -99,14 +100,9 @@ def dual_quaternion_from_pose(T: Array) -> Array:
     return np.stack([r, 0.5 * quaternion_product(np.concatenate([[0.0], T[:3, 3]]), r)])
 
 
-@kernel("(2,4)->(4,4)", check=check_unit_dual_quaternion)
-def pose_from_dual_quaternion(q: Array) -> Array:
-    """The pose of a unit dual quaternion: p = 2 d conj(r).
-
-    >>> pose_from_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]])[:3, 3]
-    array([1., 2., 3.])
-    """
-    return pose_from_quaternion.unchecked(q[0], _translation(q))
+pose_from_dual_quaternion = formula("pose_from_dual_quaternion", "(2,4)->(4,4)",
+                                    lambda q: pose_from_quaternion.unchecked(q[0], _translation(q)),
+                                    "The pose of a unit dual quaternion: p = 2 d conj(r).", check_unit_dual_quaternion)
 
 
 def _translation(q: Array) -> Array:

@@ -32,6 +32,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.geometry.formula import formula
 from cayley.geometry.motions.dual import Dual, dual_cross, dual_dot
 from cayley.geometry.motions.dual_quaternion import (
     dual_quaternion_from_pose,
@@ -180,16 +181,11 @@ def dual_velocity_from_dual_vector_parameter_rate(c: Array, dc: Array) -> DualRa
     return DualRate((per * (rate + across)).stacked(), (per * (rate - across)).stacked())
 
 
-@kernel("(2,3),(2,3)->(2,3)")
-def dual_vector_parameter_rate_from_world_velocity(c: Array, w: Array) -> Array:
-    """The rate (2, 3) of c^ under the dual angular velocity w^ (2, 3) in the axes of the world: (w^ + c^ (c^.w^) - c^ x
-    w^) / 2.
-
-    >>> dual_vector_parameter_rate_from_world_velocity([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], [[0, 0, 1.0], [0, 0, 0.0]])
-    array([[0., 0., 1.],
-           [0., 0., 2.]])
-    """
-    return _rate(Dual(c[0], c[1]), Dual(w[0], w[1]), -1.0)
+dual_vector_parameter_rate_from_world_velocity = formula(
+    "dual_vector_parameter_rate_from_world_velocity", "(2,3),(2,3)->(2,3)",
+    lambda c, w: _rate(Dual(c[0], c[1]), Dual(w[0], w[1]), -1.0),
+    "The rate (2, 3) of c^ under the dual angular velocity w^ (2, 3) in the axes of the world: (w^ + c^ (c^.w^) -"
+    " c^ x w^) / 2.")
 
 
 @kernel("(2,3),(2,3)->(2,3)")

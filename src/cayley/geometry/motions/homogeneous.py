@@ -8,6 +8,11 @@ Sources: Balafoutis & Patel (2.2.1)-(2.2.11); Ruggiu (1.53)-(1.59); Yamamoto (1.
 A frame is moved step by step: a move about fixed axes multiplies on the left, one about moving axes on the right. The
 start may be displaced from the fixed frame: then a rotation about a fixed axis also carries the origin of the frame
 around. Source: Ruggiu 1.5.1, (1.60), spec 3.3.
+
+>>> pose_from_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[1]
+array([ 0., -1.,  0.,  2.])
+>>> relative_pose(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 5.0, 3.0]))[:3, 3]
+array([0., 3., 0.])
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis, matrix_from_axis_angle
 from cayley.geometry.rotations.homogeneous import matrix_from_homogeneous
@@ -100,14 +106,9 @@ def pose_from_matrix(R: Array, p: Array) -> Array:
     return _pose(R, p)
 
 
-@kernel("(4),(3)->(4,4)", check=check_unit_quaternion)
-def pose_from_quaternion(q: Array, p: Array) -> Array:
-    """The pose with the unit quaternion `q` (w, x, y, z) and translation `p` [m].
-
-    >>> pose_from_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[1]
-    array([ 0., -1.,  0.,  2.])
-    """
-    return _pose(matrix_from_quaternion.unchecked(q), p)
+pose_from_quaternion = formula(
+    "pose_from_quaternion", "(4),(3)->(4,4)", lambda q, p: _pose(matrix_from_quaternion.unchecked(q), p),
+    "The pose with the unit quaternion `q` (w, x, y, z) and translation `p` [m].", check_unit_quaternion)
 
 
 @kernel("(4),(3)->(4,4)", check=check_nonzero_quaternion)
@@ -121,47 +122,24 @@ def pose_from_homogeneous(h: Array, p: Array) -> Array:
     return _pose(matrix_from_homogeneous.unchecked(h), p)
 
 
-@kernel("(3),(3)->(4,4)", check=check_vector_parameter)
-def pose_from_vector_parameter(c: Array, p: Array) -> Array:
-    """The pose (c, p) of Mladenova 2.6: rotation by the vector-parameter `c`, translation `p` [m].
-
-    >>> pose_from_vector_parameter([0.0, 0.0, 1.0], [1.0, 2.0, 3.0])[0]
-    array([ 0., -1.,  0.,  1.])
-    """
-    return _pose(matrix_from_vector_parameter(c), p)
-
-
-@kernel("(3)->(4,4)")
-def translation_pose(p: Array) -> Array:
-    """A pure translation by `p` [m]. Translations commute. Ruggiu, after (1.56); Yamamoto (1.15).
-
-    >>> translation_pose([1.0, 2.0, 3.0])[2]
-    array([0., 0., 1., 3.])
-    """
-    return _pose(np.eye(3), p)
-
+pose_from_vector_parameter = formula(
+    "pose_from_vector_parameter", "(3),(3)->(4,4)", lambda c, p: _pose(matrix_from_vector_parameter(c), p),
+    "The pose (c, p) of Mladenova 2.6: rotation by the vector-parameter `c`, translation `p` [m].",
+    check_vector_parameter)
+translation_pose = formula(
+    "translation_pose", "(3)->(4,4)", lambda p: _pose(np.eye(3), p),
+    "A pure translation by `p` [m]. Translations commute. Ruggiu, after (1.56); Yamamoto (1.15).")
 
 # Applying
 
 
-@kernel("(4,4),(3)->(3)", check=check_pose)
-def transform_point(T_ab: Array, point_b: Array) -> Array:
-    """The coordinates in a of a point given in b: R x + p. Balafoutis & Patel (2.2.5), Yamamoto (1.11).
-
-    >>> transform_point(translation_pose([1.0, 2.0, 3.0]), [1.0, 1.0, 1.0])
-    array([2., 3., 4.])
-    """
-    return T_ab[:3, :3] @ point_b + T_ab[:3, 3]
-
-
-@kernel("(4,4),(3)->(3)", check=check_pose)
-def transform_vector(T_ab: Array, vector_b: Array) -> Array:
-    """The components in a of a vector (a difference of points) given in b: R x; the translation has no part.
-
-    >>> transform_vector(translation_pose([1.0, 2.0, 3.0]), [1.0, 1.0, 1.0])
-    array([1., 1., 1.])
-    """
-    return T_ab[:3, :3] @ vector_b
+transform_point = formula(
+    "transform_point", "(4,4),(3)->(3)", lambda T_ab, point_b: T_ab[:3, :3] @ point_b + T_ab[:3, 3],
+    "The coordinates in a of a point given in b: R x + p. Balafoutis & Patel (2.2.5), Yamamoto (1.11).", check_pose)
+transform_vector = formula(
+    "transform_vector", "(4,4),(3)->(3)", lambda T_ab, vector_b: T_ab[:3, :3] @ vector_b,
+    "The components in a of a vector (a difference of points) given in b: R x; the translation has no part.",
+    check_pose)
 
 
 @kernel("(4,4),(4)->(4)", check=check_pose)
@@ -202,25 +180,12 @@ def compose_all_poses(poses: Array) -> Array:
     return _pose(total[:3, :3], total[:3, 3])
 
 
-@kernel("(4,4)->(4,4)", check=check_pose)
-def inverse_pose(T_ab: Array) -> Array:
-    """T_ba = [[R^T, -R^T p], [0, 1]]. Balafoutis & Patel (2.2.11), Ruggiu (1.57), Yamamoto (1.16).
-
-    >>> inverse_pose(translation_pose([1.0, 2.0, 3.0]))[:3, 3]
-    array([-1., -2., -3.])
-    """
-    return Pose.of(T_ab).inverse.matrix
-
-
-@kernel("(4,4),(4,4)->(4,4)", check=_check_both)
-def relative_pose(T_ab: Array, T_ac: Array) -> Array:
-    """T_bc: the pose of frame c seen from b, when both are known in a.
-
-    >>> relative_pose(translation_pose([1.0, 2.0, 3.0]), translation_pose([1.0, 5.0, 3.0]))[:3, 3]
-    array([0., 3., 0.])
-    """
-    return compose_poses.unchecked(inverse_pose.unchecked(T_ab), T_ac)
-
+inverse_pose = formula("inverse_pose", "(4,4)->(4,4)", lambda T_ab: Pose.of(T_ab).inverse.matrix,
+                       "T_ba = [[R^T, -R^T p], [0, 1]]. Balafoutis & Patel (2.2.11), Ruggiu (1.57), Yamamoto (1.16).",
+                       check_pose)
+relative_pose = formula("relative_pose", "(4,4),(4,4)->(4,4)",
+                        lambda T_ab, T_ac: compose_poses.unchecked(inverse_pose.unchecked(T_ab), T_ac),
+                        "T_bc: the pose of frame c seen from b, when both are known in a.", _check_both)
 
 # Splitting
 

@@ -2,6 +2,11 @@
 
 Six numbers are a line if e.m = 0 (Klein's condition) and e is not zero; a multiple is the same line, with a direction
 of another length. Moved by a pose, (e; m) becomes (R e; R m + p x R e). Source: Mladenova (148)-(150).
+
+>>> line_through_point([1.0, 2.0, 0.0], [0.0, 0.0, 1.0])
+array([ 0.,  0.,  1.,  2., -1.,  0.])
+>>> point_of_line([0.0, 0.0, 2.0, 4.0, -2.0, 0.0])[:2]
+array([1., 2.])
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
 from cayley.geometry.scaling import direction
@@ -60,14 +66,9 @@ def check_line(*lines: ArrayLike, tolerance: float | None = None) -> None:
                 f"coordinates are a screw of pitch {product[bad] / size[bad] ** 2:.4g}")
 
 
-@kernel("(3),(3)->(6)", check=lambda point, axis: check_unit_axis(axis))
-def line_through_point(point: Array, axis: Array) -> Array:
-    """The line through `point` [m] along the unit vector `axis`: (e; x x e).
-
-    >>> line_through_point([1.0, 2.0, 0.0], [0.0, 0.0, 1.0])
-    array([ 0.,  0.,  1.,  2., -1.,  0.])
-    """
-    return np.concatenate([axis, np.cross(point, axis)])
+line_through_point = formula(
+    "line_through_point", "(3),(3)->(6)", lambda point, axis: np.concatenate([axis, np.cross(point, axis)]),
+    "The line through `point` [m] along the unit vector `axis`: (e; x x e).", lambda point, axis: check_unit_axis(axis))
 
 
 def _check_apart(a: ArrayLike, b: ArrayLike) -> None:
@@ -87,14 +88,8 @@ def line_through_points(a: Array, b: Array) -> Array:
     return np.concatenate([axis, np.cross(a, axis)])
 
 
-@kernel("(6)->(3)", check=check_line)
-def point_of_line(line: Array) -> Array:
-    """The point of the line nearest to the origin [m]: e x m / e.e.
-
-    >>> point_of_line([0.0, 0.0, 2.0, 4.0, -2.0, 0.0])[:2]
-    array([1., 2.])
-    """
-    return np.cross(line[:3], line[3:]) / (line[:3] @ line[:3])
+point_of_line = formula("point_of_line", "(6)->(3)", lambda line: np.cross(line[:3], line[3:]) / (line[:3] @ line[:3]),
+                        "The point of the line nearest to the origin [m]: e x m / e.e.", check_line)
 
 
 def _check_pose_and_line(T: Array, line: Array) -> None:

@@ -6,6 +6,11 @@ point of a quantity "in a" is the origin of frame a. Moving a twist or a wrench 
 components and moves its reference point, so that power f.v + m.w stays the same. The moment of a wrench and the
 Jacobian it is used with must have the same reference point (spec E3-11). Sources: Yamamoto (2.3)-(2.7), corrected as in
 spec E3-11, E3-12; Mladenova (148), (164).
+
+>>> wrench_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[3]
+array([ 0., -2.,  0.,  1.,  0.,  0.])
+>>> joint_forces_that_resist([[0], [2], [0], [0], [0], [1]], [0.0, 3.0, 0.0, 0.0, 0.0, 0.5])
+array([-6.5])
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, Scalar
+from cayley.geometry.formula import formula
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.spatial import force_transform, motion_transform
@@ -39,14 +45,10 @@ def twist_transform(T_ab: Array) -> Array:
     return motion_transform(T_ab[:3, :3], T_ab[:3, 3])
 
 
-@kernel("(4,4)->(6,6)", check=check_pose)
-def wrench_transform(T_ab: Array) -> Array:
-    """The 6x6 matrix from wrenches in b to wrenches in a: [[R, 0], [hat(p) R, R]], that of lines. Yamamoto (2.6).
-
-    >>> wrench_transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2], [0, 0, 0, 1]])[3]
-    array([ 0., -2.,  0.,  1.,  0.,  0.])
-    """
-    return force_transform(T_ab[:3, :3], T_ab[:3, 3])
+wrench_transform = formula(
+    "wrench_transform", "(4,4)->(6,6)", lambda T_ab: force_transform(T_ab[:3, :3], T_ab[:3, 3]),
+    "The 6x6 matrix from wrenches in b to wrenches in a: [[R, 0], [hat(p) R, R]], that of lines. Yamamoto (2.6).",
+    check_pose)
 
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
@@ -88,24 +90,12 @@ def turn_axes(R_ab: Array, vector_b: Array) -> Array:
     return np.concatenate([R_ab @ vector_b[:3], R_ab @ vector_b[3:]])
 
 
-@kernel("(6),(3)->(6)")
-def wrench_at(wrench: Array, shift: Array) -> Array:
-    """The same load about a reference point moved by `shift` [m], in the same axes: (f; m - shift x f).
-
-    >>> wrench_at([0.0, 1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0])
-    array([ 0.,  1.,  0.,  0.,  0., -1.])
-    """
-    return np.concatenate([wrench[:3], wrench[3:] - np.cross(shift, wrench[:3])])
-
-
-@kernel("(6),(6)->()")
-def power(wrench: Array, twist: Array) -> Scalar:
-    """f.v + m.w [W], of a wrench and a twist in the same axes and at the same point; the same in every frame.
-
-    >>> float(power([1.0, 2.0, 3.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 0.0, 2.0]))
-    8.0
-    """
-    return wrench @ twist
+wrench_at = formula("wrench_at", "(6),(3)->(6)",
+                    lambda wrench, shift: np.concatenate([wrench[:3], wrench[3:] - np.cross(shift, wrench[:3])]),
+                    "The same load about a reference point moved by `shift` [m], in the same axes: (f; m - shift x f).")
+power = formula(
+    "power", "(6),(6)->()", lambda wrench, twist: wrench @ twist,
+    "f.v + m.w [W], of a wrench and a twist in the same axes and at the same point; the same in every frame.")
 
 
 @kernel("(6,n),(6)->(n)")
@@ -122,14 +112,9 @@ def joint_forces_that_exert(jacobian: Array, wrench: Array) -> Array:
     return jacobian.T @ wrench
 
 
-@kernel("(6,n),(6)->(n)")
-def joint_forces_that_resist(jacobian: Array, wrench: Array) -> Array:
-    """Joint torques and forces that hold the arm at rest against `wrench` acting on it: -J^T m. Spec E3-12.
-
-    >>> joint_forces_that_resist([[0], [2], [0], [0], [0], [1]], [0.0, 3.0, 0.0, 0.0, 0.0, 0.5])
-    array([-6.5])
-    """
-    return -(jacobian.T @ wrench)
+joint_forces_that_resist = formula(
+    "joint_forces_that_resist", "(6,n),(6)->(n)", lambda jacobian, wrench: -(jacobian.T @ wrench),
+    "Joint torques and forces that hold the arm at rest against `wrench` acting on it: -J^T m. Spec E3-12.")
 
 
 @kernel("(4,4),(4,4)->(6),(6),()", check=check_pose)

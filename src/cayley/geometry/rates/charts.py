@@ -14,6 +14,9 @@ Spatial (world) velocity w: dR R^T = hat(w). Body velocity w_b: R^T dR = hat(w_b
     rotation_vector   w = a dl + b l x dl + k (l.dl) l; body: -b     singular at full turns (2 pi, 4 pi, ...) only
     vector_parameter  dc = (w + c (c.w) -+ c x w) / 2                Mladenova (79)-(81); infinite at half-turns
     Euler angles      w = u1 da1 + u2 da2 + u3 da3                   Yamamoto (1.30)-(1.35); singular where u1 || u3
+
+>>> tangent_matrix_rate(np.eye(3), [[0.25, -2.0, 3.0], [2.0, 0.0, -1.0], [-3.0, 1.0, 0.0]])[0]
+array([ 0., -2.,  3.])
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError, SingularityError
 from cayley.geometry.batch import first_failure, float_array, place, rounding_of, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.euler import Axes, euler_kernels
 from cayley.geometry.rotations.even_functions import cubic_ratio, sine_ratio, versine_ratio
 from cayley.geometry.rotations.matrix import check_rotation_matrix, rotation_x, rotation_y, rotation_z
@@ -175,14 +179,10 @@ def acceleration_matrix(w: Array, dw: Array) -> Array:
     return hat(dw) + spin @ spin
 
 
-@kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrix)
-def tangent_matrix_rate(R: Array, dR: Array) -> Array:
-    """The part of a measured rate that is tangent to the rotations at `R`: the nearest rate of a true rotation.
-
-    >>> tangent_matrix_rate(np.eye(3), [[0.25, -2.0, 3.0], [2.0, 0.0, -1.0], [-3.0, 1.0, 0.0]])[0]
-    array([ 0., -2.,  3.])
-    """
-    return hat(vee(dR @ R.T)) @ R
+tangent_matrix_rate = formula(
+    "tangent_matrix_rate", "(3,3),(3,3)->(3,3)", lambda R, dR: hat(vee(dR @ R.T)) @ R,
+    "The part of a measured rate that is tangent to the rotations at `R`: the nearest rate of a true rotation.",
+    check_rotation_matrix)
 
 
 def check_matrix_rate(R: ArrayLike, dR: ArrayLike, *_: object, tolerance: float | None = None) -> None:

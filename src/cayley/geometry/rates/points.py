@@ -8,6 +8,9 @@ The instantaneous screw axis: with angular velocity w and the velocity v of the 
 w and passes through q + w x v / w.w; all its points move with pitch * w. If w = 0 the axis is at infinity: a pure slide
 along v, which has a direction but no place. Sources: Ruggiu (2.6)-(2.10), (2.17), extended to helicoidal motion as in
 spec 3.4; Mladenova (142)-(145), corrected as in spec E-33.
+
+>>> acceleration_of_body_point([0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0])
+array([-14. , -14.5,   1. ])
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.formula import formula
 from cayley.geometry.rates.charts import acceleration_matrix
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.scaling import direction, largest_component, scaling
@@ -60,15 +64,11 @@ def velocity_of_body_point(origin_velocity: Array, w: Array, arm: Array) -> Arra
     return origin_velocity + np.cross(w, arm)
 
 
-@kernel("(3),(3),(3),(3)->(3)")
-def acceleration_of_body_point(origin_acceleration: Array, w: Array, dw: Array, arm: Array) -> Array:
-    """Acceleration [m/s^2] of a point fixed in a body, `arm` [m] from the origin: a_q + (hat(dw) + hat(w)^2) arm.
-    Ruggiu (2.20).
-
-    >>> acceleration_of_body_point([0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.5], [3.0, 4.0, 0.0])
-    array([-14. , -14.5,   1. ])
-    """
-    return origin_acceleration + acceleration_matrix(w, dw) @ arm
+acceleration_of_body_point = formula(
+    "acceleration_of_body_point", "(3),(3),(3),(3)->(3)",
+    lambda origin_acceleration, w, dw, arm: origin_acceleration + acceleration_matrix(w, dw) @ arm,
+    "Acceleration [m/s^2] of a point fixed in a body, `arm` [m] from the origin: a_q + (hat(dw) + hat(w)^2) arm. "
+    "Ruggiu (2.20).")
 
 
 @kernel("(3,3),(3),(3),(3),(3),(3),(3)->(3),(3),(3),(3),(3),(3)", check=check_rotation_matrix)

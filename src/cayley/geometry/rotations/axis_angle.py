@@ -4,6 +4,11 @@ Extractions give an angle from 0 to pi and its axis; with the angle 0, where eve
 (-e, -phi) and (e, phi + 2 pi) are the same rotation.
 
 Sources: Mladenova (8); Ruggiu (1.16)-(1.19); Yamamoto appendix B, corrected as in spec E3-36.
+
+>>> float(vector_length([3.0, 0.0, 4.0]))
+5.0
+>>> rotation_vector_from_axis_angle([0.0, 1.0, 0.0], 0.5)
+array([0. , 0.5, 0. ])
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix
 from cayley.geometry.scaling import direction, nearly_unit, unsigned
@@ -29,14 +35,7 @@ class AxisAngle(NamedTuple):
     angle: Scalar
 
 
-@kernel("(3)->()")
-def vector_length(v: Array) -> Scalar:
-    """|v|.
-
-    >>> float(vector_length([3.0, 0.0, 4.0]))
-    5.0
-    """
-    return np.linalg.norm(v)
+vector_length = formula("vector_length", "(3)->()", lambda v: np.linalg.norm(v), "|v|.")
 
 
 def check_unit_axis(axis: ArrayLike, *_: object, tolerance: float | None = None) -> None:
@@ -90,14 +89,10 @@ def axis_angle_from_matrix(R: Array) -> AxisAngle:
     return axis_angle_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R))
 
 
-@kernel("(3),()->(4)", check=check_unit_axis)
-def quaternion_from_axis_angle(axis: Array, angle: Scalar) -> Array:
-    """(cos(phi/2); sin(phi/2) e). Mladenova (11), Yamamoto (C.4).
-
-    >>> quaternion_from_axis_angle([1.0, 0.0, 0.0], np.pi / 2)
-    array([0.70710678, 0.70710678, 0.        , 0.        ])
-    """
-    return np.concatenate([[np.cos(0.5 * angle)], np.sin(0.5 * angle) * axis])
+quaternion_from_axis_angle = formula(
+    "quaternion_from_axis_angle", "(3),()->(4)",
+    lambda axis, angle: np.concatenate([[np.cos(0.5 * angle)], np.sin(0.5 * angle) * axis]),
+    "(cos(phi/2); sin(phi/2) e). Mladenova (11), Yamamoto (C.4).", check_unit_axis)
 
 
 @kernel("(4)->(3),()", check=check_unit_quaternion)
@@ -112,14 +107,8 @@ def axis_angle_from_quaternion(q: Array) -> AxisAngle:
     return AxisAngle(where((q[0] < 0) & (length > 0), -axis, axis), 2.0 * np.arctan2(length, unsigned(q[0])))
 
 
-@kernel("(3),()->(3)", check=check_unit_axis)
-def rotation_vector_from_axis_angle(axis: Array, angle: Scalar) -> Array:
-    """phi e.
-
-    >>> rotation_vector_from_axis_angle([0.0, 1.0, 0.0], 0.5)
-    array([0. , 0.5, 0. ])
-    """
-    return angle * axis
+rotation_vector_from_axis_angle = formula("rotation_vector_from_axis_angle", "(3),()->(3)",
+                                          lambda axis, angle: angle * axis, "phi e.", check_unit_axis)
 
 
 @kernel("(3)->(3),()")

@@ -17,6 +17,9 @@ angles about moving axes, and they are Bryant's angles. Where the pitch is +-pi/
 determined.
 
 Sources: Ruggiu (1.40), (1.41); Yamamoto (1.10), corrected as in spec E3-03; its inverse is not in the text.
+
+>>> quaternion_from_roll_pitch_yaw([np.pi, 0.0, 0.0]).round(15)
+array([0., 1., 0., 0.])
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.axis_angle import quaternion_from_axis_angle
 from cayley.geometry.rotations.euler_decomposition import (
     EulerBranches,
@@ -210,16 +214,9 @@ def _solutions(found: EulerBranches, sequence: str, axes: Axes) -> EulerSolution
     return EulerSolutions(angles, other, margin, singular, sign, combined, sequence, axes)
 
 
-@kernel("(3)->(3,3)")
-def matrix_from_roll_pitch_yaw(angles: Array) -> Array:
-    """The rotation matrix of (roll, pitch, yaw) [rad]. Ruggiu (1.40).
-
-    >>> matrix_from_roll_pitch_yaw([0.0, np.pi / 2, 0.0]).round(15)
-    array([[ 0.,  0.,  1.],
-           [ 0.,  1.,  0.],
-           [-1.,  0.,  0.]])
-    """
-    return matrix_from_euler(angles, sequence="xyz", axes="fixed")
+matrix_from_roll_pitch_yaw = formula("matrix_from_roll_pitch_yaw", "(3)->(3,3)",
+                                     lambda angles: matrix_from_euler(angles, sequence="xyz", axes="fixed"),
+                                     "The rotation matrix of (roll, pitch, yaw) [rad]. Ruggiu (1.40).")
 
 
 def roll_pitch_yaw_from_matrix(R: ArrayLike) -> EulerSolutions:
@@ -232,14 +229,9 @@ def roll_pitch_yaw_from_matrix(R: ArrayLike) -> EulerSolutions:
     return euler_from_matrix(R, sequence="xyz", axes="fixed")
 
 
-@kernel("(3)->(4)")
-def quaternion_from_roll_pitch_yaw(angles: Array) -> Array:
-    """The unit quaternion of (roll, pitch, yaw) [rad].
-
-    >>> quaternion_from_roll_pitch_yaw([np.pi, 0.0, 0.0]).round(15)
-    array([0., 1., 0., 0.])
-    """
-    return quaternion_from_euler(angles, sequence="xyz", axes="fixed")
+quaternion_from_roll_pitch_yaw = formula("quaternion_from_roll_pitch_yaw", "(3)->(4)",
+                                         lambda angles: quaternion_from_euler(angles, sequence="xyz", axes="fixed"),
+                                         "The unit quaternion of (roll, pitch, yaw) [rad].")
 
 
 def roll_pitch_yaw_from_quaternion(q: ArrayLike) -> EulerSolutions:

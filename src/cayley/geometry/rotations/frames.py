@@ -4,6 +4,9 @@ The axes of frame b, written in frame a, are the columns of R_ab. The product R_
 here: `components_in` (one vector, seen from two frames) and `turned` (one frame, a vector before and after a rotation).
 
 Sources: Ruggiu 1.1, 1.2.1 (1.1)-(1.4), 1.2.2 (1.8)-(1.15), 1.2.8; Yamamoto 1.2 (1.1)-(1.4).
+
+>>> turned([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
+array([0., 1., 0.])
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError
 from cayley.geometry.batch import float_array
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix, compose_rotations
 
 
@@ -50,14 +54,10 @@ def components_in(R_ab: Array, components_b: Array) -> Array:
     return R_ab @ components_b
 
 
-@kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
-def turned(R: Array, vector: Array) -> Array:
-    """Active reading of R v: the vector after the rotation R, in the frame of the vector before it. Ruggiu (1.15).
-
-    >>> turned([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
-    array([0., 1., 0.])
-    """
-    return R @ vector
+turned = formula(
+    "turned", "(3,3),(3)->(3)", lambda R, vector: R @ vector,
+    "Active reading of R v: the vector after the rotation R, in the frame of the vector before it. Ruggiu (1.15).",
+    check_rotation_matrix)
 
 
 class Turn(NamedTuple):

@@ -5,6 +5,11 @@ At a half-turn d and -d are the same rotation. Near a half-turn s recomputed fro
 instead of 1e-16): where that matters, carry the homogeneous form and take d at the end.
 
 Source: Mladenova 2.4 (68)-(70), corrected as in spec E-12, E-13.
+
+>>> homogeneous_from_half_sine([0.0, 0.6, 0.0])
+array([0.8, 0. , 0.6, 0. ])
+>>> vector_parameter_from_half_sine([0.0, 0.6, 0.0])
+array([0.  , 0.75, 0.  ])
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.axis_angle import vector_length
 from cayley.geometry.rotations.homogeneous import normalize_homogeneous
 from cayley.geometry.rotations.quaternion import check_nonzero_quaternion, quaternion_product
@@ -41,14 +47,10 @@ def _cosine(d: Array) -> Scalar:
     return where(rest > 0, np.sqrt(where(rest > 0, rest, 1.0)), 0.0)
 
 
-@kernel("(3)->(4)", check=check_half_sine)
-def homogeneous_from_half_sine(d: Array) -> Array:
-    """[s : d] with the hidden cosine s = sqrt(1 - d.d), zero where rounding has made |d| larger than one.
-
-    >>> homogeneous_from_half_sine([0.0, 0.6, 0.0])
-    array([0.8, 0. , 0.6, 0. ])
-    """
-    return np.concatenate([[_cosine(d)], d])
+homogeneous_from_half_sine = formula(
+    "homogeneous_from_half_sine", "(3)->(4)", lambda d: np.concatenate([[_cosine(d)], d]),
+    "[s : d] with the hidden cosine s = sqrt(1 - d.d), zero where rounding has made |d| larger than one.",
+    check_half_sine)
 
 
 @kernel("(4)->(3)", check=check_nonzero_quaternion)
@@ -62,14 +64,9 @@ def half_sine_from_homogeneous(h: Array) -> Array:
     return where(h[0] < 0, -1.0, 1.0) * h[1:]
 
 
-@kernel("(3)->(3)", check=check_vector_parameter)
-def half_sine_from_vector_parameter(c: Array) -> Array:
-    """d = c/sqrt(1 + c.c). Mladenova (68), corrected as in spec E-12.
-
-    >>> half_sine_from_vector_parameter([0.0, 0.75, 0.0])
-    array([0. , 0.6, 0. ])
-    """
-    return c / np.sqrt(1.0 + c @ c)
+half_sine_from_vector_parameter = formula(
+    "half_sine_from_vector_parameter", "(3)->(3)", lambda c: c / np.sqrt(1.0 + c @ c),
+    "d = c/sqrt(1 + c.c). Mladenova (68), corrected as in spec E-12.", check_vector_parameter)
 
 
 def _check_finite(d: Array) -> None:
@@ -77,14 +74,9 @@ def _check_finite(d: Array) -> None:
     check_not_half_turn(homogeneous_from_half_sine.unchecked(d))
 
 
-@kernel("(3)->(3)", check=_check_finite)
-def vector_parameter_from_half_sine(d: Array) -> Array:
-    """c = d/sqrt(1 - d.d). A half-turn, |d| = 1, raises `SingularityError`. Mladenova (68).
-
-    >>> vector_parameter_from_half_sine([0.0, 0.6, 0.0])
-    array([0.  , 0.75, 0.  ])
-    """
-    return d / _cosine(d)
+vector_parameter_from_half_sine = formula(
+    "vector_parameter_from_half_sine", "(3)->(3)", lambda d: d / _cosine(d),
+    "c = d/sqrt(1 - d.d). A half-turn, |d| = 1, raises `SingularityError`. Mladenova (68).", _check_finite)
 
 
 @kernel("(3)->(3,3)", check=check_half_sine)

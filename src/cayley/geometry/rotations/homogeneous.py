@@ -5,6 +5,11 @@ half-turn about v. Composition is a product of polynomials, so nothing is ever d
 unit quaternion.
 
 Source: Mladenova 2.4 (67)-(70), corrected and made homogeneous as in spec R-13, E-12, E-13.
+
+>>> normalize_homogeneous([0.0, 3.0, 0.0, 4.0])
+array([0. , 0.6, 0. , 0.8])
+>>> rotate_by_homogeneous([0.0, 0.0, 2.0, 0.0], [1.0, 2.0, 3.0])
+array([-1.,  2., -3.])
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import (
     check_nonzero_quaternion,
@@ -31,36 +37,16 @@ def check_homogeneous(*forms: Array) -> None:
         check_nonzero_quaternion(h)
 
 
-@kernel("(4)->(4)", check=check_nonzero_quaternion)
-def normalize_homogeneous(h: Array) -> Array:
-    """The multiple of length one with the same sign, for every size: a unit quaternion.
-
-    >>> normalize_homogeneous([0.0, 3.0, 0.0, 4.0])
-    array([0. , 0.6, 0. , 0.8])
-    """
-    return normalize_quaternion.unchecked(h)
-
-
-@kernel("(4)->(3,3)", check=check_nonzero_quaternion)
-def matrix_from_homogeneous(h: Array) -> Array:
-    """The rotation matrix of [w : v], for every multiple of it.
-
-    >>> matrix_from_homogeneous([0.0, 0.0, 0.0, 7.0])
-    array([[-1.,  0.,  0.],
-           [ 0., -1.,  0.],
-           [ 0.,  0.,  1.]])
-    """
-    return matrix_from_quaternion.unchecked(normalize_homogeneous.unchecked(h))
-
-
-@kernel("(3,3)->(4)", check=check_rotation_matrix)
-def homogeneous_from_matrix(R: Array) -> Array:
-    """The homogeneous form of length one, w >= 0; at a half-turn its largest component is positive.
-
-    >>> homogeneous_from_matrix(np.diag([-1.0, 1.0, -1.0]))
-    array([0., 0., 1., 0.])
-    """
-    return quaternion_from_matrix.unchecked(R)
+normalize_homogeneous = formula("normalize_homogeneous", "(4)->(4)", lambda h: normalize_quaternion.unchecked(h),
+                                "The multiple of length one with the same sign, for every size: a unit quaternion.",
+                                check_nonzero_quaternion)
+matrix_from_homogeneous = formula("matrix_from_homogeneous", "(4)->(3,3)",
+                                  lambda h: matrix_from_quaternion.unchecked(normalize_homogeneous.unchecked(h)),
+                                  "The rotation matrix of [w : v], for every multiple of it.", check_nonzero_quaternion)
+homogeneous_from_matrix = formula(
+    "homogeneous_from_matrix", "(3,3)->(4)", lambda R: quaternion_from_matrix.unchecked(R),
+    "The homogeneous form of length one, w >= 0; at a half-turn its largest component is positive.",
+    check_rotation_matrix)
 
 
 @kernel("(4),(4)->(4)", check=check_homogeneous)
@@ -75,14 +61,8 @@ def compose_homogeneous(a: Array, b: Array) -> Array:
     return quaternion_product(a, b)
 
 
-@kernel("(4)->(4)", check=check_nonzero_quaternion)
-def inverse_homogeneous(h: Array) -> Array:
-    """[w : -v].
-
-    >>> inverse_homogeneous([0.0, 1.0, 2.0, 3.0])
-    array([ 0., -1., -2., -3.])
-    """
-    return quaternion_conjugate(h)
+inverse_homogeneous = formula("inverse_homogeneous", "(4)->(4)", lambda h: quaternion_conjugate(h), "[w : -v].",
+                              check_nonzero_quaternion)
 
 
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
@@ -99,11 +79,7 @@ def compose_all_homogeneous(forms: Array) -> Array:
     return normalize_homogeneous.unchecked(total)
 
 
-@kernel("(4),(3)->(3)", check=check_nonzero_quaternion)
-def rotate_by_homogeneous(h: Array, x: Array) -> Array:
-    """The vector x turned by [w : v].
+rotate_by_homogeneous = formula("rotate_by_homogeneous", "(4),(3)->(3)",
+                                lambda h, x: rotate_by_quaternion.unchecked(normalize_homogeneous.unchecked(h), x),
+                                "The vector x turned by [w : v].", check_nonzero_quaternion)
 
-    >>> rotate_by_homogeneous([0.0, 0.0, 2.0, 0.0], [1.0, 2.0, 3.0])
-    array([-1.,  2., -3.])
-    """
-    return rotate_by_quaternion.unchecked(normalize_homogeneous.unchecked(h), x)

@@ -4,6 +4,9 @@
     defect  the largest element of |R^T R - 1| and |det R - 1|
 
 Sources: Ruggiu 1.2 (1.1)-(1.15); Yamamoto 1.1, 1.2 (1.1)-(1.7).
+
+>>> round(float(angle_between_rotations(rotation_x(0.1), rotation_x(0.4))), 15)
+0.3
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, float_array, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.scaling import largest_component, length
 
 
@@ -146,14 +150,9 @@ def check_rotation_matrices(*matrices: Array) -> None:
         check_rotation_matrix(R)
 
 
-@kernel("(3,3),(3,3)->()", check=check_rotation_matrices)
-def angle_between_rotations(A: Array, B: Array) -> Scalar:
-    """The angle [rad] of the rotation A^T B from one attitude to the other, from 0 to pi.
-
-    >>> round(float(angle_between_rotations(rotation_x(0.1), rotation_x(0.4))), 15)
-    0.3
-    """
-    return rotation_angle.unchecked(A.T @ B)
+angle_between_rotations = formula(
+    "angle_between_rotations", "(3,3),(3,3)->()", lambda A, B: rotation_angle.unchecked(A.T @ B),
+    "The angle [rad] of the rotation A^T B from one attitude to the other, from 0 to pi.", check_rotation_matrices)
 
 
 @kernel("(3,3),(3,3)->(3,3)", check=check_rotation_matrices)

@@ -5,6 +5,11 @@ quaternion as a rotation needs a unit one, and checks it. Extractions give w >= 
 
 Sources: Mladenova 2.1, 2.2 (9)-(12), (21)-(26), corrected as in spec E-01; Yamamoto appendix C, corrected as in spec
 E3-37 to E3-40.
+
+>>> quaternion_conjugate([1.0, 2.0, 3.0, 4.0])
+array([ 1., -2., -3., -4.])
+>>> float(quaternion_norm([1.0, 1.0, 1.0, 1.0]))
+2.0
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.scaling import largest_component, length, length_of_any, scaling, unsigned
 
@@ -36,25 +42,10 @@ def quaternion_product(p: Array, q: Array) -> Array:
                      a * y + c * w + d * x - b * z, a * z + d * w + b * y - c * x])
 
 
-@kernel("(4)->(4)")
-def quaternion_conjugate(q: Array) -> Array:
-    """(w, -x, -y, -z): for a unit quaternion, the inverse rotation.
-
-    >>> quaternion_conjugate([1.0, 2.0, 3.0, 4.0])
-    array([ 1., -2., -3., -4.])
-    """
-    return np.array([q[0], -q[1], -q[2], -q[3]])
-
-
-@kernel("(4)->()")
-def quaternion_norm(q: Array) -> Scalar:
-    """The square root of the sum of squares, for every size; multiplicative: |p q| = |p| |q|.
-
-    >>> float(quaternion_norm([1.0, 1.0, 1.0, 1.0]))
-    2.0
-    """
-    return length_of_any(q)
-
+quaternion_conjugate = formula("quaternion_conjugate", "(4)->(4)", lambda q: np.array([q[0], -q[1], -q[2], -q[3]]),
+                               "(w, -x, -y, -z): for a unit quaternion, the inverse rotation.")
+quaternion_norm = formula("quaternion_norm", "(4)->()", lambda q: length_of_any(q),
+                          "The square root of the sum of squares, for every size; multiplicative: |p q| = |p| |q|.")
 
 _largest = kernel("(4)->()")(largest_component)
 

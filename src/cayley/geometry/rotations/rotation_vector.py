@@ -14,6 +14,11 @@ Interpolation at constant angular velocity, the shortest way or the long way rou
 v] (unit quaternions among them) of any size; results have length one. t = 0 is the start, t = 1 the goal; other values
 of t continue the motion. Half-turns, on the way or between the ends, are nothing special: exactly a half-turn apart
 both ways are equally long, and the sign of the given forms decides which one is "shortest".
+
+>>> rotation_vector_from_matrix(np.diag([-1.0, -1.0, 1.0]))
+array([0.        , 0.        , 3.14159265])
+>>> modified_rodrigues_from_matrix(np.diag([-1.0, -1.0, 1.0]))
+array([0., 0., 1.])
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.axis_angle import vector_length
 from cayley.geometry.rotations.even_functions import arctangent_ratio, sine_ratio, versine_ratio
 from cayley.geometry.rotations.homogeneous import (
@@ -66,16 +72,6 @@ def matrix_from_rotation_vector(r: Array) -> Array:
                      [uz - b, vz + a, 1.0 - (ux + vy)]])
 
 
-@kernel("(3,3)->(3)", check=check_rotation_matrix)
-def rotation_vector_from_matrix(R: Array) -> Array:
-    """The logarithm of a rotation: axis times angle [rad], the angle from 0 to pi.
-
-    >>> rotation_vector_from_matrix(np.diag([-1.0, -1.0, 1.0]))
-    array([0.        , 0.        , 3.14159265])
-    """
-    return rotation_vector_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R))
-
-
 @kernel("(3)->(4)")
 def quaternion_from_rotation_vector(r: Array) -> Array:
     """(cos(phi/2); sin(phi/2) r/phi). Its scalar part is negative for angles between pi and 3 pi.
@@ -99,6 +95,12 @@ def rotation_vector_from_quaternion(q: Array) -> Array:
     v = q[1:]
     factor = 2.0 * arctangent_ratio(v @ v, unsigned(q[0]))
     return where(q[0] < 0, -factor, factor) * v
+
+
+rotation_vector_from_matrix = formula(
+    "rotation_vector_from_matrix", "(3,3)->(3)",
+    lambda R: rotation_vector_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R)),
+    "The logarithm of a rotation: axis times angle [rad], the angle from 0 to pi.", check_rotation_matrix)
 
 
 @kernel("(3),(3)->(3)")
@@ -135,36 +137,17 @@ def quaternion_from_modified_rodrigues(p: Array) -> Array:
     return np.concatenate([[1.0 - square], 2.0 * p]) / (1.0 + square)
 
 
-@kernel("(4)->(3)", check=check_unit_quaternion)
-def modified_rodrigues_from_quaternion(q: Array) -> Array:
-    """(x, y, z)/(1 + w), for that one of q and -q whose scalar part is not negative.
-
-    >>> modified_rodrigues_from_quaternion([0.0, 0.6, 0.0, 0.8])
-    array([0.6, 0. , 0.8])
-    """
-    return q[1:] / where(q[0] < 0, q[0] - 1.0, q[0] + 1.0)
-
-
-@kernel("(3)->(3,3)")
-def matrix_from_modified_rodrigues(p: Array) -> Array:
-    """The rotation matrix of p = tan(phi/4) e.
-
-    >>> matrix_from_modified_rodrigues([0.0, 0.0, 1.0])
-    array([[-1.,  0.,  0.],
-           [ 0., -1.,  0.],
-           [ 0.,  0.,  1.]])
-    """
-    return matrix_from_quaternion.unchecked(quaternion_from_modified_rodrigues(p))
-
-
-@kernel("(3,3)->(3)", check=check_rotation_matrix)
-def modified_rodrigues_from_matrix(R: Array) -> Array:
-    """The shorter p = tan(phi/4) e of a rotation matrix.
-
-    >>> modified_rodrigues_from_matrix(np.diag([-1.0, -1.0, 1.0]))
-    array([0., 0., 1.])
-    """
-    return modified_rodrigues_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R))
+modified_rodrigues_from_quaternion = formula(
+    "modified_rodrigues_from_quaternion", "(4)->(3)", lambda q: q[1:] / where(q[0] < 0, q[0] - 1.0, q[0] + 1.0),
+    "(x, y, z)/(1 + w), for that one of q and -q whose scalar part is not negative.", check_unit_quaternion)
+matrix_from_modified_rodrigues = formula(
+    "matrix_from_modified_rodrigues", "(3)->(3,3)",
+    lambda p: matrix_from_quaternion.unchecked(quaternion_from_modified_rodrigues(p)),
+    "The rotation matrix of p = tan(phi/4) e.")
+modified_rodrigues_from_matrix = formula(
+    "modified_rodrigues_from_matrix", "(3,3)->(3)",
+    lambda R: modified_rodrigues_from_quaternion.unchecked(quaternion_from_matrix.unchecked(R)),
+    "The shorter p = tan(phi/4) e of a rotation matrix.", check_rotation_matrix)
 
 
 def _between(a: Array, b: Array) -> Array:

@@ -11,6 +11,11 @@ Source: Mladenova 2.3 (27)-(40), (51)-(58), corrected as in spec E-05 to E-07 an
 Kernels compute with real numbers, so a spinor is an array (2, 2) and a complex 2x2 matrix an array (2, 2, 2). The
 functions here serve inside kernels and on arrays with leading axes alike; `as_complex` and `as_real` change to and from
 NumPy's complex arrays.
+
+>>> quaternion_from_spinor([[0.5, -0.5], [0.5, 0.5]])
+array([-0.5,  0.5,  0.5,  0.5])
+>>> pauli_expectations([[0.0, 0.0], [1.0, 0.0]])
+array([ 0.,  0., -1.])
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 
@@ -104,25 +110,12 @@ def check_unit_spinor(psi: ArrayLike, *_: object, tolerance: float | None = None
             "its norm if that is meant")
 
 
-@kernel("(4)->(2,2)")
-def spinor_from_quaternion(q: Array) -> Array:
-    """f(q) = (q3 + i q0, q1 + i q2), for quaternions of any norm: psi^+ psi = |q|^2. Mladenova (27), (51).
-
-    >>> spinor_from_quaternion([1.0, 0.0, 0.0, 0.0])
-    array([[0., 1.],
-           [0., 0.]])
-    """
-    return np.array([[q[3], q[0]], [q[1], q[2]]])
-
-
-@kernel("(2,2)->(4)")
-def quaternion_from_spinor(psi: Array) -> Array:
-    """The quaternion (w, x, y, z) with f(q) = psi; any norm.
-
-    >>> quaternion_from_spinor([[0.5, -0.5], [0.5, 0.5]])
-    array([-0.5,  0.5,  0.5,  0.5])
-    """
-    return np.stack([psi[0, 1], psi[1, 0], psi[1, 1], psi[0, 0]])
+spinor_from_quaternion = formula(
+    "spinor_from_quaternion", "(4)->(2,2)", lambda q: np.array([[q[3], q[0]], [q[1], q[2]]]),
+    "f(q) = (q3 + i q0, q1 + i q2), for quaternions of any norm: psi^+ psi = |q|^2. Mladenova (27), (51).")
+quaternion_from_spinor = formula("quaternion_from_spinor", "(2,2)->(4)",
+                                 lambda psi: np.stack([psi[0, 1], psi[1, 0], psi[1, 1], psi[0, 0]]),
+                                 "The quaternion (w, x, y, z) with f(q) = psi; any norm.")
 
 
 @kernel("(2,2)->(3,3)", check=check_unit_spinor)
@@ -150,38 +143,14 @@ def matrix_from_spinor(psi: Array) -> Array:
     return np.stack([first, second, third], axis=1)
 
 
-@kernel("(3,3)->(2,2)", check=check_rotation_matrix)
-def spinor_from_matrix(R: Array) -> Array:
-    """The unit spinor of a rotation matrix; of the two, the one whose quaternion has w >= 0.
-
-    >>> spinor_from_matrix(np.eye(3))
-    array([[0., 1.],
-           [0., 0.]])
-    """
-    return spinor_from_quaternion(quaternion_from_matrix.unchecked(R))
-
-
-@kernel("(2,2)->(3)")
-def pauli_expectations(psi: Array) -> Array:
-    """(psi^+ sigma_1 psi, psi^+ sigma_2 psi, psi^+ sigma_3 psi): the third turned axis, times psi^+ psi. Mladenova
-    (40).
-
-    >>> pauli_expectations([[0.0, 0.0], [1.0, 0.0]])
-    array([ 0.,  0., -1.])
-    """
-    return np.stack([np.sum(product(conjugate(psi), matrix_product(sigma, psi))[:, 0]) for sigma in PAULI])
-
-
-@kernel("(2,2),(2,2)->(2,2)")
-def spinor_product(psi: Array, chi: Array) -> Array:
-    """f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ (0, 1).
-    Mladenova (57).
-
-    >>> one = spinor_from_quaternion([1.0, 0.0, 0.0, 0.0])
-    >>> np.array_equal(spinor_product(one, PAULI[0][0]), PAULI[0][0])
-    True
-    """
-    return -product(IMAGINARY_UNIT, matrix_product(spinor_matrix(quaternion_from_spinor(psi)), chi))
+spinor_from_matrix = formula(
+    "spinor_from_matrix", "(3,3)->(2,2)", lambda R: spinor_from_quaternion(quaternion_from_matrix.unchecked(R)),
+    "The unit spinor of a rotation matrix; of the two, the one whose quaternion has w >= 0.", check_rotation_matrix)
+pauli_expectations = formula(
+    "pauli_expectations", "(2,2)->(3)",
+    lambda psi: np.stack([np.sum(product(conjugate(psi), matrix_product(sigma, psi))[:, 0]) for sigma in PAULI]),
+    "(psi^+ sigma_1 psi, psi^+ sigma_2 psi, psi^+ sigma_3 psi): the third turned axis, times psi^+ psi. Mladenova"
+    " (40).")
 
 
 @kernel("(4)->(2,2,2)")
@@ -198,15 +167,14 @@ def spinor_matrix(q: Array) -> Array:
     return np.array([[[q[3], q[0]], [q[1], -q[2]]], [[q[1], q[2]], [-q[3], q[0]]]])
 
 
-@kernel("(2,2)->(2,2)")
-def inverse_spinor(psi: Array) -> Array:
-    """f(q^-1) = (-q3 + i q0, -q1 - i q2) of the unit spinor f(q).
-
-    >>> inverse_spinor([[1.0, 2.0], [3.0, 4.0]])
-    array([[-1.,  2.],
-           [-3., -4.]])
-    """
-    return np.array([[-psi[0, 0], psi[0, 1]], [-psi[1, 0], -psi[1, 1]]])
+spinor_product = formula(
+    "spinor_product", "(2,2),(2,2)->(2,2)",
+    lambda psi, chi: -product(IMAGINARY_UNIT, matrix_product(spinor_matrix(quaternion_from_spinor(psi)), chi)),
+    "f(q p) = -i Q^ f(p), for psi = f(q) and chi = f(p): the rotation p, then q. Q^ has the columns psi and Q^ "
+    "(0, 1). Mladenova (57).")
+inverse_spinor = formula("inverse_spinor", "(2,2)->(2,2)",
+                         lambda psi: np.array([[-psi[0, 0], psi[0, 1]], [-psi[1, 0], -psi[1, 1]]]),
+                         "f(q^-1) = (-q3 + i q0, -q1 - i q2) of the unit spinor f(q).")
 
 
 @kernel("(2,2),(3)->(3)", check=check_unit_spinor)

@@ -11,6 +11,11 @@ held as a ratio [z1 : z2] with xi = z2 / z1, an array (2, 2) of two complex numb
 common factor means nothing. The spinor of a rotation is such a ratio: that of its third turned axis.
 
 Source: Mladenova 2.3 (41)-(48), corrected as in spec E-08 to E-10.
+
+>>> quaternion_from_unitary(unitary_from_quaternion([0.5, 0.5, -0.5, 0.5]))
+array([ 0.5,  0.5, -0.5,  0.5])
+>>> quaternion_from_cayley_klein(cayley_klein_from_quaternion([0.5, 0.5, -0.5, 0.5]))
+array([ 0.5,  0.5, -0.5,  0.5])
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.geometry.rotations.spinor import (
     PAULI,
@@ -77,14 +83,9 @@ def unitary_from_quaternion(q: Array) -> Array:
     return np.array([[[w, -z], [-y, -x]], [[y, -x], [w, z]]])
 
 
-@kernel("(2,2,2)->(4)", check=check_unitary)
-def quaternion_from_unitary(U: Array) -> Array:
-    """(Re z, -Im W, -Re W, -Im z) of U = [[z, W], [-conj W, conj z]]. Mladenova, the inverse of (56).
-
-    >>> quaternion_from_unitary(unitary_from_quaternion([0.5, 0.5, -0.5, 0.5]))
-    array([ 0.5,  0.5, -0.5,  0.5])
-    """
-    return np.stack([U[0, 0, 0], -U[0, 1, 1], -U[0, 1, 0], -U[0, 0, 1]])
+quaternion_from_unitary = formula(
+    "quaternion_from_unitary", "(2,2,2)->(4)", lambda U: np.stack([U[0, 0, 0], -U[0, 1, 1], -U[0, 1, 0], -U[0, 0, 1]]),
+    "(Re z, -Im W, -Re W, -Im z) of U = [[z, W], [-conj W, conj z]]. Mladenova, the inverse of (56).", check_unitary)
 
 
 def _check_unitaries(*matrices: Array) -> None:
@@ -92,27 +93,11 @@ def _check_unitaries(*matrices: Array) -> None:
         check_unitary(U)
 
 
-@kernel("(2,2,2),(2,2,2)->(2,2,2)", check=_check_unitaries)
-def compose_unitaries(U: Array, V: Array) -> Array:
-    """The matrix product U V: the rotation V, then U.
-
-    >>> half_turn = unitary_from_quaternion([0.0, 1.0, 0.0, 0.0])
-    >>> compose_unitaries(half_turn, half_turn)[..., 0] + 0.0      # a whole turn is -1
-    array([[-1.,  0.],
-           [ 0., -1.]])
-    """
-    return matrix_product(U, V)
-
-
-@kernel("(3)->(2,2,2)")
-def hermitian_from_vector(x: Array) -> Array:
-    """X = x . sigma, traceless and Hermitian, det X = -|x|^2. Mladenova (54).
-
-    >>> hermitian_from_vector([1.0, 0.0, 3.0])[..., 0]
-    array([[ 3.,  1.],
-           [ 1., -3.]])
-    """
-    return np.array([[[x[2], 0.0], [x[0], -x[1]]], [[x[0], x[1]], [-x[2], 0.0]]])
+compose_unitaries = formula("compose_unitaries", "(2,2,2),(2,2,2)->(2,2,2)", lambda U, V: matrix_product(U, V),
+                            "The matrix product U V: the rotation V, then U.", _check_unitaries)
+hermitian_from_vector = formula("hermitian_from_vector", "(3)->(2,2,2)",
+                                lambda x: np.array([[[x[2], 0.0], [x[0], -x[1]]], [[x[0], x[1]], [-x[2], 0.0]]]),
+                                "X = x . sigma, traceless and Hermitian, det X = -|x|^2. Mladenova (54).")
 
 
 def check_traceless_hermitian(X: ArrayLike, *_: object, tolerance: float | None = None) -> None:
@@ -131,14 +116,9 @@ def check_traceless_hermitian(X: ArrayLike, *_: object, tolerance: float | None 
             f"matrix{place(bad)} is not traceless and Hermitian: it differs from x . sigma by {defect[bad]:.0e}")
 
 
-@kernel("(2,2,2)->(3)", check=check_traceless_hermitian)
-def vector_from_hermitian(X: Array) -> Array:
-    """The vector x of X = x . sigma.
-
-    >>> vector_from_hermitian(hermitian_from_vector([1.0, 2.0, 3.0]))
-    array([1., 2., 3.])
-    """
-    return np.stack([X[0, 1, 0], X[1, 0, 1], X[0, 0, 0]])
+vector_from_hermitian = formula("vector_from_hermitian", "(2,2,2)->(3)",
+                                lambda X: np.stack([X[0, 1, 0], X[1, 0, 1], X[0, 0, 0]]),
+                                "The vector x of X = x . sigma.", check_traceless_hermitian)
 
 
 @kernel("(3)->(2,2)", check=check_unit_vector)
@@ -198,14 +178,10 @@ def cayley_klein_from_quaternion(q: Array) -> Array:
     return np.array([[[w, z], [y, -x]], [[-y, -x], [w, -z]]])
 
 
-@kernel("(2,2,2)->(4)", check=check_unitary)
-def quaternion_from_cayley_klein(M: Array) -> Array:
-    """The unit quaternion of the Cayley-Klein parameters [[alpha, beta], [gamma, delta]].
-
-    >>> quaternion_from_cayley_klein(cayley_klein_from_quaternion([0.5, 0.5, -0.5, 0.5]))
-    array([ 0.5,  0.5, -0.5,  0.5])
-    """
-    return np.stack([M[0, 0, 0], -M[0, 1, 1], M[0, 1, 0], M[0, 0, 1]])
+quaternion_from_cayley_klein = formula(
+    "quaternion_from_cayley_klein", "(2,2,2)->(4)",
+    lambda M: np.stack([M[0, 0, 0], -M[0, 1, 1], M[0, 1, 0], M[0, 0, 1]]),
+    "The unit quaternion of the Cayley-Klein parameters [[alpha, beta], [gamma, delta]].", check_unitary)
 
 
 @kernel("(2,2,2),(2,2)->(2,2)")

@@ -8,6 +8,11 @@ a word. Closer to a half-turn than that, and through it, use the homogeneous for
 
 Sources: Mladenova 2.4, 2.5 (64)-(67), (72), corrected as in spec E-17; Ruggiu 1.2.4, 1.2.6 (1.25)-(1.31), (1.38),
 (1.39); equations (R-1)-(R-3) of docs/developers/theory/rotations.md.
+
+>>> cayley_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]) @ [1.0, 0.0, 0.0]
+array([0., 1., 0.])
+>>> vector_parameter_from_axis_angle([0.0, 1.0, 0.0], np.pi / 2)
+array([0., 1., 0.])
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
 from cayley.geometry.batch import first_failure, place
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.axis_angle import AxisAngle, check_unit_axis
 from cayley.geometry.rotations.even_functions import arctangent_ratio, tangent_ratio
 from cayley.geometry.rotations.homogeneous import check_homogeneous, compose_homogeneous
@@ -152,14 +158,10 @@ def _check_skew(B: Array) -> None:
     check_vector_parameter(vee(B))
 
 
-@kernel("(3,3)->(3,3)", check=_check_skew)
-def cayley_transform(B: Array) -> Array:
-    """Q = (1 - B)^-1 (1 + B) of a skew matrix B = hat(b): the rotation with the vector-parameter b. Ruggiu (1.27).
-
-    >>> cayley_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]) @ [1.0, 0.0, 0.0]
-    array([0., 1., 0.])
-    """
-    return matrix_from_vector_parameter(vee(B))
+cayley_transform = formula(
+    "cayley_transform", "(3,3)->(3,3)", lambda B: matrix_from_vector_parameter(vee(B)),
+    "Q = (1 - B)^-1 (1 + B) of a skew matrix B = hat(b): the rotation with the vector-parameter b. Ruggiu (1.27).",
+    _check_skew)
 
 
 @kernel("(3,3)->(3,3)", check=_check_matrix)
@@ -299,14 +301,8 @@ def vector_parameter_from_quaternion(q: Array) -> Array:
     return q[1:] / q[0]
 
 
-@kernel("(3)->(4)")
-def homogeneous_from_vector_parameter(c: Array) -> Array:
-    """[1 : c].
-
-    >>> homogeneous_from_vector_parameter([1.0, 2.0, 3.0])
-    array([1., 1., 2., 3.])
-    """
-    return np.concatenate([[1.0], c])
+homogeneous_from_vector_parameter = formula("homogeneous_from_vector_parameter", "(3)->(4)",
+                                            lambda c: np.concatenate([[1.0], c]), "[1 : c].")
 
 
 def _check_form(h: Array) -> None:
@@ -337,24 +333,13 @@ def vector_parameter_from_rotation_vector(r: Array) -> Array:
     return 0.5 * tangent_ratio(0.25 * (r @ r)) * r
 
 
-@kernel("(3)->(3)", check=check_vector_parameter)
-def rotation_vector_from_vector_parameter(c: Array) -> Array:
-    """2 atan(|c|) c/|c|, smooth at zero; the angle is below pi or rounds to it. Mladenova, end of 2.5.
-
-    >>> rotation_vector_from_vector_parameter([0.0, 0.0, 1.0])
-    array([0.        , 0.        , 1.57079633])
-    """
-    return 2.0 * arctangent_ratio(c @ c) * c
-
-
-@kernel("(3),()->(3)", check=check_unit_axis)
-def vector_parameter_from_axis_angle(axis: Array, angle: Scalar) -> Array:
-    """tan(phi/2) e. Ruggiu (1.39).
-
-    >>> vector_parameter_from_axis_angle([0.0, 1.0, 0.0], np.pi / 2)
-    array([0., 1., 0.])
-    """
-    return np.tan(0.5 * angle) * axis
+rotation_vector_from_vector_parameter = formula(
+    "rotation_vector_from_vector_parameter", "(3)->(3)", lambda c: 2.0 * arctangent_ratio(c @ c) * c,
+    "2 atan(|c|) c/|c|, smooth at zero; the angle is below pi or rounds to it. Mladenova, end of 2.5.",
+    check_vector_parameter)
+vector_parameter_from_axis_angle = formula("vector_parameter_from_axis_angle", "(3),()->(3)",
+                                           lambda axis, angle: np.tan(0.5 * angle) * axis,
+                                           "tan(phi/2) e. Ruggiu (1.39).", check_unit_axis)
 
 
 @kernel("(3)->(3),()")

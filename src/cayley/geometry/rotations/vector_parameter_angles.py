@@ -8,17 +8,27 @@ Bryant's angles; and the composition of these, and of the angles of any sequence
 The homogeneous form [w : v], c = v / w, is reached without division and passes through half-turns, where c is infinite.
 A composition of angles goes through it, so that no intermediate half-turn matters. The sines and cosines of doubles are
 rarely an exact half-turn: next to one, c has a length of 1e16 or so and still the right attitude; where w is zero, what
-would return c raises `SingularityError`.
+would return c raises `SingularityError`. Angles are found as both triples, [rad].
 
 Source: Mladenova 2.5, (71)-(74), corrected as in spec E-14 to E-16.
+
+>>> vector_parameter_from_eulerian([0.4, 1.1, -0.7])      # spec WE-03
+array([-0.5286231 ,  0.32410158,  0.15113522])
+>>> eulerian_from_vector_parameter([-0.5286230964822666, 0.3241015763177948, 0.15113521805829505]).angles
+array([ 0.4,  1.1, -0.7])
+>>> vector_parameter_from_bryant(2 * np.arctan([1 / 2, 1 / 3, 1 / 4]))      # spec WE-03: (2/5, 11/25, 2/25)
+array([0.4 , 0.44, 0.08])
+>>> bryant_from_vector_parameter([0.4, 0.44, 0.08]).angles
+array([0.92729522, 0.64350111, 0.48995733])
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.geometry.formula import formula
 from cayley.geometry.rotations.euler import (
     Axes,
     EulerSolutions,
@@ -30,7 +40,16 @@ from cayley.geometry.rotations.euler import (
 from cayley.geometry.rotations.homogeneous import compose_homogeneous, inverse_homogeneous, normalize_homogeneous
 from cayley.geometry.rotations.vector_parameter import check_not_half_turn, quaternion_from_vector_parameter
 
-# Eulerian angles
+
+def _finite(name: str, form: Kernel[Array], says: str) -> Kernel[Array]:
+    """c = v / w of the angles of a form [w : v]."""
+    def found(*angles: Array) -> Array:
+        h = form(*angles)
+        return h[1:] / h[0]
+
+    found.__doc__ = says
+    return kernel(str(form.signature).replace("->(4)", "->(3)"), name=name, inputs=form.inputs,
+                  check=lambda *angles: check_not_half_turn(form(*angles)))(found)
 
 
 @kernel("(3)->(4)")
@@ -51,25 +70,11 @@ def homogeneous_from_eulerian(angles: Array) -> Array:
         C * np.cos(half_sum), -S * np.cos(half_difference), S * np.sin(half_difference), -C * np.sin(half_sum)])
 
 
-@kernel("(3)->(3)", check=lambda angles: check_not_half_turn(homogeneous_from_eulerian(angles)))
-def vector_parameter_from_eulerian(angles: Array) -> Array:
-    """c of the Eulerian angles (psi, theta, phi) [rad]; infinite at a half-turn, see above. Mladenova (71), corrected
-    (E-14).
-
-    >>> vector_parameter_from_eulerian([0.4, 1.1, -0.7])      # spec WE-03
-    array([-0.5286231 ,  0.32410158,  0.15113522])
-    """
-    h = homogeneous_from_eulerian(angles)
-    return h[1:] / h[0]
-
-
 def eulerian_from_homogeneous(h: ArrayLike) -> EulerSolutions:
-    """The two triples (psi, theta, phi) [rad] of [w : v] (..., 4), of any length; theta >= 0 in `angles`, theta <= 0 in
-    `other`.
+    """The triples (psi, theta, phi) of [w : v] (..., 4), of any length; theta >= 0 in `angles`, theta <= 0 in `other`.
 
     Where theta = 0 (v1 = v2 = 0) only psi + phi is determined, where theta = pi (w = v3 = 0) only psi - phi:
-    `singular`, with psi = 0. The result is that of the z-x-z angles about fixed axes of the inverse rotation.
-    Mladenova, the inverse of (71).
+    `singular`, with psi = 0. Mladenova, the inverse of (71).
 
     >>> eulerian_from_homogeneous([0.0, 0.0, 0.0, -2.0]).combined
     np.float64(3.141592653589793)
@@ -78,18 +83,13 @@ def eulerian_from_homogeneous(h: ArrayLike) -> EulerSolutions:
 
 
 def eulerian_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
-    """The two triples (psi, theta, phi) [rad] of vector-parameters (..., 3), as `eulerian_from_homogeneous`.
-
-    >>> eulerian_from_vector_parameter([-0.5286230964822666, 0.3241015763177948, 0.15113521805829505]).angles
-    array([ 0.4,  1.1, -0.7])
-    """
+    """The triples (psi, theta, phi) of vector-parameters (..., 3), as `eulerian_from_homogeneous`."""
     return euler_from_quaternion(inverse_homogeneous(quaternion_from_vector_parameter(c)), sequence="zxz", axes="fixed")
 
 
 @kernel("(3),(3)->(4)")
 def homogeneous_of_composed_eulerian(a: Array, b: Array) -> Array:
-    """The unit homogeneous form of O(c) O(c'), c and c' from the Eulerian angles a = (psi, theta, phi) and b = (psi',
-    theta', phi').
+    """The unit homogeneous form of O(c) O(c'), c and c' from the Eulerian angles a = (psi, theta, phi) and b.
 
     Mladenova, after (71), multiplied out by its denominators: c'' = <c, c'> (spec E-15), signs corrected (spec E-16).
 
@@ -112,21 +112,8 @@ def homogeneous_of_composed_eulerian(a: Array, b: Array) -> Array:
                      -C * C_ * np.sin(both) + S * S_ * np.sin(neither)])
 
 
-@kernel("(3),(3)->(3)", check=lambda a, b: check_not_half_turn(homogeneous_of_composed_eulerian(a, b)))
-def vector_parameter_of_composed_eulerian(a: Array, b: Array) -> Array:
-    """c'' = <c, c'> from two triples of Eulerian angles; infinite at a half-turn, see above. Mladenova, after (71)
-    (E-15, E-16).
-
-    >>> vector_parameter_of_composed_eulerian([np.pi / 2, 0.0, 0.0], [0.0, 0.0, 0.0]) + 0.0
-    array([ 0.,  0., -1.])
-    """
-    h = homogeneous_of_composed_eulerian(a, b)
-    return h[1:] / h[0]
-
-
 def compose_eulerian(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
-    """The Eulerian angles [rad] of O(c) O(c') from those of O(c) and of O(c'): the closed composition law, every
-    branch, any half-turn.
+    """The Eulerian angles of O(c) O(c') from those of O(c) and of O(c'): the closed composition law, any half-turn.
 
     >>> compose_eulerian([0.1, 0.0, 0.2], [0.3, 0.0, 0.4]).combined.round(15)
     np.float64(1.0)
@@ -134,37 +121,8 @@ def compose_eulerian(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
     return eulerian_from_homogeneous(homogeneous_of_composed_eulerian(a, b))
 
 
-# Bryant's angles
-
-
-@kernel("(3)->(4)")
-def homogeneous_from_bryant(angles: Array) -> Array:
-    """The unit homogeneous form [w : v] of Bryant's angles (phi1, phi2, phi3) [rad]; never singular. Mladenova (73),
-    (74).
-
-    >>> homogeneous_from_bryant([np.pi, 0.0, 0.0]).round(15)      # tan(phi1 / 2) is infinite
-    array([0., 1., 0., 0.])
-    """
-    return quaternion_from_roll_pitch_yaw(angles)
-
-
-@kernel("(3)->(3)", check=lambda angles: check_not_half_turn(homogeneous_from_bryant(angles)))
-def vector_parameter_from_bryant(angles: Array) -> Array:
-    """(t1 - t2 t3, t2 + t1 t3, t3 - t1 t2) / (1 + t1 t2 t3) with t = tan(angle / 2). Mladenova (74).
-
-    It is taken from sines and cosines, so that an angle may be pi. Infinite at a half-turn, 1 + t1 t2 t3 = 0, see
-    above.
-
-    >>> vector_parameter_from_bryant(2 * np.arctan([1 / 2, 1 / 3, 1 / 4]))      # spec WE-03: (2/5, 11/25, 2/25)
-    array([0.4 , 0.44, 0.08])
-    """
-    h = homogeneous_from_bryant(angles)
-    return h[1:] / h[0]
-
-
 def bryant_from_homogeneous(h: ArrayLike) -> EulerSolutions:
-    """The two triples of Bryant's angles [rad] of [w : v] (..., 4), of any length; `singular` where phi2 = +-pi/2, with
-    phi1 = 0.
+    """The triples of Bryant's angles of [w : v] (..., 4), of any length; `singular` where phi2 = +-pi/2, with phi1 = 0.
 
     >>> bryant_from_homogeneous([0.0, 3.0, 0.0, 0.0]).angles
     array([3.14159265, 0.        , 0.        ])
@@ -173,41 +131,33 @@ def bryant_from_homogeneous(h: ArrayLike) -> EulerSolutions:
 
 
 def bryant_from_vector_parameter(c: ArrayLike) -> EulerSolutions:
-    """The two triples of Bryant's angles [rad] of vector-parameters (..., 3), as `bryant_from_homogeneous`.
-
-    >>> bryant_from_vector_parameter([0.4, 0.44, 0.08]).angles
-    array([0.92729522, 0.64350111, 0.48995733])
-    """
+    """The triples of Bryant's angles of vector-parameters (..., 3), as `bryant_from_homogeneous`."""
     return roll_pitch_yaw_from_quaternion(quaternion_from_vector_parameter(c))
 
 
-# Composition through the vector-parameter
-
-
-@kernel("(3),(3)->(4)")
-def homogeneous_of_composed_bryant(a: Array, b: Array) -> Array:
-    """The unit homogeneous form of O(c) O(c'), c and c' from Bryant's angles; never singular.
-
-    >>> homogeneous_of_composed_bryant([np.pi, 0.0, 0.0], [0.0, 0.0, np.pi]).round(15) + 0.0
-    array([ 0.,  0., -1.,  0.])
-    """
-    return compose_homogeneous.unchecked(homogeneous_from_bryant(a), homogeneous_from_bryant(b))
-
-
-@kernel("(3),(3)->(3)", check=lambda a, b: check_not_half_turn(homogeneous_of_composed_bryant(a, b)))
-def vector_parameter_of_composed_bryant(a: Array, b: Array) -> Array:
-    """c'' = <c, c'> from two triples of Bryant's angles [rad]; infinite at a half-turn, see above.
-
-    >>> vector_parameter_of_composed_bryant([np.pi / 2, 0.0, 0.0], [0.0, 0.0, 0.0])
-    array([1., 0., 0.])
-    """
-    h = homogeneous_of_composed_bryant(a, b)
-    return h[1:] / h[0]
+homogeneous_from_bryant = formula(
+    "homogeneous_from_bryant", "(3)->(4)", lambda angles: quaternion_from_roll_pitch_yaw(angles),
+    "The unit form [w : v] of Bryant's angles (phi1, phi2, phi3) [rad]; never singular. Mladenova (73), (74).")
+homogeneous_of_composed_bryant = formula(
+    "homogeneous_of_composed_bryant", "(3),(3)->(4)", lambda a, b: compose_homogeneous.unchecked(
+        homogeneous_from_bryant(a), homogeneous_from_bryant(b)),
+    "The unit form of O(c) O(c'), c and c' from Bryant's angles; never singular.")
+vector_parameter_from_eulerian = _finite(
+    "vector_parameter_from_eulerian", homogeneous_from_eulerian,
+    "c of the Eulerian angles (psi, theta, phi) [rad]. Mladenova (71), corrected (E-14).")
+vector_parameter_of_composed_eulerian = _finite(
+    "vector_parameter_of_composed_eulerian", homogeneous_of_composed_eulerian,
+    "c'' = <c, c'> from two triples of Eulerian angles. Mladenova, after (71) (E-15, E-16).")
+vector_parameter_from_bryant = _finite(
+    "vector_parameter_from_bryant", homogeneous_from_bryant,
+    "(t1 - t2 t3, t2 + t1 t3, t3 - t1 t2) / (1 + t1 t2 t3), t = tan(angle / 2); an angle may be pi. Mladenova (74).")
+vector_parameter_of_composed_bryant = _finite(
+    "vector_parameter_of_composed_bryant", homogeneous_of_composed_bryant,
+    "c'' = <c, c'> from two triples of Bryant's angles [rad].")
 
 
 def compose_bryant(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
-    """Bryant's angles [rad] of O(c) O(c') from those (..., 3) of O(c) and of O(c'): both triples, any half-turn;
-    `singular` where phi2 = +-pi/2.
+    """Bryant's angles of O(c) O(c') from those (..., 3) of O(c) and of O(c'); `singular` where phi2 = +-pi/2.
 
     >>> compose_bryant([0.0, 0.0, 0.3], [0.0, 0.0, 0.4]).angles
     array([0. , 0. , 0.7])
@@ -216,8 +166,8 @@ def compose_bryant(a: ArrayLike, b: ArrayLike) -> EulerSolutions:
 
 
 def compose_euler(a: ArrayLike, b: ArrayLike, *, sequence: str, axes: Axes) -> EulerSolutions:
-    """The Euler angles [rad] of R(a) R(b), the rotation b, then a, from the angles (..., 3) of both in one of the
-    twelve sequences about moving or fixed axes: both triples, and what is left of them at a gimbal lock.
+    """The Euler angles of R(a) R(b), the rotation b, then a, from the angles (..., 3) of both in one of the twelve
+    sequences about moving or fixed axes, and what is left of them at a gimbal lock.
 
     >>> compose_euler([0.1, 0.0, 0.2], [0.3, 0.0, 0.4], sequence="zyz", axes="moving").combined.round(15)
     np.float64(1.0)

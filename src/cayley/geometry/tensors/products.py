@@ -9,6 +9,11 @@ Symmetric, skew and isotropic parts and the wedge product are those of section 3
 The vector invariant `vect(T)` of the source is `vee(T)`, its `dual(u)` of a vector is `hat(u)`. `dual_vector` is the
 way back, and refuses a tensor that is not skew. The `left_` pair has the opposite orientation. Source: Balafoutis &
 Patel, section 3.3.3.
+
+>>> float(double_dot([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
+-4.0
+>>> left_dual_vector(left_dual_tensor([1.0, 2.0, 3.0]))
+array([1., 2., 3.])
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
+from cayley.geometry.formula import formula
 from cayley.geometry.scaling import largest_component, length_of_any, scaling
 from cayley.geometry.tensors.checks import check_skew, refuse_where
 from cayley.geometry.tensors.cross import hat
@@ -48,15 +54,8 @@ def dyad(u: Array, v: Array) -> Array:
     return np.outer(u, v)
 
 
-@kernel("(n,n),(n,n)->(n,n)")
-def dot(T: Array, S: Array) -> Array:
-    """The dot product T S of two tensors, their composition as maps, (3.2.27). It does not commute.
-
-    >>> dot([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]])
-    array([[1., 0.],
-           [0., 0.]])
-    """
-    return T @ S
+dot = formula("dot", "(n,n),(n,n)->(n,n)", lambda T, S: T @ S,
+              "The dot product T S of two tensors, their composition as maps, (3.2.27). It does not commute.")
 
 
 def contraction(T: ArrayLike, first: int, second: int) -> Array:
@@ -78,24 +77,10 @@ def contraction(T: ArrayLike, first: int, second: int) -> Array:
     return np.trace(T, axis1=first, axis2=second)
 
 
-@kernel("(n,n),(n,n)->()")
-def double_dot(T: Array, S: Array) -> Scalar:
-    """T : S = tr(T S), (3.2.30). Other texts write tr(T S^T) so: that is `np.sum(T * S)`.
-
-    >>> float(double_dot([[0.0, 1.0], [-1.0, 0.0]], [[0.0, 2.0], [-2.0, 0.0]]))
-    -4.0
-    """
-    return np.sum(T * S.T)
-
-
-@kernel("(n,n)->()")
-def tensor_norm(T: Array) -> Scalar:
-    """The Frobenius norm sqrt(T : T^T), (3.2.31), of tensors of every size.
-
-    >>> float(tensor_norm([[3.0, 0.0], [0.0, 4.0]]))
-    5.0
-    """
-    return length_of_any(T.ravel()) if T.size else 0.0
+double_dot = formula("double_dot", "(n,n),(n,n)->()", lambda T, S: np.sum(T * S.T),
+                     "T : S = tr(T S), (3.2.30). Other texts write tr(T S^T) so: that is `np.sum(T * S)`.")
+tensor_norm = formula("tensor_norm", "(n,n)->()", lambda T: length_of_any(T.ravel()) if T.size else 0.0,
+                      "The Frobenius norm sqrt(T : T^T), (3.2.31), of tensors of every size.")
 
 
 def _check_angle(T: ArrayLike, S: ArrayLike) -> None:
@@ -144,37 +129,12 @@ def vector_triple_matrix(a: Array, c: Array) -> Array:
     return (c @ a) * np.eye(3) - np.outer(c, a)
 
 
-@kernel("(n,n)->(n,n)")
-def symmetric_part(T: Array) -> Array:
-    """T+ = (T + T^T) / 2, (3.3.8).
-
-    >>> symmetric_part([[1.0, 2.0], [0.0, 1.0]])
-    array([[1., 1.],
-           [1., 1.]])
-    """
-    return (T + T.T) / 2
-
-
-@kernel("(n,n)->(n,n)")
-def skew_part(T: Array) -> Array:
-    """T- = (T - T^T) / 2, (3.3.8). In three dimensions its vector is `vee(T)`.
-
-    >>> skew_part([[1.0, 2.0], [0.0, 1.0]])
-    array([[ 0.,  1.],
-           [-1.,  0.]])
-    """
-    return (T - T.T) / 2
-
-
-@kernel("(n,n)->(n,n)")
-def isotropic_part(T: Array) -> Array:
-    """(tr T / n) 1, the part of a tensor that is the same in every frame; what remains is the deviator.
-
-    >>> isotropic_part([[1.0, 2.0], [0.0, 5.0]])
-    array([[3., 0.],
-           [0., 3.]])
-    """
-    return np.trace(T) / len(T) * np.eye(len(T))
+symmetric_part = formula("symmetric_part", "(n,n)->(n,n)", lambda T: (T + T.T) / 2, "T+ = (T + T^T) / 2, (3.3.8).")
+skew_part = formula("skew_part", "(n,n)->(n,n)", lambda T: (T - T.T) / 2,
+                    "T- = (T - T^T) / 2, (3.3.8). In three dimensions its vector is `vee(T)`.")
+isotropic_part = formula(
+    "isotropic_part", "(n,n)->(n,n)", lambda T: np.trace(T) / len(T) * np.eye(len(T)),
+    "(tr T / n) 1, the part of a tensor that is the same in every frame; what remains is the deviator.")
 
 
 @kernel("(n),(n)->(n,n)")
@@ -210,31 +170,14 @@ def scalar_invariants(T: Array) -> ScalarInvariants:
     return ScalarInvariants(np.trace(T), minors, np.linalg.det(T), np.sum(T * T))
 
 
-@kernel("(3,3)->(3)", check=check_skew)
-def dual_vector(T: Array) -> Array:
-    """The vector u with T = hat(u), (3.3.31), (3.3.33). A tensor that is not skew is refused: `vee` takes any.
+dual_vector = formula(
+    "dual_vector", "(3,3)->(3)", lambda T: np.stack([T[2, 1], T[0, 2], T[1, 0]]),
+    "The vector u with T = hat(u), (3.3.31), (3.3.33). A tensor that is not skew is refused: `vee` takes any.",
+    check_skew)
+left_dual_tensor = formula(
+    "left_dual_tensor", "(3)->(3,3)", lambda u: -hat(u),
+    "The skew tensor of the opposite orientation, (3.3.34): -hat(u), so that v x u = left_dual_tensor(u) @ v.")
+left_dual_vector = formula("left_dual_vector", "(3,3)->(3)", lambda T: -np.stack([T[2, 1], T[0, 2], T[1, 0]]),
+                           "The vector u with T = left_dual_tensor(u), (3.3.36). A tensor that is not skew is refused.",
+                           check_skew)
 
-    >>> dual_vector([[0.0, -3.0, 2.0], [3.0, 0.0, -1.0], [-2.0, 1.0, 0.0]])
-    array([1., 2., 3.])
-    """
-    return np.stack([T[2, 1], T[0, 2], T[1, 0]])
-
-
-@kernel("(3)->(3,3)")
-def left_dual_tensor(u: Array) -> Array:
-    """The skew tensor of the opposite orientation, (3.3.34): -hat(u), so that v x u = left_dual_tensor(u) @ v.
-
-    >>> left_dual_tensor([0.0, 0.0, 1.0]) @ [1.0, 0.0, 0.0]
-    array([ 0., -1.,  0.])
-    """
-    return -hat(u)
-
-
-@kernel("(3,3)->(3)", check=check_skew)
-def left_dual_vector(T: Array) -> Array:
-    """The vector u with T = left_dual_tensor(u), (3.3.36). A tensor that is not skew is refused.
-
-    >>> left_dual_vector(left_dual_tensor([1.0, 2.0, 3.0]))
-    array([1., 2., 3.])
-    """
-    return -np.stack([T[2, 1], T[0, 2], T[1, 0]])

@@ -3,6 +3,11 @@ projections.
 
 A projection is idempotent, P P = P; it is orthogonal if it is symmetric too, and oblique otherwise. Source: Balafoutis
 & Patel, section 3.3.2, equations (3.3.10)-(3.3.17).
+
+>>> plane_projection([0.6, 0.8]) @ [5.0, 0.0]
+array([ 3.2, -2.4])
+>>> perpendicular_part([0.6, 0.8], [5.0, 0.0])
+array([ 3.2, -2.4])
 """
 
 from __future__ import annotations
@@ -11,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
 from cayley.geometry.batch import above_rounding, float_array, tolerance_of
+from cayley.geometry.formula import formula
 from cayley.geometry.tensors.checks import check_orthogonal, check_symmetric, check_unit_vector, refuse_where
 
 
@@ -22,24 +27,11 @@ def check_direction(e: Array, *_: object) -> None:
     check_unit_vector(e)
 
 
-@kernel("(n)->(n,n)", check=check_direction)
-def plane_projection(e: Array) -> Array:
-    """P^e = 1 - e (x) e, the orthogonal projection on the plane across the unit vector e, (3.3.12).
-
-    >>> plane_projection([0.6, 0.8]) @ [5.0, 0.0]
-    array([ 3.2, -2.4])
-    """
-    return np.eye(len(e)) - np.outer(e, e)
-
-
-@kernel("(n),(n)->(n)", check=check_direction)
-def perpendicular_part(e: Array, v: Array) -> Array:
-    """The part of v across the unit vector e, (3.3.14).
-
-    >>> perpendicular_part([0.6, 0.8], [5.0, 0.0])
-    array([ 3.2, -2.4])
-    """
-    return v - e * (e @ v)
+plane_projection = formula(
+    "plane_projection", "(n)->(n,n)", lambda e: np.eye(len(e)) - np.outer(e, e),
+    "P^e = 1 - e (x) e, the orthogonal projection on the plane across the unit vector e, (3.3.12).", check_direction)
+perpendicular_part = formula("perpendicular_part", "(n),(n)->(n)", lambda e, v: v - e * (e @ v),
+                             "The part of v across the unit vector e, (3.3.14).", check_direction)
 
 
 def oblique_projection(onto: ArrayLike, along: ArrayLike) -> Array:
