@@ -38,10 +38,7 @@ class Step(NamedTuple):
 
 def way_to(tree: Tree, frame: str) -> tuple[list[ElementaryMotion], Pose]:
     """The elementary motions from the root to a named frame, outwards, and the pose of the frame after the last of
-    them.
-
-    What is fixed is part of the placement after it.
-    """
+    them. What is fixed is part of the placement after it."""
     wanted = tree.frame(frame)
     motions, bodies = elementary_motions(tree, tree.path(tree.body_number(wanted.body)))
     return motions, bodies[wanted.body][1].then(Pose.of(wanted.pose))

@@ -77,9 +77,8 @@ class MechanismKernel(Kernel[Result]):
 
     def with_parameters(self, *words: str) -> KernelWithParameters[Result]:
         """The kernel with one more input, the array (..., p) of the parameters that the words choose; made once. See
-        `cayley.model.parameters`. Values that the model has as zero stay zero, unless they are named in full.
-
-        Arguments are not checked, as those of `unchecked` kernels are not.
+        `cayley.model.parameters`. Values that the model has as zero stay zero, unless they are named in full. Arguments
+        are not checked, as those of `unchecked` kernels are not.
 
         >>> torques = cy.load("s1_f2").inverse_dynamics.with_parameters("mass", "gravity")
         >>> torques.parameters

@@ -66,10 +66,8 @@ class Careful(NamedTuple):
 
 def closed_carefully(tree: Tree, guess: Array, moving: Array, t: float | None = None) -> Careful:
     """The closed configuration near one guess (nq), or the nearest to one that was found, by those velocities (nv) that
-    are `moving`, at the time `t` if a constraint depends on it.
-
-    A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time.
-    """
+    are `moving`, at the time `t` if a constraint depends on it. A guess from which no small step closes anything (links
+    in a row) is left by some chance steps, the same each time."""
     found: list[Careful] = []
     for loops in _Loops.each(tree):
         start = loops.start(guess, t)

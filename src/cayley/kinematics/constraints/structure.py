@@ -136,10 +136,8 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
                               tolerance: float | None = None) -> ConfigurationSingularity:
     """The kind of configurations (..., nq): dead centres, where some joints cannot be moved, or bifurcations, where the
     constraints depend on each other and allow more motions than elsewhere; at the time `t` if one of them depends on
-    it.
-
-    `tolerance` is the part of an ordinary row, and of the largest velocity, that counts as zero: without it that of all
-    functions, about 1e-7, below which nothing is left of a row in the equations of motion.
+    it. `tolerance` is the part of an ordinary row, and of the largest velocity, that counts as zero: without it that of
+    all functions, about 1e-7, below which nothing is left of a row in the equations of motion.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = load_robot("slider_crank")  # crank and rod in a row

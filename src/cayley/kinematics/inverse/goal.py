@@ -39,10 +39,8 @@ _AXES = ("world", "target", "body")
 
 @dataclass(frozen=True)
 class Task:
-    """The rows of (x, y, z; x, y, z) that count, linear first, and the axes that they are along.
-
-    `axes`: "world" (the root's), "target" (those of the asked pose), "body" (the frame's own), or the name of a frame.
-    """
+    """The rows of (x, y, z; x, y, z) that count, linear first, and the axes that they are along. `axes`: "world" (the
+    root's), "target" (those of the asked pose), "body" (the frame's own), or the name of a frame."""
 
     rows: tuple[bool, ...] = (True,) * 6
     axes: str = "world"
@@ -100,11 +98,9 @@ def task_error(tree: Tree, q: Array, frame: str, target: Array, task: Task) -> t
 
 
 def task_jacobian(tree: Tree, q: Array, frame: str, target: Array, task: Task) -> Array:
-    """The rows (m, nv) by which the velocities diminish the error: d(error)/dt = -rows @ v.
-
-    With all three angular rows the error is the rotation vector l, and J itself stands for d l/dt = -(1 - hat(l)/2 +
-    ...) J v: the two lead to the same step, since (1 - hat(l)/2 + ...) l = l, and the plain one is simpler.
-    """
+    """The rows (m, nv) by which the velocities diminish the error: d(error)/dt = -rows @ v. With all three angular rows
+    the error is the rotation vector l, and J itself stands for d l/dt = -(1 - hat(l)/2 + ...) J v: the two lead to the
+    same step, since (1 - hat(l)/2 + ...) l = l, and the plain one is simpler."""
     here = frame_pose(tree, q, frame)
     there = Pose.of(target)
     J = jacobian(tree, q, frame, axes="world")

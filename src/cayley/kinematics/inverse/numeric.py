@@ -83,10 +83,8 @@ def distinct_solutions(tree: Tree, target: Array, frame: str, *, starts: int = 2
                        limits: bool = True, task: str | Sequence[bool] = "pose", axes: str = "world",
                        iterations: int = 200, seed: int = 0, apart: float = 1e-4) -> InverseKinematicsResult:
     """The different configurations that searches from many starts find for one pose (4, 4), as a batch, in the order of
-    the starts.
-
-    Two are the same if they differ by whole turns, or by less than `apart`. A search proves nothing about what it has
-    not found; of a continuum of solutions (a redundant arm, a singular pose) these are samples.
+    the starts. Two are the same if they differ by whole turns, or by less than `apart`. A search proves nothing about
+    what it has not found; of a continuum of solutions (a redundant arm, a singular pose) these are samples.
 
     >>> from cayley.model.catalogue import load_robot
     >>> target = np.array([[1.0, 0.0, 0.0, 0.6], [0.0, 1.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
@@ -272,11 +270,8 @@ _STATUS = np.array(["solved", "not found", "not found", "unreachable"])
 @dataclass(frozen=True, eq=False)
 class InverseKinematicsResult(HoldsFunctions):
     """The configuration found, how well it does, and why the search ended. Every field has the batch axes of the
-    targets.
-
-    The residuals are those of `q` itself, computed anew: `residual` is the norm of all asked rows, metres and radians
-    together. What is not solved is the best of all attempts, never a success.
-    """
+    targets. The residuals are those of `q` itself, computed anew: `residual` is the norm of all asked rows, metres and
+    radians together. What is not solved is the best of all attempts, never a success."""
 
     q: Array  # (..., nq)
     solved: Scalar  # truth values (...)

@@ -55,10 +55,8 @@ def _check_finite(J: Array, damping: Array) -> None:
 @kernel("(m,n),()->(n,m)", check=_check_damping)
 def damped_inverse(J: Array, damping: Scalar) -> Array:
     """The damped inverse J* (n, m) of a Jacobian (m, n): J* x has the least |J v - x|^2 + damping^2 |v|^2. Ruggiu
-    (5.17).
-
-    By the smaller of the two normal equations. Without damping it is the inverse or pseudo-inverse, which a singular J
-    does not have.
+    (5.17). By the smaller of the two normal equations. Without damping it is the inverse or pseudo-inverse, which a
+    singular J does not have.
 
     >>> damped_inverse([[2.0, 0.0], [0.0, 0.0]], 0.1).round(6)
     array([[0.498753, 0.      ],
@@ -99,10 +97,9 @@ class Rates:
 
 
 def resolved_rates(J: ArrayLike, twist: ArrayLike, *, damping: float | tuple[float, float] = 0.0) -> Rates:
-    """The velocities that give a twist (..., m), for Jacobians (..., m, n).
-
-    `damping` is a number (0 for the plain inverse), or (threshold, largest): then it is chosen from the smallest
-    singular value. Where J is singular and not damped, `regular` is false, and what cannot be determined is NaN.
+    """The velocities that give a twist (..., m), for Jacobians (..., m, n). `damping` is a number (0 for the plain
+    inverse), or (threshold, largest): then it is chosen from the smallest singular value. Where J is singular and not
+    damped, `regular` is false, and what cannot be determined is NaN.
 
     >>> resolved_rates(np.diag([2.0, 4.0]), [1.0, 1.0]).velocity
     array([0.5 , 0.25])
@@ -151,11 +148,9 @@ class NewtonResult:
 
 def newton_iteration(f: Kernel, target: ArrayLike, start: ArrayLike, *, gain: float = 1.0, tolerance: float = 1e-12,
                      iterations: int = 100, angles: Sequence[int] = ()) -> NewtonResult:
-    """A solution of f(q) = target (m) near `start` (n), with `f` a kernel of one argument.
-
-    `angles` are the rows of f that are angles: their residuals are wrapped to between -pi and pi. The text has as many
-    equations as unknowns; with more unknowns the step is the shortest, with fewer the one of least squares. It stops at
-    a singular Jacobian.
+    """A solution of f(q) = target (m) near `start` (n), with `f` a kernel of one argument. `angles` are the rows of f
+    that are angles: their residuals are wrapped to between -pi and pi. The text has as many equations as unknowns; with
+    more unknowns the step is the shortest, with fewer the one of least squares. It stops at a singular Jacobian.
 
     >>> import cayley as cy
     >>> square = cy.kernel("(1)->(1)")(lambda q: q * q)

@@ -61,10 +61,8 @@ SETTLING = np.array([np.inf, -np.inf, 0.0,
 
 def search_step(goal: Goal, bounds: Bounds) -> Kernel[SearchState]:
     """The kernel `(q, memory, target, tolerance^2) -> SearchState` of several iterations; of one, if there are
-    constraints, of which a machine has so many that calls cost little beside them.
-
-    A search that has ended stays where it is.
-    """
+    constraints, of which a machine has so many that calls cost little beside them. A search that has ended stays where
+    it is."""
     def text(q: Array, memory: Array, target: Array, tolerance2: Scalar) -> SearchState:
         for _ in range(iterations_of_a_call(goal.constraints)):
             q, memory = _iteration(goal, bounds, q, memory, target, tolerance2)

@@ -49,11 +49,9 @@ _WORDS = np.array(["followed", "singular", "gimbal lock", "half-turn"])
 @dataclass(frozen=True, eq=False)
 class PathResult:
     """The configurations (..., K, nq) along a path of K poses, the `velocity` (..., K, nv) at each, and how well they
-    follow it: `error` (..., K, m) and what was asked of the joints, `command` = xdot + G e (..., K, m).
-
-    Where the Jacobian is singular and not damped, or the orientation's parameters say nothing, the motion ends: from
-    there on q stays, `followed` is false, and `velocity` is NaN.
-    """
+    follow it: `error` (..., K, m) and what was asked of the joints, `command` = xdot + G e (..., K, m). Where the
+    Jacobian is singular and not damped, or the orientation's parameters say nothing, the motion ends: from there on q
+    stays, `followed` is false, and `velocity` is NaN."""
 
     q: Array
     velocity: Array

@@ -88,10 +88,9 @@ def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | S
                           characteristic_length: float | None = None,
                           tolerance: float | None = None) -> ActuationSingularity:
     """The class of one closed configuration (nq) for a task of a frame and the actuated joints.
-
-    `characteristic_length`: how many metres a radian is worth [m], where sizes are compared, about the
-    size of the machine if it is not said; `tolerance`: how small,
-    beside the largest, is zero; without it that of all functions, as in `configuration_singularity`.
+    `characteristic_length`: how many metres a radian is worth [m], where sizes are compared, about the size of the
+    machine if it is not said; `tolerance`: how small, beside the largest, is zero; without it that of all functions, as
+    in `configuration_singularity`.
 
     >>> from cayley.model.catalogue import load_robot
     >>> engine = load_robot("slider_crank").with_actuated("slider")  # driven by the piston, crank and rod in a row

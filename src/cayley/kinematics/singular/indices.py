@@ -92,10 +92,9 @@ def indices(J: ArrayLike, *, tolerance: float | None = None) -> Indices:
 
 
 def condition_number(J: Array, *, norm: Norm, tolerance: float | None = None) -> Array:
-    """|J| |J^+| (...) in a norm of matrices; infinite where J is singular. Ruggiu (2.59).
-
-    "2" and "frobenius" do not depend on the axes; "1" (the largest sum of a column) and "inf" (of a row) do, and bound
-    the others to a factor of the size of J.
+    """|J| |J^+| (...) in a norm of matrices; infinite where J is singular. Ruggiu (2.59). "2" and "frobenius" do not
+    depend on the axes; "1" (the largest sum of a column) and "inf" (of a row) do, and bound the others to a factor of
+    the size of J.
 
     >>> [round(float(condition_number([[-1.0, -1.0], [1.0, 0.0]], norm=norm)), 6) for norm in NORMS]
     [2.618034, 3.0, 4.0, 4.0]
@@ -134,9 +133,7 @@ def velocity_ellipsoid(J: ArrayLike, *, tolerance: float | None = None) -> Ellip
 def manipulability(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
                    characteristic_length: float | None = None) -> Scalar:
     """sqrt(det(J J^T)) of the task's Jacobian as a text that can be traced, compiled and differentiated. Ruggiu (2.76).
-
-    The Jacobian is that of `uniform_jacobian`. Its derivatives do not exist where it is zero.
-    """
+    The Jacobian is that of `uniform_jacobian`. Its derivatives do not exist where it is zero."""
     J = uniform_jacobian(tree, q, frame, task=task, axes=axes, characteristic_length=characteristic_length)
     m, n = J.shape
     if m > n:
@@ -191,9 +188,8 @@ def column_units(tree: Tree, frame: str) -> list[str]:
 
 def made_uniform(J: Array, *, rows: Sequence[str], columns: Sequence[str],
                  characteristic_length: float | None = None) -> Array:
-    """Jacobians (..., m, n) with elements of one unit. `rows` and `columns` are "m" or "rad", one for each.
-
-    Without a characteristic length [m], `ConventionError` if the units differ; with one, the result has no unit.
+    """Jacobians (..., m, n) with elements of one unit. `rows` and `columns` are "m" or "rad", one for each. Without a
+    characteristic length [m], `ConventionError` if the units differ; with one, the result has no unit.
 
     >>> made_uniform(np.eye(2), rows=["m", "rad"], columns=["rad", "rad"])
     Traceback (most recent call last):
@@ -220,10 +216,8 @@ def made_uniform(J: Array, *, rows: Sequence[str], columns: Sequence[str],
 def uniform_jacobian(tree: Tree, q: Array, frame: str, *, task: str | Sequence[bool], axes: str,
                      characteristic_length: float | None = None) -> Array:
     """The rows of a frame's Jacobian that a task asks for, by the joints on the way to the frame, with elements of one
-    unit: (m, n). If constraints tie these together, by the actuated joints of the mechanism.
-
-    `task`: "pose", "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes.
-    """
+    unit: (m, n). If constraints tie these together, by the actuated joints of the mechanism. `task`: "pose",
+    "position", "orientation", or six truth values for (x, y, z; x, y, z), linear first, along the axes."""
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     J = actuated_jacobian(tree, q, frame, axes=axes)[chosen] if is_tied(tree, frame) else general_jacobian(
         tree, q, frame, axes=axes)[chosen][:, list(velocity_units(tree, frame))]

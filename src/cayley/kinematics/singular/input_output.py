@@ -35,11 +35,8 @@ ROW_LENGTHS = np.arange(6) < 3  # of a twist, (v; w): which rows are lengths
 
 @dataclass(frozen=True, eq=False)
 class InputOutput:
-    """Jx (..., r, k) and Jq (..., r, m), and what follows: motions and rates, forces and wrenches, each way.
-
-    Where there is no answer, or more than one, it is NaN in a batch, and an error for one configuration that says
-    which.
-    """
+    """Jx (..., r, k) and Jq (..., r, m), and what follows: motions and rates, forces and wrenches, each way. Where
+    there is no answer, or more than one, it is NaN in a batch, and an error for one configuration that says which."""
 
     Jx: Array
     Jq: Array

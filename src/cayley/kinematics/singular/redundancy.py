@@ -89,9 +89,7 @@ def minimum_norm(J: ArrayLike, v: ArrayLike, *, tolerance: float | None = None) 
 def gradient_projection(J: ArrayLike, v: ArrayLike, gradient: ArrayLike, gain: ArrayLike, *,
                         tolerance: float | None = None) -> RateSolutions:
     """Joint velocities that give v and, with what is free, make a criterion with this gradient (..., n) smaller: Ruggiu
-    (2.75).
-
-    `gain` (...) must not be negative; the gradient is by the velocities, as `manipulability_gradient` gives it.
+    (2.75). `gain` (...) must not be negative; the gradient is by the velocities, as `manipulability_gradient` gives it.
     """
     if not np.all(np.asarray(gain) >= 0.0):
         raise SignatureError(f"the gain of a criterion that is to become smaller is not negative, and here {gain}: "
@@ -105,11 +103,9 @@ def gradient_projection(J: ArrayLike, v: ArrayLike, gradient: ArrayLike, gain: A
 
 def projected_rates(tree: Tree, q: Array, v: Array, start: Array, frame: str, *, task: str | Sequence[bool],
                     axes: str) -> Array:
-    """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for.
-
-    By rows made orthogonal, for regular configurations of arms with at least as many joints as rows; NaN where a row
-    follows from those before it to RANK_TOLERANCE, or to 64 roundings of float32, as at singular ones.
-    """
+    """The velocities (nv) nearest to `start` (nv) that give the rows v (m) of a frame's twist that a task asks for. By
+    rows made orthogonal, for regular configurations of arms with at least as many joints as rows; NaN where a row
+    follows from those before it to RANK_TOLERANCE, or to 64 roundings of float32, as at singular ones."""
     check_independent(tree, "rates of redundant joints", frame)
     chosen = [k for k, asked in enumerate(Task.of(tree, task, axes).rows) if asked]
     J = general_jacobian(tree, q, frame, axes=axes)[chosen]
@@ -159,10 +155,8 @@ def joint_velocities(J: ArrayLike, rate: ArrayLike, *, tolerance: float | None =
 def joint_motion(J: ArrayLike, J_rate: ArrayLike, rate: Array, second_rate: ArrayLike, *,
                  tolerance: float | None = None) -> JointMotion:
     """The joint velocities and accelerations that give the rate r' and the second rate r'' of a task: (..., n) each.
-
     `J` and `J_rate` (..., n, n) must be of the same kind as the rates: of the same point, axes and parameters of the
-    attitude.
-    """
+    attitude."""
     J = _checked(J, tolerance)
     velocities = _solved(J, rate)
     drift = (np.asarray(J_rate, dtype=np.float64) @ velocities[..., None])[..., 0]

@@ -278,9 +278,7 @@ class Folds(NamedTuple):
 
 def planar_folds(tree: Tree, frame: str, joints: list[int]) -> Folds | None:
     """The folds of an arm with these joints on the way to a frame; None if they are not all turns about one direction.
-
-    A joint between which and the next there is no distance stays at rest: it turns with the next.
-    """
+    A joint between which and the next there is no distance stays at rest: it turns with the next."""
     poses = body_poses(tree, tree.neutral)
     screws = [tree.joints[k].motion.screw for k in joints]
     if any(screw is None or not screw.turn or screw.slide for screw in screws):

@@ -159,10 +159,9 @@ def circular_arc(first: ArrayLike, through: ArrayLike, last: ArrayLike, *, turni
 
 def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, travel_angle: float = 0.0) -> PosePath:
     """A weld along the smooth curve through points (k, 3): the z axis of the tool points into the work, against the
-    `normals` (k, 3) or (3) of its surface, and its x axis along the seam.
-
-    `work_angle` [rad] tilts it about the seam, `travel_angle` about the axis across it (positive: the tool leans back,
-    and points ahead). A curve whose last point is its first is closed, and smooth there.
+    `normals` (k, 3) or (3) of its surface, and its x axis along the seam. `work_angle` [rad] tilts it about the seam,
+    `travel_angle` about the axis across it (positive: the tool leans back, and points ahead). A curve whose last point
+    is its first is closed, and smooth there.
 
     >>> path = seam([[0.4, -0.1, 0.0], [0.45, 0.0, 0.0], [0.4, 0.1, 0.0]], [0.0, 0.0, 1.0])
     >>> path(0.0)[:3, 2].round(12) + 0.0

@@ -65,9 +65,8 @@ def rotation_spline(times: ArrayLike, rotations: ArrayLike, ends: Ends = "natura
 
 def pose_spline(times: ArrayLike, poses: ArrayLike, ends: Ends = "natural", *,
                 twists: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> PoseCurve:
-    """The curve through poses (k, 4, 4) at times (k), with continuous twist and acceleration.
-
-    `ends` as for `cubic_spline`; clamped ends have the `twists` (v; w) (6) in body axes.
+    """The curve through poses (k, 4, 4) at times (k), with continuous twist and acceleration. `ends` as for
+    `cubic_spline`; clamped ends have the `twists` (v; w) (6) in body axes.
 
     >>> turned = np.array([[0.0, -1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]])
     >>> move = pose_spline([0.0, 1.0], [np.eye(4), turned], "clamped")

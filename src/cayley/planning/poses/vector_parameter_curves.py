@@ -165,10 +165,8 @@ def rotation_cubics(times: ArrayLike, rotations: ArrayLike, *,
                     velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> RotationCurve:
     """The curve through rotations, quaternions (k, 4) or matrices (k, 3, 3), at times (k), whose vector-parameter is a
     cubic between knots, with continuous angular acceleration and the angular `velocities` (3) in body axes at both
-    ends.
-
-    Stable, where `rotation_forward` is not. Gaps of half a turn have no vector-parameter, and near ones turn unevenly:
-    `rotation_spline` has no such limit.
+    ends. Stable, where `rotation_forward` is not. Gaps of half a turn have no vector-parameter, and near ones turn
+    unevenly: `rotation_spline` has no such limit.
 
     >>> angle = 0.1 * np.arange(13)
     >>> knots = np.stack([np.cos(angle), 0 * angle, 0 * angle, np.sin(angle)], axis=-1)

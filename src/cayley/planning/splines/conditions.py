@@ -35,10 +35,9 @@ class At(NamedTuple):
 
 def polynomial_through(conditions: Sequence[At]) -> Polynomials:
     """The polynomial, one a coordinate, that does what is asked at each time, from the first to the last of them. It is
-    written in powers of the time from each of them, in which it can be evaluated to all digits.
-
-    All coordinates have the same conditions, with values of their own. Two positions and velocities and accelerations
-    at both ends make a polynomial of degree five, two via points besides one of degree seven.
+    written in powers of the time from each of them, in which it can be evaluated to all digits. All coordinates have
+    the same conditions, with values of their own. Two positions and velocities and accelerations at both ends make a
+    polynomial of degree five, two via points besides one of degree seven.
 
     >>> move = polynomial_through([At(0.0, q=[0.0], qd=0.0, qdd=0.0), At(0.1, q=[0.02]), At(0.9, q=[0.98]),
     ...                            At(1.0, q=[1.0], qd=0.0, qdd=0.0)])
@@ -93,11 +92,8 @@ def through_two_points(first: ArrayLike, last: ArrayLike, via: ArrayLike, times:
 
 def coefficients_of(conditions: Sequence[tuple[float, int, Array]], origins: Array) -> Array:
     """The coefficients (p, degree + 1, n), in powers of the time from each origin (p), of the polynomial with the value
-    of an order of derivative at each time: (t, order, value (n)).
-
-    The system is that of Chebyshev polynomials on the interval, which stays well conditioned; the answer is improved
-    once by its own residual.
-    """
+    of an order of derivative at each time: (t, order, value (n)). The system is that of Chebyshev polynomials on the
+    interval, which stays well conditioned; the answer is improved once by its own residual."""
     times = np.array([t for t, _, _ in conditions])
     values = np.array([value for _, _, value in conditions])
     _check(times, conditions, values)

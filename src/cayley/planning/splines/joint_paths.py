@@ -33,11 +33,9 @@ class Path(NamedTuple):
 
 
 def path_through(waypoints: ArrayLike, stops: Sequence[int] = ()) -> Path:
-    """The path through waypoints (k, n), with a stop at those of the numbers `stops`, from 0.
-
-    Between stops it is a natural cubic spline, whose parameter grows with the square root of the distance of waypoints
-    (centripetal: no loops where they are close); between two stops next to each other it is a straight line.
-    """
+    """The path through waypoints (k, n), with a stop at those of the numbers `stops`, from 0. Between stops it is a
+    natural cubic spline, whose parameter grows with the square root of the distance of waypoints (centripetal: no loops
+    where they are close); between two stops next to each other it is a straight line."""
     points = numbers(waypoints, "waypoints")
     if points.ndim != 2 or len(points) < 2 or points.shape[1] == 0:
         raise SignatureError(f"waypoints are (k, n), two or more; given was the shape {points.shape}")

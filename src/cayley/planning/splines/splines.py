@@ -30,10 +30,9 @@ def quintic_spline(times: ArrayLike, points: ArrayLike,
                    ends: Literal["clamped", "natural", "not-a-knot", "periodic"] = "clamped", *,
                    velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0),
                    accelerations: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> Polynomials:
-    """The motion of degree five through points (k, n) at times (k), smooth up to the fourth derivative.
-
-    `ends`: "clamped" (the `velocities` and `accelerations` at both ends are given, at rest if not), "natural" (third
-    and fourth derivative are zero there, three points or more), "not-a-knot" (six points or more), or "periodic".
+    """The motion of degree five through points (k, n) at times (k), smooth up to the fourth derivative. `ends`:
+    "clamped" (the `velocities` and `accelerations` at both ends are given, at rest if not), "natural" (third and fourth
+    derivative are zero there, three points or more), "not-a-knot" (six points or more), or "periodic".
 
     >>> move = quintic_spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.5]])
     >>> move.continuity, bool(abs(move([0.0, 3.0]).qdd).max() < 1e-12)
@@ -70,11 +69,9 @@ def quintic_spline(times: ArrayLike, points: ArrayLike,
 def b_spline(control_points: ArrayLike, *, degree: int = 3, knots: ArrayLike | None = None, start: float = 0.0,
              end: float = 1.0) -> Polynomials:
     """The B-spline of a degree with control points (m, n): it stays within their hull, begins at the first and ends at
-    the last.
-
-    `knots` (m + degree + 1) never decrease; without them they are even between `start` and `end`, and repeated at both.
-    Where a knot is repeated, one derivative less is continuous for each; the motion is on the interval in which all
-    control points count, from knot number `degree` to the one before the last `degree`.
+    the last. `knots` (m + degree + 1) never decrease; without them they are even between `start` and `end`, and
+    repeated at both. Where a knot is repeated, one derivative less is continuous for each; the motion is on the
+    interval in which all control points count, from knot number `degree` to the one before the last `degree`.
 
     >>> move = b_spline([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]], end=2.0)
     >>> move([0.0, 1.0, 2.0]).q
@@ -150,11 +147,10 @@ def second_derivatives(times: ArrayLike, points: ArrayLike, ends: Ends = "natura
 
 def rest_to_rest_spline(times: ArrayLike, points: ArrayLike, *,
                         extra: tuple[float, float] | None = None) -> Polynomials:
-    """The cubic spline through points (k, n) at times (k) without velocity and acceleration at both ends.
-
-    Four conditions are two too many for a spline with these knots: it has two more, at the times `extra`, in the middle
-    of the first and of the last interval if not said (of a single one, at its thirds), where it is wherever it then
-    comes to be.
+    """The cubic spline through points (k, n) at times (k) without velocity and acceleration at both ends. Four
+    conditions are two too many for a spline with these knots: it has two more, at the times `extra`, in the middle of
+    the first and of the last interval if not said (of a single one, at its thirds), where it is wherever it then comes
+    to be.
 
     >>> move = rest_to_rest_spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.5]])
     >>> bool(max(abs(move([0.0, 3.0]).qd).max(), abs(move([0.0, 3.0]).qdd).max()) < 1e-13)

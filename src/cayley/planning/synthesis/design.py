@@ -40,9 +40,7 @@ _ROUNDING = 1e-15
 @dataclass(frozen=True, eq=False)
 class StructuralError:
     """The outputs of a linkage at the inputs (m): the output nearest to the prescribed one, and the difference [rad].
-
-    `modes` (m) is the assembly mode, -1 where it cannot be assembled; there `generated` and `error` are NaN.
-    """
+    `modes` (m) is the assembly mode, -1 where it cannot be assembled; there `generated` and `error` are NaN."""
 
     inputs: Array
     prescribed: Array

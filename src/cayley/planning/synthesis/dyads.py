@@ -31,10 +31,8 @@ _MET = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Dyad:
-    """A link from the fixed pivot `fixed` (2) to the moving pivot `moving` (2), a point of the body in its own axes.
-
-    As a slider, `fixed` is none and the moving pivot stays on the line through `point` (2) along `direction` (2).
-    """
+    """A link from the fixed pivot `fixed` (2) to the moving pivot `moving` (2), a point of the body in its own axes. As
+    a slider, `fixed` is none and the moving pivot stays on the line through `point` (2) along `direction` (2)."""
 
     moving: Array
     fixed: Array | None
@@ -81,11 +79,10 @@ def body_points(poses: ArrayLike, moving: ArrayLike) -> Array:
 
 def dyads(poses: ArrayLike, *, fixed_on: Sequence[ArrayLike] = (), moving_on: Sequence[ArrayLike] = ()
           ) -> tuple[Dyad, ...]:
-    """All links that let a body take poses (n, 3), x, y and angle [m, rad]; at most four.
-
-    Five conditions determine them: five poses, or fewer with lines a x + b y = c, given as (a, b, c), on which the
-    fixed pivot (`fixed_on`, in the plane) or the moving pivot (`moving_on`, in the body's axes) is to be. Two lines are
-    a point. A link whose moving pivot does not move, because the poses only turn the body about it, is none.
+    """All links that let a body take poses (n, 3), x, y and angle [m, rad]; at most four. Five conditions determine
+    them: five poses, or fewer with lines a x + b y = c, given as (a, b, c), on which the fixed pivot (`fixed_on`, in
+    the plane) or the moving pivot (`moving_on`, in the body's axes) is to be. Two lines are a point. A link whose
+    moving pivot does not move, because the poses only turn the body about it, is none.
 
     >>> poses = np.array([[0.0, 0.0, 0.0], [0.2, 0.1, 0.3], [0.35, 0.25, 0.5]])
     >>> link, = dyads(poses, moving_on=[(1.0, 0.0, 0.1), (0.0, 1.0, -0.2)])

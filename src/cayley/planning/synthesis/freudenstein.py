@@ -45,7 +45,6 @@ def freudenstein_parameters(lengths: Array) -> Array:
 @kernel("(3),()->(4)", inputs=("k", "ground"))
 def signed_lengths(k: Array, ground: Scalar) -> Array:
     """The lengths (..., 4) of ground, input link, coupler and output link; negative ones stand at the angle plus pi.
-
     Infinite for k2 = 0 or k3 = 0; the coupler is NaN where the square of its length is negative.
 
     >>> signed_lengths([5 / 3, 8 / 3, 4 / 3], 4.0)
@@ -85,7 +84,6 @@ def _explain(k: ArrayLike, psi: ArrayLike) -> None:
 @kernel("(3),()->(2)", inputs=("k", "psi"), explain=_explain)
 def output_angles(k: Array, psi: Scalar) -> Array:
     """phi (..., 2) in (-pi, pi] in both assembly modes, those of `FourBar.position` where all lengths are positive.
-
     NaN, and for one angle an error, where the linkage cannot be assembled, or where every angle would do.
 
     >>> np.degrees(output_angles([0.5, 2.0, 1.0], np.radians(60.0))).round(9)

@@ -50,9 +50,8 @@ def exact_parameters(psi: Array, phi: Array) -> Array:
 
 
 def function_generator(psi: ArrayLike, phi: ArrayLike, *, ground: float = 1.0) -> FourBarDesign:
-    """The four-bar whose input and output are at the pairs psi, phi (m) [rad], with the `ground` link [m].
-
-    Three pairs are met exactly; more as well as their equations can be, in the sense of least squares: look at
+    """The four-bar whose input and output are at the pairs psi, phi (m) [rad], with the `ground` link [m]. Three pairs
+    are met exactly; more as well as their equations can be, in the sense of least squares: look at
     `structural_error()`, for a small `design_error` promises nothing. Fewer, or pairs that depend on each other, leave
     a choice: see `four_bar_family`.
 

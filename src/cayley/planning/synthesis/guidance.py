@@ -110,10 +110,8 @@ class GuidingLinkage:
 
 def body_guidance(poses: ArrayLike, links: Sequence[Dyad] | None = None) -> tuple[GuidingLinkage, ...]:
     """Linkages that carry a body through poses (n, 3), x, y and angle [m, rad]: those of every two links, either as the
-    crank; without defects first, then by the transmission angle.
-
-    Without `links`, five poses have those of `dyads`; for fewer, give links that `dyads` and `slider_dyads` find with
-    lines for their pivots.
+    crank; without defects first, then by the transmission angle. Without `links`, five poses have those of `dyads`; for
+    fewer, give links that `dyads` and `slider_dyads` find with lines for their pivots.
 
     >>> linkage = FourBar(crank=0.12, coupler=0.41, rocker=0.29, ground=0.37)
     >>> theta = np.linspace(0.3, 1.9, 5)

@@ -61,10 +61,8 @@ def _dead_centre_cranks(linkage: FourBar) -> tuple[float, float]:
 
 def quick_return(first: float, second: float, time_ratio: float, *, ground: float = 1.0) -> tuple[FourBarDesign, ...]:
     """The crank-rockers whose output link is at the angles `first` and `second` [rad] to the ground in its dead
-    centres; one or two, or an error that says why there is none.
-
-    Their pairs are the dead centres, at which crank and coupler are in line. The rocker takes `time_ratio` times as
-    long one way as the other while the crank turns evenly.
+    centres; one or two, or an error that says why there is none. Their pairs are the dead centres, at which crank and
+    coupler are in line. The rocker takes `time_ratio` times as long one way as the other while the crank turns evenly.
 
     >>> machine, = quick_return(np.radians(60.0), np.radians(100.0), 1.2, ground=0.5)
     >>> print(machine)

@@ -109,10 +109,9 @@ class AllSolutions:
 
 
 def all_solutions(tree: Tree, target: ArrayLike, frame: str, *, reference: ArrayLike | None = None) -> AllSolutions:
-    """All configurations that bring a frame to poses (..., 4, 4) of the root's frame; see `AllSolutions`.
-
-    `reference` (..., nq), zero if not given, chooses among whole turns, gives free joints their values, and is where
-    the joints stay that the frame does not depend on. `UnsupportedError` if no closed form is known for the arm.
+    """All configurations that bring a frame to poses (..., 4, 4) of the root's frame; see `AllSolutions`. `reference`
+    (..., nq), zero if not given, chooses among whole turns, gives free joints their values, and is where the joints
+    stay that the frame does not depend on. `UnsupportedError` if no closed form is known for the arm.
 
     >>> from cayley.model.catalogue import load_robot
     >>> target = np.array([[1.0, 0.0, 0.0, 0.5], [0.0, -1.0, 0.0, 0.2], [0.0, 0.0, -1.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
@@ -227,10 +226,8 @@ FAMILIES = (PLANAR_2R, PLANAR_3R, SCARA, STANFORD, DECOUPLED_6R, PARALLEL_6R)
 
 
 def family_of(table: DHTable) -> tuple[Family, Arm]:
-    """The family that an arm belongs to, and the arm made ready for it.
-
-    An arm of no known family is refused with the reasons.
-    """
+    """The family that an arm belongs to, and the arm made ready for it. An arm of no known family is refused with the
+    reasons."""
     kinds = kinds_of(table)
     reasons = []
     for family in FAMILIES:
@@ -247,11 +244,8 @@ def family_of(table: DHTable) -> tuple[Family, Arm]:
 def analytic_inverse_kinematics(table: DHTable, targets: ArrayLike, *,
                                 reference: ArrayLike | None = None) -> AnalyticResult | list[AnalyticResult]:
     """All configurations that reach a pose (4, 4), or each of a batch of poses (k, 4, 4), by the family that the arm
-    belongs to.
-
-    The number of solutions differs from pose to pose: a batch gives a list, made pose by pose. For many poses of a
-    mechanism, `all_solutions` is the quicker way. An arm of no known family is refused with the reasons.
-    """
+    belongs to. The number of solutions differs from pose to pose: a batch gives a list, made pose by pose. For many
+    poses of a mechanism, `all_solutions` is the quicker way. An arm of no known family is refused with the reasons."""
     targets = np.asarray(targets, dtype=np.float64)
     batch = targets.ndim == 3 and targets.shape[1:] == (4, 4)
     for target in targets if batch else [targets]:
@@ -268,12 +262,9 @@ ORTHONORMALITY = 6
 
 @dataclass(frozen=True)
 class PoseEquations:
-    """The equations A_1 ... A_n = target for the coordinates of n joints.
-
-    Direct problem: the coordinates are given, and the `nontrivial` entries are explicit: one pose. Inverse problem: of
-    these entries six conditions of orthonormality hold on both sides, so that `independent` ones are left for the
-    `unknowns`.
-    """
+    """The equations A_1 ... A_n = target for the coordinates of n joints. Direct problem: the coordinates are given,
+    and the `nontrivial` entries are explicit: one pose. Inverse problem: of these entries six conditions of
+    orthonormality hold on both sides, so that `independent` ones are left for the `unknowns`."""
 
     unknowns: int
     equations: int = ENTRIES

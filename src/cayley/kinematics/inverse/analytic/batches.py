@@ -49,10 +49,8 @@ class Solutions:
 
 
 class ManyPoses:
-    """The kernels of one arm.
-
-    An arm whose text cannot be traced (the quartic) has none, and its poses are done one by one.
-    """
+    """The kernels of one arm. An arm whose text cannot be traced (the quartic) has none, and its poses are done one by
+    one."""
 
     def __init__(self, family: Family, arm: Arm) -> None:
         self._family = family

@@ -49,11 +49,9 @@ class Free:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Moving numbers of the rows (theta, or d of a prismatic joint), their branch and what is free.
-
-    Among the candidates with the same key at the same place of `choices` only those of the lowest number that close at
-    all are kept: values of a free joint are alternatives, not further solutions.
-    """
+    """Moving numbers of the rows (theta, or d of a prismatic joint), their branch and what is free. Among the
+    candidates with the same key at the same place of `choices` only those of the lowest number that close at all are
+    kept: values of a free joint are alternatives, not further solutions."""
 
     moving: Array
     branch: tuple[Sign, ...]
@@ -100,11 +98,8 @@ class Noting:
 
 
 def angles_of(a: Scalar, b: Scalar, c: Scalar) -> tuple[Any, Any]:
-    """The angles x with a cos x + b sin x = c, the one ahead of atan2(b, a) first.
-
-    Beyond reach the nearest angle is given twice: whether it will do is seen when it is closed. So is a double root,
-    which rounding would take apart.
-    """
+    """The angles x with a cos x + b sin x = c, the one ahead of atan2(b, a) first. Beyond reach the nearest angle is
+    given twice: whether it will do is seen when it is closed. So is a double root, which rounding would take apart."""
     middle = np.arctan2(b, a)
     square = a * a + b * b
     rest = square - c * c
@@ -118,11 +113,8 @@ Branch = tuple[str, ...]
 @dataclass(frozen=True, eq=False)
 class Continuum:
     """The solution of that number is one of infinitely many: the joint `free` (counted from 0) may have any value near
-    its own.
-
-    With a `straight` continuum q + s `tangent` reaches the pose for every s, and the sum of `weights` times q is fixed.
-    Otherwise the tangent holds at the solution only, and other joints must follow in their own way.
-    """
+    its own. With a `straight` continuum q + s `tangent` reaches the pose for every s, and the sum of `weights` times q
+    is fixed. Otherwise the tangent holds at the solution only, and other joints must follow in their own way."""
 
     solution: int
     free: int

@@ -73,9 +73,7 @@ class Wrist(NamedTuple):
 
 def decoupled_6r(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of a 6R arm with a spherical wrist (a4 = a5 = d5 = 0) that reach the pose (4, 4): up to eight.
-
-    `reference` (6) gives free joints their value; it is zero if not given.
-    """
+    `reference` (6) gives free joints their value; it is zero if not given."""
     return DECOUPLED_6R.solutions(DECOUPLED_6R.arm(table), target, reference)
 
 
@@ -93,11 +91,9 @@ def check_wrist(arm: Arm) -> None:
 
 
 def _lost_freedom(arm: Arm) -> str:
-    """Why the first three joints move the wrist centre on a surface only, or on less; empty if they do not.
-
-    Joints 2 and 3 take it over a surface of revolution about axis 2, unless that is a line. Joint 1 adds nothing where
-    it is one about axis 1, too: a plane across both axes, a sphere about their point, anything if the axes coincide.
-    """
+    """Why the first three joints move the wrist centre on a surface only, or on less; empty if they do not. Joints 2
+    and 3 take it over a surface of revolution about axis 2, unless that is a line. Joint 1 adds nothing where it is one
+    about axis 1, too: a plane across both axes, a sphere about their point, anything if the axes coincide."""
     (a1, a2, a3), (d2, d4) = arm.column("a")[:3], arm.column("d")[[1, 3]]
     sines, (_, across, _) = np.sin(arm.column("alpha")[:3]), np.cos(arm.column("alpha")[:3])
     parallel, second_parallel = abs(sines[0]) <= FLAT, abs(sines[1]) <= FLAT
@@ -205,10 +201,8 @@ def _centre_off(arm: Arm, c: Array, moving: Array) -> tuple[Array, Array]:
 
 
 def wrists(arm: Arm, R: Array, special: Special) -> list[Wrist]:
-    """The angles of joints 4 to 6 that give the tool the rotation R in frame 3. (2.43)-(2.45).
-
-    Where axis 6 lies on axis 4, the two turn as one: theta4 is that of the reference.
-    """
+    """The angles of joints 4 to 6 that give the tool the rotation R in frame 3. (2.43)-(2.45). Where axis 6 lies on
+    axis 4, the two turn as one: theta4 is that of the reference."""
     al4 = arm.table.rows[3].alpha
     al5 = arm.table.rows[4].alpha
     w = R[:, 2]
@@ -425,7 +419,6 @@ STANFORD = Family("RRPRRR", check_wrist, decoupled_candidates)
 
 def stanford_arm(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
     """All configurations of an arm of the type RRPRRR with a spherical wrist that reach the pose (4, 4): up to eight.
-
     Half of them have the slide on its other side ("elbow down": d3 below the middle of both); limits are not looked at.
     """
     return STANFORD.solutions(STANFORD.arm(table), target, reference)

@@ -40,11 +40,8 @@ _NEARLY_ALIGNED = 1e-7
 
 
 def parallel_6r(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """All configurations of an arm of the UR family that reach the pose (4, 4): up to eight.
-
-    `reference` (6) gives free joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies
-    on axis 1.
-    """
+    """All configurations of an arm of the UR family that reach the pose (4, 4): up to eight. `reference` (6) gives free
+    joints their value: theta6 where axis 6 is parallel to axes 2 to 4, theta1 where p lies on axis 1."""
     return PARALLEL_6R.solutions(PARALLEL_6R.arm(table), target, reference)
 
 

@@ -45,9 +45,8 @@ class TwoLink(NamedTuple):
 
 
 def elbow_discriminant(x: Scalar, y: Scalar, l1: float, l2: float) -> Scalar:
-    """k^2 [m^4], broadcast over points: negative out of reach, zero on the outer and the inner boundary. (1.24).
-
-    It is written as the product of its factors, which loses no digits on the boundary.
+    """k^2 [m^4], broadcast over points: negative out of reach, zero on the outer and the inner boundary. (1.24). It is
+    written as the product of its factors, which loses no digits on the boundary.
 
     >>> round(float(elbow_discriminant(0.6, 0.3, 0.5, 0.4)), 12)
     0.1584
@@ -64,11 +63,9 @@ def check_links(l1: float, l2: float) -> None:
 
 
 def two_links(x: Scalar, y: Scalar, l1: float, l2: float, special: Special, joint: int) -> list[TwoLink]:
-    """The two ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off.
-
-    On the axis of the first joint with equal links the first angle is free, and is that of the reference: it is the
-    number of `joint`.
-    """
+    """The two ways to a point. A point beyond reach is taken to the boundary: who asks sees how far he is off. On the
+    axis of the first joint with equal links the first angle is free, and is that of the reference: it is the number of
+    `joint`."""
     size = abs(l1) + abs(l2)
     if abs(abs(l1) - abs(l2)) <= FLAT * size and special.near(np.hypot(x, y), FLAT * size):
         return [TwoLink(special.values(joint)[0][1], np.pi if l1 * l2 > 0 else 0.0, folded=True)]
@@ -83,10 +80,8 @@ def two_links(x: Scalar, y: Scalar, l1: float, l2: float, special: Special, join
 
 def planar_2r(arm: DHTable | Sequence[float], target: ArrayLike, *,
               reference: ArrayLike | None = None) -> AnalyticResult:
-    """All configurations of a planar arm of two links that bring its tip to a point.
-
-    `arm` is a table, or the two lengths [m]; `target` a point (2) of its plane, or a pose (4, 4) of which only the
-    position is asked.
+    """All configurations of a planar arm of two links that bring its tip to a point. `arm` is a table, or the two
+    lengths [m]; `target` a point (2) of its plane, or a pose (4, 4) of which only the position is asked.
 
     >>> planar_2r((0.5, 0.4), (0.6, 0.3)).solutions.round(10)
     array([[-0.17149942,  1.47062891],
@@ -97,9 +92,8 @@ def planar_2r(arm: DHTable | Sequence[float], target: ArrayLike, *,
 
 def planar_3r(arm: DHTable | Sequence[float], target: ArrayLike, *,
               reference: ArrayLike | None = None) -> AnalyticResult:
-    """All configurations of a planar arm of three links that bring its tip to a pose.
-
-    `arm` is a table, or the three lengths [m]; `target` is (x, y, angle) in its plane, or a pose (4, 4).
+    """All configurations of a planar arm of three links that bring its tip to a pose. `arm` is a table, or the three
+    lengths [m]; `target` is (x, y, angle) in its plane, or a pose (4, 4).
 
     >>> planar_3r((1.0, 0.8, 0.5), (1.5, 0.6, 0.4)).branches
     (('elbow left',), ('elbow right',))
@@ -166,10 +160,8 @@ PLANAR_3R = Family("RRR", _check_three, _three)
 
 
 def scara(table: DHTable, target: Array, *, reference: ArrayLike | None = None) -> AnalyticResult:
-    """The two configurations of a SCARA arm that reach the pose (4, 4). A pose whose axis is tilted is unreachable.
-
-    The elbow is "left" for q2 > 0. With links of one length, above the first axis, q1 is free and q4 goes with it.
-    """
+    """The two configurations of a SCARA arm that reach the pose (4, 4). A pose whose axis is tilted is unreachable. The
+    elbow is "left" for q2 > 0. With links of one length, above the first axis, q1 is free and q4 goes with it."""
     return SCARA.solutions(SCARA.arm(table), target, reference)
 
 

@@ -119,10 +119,8 @@ def _chosen(candidates: Sequence[Candidate], closed: list[int]) -> list[int]:
 
 
 def _polished(arm: Arm, target: Array, q: Array, rows: int) -> Array:
-    """Newton steps, each taken only where it helps.
-
-    Near a singular configuration small singular values are left out, more and more of them until a step helps.
-    """
+    """Newton steps, each taken only where it helps. Near a singular configuration small singular values are left out,
+    more and more of them until a step helps."""
     for _ in range(_NEWTON_STEPS):
         J, error = _error(arm, target, q, rows)
         before = least = _residual(error)
@@ -229,11 +227,9 @@ def _motion(arm: Arm, q: Array, free: Free, rows: int) -> tuple[int, Array] | No
 
 
 def _directions(arm: Arm, q: Array, columns: Array, rows: int) -> list[Array]:
-    """Unit rates of those joints at which the tool stays at rest, to second order where that tells them apart.
-
-    Where the Jacobian J loses two ranks, rates v with J v = 0 are kept up only if w J' v = 0 for all w with w J = 0:
-    two directions, in which two continua cross, or none.
-    """
+    """Unit rates of those joints at which the tool stays at rest, to second order where that tells them apart. Where
+    the Jacobian J loses two ranks, rates v with J v = 0 are kept up only if w J' v = 0 for all w with w J = 0: two
+    directions, in which two continua cross, or none."""
     J = _error(arm, np.eye(4), q[None], rows)[0][0][:, columns]
     U, s, Vt = np.linalg.svd(J)
     rank = int(np.count_nonzero(s > 1e-6 * s[0]))
