@@ -9,10 +9,9 @@ import pytest
 
 import cayley as cy
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.profiles.jerk_limits import jerk_limited
-from cayley.planning.profiles.moving_ends import jerk_limited_between
+from cayley.planning.motion import MotionState
+from cayley.planning.profiles.jerk_limits import jerk_limited, jerk_limited_between
 from cayley.planning.timing.limits import MotionLimits
-from cayley.planning.tool_motions.two_poses import EndState
 
 LIMITS = MotionLimits([1.0, 2.0, 1.5], [4.0, 3.0, 5.0], [30.0, 40.0, 20.0])
 
@@ -21,7 +20,7 @@ def test_states_are_met_and_limits_kept():
     pytest.importorskip("ruckig")
     rng = np.random.default_rng(0)
     for _ in range(60):
-        first, last = (EndState(rng.normal(size=3), 0.5 * rng.uniform(-1, 1, 3) * LIMITS.velocity,
+        first, last = (MotionState(rng.normal(size=3), 0.5 * rng.uniform(-1, 1, 3) * LIMITS.velocity,
                                 0.3 * rng.uniform(-1, 1, 3) * LIMITS.acceleration) for _ in range(2))
         try:
             move = jerk_limited_between(first, last, LIMITS)
@@ -41,22 +40,23 @@ def test_from_rest_to_rest_it_takes_the_time_of_our_own():
     pytest.importorskip("ruckig")
     none = np.zeros(3)
     ours = jerk_limited([0.0, 0.0, 0.0], [1.0, -2.0, 0.3], LIMITS)
-    theirs = jerk_limited_between(EndState(none, none, none), EndState(np.array([1.0, -2.0, 0.3]), none, none), LIMITS)
+    last = MotionState(np.array([1.0, -2.0, 0.3]), none, none)
+    theirs = jerk_limited_between(MotionState(none, none, none), last, LIMITS)
     assert ours.duration == pytest.approx(theirs.duration, rel=1e-10)
 
 
 def test_what_cannot_be(monkeypatch):
-    rest = EndState(np.zeros(3), np.zeros(3), np.zeros(3))
+    rest = MotionState(np.zeros(3), np.zeros(3), np.zeros(3))
     with pytest.raises(PlanningError, match="velocity of joint number 2 at the last state is 3, beyond its limit"):
-        jerk_limited_between(rest, EndState(np.ones(3), np.array([0.0, 3.0, 0.0]), np.zeros(3)), LIMITS)
+        jerk_limited_between(rest, MotionState(np.ones(3), np.array([0.0, 3.0, 0.0]), np.zeros(3)), LIMITS)
     with pytest.raises(PlanningError, match="that of jerk of joint number 1 is inf"):
         jerk_limited_between(rest, rest, MotionLimits(1.0, 1.0))
     arm = cy.load("planar2r")
     weak = MotionLimits.of(arm, velocity=5.0, acceleration=30.0, jerk=500.0, effort=[25.0, 6.0])
-    still = EndState(np.zeros(2), np.zeros(2), np.zeros(2))
+    still = MotionState(np.zeros(2), np.zeros(2), np.zeros(2))
     pytest.importorskip("ruckig")
     with pytest.raises(PlanningError, match="needs more than its limit of effort"):
-        jerk_limited_between(still, EndState(np.ones(2), np.ones(2), np.zeros(2)), weak)
+        jerk_limited_between(still, MotionState(np.ones(2), np.ones(2), np.zeros(2)), weak)
     monkeypatch.setitem(sys.modules, "ruckig", None)
     with pytest.raises(UnsupportedError, match="pip install ruckig"):
-        jerk_limited_between(rest, EndState(np.ones(3), np.zeros(3), np.zeros(3)), LIMITS)
+        jerk_limited_between(rest, MotionState(np.ones(3), np.zeros(3), np.zeros(3)), LIMITS)

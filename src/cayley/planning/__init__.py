@@ -5,4 +5,4 @@ Whatever plans gives a `Motion`; `arm.inverse_dynamics(*move(t))` is what it ask
 
 from cayley.lazy_names import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, __file__)
+__getattr__, __dir__ = lazy_names(__name__, __file__, former={"EndState": "MotionState"})

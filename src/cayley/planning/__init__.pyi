@@ -23,10 +23,10 @@ from cayley.planning.poses.vector_parameter_curves import rotation_cubic as rota
 from cayley.planning.poses.vector_parameter_curves import rotation_cubics as rotation_cubics
 from cayley.planning.poses.vector_parameter_curves import rotation_forward as rotation_forward
 from cayley.planning.profiles.jerk_limits import jerk_limited as jerk_limited
+from cayley.planning.profiles.jerk_limits import jerk_limited_between as jerk_limited_between
 from cayley.planning.profiles.jerk_limits import least_duration as least_duration
 from cayley.planning.profiles.jerk_limits import rest_to_rest as rest_to_rest
 from cayley.planning.profiles.jerk_limits import rest_to_rest_state as rest_to_rest_state
-from cayley.planning.profiles.moving_ends import jerk_limited_between as jerk_limited_between
 from cayley.planning.profiles.two_points import minimum_duration as minimum_duration
 from cayley.planning.profiles.two_points import point_to_point as point_to_point
 from cayley.planning.sequence import Composed as Composed
@@ -88,7 +88,6 @@ from cayley.planning.tool_motions.inspection import Inspection as Inspection
 from cayley.planning.tool_motions.inspection import inspect_motion as inspect_motion
 from cayley.planning.tool_motions.mobile_tasks import PlatformTask as PlatformTask
 from cayley.planning.tool_motions.mobile_tasks import platform_task as platform_task
-from cayley.planning.tool_motions.two_poses import EndState as EndState
 from cayley.planning.tool_motions.two_poses import between_states as between_states
 from cayley.planning.tool_motions.two_poses import joint_end_state as joint_end_state
 from cayley.planning.tool_motions.two_poses import joint_pair as joint_pair

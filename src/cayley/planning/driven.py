@@ -39,7 +39,7 @@ from cayley.model.configuration_space import moving_joints
 from cayley.model.configurations import normalized, quaternion_places
 from cayley.model.parts import Joint
 from cayley.model.tree import Tree
-from cayley.planning.motion import Derivatives, Motion
+from cayley.planning.motion import Derivatives, Motion, its
 from cayley.planning.poses.rotation_splines import pose_spline, rotation_spline
 from cayley.planning.sequence import Standing, Together
 from cayley.planning.splines.polynomials import Polynomials
@@ -63,21 +63,10 @@ class DrivenMotion(Motion):
     drives: Motion
     guess: Polynomials
 
-    @property
-    def start(self) -> float:
-        return self.drives.start
-
-    @property
-    def end(self) -> float:
-        return self.drives.end
-
-    @property
-    def breaks(self) -> Array:
-        return self.drives.breaks
-
-    @property
-    def nq(self) -> int:
-        return self.tree.nq
+    start = its("drives.start")
+    end = its("drives.end")
+    breaks = its("drives.breaks")
+    nq = its("tree.nq")
 
     @cached_property
     def attitudes(self) -> tuple[int, ...]:

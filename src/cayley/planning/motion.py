@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,6 +39,11 @@ Derivatives = tuple[Array, Array, Array, Array]
 ROUNDING = 1e-12  # of durations and positions
 _REST = 1e-9  # of the greatest velocity
 _POSITIONS = 1e-9  # of motions that go on from one another
+
+
+def its(path: str) -> Any:  # noqa: ANN401 (a property of the type that the class of motions says)
+    """A property that a motion has from one of its parts."""
+    return property(attrgetter(path))
 
 
 def held(t: Scalar, start: float, end: float) -> Scalar:

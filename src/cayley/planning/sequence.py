@@ -12,7 +12,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, FieldArray, Scalar
 from cayley.errors import PlanningError, UnsupportedError
-from cayley.planning.motion import ROUNDING, Derivatives, Motion, held, positive_seconds
+from cayley.planning.motion import ROUNDING, Derivatives, Motion, held, its, positive_seconds
 from cayley.planning.splines.polynomials import PolynomialPieces, moved, through_knots
 
 
@@ -230,6 +230,11 @@ class Composed(Motion):
     path: Motion
     timing: Motion
 
+    start = its("timing.start")
+    end = its("timing.end")
+    nq = its("path.nq")
+    attitudes = its("path.attitudes")
+
     def __post_init__(self) -> None:
         if self.timing.nq != 1:
             raise PlanningError(f"the timing of a path has one coordinate, s; this has {self.timing.nq}")
@@ -239,22 +244,6 @@ class Composed(Motion):
         if s.min() < low - slack or s.max() > high + slack:
             raise PlanningError(f"the timing leads from s = {s.min():g} to {s.max():g}; the path is from {low:g} to "
                                 f"{high:g}")
-
-    @property
-    def start(self) -> float:
-        return self.timing.start
-
-    @property
-    def end(self) -> float:
-        return self.timing.end
-
-    @property
-    def nq(self) -> int:
-        return self.path.nq
-
-    @property
-    def attitudes(self) -> tuple[int, ...]:
-        return self.path.attitudes
 
     @property
     def breaks(self) -> Array:

@@ -92,8 +92,7 @@ class ClosedSample:
 
     closures: tuple[Careful, ...]
     mobility: int
-    time: tuple[float, ...] = ()
-    """The time, of constraints that depend on it."""
+    time: tuple[float, ...] = ()  # the time, of constraints that depend on it
     coincident: frozenset[tuple[int, int]] = frozenset()
     """Pairs of joints whose axes, or centres, are one at all of these configurations: links lie upon each other."""
 
@@ -237,8 +236,7 @@ class _Loops:
     and the time after them if a constraint depends on it."""
 
     tree: Tree
-    size: float
-    """How many metres are worth a radian."""
+    size: float  # how many metres are worth a radian
 
     @staticmethod
     def each(tree: Tree) -> Iterator[_Loops]:

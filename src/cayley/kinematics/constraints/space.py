@@ -182,15 +182,11 @@ class Actuation:
     """The actuation of a mechanism: how many of its free motions the drives command."""
 
     kind: Literal["fully actuated", "redundantly actuated", "under-actuated"]
-    joints: tuple[str, ...]
-    """The actuated joints."""
-    actuators: int
-    """How many velocities they have."""
+    joints: tuple[str, ...]  # the actuated joints
+    actuators: int  # how many velocities they have
     mobility: int
-    rank: int
-    """How many motions the drives command: the mobility, unless it is under-actuated."""
-    undriven: tuple[str, ...]
-    """The velocities that are left some motion while all drives stand still."""
+    rank: int  # how many motions the drives command: the mobility, unless it is under-actuated
+    undriven: tuple[str, ...]  # the velocities that are left some motion while all drives stand still
 
     @property
     def surplus(self) -> int:

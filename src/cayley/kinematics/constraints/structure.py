@@ -53,24 +53,20 @@ _TAKES_PART = 1e-6  # a row with less of a dependence has no part in it
 class ConstraintStructure:
     """The constraints of a mechanism where it is not singular."""
 
-    rows: tuple[RowName, ...]
-    """What the rows of the constraint Jacobian hold."""
+    rows: tuple[RowName, ...]  # what the rows of the constraint Jacobian hold
     velocities: tuple[str, ...]
     rank: int
-    leading: tuple[int, ...]
-    """The places of rows that say all that the others do."""
+    leading: tuple[int, ...]  # the places of rows that say all that the others do
     determined: tuple[bool, ...]
     """Of each row, whether its force follows from the motion; it does not if other rows could do the same."""
-    by_structure: bool
-    """Whether the same rows are redundant everywhere, so that they can be left out."""
+    by_structure: bool  # whether the same rows are redundant everywhere, so that they can be left out
     used: tuple[int, ...]
     """The places of the rows that equations use: the leading ones, or all that say something, where what is redundant
     changes with the configuration."""
     independent: tuple[int, ...]
     """The places of velocities from which the others follow: those of actuated joints, as far as they can be chosen,
     and the first of the others."""
-    moving: tuple[bool, ...]
-    """Of each velocity, whether the constraints leave it any motion."""
+    moving: tuple[bool, ...]  # of each velocity, whether the constraints leave it any motion
     sizes: tuple[float, ...]
     """How long each row is at ordinary configurations, by velocities in their `lengths`; those of a point are as long
     along all axes."""
@@ -122,12 +118,10 @@ class ConfigurationSingularity:
     """The singularity of a closed configuration, if it has one; of a batch (...), arrays."""
 
     kind: Literal["regular", "dead centre", "bifurcation"] | Array
-    mobility: int | Array
-    """How many velocities are independent here: more than elsewhere at a bifurcation."""
+    mobility: int | Array  # how many velocities are independent here: more than elsewhere at a bifurcation
     stopped: tuple[str, ...] | Array
     """Velocities that are zero in every motion from here, and not elsewhere: those at their dead centre."""
-    dependent: tuple[str, ...] | Array
-    """Constraints of which rows depend on each other here, and not elsewhere."""
+    dependent: tuple[str, ...] | Array  # constraints of which rows depend on each other here, and not elsewhere
 
     __repr__ = brief
 
@@ -233,10 +227,8 @@ class GenericConfiguration(NamedTuple):
     q: Array
     A: Array
     rank: int
-    time: tuple[float, ...]
-    """The time, if a constraint depends on it."""
-    piece: int
-    """Which of those it is a neighbour of."""
+    time: tuple[float, ...]  # the time, if a constraint depends on it
+    piece: int  # which of those it is a neighbour of
 
 
 def generic_configurations(tree: Tree) -> list[GenericConfiguration]:

@@ -86,8 +86,7 @@ class Rates:
     velocity: Array
     singular_values: Array
     damping: Array
-    regular: Scalar
-    """Whether the velocity is determined: J has full rank, or is damped (...)."""
+    regular: Scalar  # whether the velocity is determined: J has full rank, or is damped (...)
 
     __repr__ = brief
 

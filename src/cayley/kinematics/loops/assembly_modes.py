@@ -36,14 +36,10 @@ class AssemblyModes:
     """Closed configurations (m, nq) that have the same inputs, those that were met most often first."""
 
     configuration: Array
-    residual: Array
-    """(m) the length of what is left open [m, rad]."""
-    met: Array
-    """(m) from how many starts each was found."""
-    starts: int
-    """How many starts there were."""
-    nearest: float
-    """The length of what is left open where the best search ended [m, rad]."""
+    residual: Array  # (m) the length of what is left open [m, rad]
+    met: Array  # (m) from how many starts each was found
+    starts: int  # how many starts there were
+    nearest: float  # the length of what is left open where the best search ended [m, rad]
     _inputs: Inputs = field(repr=False)
 
     @property

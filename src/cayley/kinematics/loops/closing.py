@@ -51,8 +51,7 @@ class Closure:
     """(...) "closed"; "outside limits", where limits were asked for and only closed configurations outside of them were
     found; or "open": nothing closed was found near the guess, or it is NaN."""
     configuration: Array
-    residual: float | Array
-    """(...) the length of what is left open [m, rad]."""
+    residual: float | Array  # (...) the length of what is left open [m, rad]
     iterations: int | Array
     by_chance: bool | Array
     """(...) whether no small steps led there from the guess, but chance ones, maybe to another assembly mode."""

@@ -45,14 +45,10 @@ _MOVES = 1e-9
 class DeadCentres:
     """The dead centres on the curve of closed configurations through a start, in the order of the curve."""
 
-    configurations: Array
-    """(n, nq)."""
-    stopped: tuple[tuple[str, ...], ...]
-    """Of each, the velocities that go through zero there."""
-    closes: bool
-    """Whether the curve comes back to its start; otherwise it ends at limits of the joints, or goes on."""
-    path: Array
-    """(m, nq): the configurations that were passed."""
+    configurations: Array  # (n, nq)
+    stopped: tuple[tuple[str, ...], ...]  # of each, the velocities that go through zero there
+    closes: bool  # whether the curve comes back to its start; otherwise it ends at limits of the joints, or goes on
+    path: Array  # (m, nq): the configurations that were passed
 
     __repr__ = brief
 

@@ -60,12 +60,9 @@ class InputPath:
     """(...) "followed" to the last sample; "dead centre", where the inputs cannot go on; "bifurcation", where another
     branch crosses; "limit", where a joint is at its limit; "open", if the start cannot be closed."""
     configuration: Array
-    reached: int | Array
-    """(...) how many samples were reached."""
-    end: Array
-    """(..., nq) the last configuration that was reached, at the last sample or beyond it."""
-    undetermined: int
-    """How many velocities do not follow from the inputs: those joints take the shortest way."""
+    reached: int | Array  # (...) how many samples were reached
+    end: Array  # (..., nq) the last configuration that was reached, at the last sample or beyond it
+    undetermined: int  # how many velocities do not follow from the inputs: those joints take the shortest way
     _code: Array = field(repr=False)
     _ahead: Array = field(repr=False)
     _inputs: Inputs = field(repr=False)

@@ -44,24 +44,15 @@ class ActuationSingularity:
     """The motions that one closed configuration loses and gains beside others."""
 
     kind: Kind
-    lost: Array
-    """(l, k): motions of the task, each of length one, that the frame cannot have here."""
-    gained: Array
-    """(g, k): motions of the task that the frame has with all actuators held."""
-    gained_velocities: Array
-    """(g, nv): the joint velocities of these."""
-    passive: Array
-    """(p, nv): joint velocities that move neither the actuators nor the frame."""
-    idle: Array
-    """(i, m): rates of the actuators with which the frame stands still."""
-    impossible: Array
-    """(j, m): directions of actuator rates that the constraints do not allow here."""
-    moving: tuple[str, ...]
-    """The joints that move with the actuators held."""
-    actuators: tuple[str, ...]
-    """The actuated joints that can move while the frame stands still."""
-    configuration: ConfigurationSingularity
-    """Dead centres and bifurcations, whatever is actuated."""
+    lost: Array  # (l, k): motions of the task, each of length one, that the frame cannot have here
+    gained: Array  # (g, k): motions of the task that the frame has with all actuators held
+    gained_velocities: Array  # (g, nv): the joint velocities of these
+    passive: Array  # (p, nv): joint velocities that move neither the actuators nor the frame
+    idle: Array  # (i, m): rates of the actuators with which the frame stands still
+    impossible: Array  # (j, m): directions of actuator rates that the constraints do not allow here
+    moving: tuple[str, ...]  # the joints that move with the actuators held
+    actuators: tuple[str, ...]  # the actuated joints that can move while the frame stands still
+    configuration: ConfigurationSingularity  # dead centres and bifurcations, whatever is actuated
 
     __repr__ = brief
 

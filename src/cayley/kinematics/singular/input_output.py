@@ -42,8 +42,7 @@ class InputOutput:
     Jq: Array
     task_sizes: Array = field(repr=False)
     """(k): what the rows of the task are measured in where ranks are decided: the size of the machine, or a radian."""
-    rate_sizes: Array = field(repr=False)
-    """(m): the same of the actuated rates."""
+    rate_sizes: Array = field(repr=False)  # (m): the same of the actuated rates
 
     __repr__ = brief
 

@@ -44,16 +44,11 @@ _STILL = 1e-9
 class SingularCurve:
     """One curve of the locus and its image."""
 
-    configurations: Array
-    """(k, nq)."""
-    points: Array
-    """(k, 3), in the root's axes [m]."""
-    lost: Array
-    """(k, 3): the direction, of length one, in which the point cannot move."""
-    kind: Array
-    """(k): "boundary" or "interior"."""
-    radius: float | None = None
-    """Of the circle about the first axis [m], of planar arms of revolute joints."""
+    configurations: Array  # (k, nq)
+    points: Array  # (k, 3), in the root's axes [m]
+    lost: Array  # (k, 3): the direction, of length one, in which the point cannot move
+    kind: Array  # (k): "boundary" or "interior"
+    radius: float | None = None  # of the circle about the first axis [m], of planar arms of revolute joints
 
     def __repr__(self) -> str:
         kinds = " and ".join(sorted(set(self.kind.tolist())))
@@ -69,10 +64,8 @@ class SingularLocus:
     tree: Tree
     frame: str
     curves: tuple[SingularCurve, ...]
-    rows: Array
-    """(2, 3): the axes of a planar arm's plane; or (3, 3)."""
-    first: int
-    """The number of the first joint that moves the point."""
+    rows: Array  # (2, 3): the axes of a planar arm's plane; or (3, 3)
+    first: int  # the number of the first joint that moves the point
 
     @property
     def planar(self) -> bool:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
@@ -25,6 +24,7 @@ from cayley.kinematics.frame_kernels import sized
 from cayley.kinematics.jacobians.velocity import acceleration, twist
 from cayley.model.tree import Tree
 from cayley.planning.motion import Motion
+from cayley.planning.timing.speed_limits import least_near
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -146,10 +146,7 @@ def _least(motion: Motion, parts: Kernel[tuple[Array, ...]], name: str, limit: f
                             f"{limit:g} that the gripper may have: no motion along this path keeps it")
     if not np.isfinite(values[k]):
         return np.inf, float(t[k])
-    low, high = t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)]
-    finest = minimize_scalar(lambda s: float(allowed(np.asarray(s))), bounds=(low, high), method="bounded",
-                             options={"xatol": 1e-12 * (1.0 + abs(high))})
-    return min((float(finest.fun), float(finest.x)), (float(values[k]), float(t[k])))
+    return least_near(allowed, t, k)
 
 
 def _allowed(parts: tuple[Array, ...], name: str, limit: float) -> Array:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from cayley.compiler.typing import Array
 from cayley.errors import PlanningError
@@ -148,6 +149,14 @@ def sample_times(motion: Motion) -> Array:
     pieces = breaks[:-1, None] + np.diff(breaks)[:, None] * np.linspace(0.0, 1.0, each)
     pieces[:, -1] = np.nextafter(breaks[1:], motion.start)
     return np.append(pieces.reshape(-1), motion.end)
+
+
+def least_near(values: Callable[[Array], Array], times: Array, at: int) -> tuple[float, float]:
+    """The least of values of time between the samples beside that of the number `at`, and when it is."""
+    low, high = times[max(at - 1, 0)], times[min(at + 1, len(times) - 1)]
+    found = minimize_scalar(lambda s: float(values(np.array([s]))[0]), bounds=(low, high), method="bounded",
+                            options={"xatol": 1e-12 * (1.0 + abs(high))})
+    return min((float(found.fun), float(found.x)), (float(values(times[[at]])[0]), float(times[at])))
 
 
 def _refined(values: Callable[[Array], Array], t: Array, found: Array) -> tuple[float, int, float]:

@@ -7,7 +7,7 @@ moving shapes may have more minima than samples show: the step says how closely 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from cayley.model.tree import Tree
 from cayley.planning.driven import check_keeps_constraints, driving_tree
 from cayley.planning.motion import Motion
 from cayley.planning.timing.limits import Machine
+from cayley.planning.timing.speed_limits import least_near
 from cayley.showing import brief
 from cayley.wording import did_you_mean
 
@@ -34,8 +35,6 @@ _NOTHING = 1e-12  # of the largest singular value
 _SINGULAR = 1e-3  # of the largest that the smallest singular value has
 _SAMPLES = 200
 _CHUNK = 32
-_LOOKS = 11
-_CLOSER = 17
 
 
 class Clearance(NamedTuple):
@@ -172,24 +171,7 @@ def _nearest(motion: Motion, times: Array, poses: Array, look: Kernel, number: i
         if here.min() < best:
             best = float(here.min())
             at = int(chunk[np.argmin(here)])
-    return _refined(lambda t: distance(own, other, look(motion.position(t))[:, number]), times, at, best)
-
-
-def _refined(values: Callable[[Array], Array], times: Array, at: int, best: float) -> tuple[float, float]:
-    """The least value and its time, sought between the samples beside the best one, by closer and closer looks."""
-    low = times[max(at - 1, 0)]
-    high = times[min(at + 1, len(times) - 1)]
-    instant = float(times[at])
-    for _ in range(_LOOKS):
-        t = np.linspace(low, high, _CLOSER)
-        found = values(t)
-        nearest = int(np.argmin(found))
-        if found[nearest] < best:
-            best = float(found[nearest])
-            instant = float(t[nearest])
-        low = t[max(nearest - 1, 0)]
-        high = t[min(nearest + 1, _CLOSER - 1)]
-    return best, instant
+    return least_near(lambda t: distance(own, other, look(motion.position(t))[:, number]), times, at)
 
 
 def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: str | None,
@@ -216,8 +198,7 @@ def _singular_values(tree: Tree, motion: Motion, times: Array, q: Array, frame: 
     whiles = tuple((float(times[a]), float(times[b - 1])) for a, b in changes.reshape(-1, 2))
     edges = np.concatenate([[np.inf], values, [np.inf]])
     lowest = np.flatnonzero((values <= edges[:-2]) & (values <= edges[2:]) & ~within)
-    minima = [SmallestSingularValue(*_refined(lambda t: smallest(motion.position(t)), times, int(k),
-                                              float(values[k]))) for k in lowest]
+    minima = [SmallestSingularValue(*least_near(lambda t: smallest(motion.position(t)), times, int(k))) for k in lowest]
     return values, tuple(sorted(minima)), whiles
 
 

@@ -17,11 +17,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.integrate import solve_ivp
 
 from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError
-from cayley.kinematics.constraints.rows import drift_kernel, jacobian_kernel, row_names
+from cayley.geometry.pose import Pose
+from cayley.kinematics.constraints.rows import drift_kernel, row_names
+from cayley.kinematics.constraints.scale import constraint_jacobian
 from cayley.kinematics.frame_kernels import pose_matrix
 from cayley.machines.rolling.steered_path import SteeredProgram
 from cayley.model.joint_kinds import Motion as Fixed
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 
 _KNOTS = 48  # of a phase of the program
 _ALLOWED = 1e-9  # of the velocities: what constraints may be off
-_STEPS = 2  # of integration from knot to knot
+_ROLLED = 1e-10  # relative and absolute tolerance of the way of wheels
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +56,7 @@ class PlatformTask:
     start: Array
     base: str
     steering: str | None
-    timing: GripperTiming | None = None
-    """What limits the arm's speed, of a task `within` limits."""
+    timing: GripperTiming | None = None  # what limits the arm's speed, of a task `within` limits
 
     @property
     def hand_over(self) -> float:
@@ -85,15 +87,10 @@ class PlatformTask:
         if self.arm is None:
             return self.drive
         t = self.arm.breaks
-        there = self.drive(self.hand_over).q
-        q = np.tile(there, (len(t), 1))
-        rates = np.zeros((2, len(t), self.tree.nv))
-        own = self.arm(t)
-        q[:, self.arm_places] = own.q
-        rates[0][:, self.arm_places] = own.qd
-        rates[1][:, self.arm_places] = own.qdd
-        return self.drive.then(through_knots(t, q, *rates))
-
+        whole = np.zeros((3, len(t), self.tree.nv))
+        whole[0] = self.drive(self.hand_over).q
+        whole[:, :, self.arm_places] = self.arm(t)
+        return self.drive.then(through_knots(t, *whole))
 
     def within(self, limits: GripperLimits, *, frame: str = "tool", load: Load | None = None) -> PlatformTask:
         """The same task with the arm as fast as the limits of its gripper allow, or as slow as they ask."""
@@ -165,21 +162,25 @@ def _check_start(tree: Tree, program: SteeredProgram, q: Array, base: str, steer
 
 
 def _driven(tree: Tree, program: SteeredProgram, start: Array, base: str, steering: str | None) -> Motion:
-    ends = program.phase_times
-    inner = np.linspace(0.0, 1.0, _KNOTS, endpoint=False)
-    t = np.append((ends[:-1, None] + np.diff(ends)[:, None] * inner).ravel(), ends[-1])
-    wheels = _Wheels(tree, program, base, steering)
-    q = [start]
-    for a, b in pairwise(t):
-        q.append(wheels.integrated(q[-1], a, b))
-    states = [wheels.motion(time, at) for time, at in zip(t, q, strict=True)]
-    return through_knots(t, np.array(q), np.array([qd for qd, _ in states]), np.array([qdd for _, qdd in states]))
+    """The motion of all coordinates along the program: base and steering as it says, wheels and castors as they roll,
+    integrated, and all that no wheel needs at rest."""
+    if tree.nq != tree.nv:
+        raise ModelError(f"{tree.name} has joints with quaternions, which are no polynomials")
+    rolling = _Rolling(tree, program, base, steering)
+    t, q = [0.0], [start]
+    for a, b in pairwise(program.phase_times):
+        knots = np.linspace(a, b, _KNOTS + 1)
+        solved = solve_ivp(lambda s, x: rolling.motion(s, rolling.placed(s, x))[0], (a, b), q[-1], method="DOP853",
+                           t_eval=knots, rtol=_ROLLED, atol=_ROLLED)
+        t += knots[1:].tolist()
+        q += [rolling.placed(*each) for each in zip(knots[1:], solved.y.T[1:], strict=True)]
+    rates = [np.array(part) for part in zip(*map(rolling.motion, t, q), strict=True)]
+    return through_knots(np.array(t), np.array(q), *rates)
 
 
 @dataclass(frozen=True, eq=False)
-class _Wheels:
-    """The rates of the platform's joints while it follows its program; those that the program does not say, and that
-    are no wheels, stand."""
+class _Rolling:
+    """The rates of all joints while the platform follows its program."""
 
     tree: Tree
     program: SteeredProgram
@@ -187,74 +188,44 @@ class _Wheels:
     steering: str | None
 
     @cached_property
-    def known(self) -> Array:
-        """The velocities (nv) that the program prescribes: of base, steering, and all that no wheel needs."""
-        tree = self.tree
-        every = [np.abs(self._A(q)).max(axis=0) for q in tree.neutral + np.random.default_rng(0).normal(
-            size=(3, tree.nq)) * 0.3]
-        named = np.max(every, axis=0) < _ALLOWED
-        for name in (self.base, self.steering):
-            if name is not None:
-                named[tree.v_slices[tree.joint_number(name)]] = True
-        return named
+    def _places(self) -> list[int]:
+        """Where base and steering are in q, and in qd."""
+        named = [self.tree.joint_number(name) for name in (self.base, self.steering) if name is not None]
+        return [k for number in named for k in range(self.tree.nq)[self.tree.q_slices[number]]]
 
-    def _A(self, q: Array) -> Array:
-        return np.asarray(kept(self.tree, "constraint Jacobian", lambda: jacobian_kernel(self.tree))(q))
+    def placed(self, t: float, q: Array) -> Array:
+        """The configuration with base and steering where the program has them."""
+        placed = q.copy()
+        placed[self._places] = [*self.program.pose(t), self.program(t).steering][:len(self._places)]
+        return placed
 
     def motion(self, t: float, q: Array) -> tuple[Array, Array]:
         """Velocities and accelerations (nv)."""
-        tree = self.tree
         told = self.program(t)
-        heading = q[tree.q_slices[tree.joint_number(self.base)]][2]
+        heading = q[self._places[2]]
         bend = np.tan(told.steering) / self.program.path.wheelbase
         along = np.array([np.cos(heading), np.sin(heading), bend])
         across = np.array([-np.sin(heading), np.cos(heading), 0.0])
-        qd, qdd = np.zeros(tree.nv), np.zeros(tree.nv)
-        place = tree.v_slices[tree.joint_number(self.base)]
-        qd[place] = told.roll_rate * along
-        qdd[place] = told.roll_acceleration * along + told.roll_rate**2 * bend * across
-        if self.steering is not None:
-            at = tree.v_slices[tree.joint_number(self.steering)]
-            qd[at] = told.steering_rate
-            qdd[at] = told.steering_acceleration
-        A = self._A(q)
-        free = ~self.known
-        qd[free] = self._followed(A, free, -A @ qd, t, float(np.abs(qd).max()))
-        drift = np.asarray(kept(tree, "constraint drift", lambda: drift_kernel(tree))(q, qd))
-        qdd[free] = self._followed(A, free, -A @ qdd - drift, t, float(np.abs(qdd).max() + np.abs(drift).max()))
-        return qd, qdd
+        turned = told.roll_acceleration * along + told.roll_rate**2 * bend * across
+        A = constraint_jacobian(self.tree, q)
+        qd = self._followed(A, [*(told.roll_rate * along), told.steering_rate], np.zeros(len(A)), t)
+        drift = np.asarray(kept(self.tree, "constraint drift", lambda: drift_kernel(self.tree))(q, qd))
+        return qd, self._followed(A, [*turned, told.steering_acceleration], drift, t)
 
-    def _followed(self, A: Array, free: Array, wanted: Array, t: float, size: float) -> Array:
-        found = np.linalg.lstsq(A[:, free], wanted, rcond=_ALLOWED)[0]
-        left = np.abs(A[:, free] @ found - wanted)
+    def _followed(self, A: Array, given: list[float], drift: Array, t: float) -> Array:
+        """x (nv) of A x + drift = 0 with what is given of base and steering, the others as small as they can be."""
+        x = np.zeros(self.tree.nv)
+        x[self._places] = given[:len(self._places)]
+        free = np.delete(np.arange(len(x)), self._places)
+        size = np.abs(x).max() + np.abs(drift).max(initial=0.0)
+        x[free] = np.linalg.lstsq(A[:, free], -A @ x - drift, rcond=_ALLOWED)[0]
+        left = np.abs(A @ x + drift)
         if left.max(initial=0.0) > _ALLOWED * (1.0 + size):
             row = row_names(self.tree)[int(np.argmax(left))]
             raise PlanningError(f"{row.constraint!r} of {self.tree.name} does not allow the program at t = {t:.6g} s "
                                 f"({row.holds}): the wheelbase of the path, {self.program.path.wheelbase:g} m, or the "
                                 "axes of the platform are other ones")
-        return found
-
-    def integrated(self, q: Array, start: float, end: float) -> Array:
-        """The configuration some time later: the base is where the path says, the others follow by their rates."""
-        tree = self.tree
-        h = (end - start) / _STEPS
-        for k in range(_STEPS):
-            t = start + k * h
-            k1 = self.motion(t, q)[0]
-            k2 = self.motion(t + h / 2, self._placed(q + h / 2 * k1, t + h / 2))[0]
-            k3 = self.motion(t + h / 2, self._placed(q + h / 2 * k2, t + h / 2))[0]
-            k4 = self.motion(t + h, self._placed(q + h * k3, t + h))[0]
-            q = self._placed(q + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), t + h)
-        if tree.nq != tree.nv:
-            raise ModelError(f"{tree.name} has joints with quaternions, which are no polynomials")
-        return q
-
-    def _placed(self, q: Array, t: float) -> Array:
-        q = q.copy()
-        q[self.tree.q_slices[self.tree.joint_number(self.base)]] = self.program.pose(t)
-        if self.steering is not None:
-            q[self.tree.q_slices[self.tree.joint_number(self.steering)]] = self.program(t).steering
-        return q
+        return x
 
 
 # The arm
@@ -276,10 +247,7 @@ def standing_arm(tree: Tree, q: Array, joints: Sequence[str]) -> Tree:
     fixed = []
     for number, joint in enumerate(tree.joints):
         if joint.name not in joints and joint.motion.nv:
-            R, p = joint.motion.pose(q[tree.q_slices[number]])
-            pose = np.eye(4)
-            pose[:3, :3] = R
-            pose[:3, 3] = p
+            pose = Pose(*joint.motion.pose(q[tree.q_slices[number]])).matrix
             joint = replace(joint, motion=Fixed(), limits=Limits(), mimic=None, placement=joint.placement @ pose)
         fixed.append(joint)
     return replace(tree.spanning_tree(), joints=tuple(fixed))

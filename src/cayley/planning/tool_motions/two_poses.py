@@ -24,8 +24,9 @@ from cayley.kinematics.jacobians.general_jacobian import general_jacobian
 from cayley.kinematics.jacobians.velocity import acceleration
 from cayley.model.tree import Tree
 from cayley.planning.driven import coordinates, driven, driving_tree
-from cayley.planning.motion import Motion, positive_seconds
+from cayley.planning.motion import Motion, MotionState, positive_seconds
 from cayley.planning.poses.vector_parameter_curves import rotation_cubic, rotation_cubics
+from cayley.planning.profiles.jerk_limits import checked_states
 from cayley.planning.profiles.two_points import point_to_point
 from cayley.planning.splines.conditions import At, polynomial_through
 from cayley.planning.splines.polynomials import Polynomials, checked_breaks, through_knots
@@ -118,33 +119,21 @@ _NEAR = 1e-6  # the same, of rates along curves
 _KNOTS = 32  # between two poses
 
 
-class EndState(NamedTuple):
-    """Where the joints are (n), how fast, and how that changes."""
-
-    q: Array
-    qd: Array
-    qdd: Array
-
-
 def joint_end_state(machine: Machine, q: ArrayLike, frame: str, *, velocity: ArrayLike = (0.0,) * 6,
-                    acceleration: ArrayLike = (0.0,) * 6) -> EndState:
+                    acceleration: ArrayLike = (0.0,) * 6) -> MotionState:
     """The state at q (n) in which the frame has the twist (v; w) `velocity` and its rate (v'; w') `acceleration`, (6)
     each, in the root's axes at the origin of the frame. With fewer joints than six they must be possible; with more,
     the joints move as little as they can."""
     at = checked_configuration(q, "the configuration", machine.tree.nq)
     V = _six(velocity, "the velocity")
     A = _six(acceleration, "the acceleration")
-    return EndState(at, *_rates(machine.tree, at, frame, V, A, _SMALLEST))
+    return MotionState(at, *_rates(machine.tree, at, frame, V, A, _SMALLEST))
 
 
-def between_states(first: EndState, last: EndState, duration: float) -> Polynomials:
+def between_states(first: MotionState, last: MotionState, duration: float) -> Polynomials:
     """The polynomial of degree five for each joint with these positions, velocities and accelerations at its ends."""
     T = positive_seconds(duration)
-    (a, va, aa), (b, vb, ab) = [
-        [checked_configuration(part, f"the {word} of the {place} state", np.size(first[0]))
-         for part, word in zip(end, ("position", "velocity", "acceleration"), strict=True)]
-        for end, place in ((first, "first"), (last, "last"))]
-    return through_knots(np.array([0.0, T]), np.stack([a, b]), np.stack([va, vb]), np.stack([aa, ab]))
+    return through_knots(np.array([0.0, T]), *np.stack(checked_states(first, last), axis=1))
 
 
 def _six(values: ArrayLike, what: str) -> Array:
