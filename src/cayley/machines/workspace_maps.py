@@ -6,32 +6,44 @@ In one working mode, and in the plane of a map, a machine stands at one posture 
     inverse      curves where a leg is straight or folded, det Jq = 0: they bound the mode
     direct       curves where det Jx = 0: with all actuators held the platform moves
     limits       curves where a limit of the actuators is reached
-The colour is the inverse condition number of Jq^-1 Jx: 0 where singular, 1 where isotropic.
-Curves are found on a grid and corrected by Newton's method. A curve that ends inside the grid, because the function is
-not a number beyond, is continued to its end.
+The colour is the inverse condition number of Jq^-1 Jx: 0 where singular, 1 where isotropic. Curves are found on a grid,
+corrected by Newton's method, and continued where they end inside it. A leg that does not reach is taken as straight, so
+that all functions have values on both sides of the boundary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from contourpy import contour_generator
 
 from cayley.compiler.kernel import Kernel, kernel
+from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError
 from cayley.kinematics.continuation import corrected, follow
+from cayley.machines.arguments import data
+from cayley.machines.parallel.two_bar_leg import crank_angle, reach_margin
 from cayley.showing import Pictured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from cayley.machines.linkages.five_bar import FiveBar
+    from cayley.machines.parallel.delta import TranslationalDelta
+    from cayley.machines.parallel.planar_3rrr import Planar3RRR
+    from cayley.machines.parallel.stewart import StewartPlatform
 
 _EDGE = 1e-12  # of the largest margin: how far outside another leg's reach a curve may be
+_ROOM = 0.04  # of the box that the legs' reach leaves, around it
+_INK = "#333333"
+_LINES = (("inverse", _INK, "inverse singularity: a leg straight or folded"),
+          ("limits", "#1b6ca8", "limit of a joint"), ("direct", "#d1495b", "direct singularity: a motion is gained"))
 
 
 class Posture(NamedTuple):
@@ -69,119 +81,236 @@ class WorkspaceMap(Pictured):
         return float(self.reachable.sum() * cell)
 
     def draw(self, *, ax: Axes | None = None) -> Axes:
-        """The map in colours with its curves: inverse singularities dark, direct ones red. Returns the Matplotlib
-        axes."""
-        return draw_workspace_map(self, ax)
+        """The inverse condition number in colours, the singular curves over it, inverse ones dark and direct ones red,
+        and the machine in its best posture. Returns the Matplotlib axes."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+            ax = plt.figure(figsize=(6.4, 5.8), layout="constrained").add_subplot()
+        mesh = ax.pcolormesh(self.horizontal, self.vertical, np.ma.masked_invalid(self.values), cmap="viridis",
+                             vmin=0.0, vmax=max(float(np.nanmax(self.values, initial=0.0)), 1e-3), shading="nearest",
+                             rasterized=True, zorder=1)
+        for kind, colour, label in _LINES:
+            for number, curve in enumerate(getattr(self, kind)):
+                ax.plot(*curve.T, color=colour, lw=2.0 if kind == "direct" else 1.4, zorder=3,
+                        label=label if number == 0 else None, solid_capstyle="round")
+        for line in self.sketch:
+            ax.plot(*line.T, color="white", lw=4.0, zorder=4, solid_capstyle="round", solid_joinstyle="round",
+                    alpha=0.8)
+            ax.plot(*line.T, color=_INK, lw=1.8, marker="o", ms=3.5, zorder=5)
+        bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
+        bar.set_label("inverse condition number", fontsize=9)
+        bar.outline.set_visible(False)
+        ax.set_aspect("equal")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        ax.set_title(self.title, fontsize=10, color=_INK, loc="left", parse_math=False)
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=8, ncols=1)
+        return ax
 
     def __repr__(self) -> str:
         return (f"<{self.title}: area {self.area:.4g} m^2, {len(self.inverse)} inverse and {len(self.direct)} direct "
                 f"singular curves, best inverse condition number {np.nanmax(self.values, initial=0.0):.3g}>")
 
 
-def workspace_map(fields: Fields, *, box: ArrayLike, resolution: int, title: str, names: tuple[str, str],
-                  sketch: Callable[[Array], Sequence[Array]] | None = None) -> WorkspaceMap:
-    """The map of fields over a box ((left, bottom), (right, top)) with so many places along its longer side."""
+def five_bar_map(linkage: FiveBar, mode: int, crank_limits: ArrayLike | None, box: ArrayLike | None,
+                 resolution: int) -> WorkspaceMap:
+    """The map of the point."""
+    cranks = _Cranks.of(mode, crank_limits, 2)
+
+    def posture(P: Array, at: Array) -> Posture:
+        theta, legs = cranks.legs(P, linkage.pivots, linkage.cranks, linkage.rods)
+        return Posture(legs, cranks.margins(theta), *linkage.jacobians(P, theta))
+
+    def sketch(P: Array) -> list[Array]:
+        ends = linkage.crank_ends(linkage.inverse_position(P)[mode])
+        return [np.array([linkage.pivots[0], ends[0], P, ends[1], linkage.pivots[1]])]
+
+    return _map(linkage, posture, [0.0], cranks.key, _box(box, linkage.pivots, linkage.cranks + linkage.rods),
+                resolution, f"five-bar, working mode {mode}", sketch)
+
+
+def planar_3rrr_map(machine: Planar3RRR, phi: float, mode: int, crank_limits: ArrayLike | None, box: ArrayLike | None,
+                    resolution: int) -> WorkspaceMap:
+    """The map of the platform's centre, at one orientation."""
+    cranks = _Cranks.of(mode, crank_limits, 3)
+
+    def posture(P: Array, at: Array) -> Posture:
+        theta, legs = cranks.legs(P, machine.feet(at[0]), machine.cranks, machine.rods)
+        Jx, Jq = machine.jacobians(np.concatenate([P, at]), theta)
+        return Posture(legs, cranks.margins(theta), Jx / np.array([1.0, 1.0, machine.side / np.sqrt(3)]), Jq)
+
+    def sketch(P: Array) -> list[Array]:
+        corners = machine.vertices([*P, phi])
+        ends = machine.crank_ends(machine.inverse_position([*P, phi])[mode])
+        return [*np.stack([machine.pivots, ends, corners], axis=1), corners[[0, 1, 2, 0]]]
+
+    feet = np.asarray(machine.feet(float(phi)), dtype=float)
+    return _map(machine, posture, [float(phi)], cranks.key, _box(box, feet, machine.cranks + machine.rods), resolution,
+                f"planar 3-RRR at {np.degrees(phi):.4g}°, working mode {mode}", sketch)
+
+
+def delta_map(machine: TranslationalDelta, height: float, mode: int, crank_limits: ArrayLike | None,
+              box: ArrayLike | None, resolution: int) -> WorkspaceMap:
+    """The map of the platform at one height."""
+    cranks = _Cranks.of(mode, crank_limits, 3)
+    outwards = np.stack([np.cos(machine.directions), np.sin(machine.directions)], axis=1)
+    out = machine.base - machine.platform
+
+    def posture(P: Array, at: Array) -> Posture:
+        theta = []
+        legs = []
+        for (cos, sin), side in zip(outwards, cranks.sides, strict=True):
+            x = cos * P[0] + sin * P[1] - out
+            leg = x**2 + at[0]**2, machine.crank, machine.rod**2 - (cos * P[1] - sin * P[0])**2
+            theta.append(crank_angle(np.arctan2(at[0], x), *leg, side))
+            legs.append(reach_margin(*leg))
+        angles = np.array(theta)
+        return Posture(np.array(legs), cranks.margins(angles), *machine.jacobians(np.concatenate([P, at]), angles))
+
+    return _map(machine, posture, [float(height)], cranks.key,
+                _box(box, out * outwards, np.full(3, machine.crank + machine.rod)), resolution,
+                f"Delta at z = {height:.4g} m, working mode {mode}")
+
+
+def stewart_map(machine: StewartPlatform, rotation: ArrayLike, height: float, lengths: ArrayLike,
+                box: ArrayLike | None, resolution: int) -> WorkspaceMap:
+    """The map of the platform's origin at one orientation and height, with legs from the shortest to the longest
+    length."""
+    R = data("the rotation of a Stewart platform", rotation, (3, 3))
+    shortest, longest = data("the shortest and the longest length of legs", lengths, (2,))
+    if not 0 <= shortest < longest:
+        raise ConventionError(f"legs from {shortest:.6g} m to {longest:.6g} m have no length: the shortest comes first")
+    radius = float(np.linalg.norm(machine.platform, axis=1).max()) or 1.0
+
+    def posture(P: Array, at: Array) -> Posture:
+        place = np.array([[P[0]], [P[1]], [at[0]]])
+        pose = np.block([[at[3:].reshape(3, 3), place], [np.zeros((1, 3)), np.ones((1, 1))]])
+        squares = [leg @ leg for leg in machine.legs(pose)]
+        margins = [margin for square in squares for margin in (square - at[1]**2, at[2]**2 - square)]
+        J = machine.jacobian(pose) / np.array([1.0] * 3 + [radius] * 3)
+        return Posture(np.zeros(0), np.array(margins), J, np.ones(6))
+
+    feet = (machine.base - machine.platform @ R.T)[:, :2]
+    return _map(machine, posture, [float(height), shortest, longest, *R.ravel()], (),
+                _box(box, feet, np.full(6, longest)), resolution, f"Stewart platform at z = {height:.4g} m")
+
+
+class _Cranks(NamedTuple):
+    """How each leg bends in a working mode, 1 to the right and -1 to the left, the margins of the cranks' limits, and
+    both as a key. A crank that may turn from `low` to `high` is within its limits if cos(theta - middle) is at least
+    that of half of its range."""
+
+    sides: list[float]
+    margins: Callable[[Array], Array]
+    key: tuple[object, ...]
+
+    @staticmethod
+    def of(mode: int, limits: ArrayLike | None, legs: int) -> _Cranks:
+        if not (isinstance(mode, (int, np.integer)) and 0 <= mode < 2**legs):
+            raise ConventionError(
+                f"the working mode is a place in `inverse_position`, 0 to {2**legs - 1}, not {mode!r}")
+        sides = [-1.0 if (mode >> leg) & 1 else 1.0 for leg in reversed(range(legs))]
+        if limits is None:
+            return _Cranks(sides, lambda theta: np.zeros(0), (mode, None))
+        given = np.asarray(limits, dtype=float)
+        if given.shape not in ((2,), (legs, 2)) or not (given[..., 0] < given[..., 1]).all():
+            raise ConventionError("limits of cranks are (low, high) in radians, low first, or one such pair for each "
+                                  f"of {legs}; not {limits}")
+        low, high = np.broadcast_to(given, (legs, 2)).T
+        half = np.minimum((high - low) / 2, np.pi)
+        return _Cranks(sides, lambda theta: np.cos(theta - (low + high) / 2) - np.cos(half),
+                       (mode, tuple(given.ravel().tolist())))
+
+    def legs(self, P: Array, feet: Array, cranks: Array, rods: Array) -> tuple[Array, Array]:
+        """Angles and margins of planar legs to a point."""
+        theta = []
+        margins = []
+        for foot, a, b, side in zip(feet, cranks, rods, self.sides, strict=True):
+            d = P - foot
+            theta.append(crank_angle(np.arctan2(d[1], d[0]), d @ d, a, b**2, side))
+            margins.append(reach_margin(d @ d, a, b**2))
+        return np.array(theta), np.array(margins)
+
+
+def _box(box: ArrayLike | None, feet: Array, reach: Array) -> ArrayLike:
+    """The box that is given, or that in which all legs may reach."""
+    if box is not None:
+        return box
+    low = (feet - reach[:, None]).max(axis=0)
+    high = (feet + reach[:, None]).min(axis=0)
+    if not (low < high).all():
+        raise ConventionError("the legs of this machine reach no point together")
+    return low - _ROOM * (high - low), high + _ROOM * (high - low)
+
+
+def _map(machine: object, posture: Callable[[Array, Array], Posture], slices: Sequence[float], key: tuple[object, ...],
+         box: ArrayLike, resolution: int, title: str, sketch: Callable[[Array], Sequence[Array]] | None = None
+         ) -> WorkspaceMap:
+    """The map of postures in a slice over a box ((left, bottom), (right, top)) with so many places along its longer
+    side; what is compiled is kept for other slices."""
+    fields = kept(machine, ("workspace", key), lambda: _Fields.of(posture, len(slices)))
+    at = np.array(slices)
     horizontal, vertical = grid_of(box, resolution)
     P = np.stack(np.meshgrid(horizontal, vertical), axis=-1)
-    values = fields.index(P)
-    scale = np.nanmax(np.abs(fields.margins(P)), axis=(0, 1), initial=1e-300)
+    margins = fields.margins(P, at)[..., 0]
+    values = fields.condition(P, at, np.asarray((margins >= 0).all(axis=-1)))
+    scale = np.nanmax(np.abs(margins), axis=(0, 1), initial=1e-300)
 
     def curves(place: int | None) -> list[Array]:
-        others = [k for k in range(fields.size) if k != place]
+        others = [k for k in range(len(scale)) if k != place]
+
+        def field(points: Array) -> Array:
+            return fields.determinant(points, at) if place is None else fields.margins(points, at)[..., place, :]
 
         def inside(points: Array) -> Array:
-            return (fields.margins(points)[..., others] >= -_EDGE * scale[others]).all(axis=-1)
+            return (fields.margins(points, at)[..., others, 0] >= -_EDGE * scale[others]).all(axis=-1)
 
-        return zero_curves(fields.field(place), horizontal, vertical, inside=inside)
+        return zero_curves(field, horizontal, vertical, inside=inside)
 
-    reach = [curve for k in range(fields.legs) for curve in curves(k)]
-    limits = [curve for k in range(fields.legs, fields.size) for curve in curves(k)]
+    each = [curves(k) for k in range(len(scale))]
     best = P[np.unravel_index(np.nanargmax(values), values.shape)] if np.isfinite(values).any() else None
-    return WorkspaceMap(title, names, horizontal, vertical, values, tuple(reach), tuple(curves(None)), tuple(limits),
+    return WorkspaceMap(title, ("x [m]", "y [m]"), horizontal, vertical, values, tuple(chain(*each[:fields.legs])),
+                        tuple(curves(None)), tuple(chain(*each[fields.legs:])),
                         tuple(sketch(best)) if sketch is not None and best is not None else ())
 
 
-@dataclass(frozen=True, eq=False)
-class Fields:
-    """The functions of a posture in one slice of the workspace: margins and the determinant with their gradients, Jx
-    and Jq."""
-
-    kernels: FieldKernels
-    at: Array
-
-    @property
-    def legs(self) -> int:
-        return self.kernels.legs
-
-    @property
-    def size(self) -> int:
-        return self.kernels.size
-
-    def margins(self, P: Array) -> Array:
-        """(..., r + l)."""
-        return self.kernels.margins(P, self.at)[..., 0]
-
-    def index(self, P: Array) -> Array:
-        """The inverse condition number (...), NaN outside."""
-        Jx, Jq = self.kernels.jacobians(P, self.at)
-        with np.errstate(all="ignore"):
-            K = Jx / Jq[..., None]
-            fine = np.isfinite(K).all(axis=(-2, -1)) & (self.margins(P) >= 0).all(axis=-1)
-        found = np.full(fine.shape, np.nan)
-        s = np.linalg.svd(K[fine], compute_uv=False)
-        found[fine] = s[..., -1] / s[..., 0]
-        return found
-
-    def field(self, place: int | None) -> Callable[[Array], Array]:
-        """One of the margins, by its place, or the determinant, with its gradient."""
-        if place is None:
-            return lambda P: self.kernels.determinant(P, self.at)
-        return lambda P: self.kernels.margins(P, self.at)[..., place, :]
-
-
-@dataclass(frozen=True, eq=False)
-class FieldKernels:
-    """Compiled functions of a point P (2) and of where the slice is (s)."""
+class _Fields(NamedTuple):
+    """Compiled functions of a point P (2) and of where the slice is (s): Jx and Jq, and with their gradients (..., 3)
+    the margins of `legs` and limits, and the determinant of Jx."""
 
     jacobians: Kernel[tuple[Array, Array]]
     margins: Kernel
     determinant: Kernel
     legs: int
-    size: int
 
     @staticmethod
-    def of(posture: Callable[[Array, Array], Posture], slices: int) -> FieldKernels:
-        """The kernels of a text `posture(P, at)`."""
+    def of(posture: Callable[[Array, Array], Posture], slices: int) -> _Fields:
         probe = posture(np.array([0.1234567, 0.2345678]), np.full(slices, 0.3))
         m = len(probe.Jq)
-        size = len(probe.reach) + len(probe.limits)
+        jacobians = kernel(f"(2),({slices})->({m},{m}),({m})", inputs=("P", "at"), outputs=("Jx", "Jq"))(
+            lambda P, at: posture(P, at)[2:])
 
-        def margins(P: Array, at: Array) -> Array:
-            found = posture(P, at)
-            return np.concatenate([found.reach, found.limits])
+        def with_gradient(text: Callable[[Array, Array], Scalar], shape: str) -> Kernel:
+            function = kernel(f"(2),({slices})->({shape.rstrip(',')})", inputs=("P", "at"))(text)
+            slope = function.jacobian("P")
+            return kernel(f"(2),({slices})->({shape}3)", inputs=("P", "at"))(
+                lambda P, at: np.concatenate([np.asarray(function(P, at))[..., None], slope(P, at)], axis=-1))
 
-        def determinant(P: Array, at: Array) -> Scalar:
-            return np.linalg.det(wrapped(posture(P, at).Jx))
+        return _Fields(jacobians, with_gradient(lambda P, at: np.concatenate(posture(P, at)[:2]),
+                                                f"{len(probe.reach) + len(probe.limits)},"),
+                       with_gradient(lambda P, at: np.linalg.det(wrapped(posture(P, at).Jx)), ""), len(probe.reach))
 
-        def jacobians(P: Array, at: Array) -> tuple[Array, Array]:
-            found = posture(P, at)
-            return found.Jx, found.Jq
-
-        return FieldKernels(kernel(f"(2),({slices})->({m},{m}),({m})", outputs=("Jx", "Jq"))(jacobians),
-                            _with_gradient(margins, slices, (size,)), _with_gradient(determinant, slices, ()),
-                            len(probe.reach), size)
-
-
-def _with_gradient(text: Callable[[Array, Array], Scalar], slices: int, shape: tuple[int, ...]) -> Kernel:
-    """A kernel (2), (s) -> (*shape, 3) of values and gradients."""
-    core = ",".join(map(str, shape))
-    function = kernel(f"(2),({slices})->({core})")(text)
-    slope = function.jacobian("P")
-
-    def field(P: Array, at: Array) -> Array:
-        return np.concatenate([np.asarray(function(P, at))[..., None], slope(P, at)], axis=-1)
-
-    return kernel(f"(2),({slices})->({','.join(map(str, (*shape, 3)))})")(field)
+    def condition(self, P: Array, at: Array, inside: Array) -> Array:
+        """The inverse condition number (...), NaN outside."""
+        Jx, Jq = self.jacobians(P, at)
+        with np.errstate(all="ignore"):
+            K = Jx / Jq[..., None]
+        fine = np.isfinite(K).all(axis=(-2, -1)) & inside
+        found = np.full(fine.shape, np.nan)
+        s = np.linalg.svd(K[fine], compute_uv=False)
+        found[fine] = s[..., -1] / s[..., 0]
+        return found
 
 
 def grid_of(box: ArrayLike, resolution: int) -> tuple[Array, Array]:
@@ -276,38 +405,3 @@ def _tangent(field: Field, at: Array, ahead: Array) -> Array:
     slope = field(at)[1:]
     along = np.array([-slope[1], slope[0]]) / np.linalg.norm(slope)
     return along * np.sign(along @ ahead)
-
-
-_INK = "#333333"
-_RED = "#d1495b"
-_BLUE = "#1b6ca8"
-_LINES = (("inverse", _INK, "inverse singularity: a leg straight or folded"),
-          ("limits", _BLUE, "limit of a joint"), ("direct", _RED, "direct singularity: a motion is gained"))
-
-
-def draw_workspace_map(found: WorkspaceMap, ax: Axes | None = None) -> Axes:
-    """The inverse condition number in colours, the singular curves over it, and the machine in its best posture."""
-    if ax is None:
-        import matplotlib.pyplot as plt
-        ax = plt.figure(figsize=(6.4, 5.8), layout="constrained").add_subplot()
-    mesh = ax.pcolormesh(found.horizontal, found.vertical, np.ma.masked_invalid(found.values), cmap="viridis", vmin=0.0,
-                         vmax=max(float(np.nanmax(found.values, initial=0.0)), 1e-3), shading="nearest",
-                         rasterized=True, zorder=1)
-    for kind, colour, label in _LINES:
-        for number, curve in enumerate(getattr(found, kind)):
-            ax.plot(*curve.T, color=colour, lw=2.0 if kind == "direct" else 1.4, zorder=3,
-                    label=label if number == 0 else None, solid_capstyle="round")
-    for line in found.sketch:
-        ax.plot(*line.T, color="white", lw=4.0, zorder=4, solid_capstyle="round", solid_joinstyle="round", alpha=0.8)
-        ax.plot(*line.T, color=_INK, lw=1.8, marker="o", ms=3.5, zorder=5)
-    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
-    bar.set_label("inverse condition number", fontsize=9)
-    bar.outline.set_visible(False)
-    ax.set_aspect("equal")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.set(xlabel=found.names[0], ylabel=found.names[1])
-    ax.set_title(found.title, fontsize=10, color=_INK, loc="left", parse_math=False)
-    handles, _ = ax.get_legend_handles_labels()
-    if handles:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=8, ncols=1)
-    return ax

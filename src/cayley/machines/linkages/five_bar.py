@@ -101,7 +101,7 @@ class FiveBar:
         >>> linkage.workspace(mode=1, resolution=60)
         <five-bar, working mode 1: area 0.79... m^2, ...>
         """
-        from cayley.machines.machine_maps import five_bar_map
+        from cayley.machines.workspace_maps import five_bar_map
         return five_bar_map(self, mode, crank_limits, box, resolution)
 
     def crank_ends(self, theta: ArrayLike) -> Array:

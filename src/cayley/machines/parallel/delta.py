@@ -179,7 +179,7 @@ class TranslationalDelta:
 
         `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
         """
-        from cayley.machines.machine_maps import delta_map
+        from cayley.machines.workspace_maps import delta_map
         return delta_map(self, height, mode, crank_limits, box, resolution)
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:

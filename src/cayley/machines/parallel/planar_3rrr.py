@@ -148,7 +148,7 @@ class Planar3RRR:
 
         `crank_limits`: (low, high) [rad] of all cranks, or a pair for each. `box`: ((left, bottom), (right, top)) [m].
         """
-        from cayley.machines.machine_maps import planar_3rrr_map
+        from cayley.machines.workspace_maps import planar_3rrr_map
         return planar_3rrr_map(self, phi, mode, crank_limits, box, resolution)
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN) -> Tree:

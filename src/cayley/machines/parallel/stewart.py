@@ -214,7 +214,7 @@ class StewartPlatform:
 
         `box`: ((left, bottom), (right, top)) [m].
         """
-        from cayley.machines.machine_maps import stewart_map
+        from cayley.machines.workspace_maps import stewart_map
         return stewart_map(self, rotation, height, lengths, box, resolution)
 
     def tree(self, *, platform: Body = _UNKNOWN, cylinder: Body = _UNKNOWN, piston: Body = _UNKNOWN,

@@ -40,8 +40,8 @@ def root_of_reach(margin: Scalar, whole: Scalar) -> Scalar:
     return only_where(np.logical_not(beyond_rounding(-margin, whole, 1)), np.sqrt(np.maximum(margin, 0.0)))
 
 
-def crank_angle(square: Scalar, direction: Scalar, crank: Scalar, rod_square: Scalar, side: float) -> Scalar:
-    """One angle of a crank by the square of the distance of the rod's end and its direction, in the mode `side`: 1 if
+def crank_angle(direction: Scalar, square: Scalar, crank: Scalar, rod_square: Scalar, side: float) -> Scalar:
+    """One angle of a crank by the direction of the rod's end and the square of its distance, in the mode `side`: 1 if
     the rod turns to the right, -1 to the left. Out of reach it is as if the leg were straight or folded."""
     bend = np.sqrt(np.maximum(reach_margin(square, crank, rod_square), 0.0))
     return direction + side * np.arctan2(bend, crank**2 + square - rod_square)
