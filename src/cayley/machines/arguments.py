@@ -1,16 +1,39 @@
-"""Arguments of the closed forms of machines, checked for their shape; they may be infinite."""
+"""Parts of the closed forms of machines: kernels of methods, checked arguments, bars with masses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MethodType
+from typing import TypeVar
 
 import numpy as np
 
+from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, SignatureError
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Joint
 from cayley.wording import did_you_mean
+
+Result = TypeVar("Result")
+
+
+def compiled(signature: str, *, outputs: Sequence[str] | None = None, explain: str = "", check: str = "",
+             needs: str = "") -> Callable[[Callable[..., Result]], cached_property[Kernel[Result]]]:
+    """A method, written for one state, as a kernel of its object, made at first use. `explain` and `check` name methods
+    of the object that the kernel has for these, and `needs` one that raises if there is no such kernel."""
+    def made(text: Callable[..., Result]) -> cached_property[Kernel[Result]]:
+        def make(owner: object) -> Kernel[Result]:
+            if needs:
+                getattr(owner, needs)()
+            return kernel(signature, outputs=outputs, explain=getattr(owner, explain) if explain else None,
+                          check=getattr(owner, check) if check else None)(MethodType(text, owner))
+
+        make.__doc__ = text.__doc__
+        return cached_property(make)
+
+    return made
 
 
 def batch_of(what: str, given: ArrayLike, core: tuple[int, ...]) -> Array:

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, Scalar, is_finite_number
 from cayley.dynamics.closed_form import coriolis_matrix
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ModelError, SingularityError
+from cayley.machines.arguments import compiled, place
 from cayley.model.constraint_kinds import Wheel
 from cayley.model.joint_kinds import Planar, Revolute
 from cayley.model.parts import Body, Joint
@@ -38,6 +38,8 @@ from cayley.wording import shown
 
 _DIFFERENCE = np.array([1.0, -1.0])
 _SUM = np.array([1.0, 1.0])
+_BACK = (-1.0, 0.0, 0.0)  # about which the driven wheels turn where they roll ahead
+_AXLE = (0.0, 1.0, 0.0)
 
 
 class Following(NamedTuple):
@@ -95,100 +97,99 @@ class RollingRobot:
 
     # Rates
 
-    @cached_property
-    def motion(self) -> Kernel:
+    @compiled("(2)->(3)")
+    def motion(self, u: Array) -> Array:
         """`motion(u)`: the turn rate and the velocity of C along i and j (..., 3). (4.44), (4.45)."""
-        return kernel("(2)->(3)", name="motion", inputs=("u",))(lambda u: self._motion(u))
+        omega = self.radius / self.track * (u[0] - u[1])
+        return np.stack([omega, self.axle * omega, self.radius / 2 * (u[0] + u[1])])
 
-    @cached_property
-    def wheel_rates(self) -> Kernel:
+    @compiled("(),()->(2)")
+    def wheel_rates(self, omega: Scalar, speed: Scalar) -> Array:
         """`wheel_rates(omega, speed)`: u (..., 2) for a turn rate and a speed ahead. (4.47)."""
-        return kernel("(),()->(2)", name="wheel_rates", inputs=("omega", "speed"))(self._wheel_rates)
+        across = self.track / (2 * self.radius) * omega
+        return np.stack([speed / self.radius + across, speed / self.radius - across])
 
-    @cached_property
-    def wheel_rates_of_point(self) -> Kernel:
+    @compiled("(2)->(2)", needs="_check_axle")
+    def wheel_rates_of_point(self, velocity: Array) -> Array:
         """`wheel_rates_of_point(velocity)`: u (..., 2) for a velocity (..., 2) of C along i and j. `SingularityError`
         if C is on the axle, where it cannot be moved sideways."""
-        if self.axle == 0.0:
-            raise SingularityError("the point C is on the driven axle, and cannot be moved sideways: a = 0")
+        return self.wheel_rates(velocity[0] / self.axle, velocity[1])
 
-        def text(velocity: Array) -> Array:
-            return self._wheel_rates(velocity[0] / self.axle, velocity[1])
-
-        return kernel("(2)->(2)", name="wheel_rates_of_point", inputs=("velocity",))(text)
-
-    @cached_property
-    def castor_matrix(self) -> Kernel:
+    @compiled("()->(2,2)", needs="_check_trail")
+    def castor_matrix(self, psi: Scalar) -> Array:
         """`castor_matrix(psi)`: N (..., 2, 2). (4.53)."""
-        self._check_trail()
-        return kernel("()->(2,2)", name="castor_matrix", inputs=("psi",))(lambda psi: self._castor(psi)[0])
+        return self._castor(psi)[0]
 
-    @cached_property
-    def castor_rates(self) -> Kernel:
+    @compiled("(),(2)->(2)", needs="_check_trail")
+    def castor_rates(self, psi: Scalar, u: Array) -> Array:
         """`castor_rates(psi, u)`: theta3d and psid (..., 2)."""
-        self._check_trail()
-        return kernel("(),(2)->(2)", name="castor_rates", inputs=("psi", "u"))(
-            lambda psi, u: self._castor(psi)[0] @ u)
+        return self._castor(psi)[0] @ u
 
-    @cached_property
-    def angular_velocities(self) -> Kernel:
+    @compiled("(),(2)->(5,3)", needs="_check_trail")
+    def angular_velocities(self, psi: Scalar, u: Array) -> Array:
         """`angular_velocities(psi, u)` (..., 5, 3): of right wheel, left wheel, castor, bracket and chassis. (4.48)-
         (4.52)."""
-        self._check_trail()
-        def text(psi: Scalar, u: Array) -> Array:
-            omega = self._motion(u)[0]
-            rolled, turned = self._castor(psi)[0] @ u
-            none = 0.0 * omega
-            return np.stack([np.stack(row) for row in (
-                [-u[0], none, omega], [-u[1], none, omega], [rolled, none, omega + turned],
-                [none, none, omega + turned], [none, none, omega])])
+        omega = self.motion(u)[0]
+        rolled, turned = self._castor(psi)[0] @ u
+        none = 0.0 * omega
+        return np.stack([np.stack(row) for row in (
+            [-u[0], none, omega], [-u[1], none, omega], [rolled, none, omega + turned], [none, none, omega + turned],
+            [none, none, omega])])
 
-        return kernel("(),(2)->(5,3)", name="angular_velocities", inputs=("psi", "u"))(text)
-
-    @cached_property
-    def steered(self) -> Kernel:
+    @compiled("(),(),()->(2)")
+    def steered(self, speed: Scalar, psi: Scalar, psid: Scalar) -> Array:
         """`steered(speed, psi, psid)`: u (..., 2) of a robot that one motor drives ahead while another turns the
         bracket. Without bound where the castor's axle would have to stand still."""
-        def text(speed: Scalar, psi: Scalar, psid: Scalar) -> Array:
-            along = (self.axle + self.pivot) * np.sin(psi) + self.trail
-            return self._wheel_rates((speed * np.cos(psi) - self.trail * psid) / along, speed)
-
-        return kernel("(),(),()->(2)", name="steered", inputs=("speed", "psi", "psid"))(text)
+        along = (self.axle + self.pivot) * np.sin(psi) + self.trail
+        return self.wheel_rates((speed * np.cos(psi) - self.trail * psid) / along, speed)
 
     # Dynamics
 
-    @cached_property
-    def inertia_matrix(self) -> Kernel:
+    @compiled("()->(2,2)", needs="_check_trail")
+    def inertia_matrix(self, psi: Scalar) -> Array:
         """`inertia_matrix(psi)`: I (..., 2, 2)."""
-        self._check_trail()
-        return kernel("()->(2,2)", name="inertia_matrix", inputs=("psi",))(self._inertia)
+        S = self._following(psi, np.zeros(2)).S
+        return S.T @ inertia_matrix(self._links, _turned_castor(psi)) @ S
 
-    @cached_property
-    def velocity_matrix(self) -> Kernel:
+    @compiled("(),(2)->(2,2)", needs="_check_trail")
+    def velocity_matrix(self, psi: Scalar, u: Array) -> Array:
         """`velocity_matrix(psi, u)`: C (..., 2, 2)."""
-        self._check_trail()
-        return kernel("(),(2)->(2,2)", name="velocity_matrix", inputs=("psi", "u"))(
-            self._velocity_matrix)
+        q = _turned_castor(psi)
+        S, rate = self._following(psi, u)
+        return S.T @ (inertia_matrix(self._links, q) @ rate + coriolis_matrix(self._links, q, S @ u) @ S)
 
-    @cached_property
-    def inverse_dynamics(self) -> Kernel:
+    @compiled("(),(2),(2)->(2)")
+    def inverse_dynamics(self, psi: Scalar, u: Array, ud: Array) -> Array:
         """`inverse_dynamics(psi, u, ud)`: torques (..., 2) of the driven wheels."""
-        self._check_trail()
-        return kernel("(),(2),(2)->(2)", name="inverse_dynamics", inputs=("psi", "u", "ud"))(
-            lambda psi, u, ud: self._inertia(psi) @ ud + self._velocity_matrix(psi, u) @ u)
+        return self.inertia_matrix(psi) @ ud + self.velocity_matrix(psi, u) @ u
 
-    @cached_property
-    def forward_dynamics(self) -> Kernel:
+    @compiled("(),(2),(2)->(2)")
+    def forward_dynamics(self, psi: Scalar, u: Array, tau: Array) -> Array:
         """`forward_dynamics(psi, u, tau)`: ud (..., 2)."""
-        self._check_trail()
-        return kernel("(),(2),(2)->(2)", name="forward_dynamics", inputs=("psi", "u", "tau"))(
-            lambda psi, u, tau: ldl_solve(self._inertia(psi), tau - self._velocity_matrix(psi, u) @ u))
+        return ldl_solve(self.inertia_matrix(psi), tau - self.velocity_matrix(psi, u) @ u)
 
     def tree(self) -> Tree:
-        """The robot as a tree with wheels that roll, `cy.Mechanism(robot.tree())`: joints "base" (planar), "right",
-        "left", "pivot" and "castor"; the first two wheels are actuated."""
+        """The robot as a tree with wheels that roll, `cy.Mechanism(robot.tree())`: joints "base" (planar, at C, with x
+        to the right and y ahead), "right", "left", "pivot" and "castor"; the first two wheels are actuated."""
         self._check_trail()
-        return rolling_robot_tree(self)
+        r = self.radius
+        m = self.masses
+
+        def disc(name: str, mass: float, axis: tuple[float, float, float]) -> Body:
+            return Body(name, mass, inertia=mass * r * r / 4 * (np.eye(3) + np.diag(np.abs(axis))))
+
+        bodies = [Body("floor"), Body("chassis", m.chassis, inertia=np.diag([0.0, 0.0, m.chassis_inertia])),
+                  disc("right wheel", m.wheel, _BACK), disc("left wheel", m.wheel, _BACK),
+                  Body("bracket", m.bracket, [-self.trail / 2, 0.0, 0.0], np.diag([0.0, 0.0, m.bracket_inertia])),
+                  disc("castor wheel", m.castor, _AXLE)]
+        joints = [Joint("base", "floor", "chassis", Planar(), place(0.0, 0.0, r)),
+                  Joint("right", "chassis", "right wheel", Revolute(_BACK), place(self.track / 2, self.axle)),
+                  Joint("left", "chassis", "left wheel", Revolute(_BACK), place(-self.track / 2, self.axle)),
+                  Joint("pivot", "chassis", "bracket", Revolute(), place(0.0, -self.pivot)),
+                  Joint("castor", "bracket", "castor wheel", Revolute(_AXLE), place(-self.trail))]
+        rolls = [Wheel(f"{side} tyre", "floor", f"{side} wheel", r, axis)
+                 for side, axis in (("right", _BACK), ("left", _BACK), ("castor", _AXLE))]
+        return Tree.of("rolling_robot", bodies, joints, constraints=rolls, actuated=["right", "left"])
 
     # Posture in time
 
@@ -215,10 +216,10 @@ class RollingRobot:
         return System("rolling robot", state={**state, "u": Block((2,), "rad/s")},
                       inputs={"tau": Port((2,), "N m", default=0.0)}, derivative=derivative,
                       power=lambda t, x, u, p: u.tau @ x.u,
-                      energy=lambda t, x, u, p: x.u @ (self._inertia(x.psi) @ x.u) / 2)
+                      energy=lambda t, x, u, p: x.u @ (self.inertia_matrix(x.psi) @ x.u) / 2)
 
     def _posture(self, x: Record, u: Array) -> dict[str, Any]:
-        omega, right, ahead = self._motion(u)
+        omega, right, ahead = self.motion(u)
         c = np.cos(x.heading)
         s = np.sin(x.heading)
         castor = self._castor(x.psi)[0] @ u
@@ -226,14 +227,6 @@ class RollingRobot:
                 "theta3": castor[0]}
 
     # Texts
-
-    def _motion(self, u: Array) -> Array:
-        omega = self.radius / self.track * (u[0] - u[1])
-        return np.stack([omega, self.axle * omega, self.radius / 2 * (u[0] + u[1])])
-
-    def _wheel_rates(self, omega: Scalar, speed: Scalar) -> Array:
-        across = self.track / (2 * self.radius) * omega
-        return np.stack([speed / self.radius + across, speed / self.radius - across])
 
     def _castor(self, psi: Scalar) -> tuple[Array, Array]:
         """N (2, 2) and its derivative by psi. (4.53)."""
@@ -256,14 +249,9 @@ class RollingRobot:
     def _links(self) -> Links:
         return links_of(self.tree().spanning_tree())
 
-    def _inertia(self, psi: Scalar) -> Array:
-        S = self._following(psi, np.zeros(2)).S
-        return S.T @ inertia_matrix(self._links, _turned_castor(psi)) @ S
-
-    def _velocity_matrix(self, psi: Scalar, u: Array) -> Array:
-        q = _turned_castor(psi)
-        S, rate = self._following(psi, u)
-        return S.T @ (inertia_matrix(self._links, q) @ rate + coriolis_matrix(self._links, q, S @ u) @ S)
+    def _check_axle(self) -> None:
+        if self.axle == 0.0:
+            raise SingularityError("the point C is on the driven axle, and cannot be moved sideways: a = 0")
 
     def _check_trail(self) -> None:
         if self.trail == 0.0:
@@ -275,35 +263,3 @@ class RollingRobot:
 def _turned_castor(psi: Scalar) -> Array:
     """The tree's coordinates (7): C at the origin, heading 0, wheels at 0."""
     return np.stack([0.0 * psi] * 5 + [psi, 0.0 * psi])
-
-
-_BACK = (-1.0, 0.0, 0.0)  # about which the driven wheels turn where they roll ahead
-_AXLE = (0.0, 1.0, 0.0)
-
-
-def rolling_robot_tree(robot: RollingRobot) -> Tree:
-    """The tree of a rolling robot: its planar base is at C, with x to the right and y ahead."""
-    r = robot.radius
-    m = robot.masses
-
-    def disc(name: str, mass: float, axis: tuple[float, float, float]) -> Body:
-        return Body(name, mass, inertia=mass * r * r / 4 * (np.eye(3) + np.diag(np.abs(axis))))
-
-    bodies = [Body("floor"), Body("chassis", m.chassis, inertia=np.diag([0.0, 0.0, m.chassis_inertia])),
-              disc("right wheel", m.wheel, _BACK), disc("left wheel", m.wheel, _BACK),
-              Body("bracket", m.bracket, [-robot.trail / 2, 0.0, 0.0], np.diag([0.0, 0.0, m.bracket_inertia])),
-              disc("castor wheel", m.castor, _AXLE)]
-    joints = [Joint("base", "floor", "chassis", Planar(), _at(0.0, 0.0, r)),
-              Joint("right", "chassis", "right wheel", Revolute(_BACK), _at(robot.track / 2, robot.axle)),
-              Joint("left", "chassis", "left wheel", Revolute(_BACK), _at(-robot.track / 2, robot.axle)),
-              Joint("pivot", "chassis", "bracket", Revolute(), _at(0.0, -robot.pivot)),
-              Joint("castor", "bracket", "castor wheel", Revolute(_AXLE), _at(-robot.trail, 0.0))]
-    rolls = [Wheel("right tyre", "floor", "right wheel", r, _BACK), Wheel("left tyre", "floor", "left wheel", r, _BACK),
-             Wheel("castor tyre", "floor", "castor wheel", r, _AXLE)]
-    return Tree.of("rolling_robot", bodies, joints, constraints=rolls, actuated=["right", "left"])
-
-
-def _at(x: float, y: float, z: float = 0.0) -> Array:
-    pose = np.eye(4)
-    pose[:3, 3] = x, y, z
-    return pose
