@@ -36,7 +36,6 @@ def test_an_angle_that_is_no_number_has_no_assembly_and_leaves_the_others_alone(
 @pytest.mark.parametrize("call, words", [
     (lambda: RRR.direct_position([0.0, 0.0]), "crank angles"),
     (lambda: RRR.crank_rates([1.25, 0.62, 0.2], [0.0] * 3, [0.0] * 4), "rates of the platform"),
-    (lambda: RRR.vertices(3.0), "poses"),
     (lambda: DELTA.rod_lengths([0.0, 0.0], [0.0] * 3), "places"),
     (lambda: DELTA.velocity([0.0, 0.0, 0.5], [0.0] * 3, [1.0]), "rates of the cranks"),
     (lambda: STEWART.direct_position([1.0] * 5, guess=np.eye(4)), "lengths of legs"),
@@ -44,3 +43,5 @@ def test_an_angle_that_is_no_number_has_no_assembly_and_leaves_the_others_alone(
 def test_wrong_shapes_are_named(call, words):
     with pytest.raises(SignatureError, match=words + r" have the shape \(\.\.\., "):
         call()
+    with pytest.raises(SignatureError, match=r"argument 'pose' has shape \(\), but its core shape is \(3\)"):
+        RRR.vertices(3.0)

@@ -7,15 +7,13 @@ in two points. b_i . Pd = (a_i x b_i) thetad_i for the vectors of cranks and rod
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, UnreachableError
-from cayley.machines.arguments import DOWN, Masses, check_masses, crank_legs, names_of, place
+from cayley.machines.arguments import DOWN, Masses, check_masses, compiled, crank_legs, names_of, place
 from cayley.machines.parallel.singularity import SINGULAR, LegJacobians, ParallelSingularity, parallel_singularity
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
 from cayley.model.joint_kinds import Revolute
@@ -44,46 +42,35 @@ class FiveBar:
                 f"{self.cranks.shape} and {self.rods.shape}")
         check_lengths("five-bar", crank=self.cranks, rod=self.rods)
 
-    @cached_property
-    def inverse_position(self) -> Kernel:
+    @compiled("(2)->(4,2)", outputs=("theta",), explain="_explain_unreachable")
+    def inverse_position(self, P: Array) -> Array:
         """`inverse_position(P)`: crank angles (..., 4, 2) of all working modes for points (..., 2).
 
         In the first mode both rods turn to the right after their cranks. NaN in a leg that does not reach.
         """
-        def inverse_position(P: Array) -> Array:
-            left, right = (crank_angles(P[0] - O[0], P[1] - O[1], a, b)
-                           for O, a, b in zip(self.pivots, self.cranks, self.rods, strict=True))
-            return np.array([[first, second] for first in left for second in right])
+        left, right = (crank_angles(P[0] - O[0], P[1] - O[1], a, b)
+                       for O, a, b in zip(self.pivots, self.cranks, self.rods, strict=True))
+        return np.array([[first, second] for first in left for second in right])
 
-        return kernel("(2)->(4,2)", name="inverse_position", inputs=("P",), outputs=("theta",),
-                      explain=self._explain_unreachable)(inverse_position)
-
-    @cached_property
-    def direct_position(self) -> Kernel:
+    @compiled("(2)->(2,2)", outputs=("P",), explain="_explain_unassembled")
+    def direct_position(self, theta: Array) -> Array:
         """`direct_position(theta)`: both points (..., 2, 2) for crank angles (..., 2), the one to the left of the way
         from the first crank's end to the second's first; NaN if the rods do not meet."""
-        def direct_position(theta: Array) -> Array:
-            first, second = self._ends(theta)
-            way = second - first
-            dd = way @ way
-            t = (dd + self.rods[0]**2 - self.rods[1]**2) / (2 * dd)
-            height = root_of_reach(self.rods[0]**2 / dd - t**2, self.rods[0]**2 / dd)
-            across = np.array([-way[1], way[0]])
-            return np.array([first + t * way + height * across, first + t * way - height * across])
+        first, second = self._ends(theta)
+        way = second - first
+        dd = way @ way
+        t = (dd + self.rods[0]**2 - self.rods[1]**2) / (2 * dd)
+        height = root_of_reach(self.rods[0]**2 / dd - t**2, self.rods[0]**2 / dd)
+        across = np.array([-way[1], way[0]])
+        return np.array([first + t * way + height * across, first + t * way - height * across])
 
-        return kernel("(2)->(2,2)", name="direct_position", inputs=("theta",), outputs=("P",),
-                      explain=self._explain_unassembled)(direct_position)
-
-    @cached_property
-    def jacobians(self) -> Kernel[LegJacobians]:
+    @compiled("(2),(2)->(2,2),(2)")
+    def jacobians(self, P: Array, theta: Array) -> LegJacobians:
         """`jacobians(P, theta)`: Jx (..., 2, 2) and the diagonal Jq (..., 2), with Jx Pd = Jq thetad."""
-        def jacobians(P: Array, theta: Array) -> LegJacobians:
-            rods = [P - end for end in self._ends(theta)]
-            cranks = [end - pivot for end, pivot in zip(self._ends(theta), self.pivots, strict=True)]
-            return LegJacobians(np.array(rods),
-                                  np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
-
-        return kernel("(2),(2)->(2,2),(2)", name="jacobians", inputs=("P", "theta"))(jacobians)
+        rods = [P - end for end in self._ends(theta)]
+        cranks = [end - pivot for end, pivot in zip(self._ends(theta), self.pivots, strict=True)]
+        return LegJacobians(np.array(rods),
+                              np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
 
     def singularity(self, P: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """The class of one posture, with the velocities of the point that it loses and gains."""

@@ -11,15 +11,13 @@ in line the rocker turns back (dead centres of the rocker). Source: Ruggiu 4.6; 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import UnreachableError
-from cayley.machines.arguments import DOWN, Masses, check_masses, names_of, place, rod
+from cayley.machines.arguments import DOWN, Masses, check_masses, compiled, names_of, place, rod
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, wrapped
 from cayley.model.joint_kinds import Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
@@ -73,50 +71,37 @@ class FourBar:
                     f"the four-bar cannot be assembled: its {name} of {length:.6g} m is longer than the "
                     "others together")
 
-    @cached_property
-    def position(self) -> Kernel:
+    @compiled("()->(2,2)", explain="_explain_unreachable")
+    def position(self, theta: Scalar) -> Array:
         """`position(theta)`: angles (..., 2, 2) of coupler and rocker in both assembly modes, by the crank's angle.
 
         NaN, and for one angle an error, where the crank cannot stand.
         """
-        def position(theta: Scalar) -> Array:
-            x = self.crank * np.cos(theta)
-            y = self.crank * np.sin(theta)
-            found = []
-            for phi in crank_angles(x - self.ground, y, self.rocker, self.coupler):
-                along = self.ground + self.rocker * np.cos(phi) - x
-                found.append([np.arctan2(self.rocker * np.sin(phi) - y, along), phi])
-            return np.array(found)
+        x = self.crank * np.cos(theta)
+        y = self.crank * np.sin(theta)
+        found = []
+        for phi in crank_angles(x - self.ground, y, self.rocker, self.coupler):
+            along = self.ground + self.rocker * np.cos(phi) - x
+            found.append([np.arctan2(self.rocker * np.sin(phi) - y, along), phi])
+        return np.array(found)
 
-        return kernel("()->(2,2)", name="position", inputs=("theta",), explain=self._explain_unreachable)(position)
-
-    @cached_property
-    def rates(self) -> Kernel[CouplerRates]:
+    @compiled("(),(2)->(),()")
+    def rates(self, theta: Scalar, angles: Array) -> CouplerRates:
         """`rates(theta, angles)`: how fast coupler and rocker turn for a unit rate of the crank, at `angles` (..., 2).
         """
-        def rates(theta: Scalar, angles: Array) -> CouplerRates:
-            psi, phi = angles
-            bend = np.sin(phi - psi)
-            return CouplerRates(self.crank * np.sin(theta - phi) / (self.coupler * bend),
-                                self.crank * np.sin(theta - psi) / (self.rocker * bend))
+        psi, phi = angles
+        bend = np.sin(phi - psi)
+        return CouplerRates(self.crank * np.sin(theta - phi) / (self.coupler * bend),
+                            self.crank * np.sin(theta - psi) / (self.rocker * bend))
 
-        return kernel("(),(2)->(),()", name="rates", inputs=("theta", "angles"))(rates)
-
-    @cached_property
-    def coupler_point(self) -> Kernel:
+    @compiled("(),(2)->(2,2)", explain="_explain_unreachable")
+    def coupler_point(self, theta: Scalar, point: Array) -> Array:
         """`coupler_point(theta, point)`: where a point (..., 2) of the coupler, along it from the crank's end and
         across it, is in both assembly modes, (..., 2, 2); over a turn of the crank the coupler curves."""
-        def coupler_point(theta: Scalar, point: Array) -> Array:
-            end = self.crank * np.array([np.cos(theta), np.sin(theta)])
-            found = []
-            for psi, _ in self.position(theta):
-                cos = np.cos(psi)
-                sin = np.sin(psi)
-                found.append(end + np.array([cos * point[0] - sin * point[1], sin * point[0] + cos * point[1]]))
-            return np.array(found)
-
-        return kernel("(),(2)->(2,2)", name="coupler_point", inputs=("theta", "point"),
-                      explain=lambda theta, point: self._explain_unreachable(theta))(coupler_point)
+        end = self.crank * np.array([np.cos(theta), np.sin(theta)])
+        psi = self.position(theta)[:, 0]
+        along = np.stack([np.cos(psi), np.sin(psi)], axis=1)
+        return end + along * point[0] + np.stack([-np.sin(psi), np.cos(psi)], axis=1) * point[1]
 
     def dead_centres(self) -> DeadCentres:
         """The crank's angles [rad] at which it stops (coupler and rocker in line, the ends of its range), and those at
@@ -194,7 +179,7 @@ class FourBar:
         cosine = (self.crank**2 + self.ground**2 - reach**2) / (2 * self.crank * self.ground)
         return float(np.arccos(cosine)) if abs(cosine) < 1 else np.nan
 
-    def _explain_unreachable(self, theta: ArrayLike) -> None:
+    def _explain_unreachable(self, theta: ArrayLike, *_: ArrayLike) -> None:
         end = np.hypot(self.crank * np.cos(theta) - self.ground, self.crank * np.sin(theta))
         raise UnreachableError(
             f"the crank of the four-bar cannot stand at {float(np.asarray(theta)):.6g} rad: its end is {end:.6g} m "

@@ -17,15 +17,13 @@ pivot is at (0, 0), the output's at (d, 0). Source: the limits k2 = 0 and k3 = 0
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, UnreachableError
-from cayley.machines.arguments import DOWN, Masses, check_masses, mass_of, names_of, place, rod
+from cayley.machines.arguments import DOWN, Masses, check_masses, compiled, mass_of, names_of, place, rod
 from cayley.machines.parallel.two_bar_leg import check_lengths, crank_angles, root_of_reach
 from cayley.model.joint_kinds import Prismatic, Revolute
 from cayley.model.parts import Body, Frame, Joint, Loop
@@ -52,40 +50,30 @@ class SliderCrank:
                 f"the slider's line is {abs(self.offset):.6g} m from the pivot, and crank and rod together "
                 f"are {self.crank + self.rod:.6g} m long")
 
-    @cached_property
-    def position(self) -> Kernel:
+    @compiled("()->(2,2)", explain="_explain_unreachable")
+    def position(self, theta: Scalar) -> Array:
         """`position(theta)`: gamma and x (..., 2, 2) in both modes, by the crank's angle; NaN where it cannot stand."""
-        def position(theta: Scalar) -> Array:
-            height = self.crank * np.sin(theta) - self.offset
-            along = root_of_reach((self.rod - height) * (self.rod + height), (self.crank + self.rod)**2)
-            x = self.crank * np.cos(theta)
-            return np.array([[np.arctan2(height, -along), x + along], [np.arctan2(height, along), x - along]])
+        height = self.crank * np.sin(theta) - self.offset
+        along = root_of_reach((self.rod - height) * (self.rod + height), (self.crank + self.rod)**2)
+        x = self.crank * np.cos(theta)
+        return np.array([[np.arctan2(height, -along), x + along], [np.arctan2(height, along), x - along]])
 
-        return kernel("()->(2,2)", name="position", inputs=("theta",), explain=self._explain_unreachable)(position)
-
-    @cached_property
-    def crank_position(self) -> Kernel:
+    @compiled("()->(2,2)", explain="_explain_too_far")
+    def crank_position(self, x: Scalar) -> Array:
         """`crank_position(x)`: theta and gamma (..., 2, 2) of both ways to hold the slider at x, by the crank's side;
         NaN, and for one place an error, where the slider cannot be."""
-        def crank_position(x: Scalar) -> Array:
-            found = []
-            for theta in crank_angles(x, self.offset, self.crank, self.rod):
-                end = np.array([self.crank * np.cos(theta) - x, self.crank * np.sin(theta) - self.offset])
-                found.append([theta, np.arctan2(end[1], end[0])])
-            return np.array(found)
+        found = []
+        for theta in crank_angles(x, self.offset, self.crank, self.rod):
+            end = np.array([self.crank * np.cos(theta) - x, self.crank * np.sin(theta) - self.offset])
+            found.append([theta, np.arctan2(end[1], end[0])])
+        return np.array(found)
 
-        return kernel("()->(2,2)", name="crank_position", inputs=("x",),
-                      explain=self._explain_too_far)(crank_position)
-
-    @cached_property
-    def rates(self) -> Kernel:
+    @compiled("(),()->(2)")
+    def rates(self, theta: Scalar, gamma: Scalar) -> Array:
         """`rates(theta, gamma)`: rates (..., 2) of gamma and x for a unit rate of the crank; without bound where the
         rod is upright."""
-        def rates(theta: Scalar, gamma: Scalar) -> Array:
-            return np.array([self.crank * np.cos(theta) / (self.rod * np.cos(gamma)),
-                             self.crank * np.sin(gamma - theta) / np.cos(gamma)])
-
-        return kernel("(),()->(2)", name="rates", inputs=("theta", "gamma"))(rates)
+        return np.array([self.crank * np.cos(theta) / (self.rod * np.cos(gamma)),
+                         self.crank * np.sin(gamma - theta) / np.cos(gamma)])
 
     def tree(self, *, masses: Masses | None = None, gravity: ArrayLike = DOWN, base: Array | None = None,
              tool: Array | None = None) -> Tree:

@@ -15,18 +15,16 @@ Source: Ruggiu (4.32)-(4.41), corrected as in spec E-12, E-38.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import rounding, where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError, UnreachableError
 from cayley.geometry.batch import rounding_of
-from cayley.machines.arguments import Masses, batch_of, check_masses, mass_of, place, rod
+from cayley.machines.arguments import Masses, batch_of, check_masses, compiled, mass_of, place, rod
 from cayley.machines.parallel.singularity import (
     SINGULAR,
     LegJacobians,
@@ -72,80 +70,61 @@ class TranslationalDelta:
         if len(self.directions) != 3:
             raise ModelError(f"a Delta has three legs, not {len(self.directions)}")
 
-    @cached_property
-    def inverse_position(self) -> Kernel:
+    @compiled("(3)->(8,3)", outputs=("theta",), explain="_explain_unreachable")
+    def inverse_position(self, p: Array) -> Array:
         """`inverse_position(p)`: crank angles (..., 8, 3) of all working modes at places (..., 3) of the platform.
 
         In the first mode every parallelogram turns to the right after its crank. NaN in a leg that does not reach.
         """
-        def inverse_position(p: Array) -> Array:
-            both = [self._leg_angles(p, leg) for leg in range(3)]
-            return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
+        both = [self._leg_angles(p, leg) for leg in range(3)]
+        return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
 
-        return kernel("(3)->(8,3)", name="inverse_position", inputs=("p",), outputs=("theta",),
-                      explain=self._explain_unreachable)(inverse_position)
-
-    @cached_property
-    def direct_position(self) -> Kernel:
+    @compiled("(3)->(2,3)", outputs=("p",), explain="_explain_unassembled")
+    def direct_position(self, theta: Array) -> Array:
         """`direct_position(theta)`: both places (..., 2, 3) of the platform for crank angles (..., 3), the one towards
         the cranks' turn (positive z for cranks that all stand alike) first; NaN if the machine cannot be assembled."""
-        def direct_position(theta: Array) -> Array:
-            C1, C2, C3 = self._centers(theta)
-            u = C2 - C1
-            w = C3 - C1
-            n = np.cross(u, w)
-            near = u @ u + w @ w
-            off = _IN_LINE * rounding(self._size + 0.0 * near)
-            nn = where(n @ n <= off**2 * near, np.nan, n @ n)
-            middle = np.cross(n, u) * (w @ w) + np.cross(w, n) * (u @ u)  # to the centre of the circle, times 2 n.n
-            across = middle / (2 * nn)
-            height = root_of_reach(self.rod**2 - across @ across, self.rod**2) / np.sqrt(nn)
-            return np.array([C1 + across + height * n, C1 + across - height * n])
-
-        return kernel("(3)->(2,3)", name="direct_position", inputs=("theta",), outputs=("p",),
-                      explain=self._explain_unassembled)(direct_position)
+        C1, C2, C3 = self._centers(theta)
+        u = C2 - C1
+        w = C3 - C1
+        n = np.cross(u, w)
+        near = u @ u + w @ w
+        off = _IN_LINE * rounding(self._size + 0.0 * near)
+        nn = where(n @ n <= off**2 * near, np.nan, n @ n)
+        middle = np.cross(n, u) * (w @ w) + np.cross(w, n) * (u @ u)  # to the centre of the circle, times 2 n.n
+        across = middle / (2 * nn)
+        height = root_of_reach(self.rod**2 - across @ across, self.rod**2) / np.sqrt(nn)
+        return np.array([C1 + across + height * n, C1 + across - height * n])
 
     @property
     def _size(self) -> float:
         return self.crank + self.rod + abs(self.base) + abs(self.platform)
 
-    @cached_property
-    def leg_angles(self) -> Kernel:
+    @compiled("(3),(3)->(3,3)")
+    def leg_angles(self, p: Array, theta: Array) -> Array:
         """`leg_angles(p, theta)`: theta1, theta2, theta3 (..., 3, 3) of every leg, theta3 in [0, pi].
 
         theta2 is of the parallelogram after the crank; where theta3 is 0 or pi any will do, and it is what rounding
         gives.
         """
-        def leg_angles(p: Array, theta: Array) -> Array:
-            found = []
-            for leg in range(3):
-                c = self._seen_from(p, leg)
-                along = [c[0] - self.crank * np.cos(theta[leg]), c[2] - self.crank * np.sin(theta[leg])]
-                theta2 = wrapped(np.arctan2(along[1], along[0]) - theta[leg])
-                found.append([theta[leg], theta2, np.arctan2(np.sqrt(along[0]**2 + along[1]**2), c[1])])
-            return np.array(found)
+        found = []
+        for leg in range(3):
+            c = self._seen_from(p, leg)
+            along = [c[0] - self.crank * np.cos(theta[leg]), c[2] - self.crank * np.sin(theta[leg])]
+            theta2 = wrapped(np.arctan2(along[1], along[0]) - theta[leg])
+            found.append([theta[leg], theta2, np.arctan2(np.sqrt(along[0]**2 + along[1]**2), c[1])])
+        return np.array(found)
 
-        return kernel("(3),(3)->(3,3)", name="leg_angles", inputs=("p", "theta"))(leg_angles)
-
-    @cached_property
-    def leg_rates(self) -> Kernel:
+    @compiled("(3),(3),(3),(3)->(3,3)")
+    def leg_rates(self, p: Array, theta: Array, pd: Array, thetad: Array) -> Array:
         """`leg_rates(p, theta, pd, thetad)`: rates (..., 3, 3) of `leg_angles`."""
-        by_p = self.leg_angles.jacobian("p")
-        by_theta = self.leg_angles.jacobian("theta")
+        return self.leg_angles.jacobian("p")(p, theta) @ pd + self.leg_angles.jacobian("theta")(p, theta) @ thetad
 
-        def leg_rates(p: Array, theta: Array, pd: Array, thetad: Array) -> Array:
-            return by_p(p, theta) @ pd + by_theta(p, theta) @ thetad
-
-        return kernel("(3),(3),(3),(3)->(3,3)", name="leg_rates")(leg_rates)
-
-    @cached_property
-    def jacobians(self) -> Kernel[LegJacobians]:
-        """`jacobians(p, theta)`: Jx (..., 3, 3) and the diagonal Jq (..., 3), with Jx pd = Jq thetad."""
-        def jacobians(p: Array, theta: Array) -> LegJacobians:
-            rods = (p - self._centers(theta)) / self.rod
-            return LegJacobians(rods, np.array([j @ d for j, d in zip(rods, self._center_rates(theta), strict=True)]))
-
-        return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("p", "theta"))(jacobians)
+    @compiled("(3),(3)->(3,3),(3)")
+    def jacobians(self, p: Array, theta: Array) -> LegJacobians:
+        """`jacobians(p, theta)`: Jx (..., 3, 3), unit vectors along the parallelograms, and the diagonal Jq (..., 3)
+        [m], with Jx pd = Jq thetad."""
+        rods = (p - self._centers(theta)) / self.rod
+        return LegJacobians(rods, np.array([j @ d for j, d in zip(rods, self._center_rates(theta), strict=True)]))
 
     def crank_rates(self, p: ArrayLike, theta: ArrayLike, velocity: ArrayLike) -> Array:
         """Rates (..., 3) of the cranks for velocities (..., 3) of the platform; where a leg is singular it has none:
@@ -166,10 +145,7 @@ class TranslationalDelta:
 
     def rod_lengths(self, p: ArrayLike, theta: ArrayLike) -> Array:
         """How far the platform is from the centres of its spheres, (..., 3): the rods' length, if it is closed."""
-        angles = batch_of("crank angles", theta, (3,))
-        out = self.crank * np.cos(angles) + self.base - self.platform
-        centers = np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(angles)],
-                           axis=-1)
+        centers = self._centers(batch_of("crank angles", theta, (3,)))
         return np.linalg.norm(batch_of("places", p, (3,))[..., None, :] - centers, axis=-1)
 
     def workspace(self, *, height: float, mode: int = 0, crank_limits: ArrayLike | None = None,
@@ -217,7 +193,7 @@ class TranslationalDelta:
     def _centers(self, theta: Array) -> Array:
         out = self.crank * np.cos(theta) + self.base - self.platform
         return np.stack([out * np.cos(self.directions), out * np.sin(self.directions), self.crank * np.sin(theta)],
-                        axis=1)
+                        axis=-1)
 
     def _center_rates(self, theta: Array) -> Array:
         inwards = -self.crank * np.sin(theta)

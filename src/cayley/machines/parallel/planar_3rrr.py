@@ -19,11 +19,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError, UnreachableError
 from cayley.geometry.batch import first_failure, place
-from cayley.machines.arguments import DOWN, Masses, batch_of, check_masses, crank_legs, data, mass_of, names_of
+from cayley.machines.arguments import (
+    DOWN,
+    Masses,
+    batch_of,
+    check_masses,
+    compiled,
+    crank_legs,
+    data,
+    mass_of,
+    names_of,
+)
 from cayley.machines.arguments import place as placed
 from cayley.machines.parallel.singularity import (
     SINGULAR,
@@ -72,19 +81,15 @@ class Planar3RRR:
         self.side = float(side)
         check_lengths("planar 3-RRR", crank=self.cranks, rod=self.rods, side=np.array(self.side))
 
-    @cached_property
-    def inverse_position(self) -> Kernel:
+    @compiled("(3)->(8,3)", outputs=("theta",), explain="_explain_unreachable")
+    def inverse_position(self, pose: Array) -> Array:
         """`inverse_position(pose)`: crank angles (..., 8, 3) of all working modes at poses (..., 3) of x, y, phi.
 
         The first mode has every rod turn to the right after its crank. NaN in a leg that does not reach.
         """
-        def inverse_position(pose: Array) -> Array:
-            corners = self._from_pivots(pose)
-            both = [crank_angles(x, y, a, b) for (x, y), a, b in zip(corners, self.cranks, self.rods, strict=True)]
-            return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
-
-        return kernel("(3)->(8,3)", name="inverse_position", inputs=("pose",), outputs=("theta",),
-                      explain=self._explain_unreachable)(inverse_position)
+        corners = self.vertices(pose) - self.pivots
+        both = [crank_angles(x, y, a, b) for (x, y), a, b in zip(corners, self.cranks, self.rods, strict=True)]
+        return np.array([[both[leg][mode[leg]] for leg in range(3)] for mode in _MODES])
 
     def direct_position(self, theta: ArrayLike) -> Assemblies:
         """All poses (..., 6, 3) of the platform for crank angles (..., 3), sorted by orientation; `SingularityError` if
@@ -103,17 +108,14 @@ class Planar3RRR:
         found = arranged(poses, gaps, tolerance=_CLOSES * self._size, apart=_APART * self._size)
         return Assemblies(found.poses[..., :6, :], found.residual[..., :6])
 
-    @cached_property
-    def jacobians(self) -> Kernel[LegJacobians]:
+    @compiled("(3),(3)->(3,3),(3)")
+    def jacobians(self, pose: Array, theta: Array) -> LegJacobians:
         """`jacobians(pose, theta)`: Jx (..., 3, 3) and the diagonal Jq (..., 3), with Jx (xd, yd, phid) = Jq thetad."""
-        def jacobians(pose: Array, theta: Array) -> LegJacobians:
-            cranks = _along(theta, self.cranks)
-            rods = self._vertices(pose) - self.pivots - cranks
-            arms = self._vertices(pose) - pose[:2]
-            Jx = np.array([[b[0], b[1], e[0] * b[1] - e[1] * b[0]] for b, e in zip(rods, arms, strict=True)])
-            return LegJacobians(Jx, np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
-
-        return kernel("(3),(3)->(3,3),(3)", name="jacobians", inputs=("pose", "theta"))(jacobians)
+        cranks = self.crank_ends(theta) - self.pivots
+        rods = self.vertices(pose) - self.crank_ends(theta)
+        arms = self.vertices(pose) - pose[:2]
+        Jx = np.array([[b[0], b[1], e[0] * b[1] - e[1] * b[0]] for b, e in zip(rods, arms, strict=True)])
+        return LegJacobians(Jx, np.array([a[0] * b[1] - a[1] * b[0] for a, b in zip(cranks, rods, strict=True)]))
 
     def crank_rates(self, pose: ArrayLike, theta: ArrayLike, pose_rate: ArrayLike) -> Array:
         """Rates (..., 3) of the cranks for rates (..., 3) of x, y, phi; a leg that is straight or folded has none: NaN,
@@ -128,13 +130,20 @@ class Planar3RRR:
         Jx, Jq = self.jacobians(pose, theta)
         return held_solution(Jx, Jq * batch_of("rates of the cranks", crank_rates, (3,)), "3-RRR", lengths=self._worth)
 
-    def rod_angles(self, pose: ArrayLike, theta: ArrayLike) -> Array:
-        """The passive angles (..., 3) between the cranks and their rods."""
-        return self._passive(pose, theta)
+    @compiled("(3),(3)->(3)")
+    def rod_angles(self, pose: Array, theta: Array) -> Array:
+        """`rod_angles(pose, theta)`: the passive angles (..., 3) between the cranks and their rods."""
+        rods = self.vertices(pose) - self.crank_ends(theta)
+        return np.array([wrapped(np.arctan2(b[1], b[0]) - angle) for b, angle in zip(rods, theta, strict=True)])
 
     def rod_rates(self, pose: ArrayLike, theta: ArrayLike, pose_rate: ArrayLike) -> Array:
         """Rates (..., 3) of the passive angles while the platform moves."""
         return self._passive_rates(pose, theta, pose_rate, self.crank_rates(pose, theta, pose_rate))
+
+    @compiled("(3),(3),(3),(3)->(3)")
+    def _passive_rates(self, pose: Array, theta: Array, pose_rate: Array, crank_rates: Array) -> Array:
+        by_pose, by_theta = (self.rod_angles.jacobian(name)(pose, theta) for name in ("pose", "theta"))
+        return by_pose @ pose_rate + by_theta @ crank_rates
 
     def singularity(self, pose: ArrayLike, theta: ArrayLike, *, tolerance: float = SINGULAR) -> ParallelSingularity:
         """The class of one posture, with the motions (xd, yd, phid) that it loses and gains."""
@@ -183,15 +192,16 @@ class Planar3RRR:
         """Where the platform's centre is, at an orientation, with a corner on the pivot of its leg, (3, 2)."""
         return np.array([pivot - _corner(phi, self.side, corner) for corner, pivot in enumerate(self.pivots)])
 
-    def crank_ends(self, theta: ArrayLike) -> Array:
-        """Where the cranks end, (..., 3, 2)."""
-        return self.pivots + _along(batch_of("crank angles", theta, (3,)), self.cranks)
+    @compiled("(3)->(3,2)")
+    def crank_ends(self, theta: Array) -> Array:
+        """`crank_ends(theta)`: where the cranks end, (..., 3, 2)."""
+        return self.pivots + self.cranks[:, None] * np.stack([np.cos(theta), np.sin(theta)], axis=1)
 
-    def vertices(self, pose: ArrayLike) -> Array:
-        """The corners (..., 3, 2) of the platform."""
-        x = batch_of("poses", pose, (3,))
-        angles = x[..., 2, None] + _CORNERS
-        return x[..., None, :2] + self.side / np.sqrt(3) * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    @compiled("(3)->(3,2)")
+    def vertices(self, pose: Array) -> Array:
+        """`vertices(pose)`: the corners (..., 3, 2) of the platform."""
+        angles = pose[2] + _CORNERS
+        return pose[:2] + self.side / np.sqrt(3) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
     def rod_lengths(self, pose: ArrayLike, theta: ArrayLike) -> Array:
         """How far the vertices are from the ends of the cranks, (..., 3): the rods' lengths, if the machine is closed.
@@ -206,33 +216,6 @@ class Planar3RRR:
     @cached_property
     def _size(self) -> float:
         return float(np.max(self.cranks) + np.max(self.rods) + self.side)
-
-    # The text
-
-    def _vertices(self, pose: Array) -> Array:
-        angles = pose[2] + _CORNERS
-        return pose[:2] + self.side / np.sqrt(3) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-
-    def _from_pivots(self, pose: Array) -> Array:
-        return self._vertices(pose) - self.pivots
-
-    @cached_property
-    def _passive(self) -> Kernel:
-        def rod_angles(pose: Array, theta: Array) -> Array:
-            rods = self._from_pivots(pose) - _along(theta, self.cranks)
-            return np.array([wrapped(np.arctan2(b[1], b[0]) - angle) for b, angle in zip(rods, theta, strict=True)])
-
-        return kernel("(3),(3)->(3)", name="rod_angles", inputs=("pose", "theta"))(rod_angles)
-
-    @cached_property
-    def _passive_rates(self) -> Kernel:
-        by_pose = self._passive.jacobian("pose")
-        by_theta = self._passive.jacobian("theta")
-
-        def rod_rates(pose: Array, theta: Array, pose_rate: Array, crank_rates: Array) -> Array:
-            return by_pose(pose, theta) @ pose_rate + by_theta(pose, theta) @ crank_rates
-
-        return kernel("(3),(3),(3),(3)->(3)", name="rod_rates")(rod_rates)
 
     def _explain_unreachable(self, pose: ArrayLike) -> None:
         distances = np.linalg.norm(self.vertices(pose) - self.pivots, axis=-1)
@@ -295,10 +278,6 @@ class Planar3RRR:
         harmonics = np.fft.fft(self._condition(ends, phi), axis=-1) / _SAMPLES
         polynomial = np.concatenate([harmonics[..., -3:], harmonics[..., :4]], axis=-1)  # of z^0 to z^6
         return _roots(polynomial)
-
-
-def _along(angles: Array, lengths: Array) -> Array:
-    return lengths[..., None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 def _corner(phi: Scalar, side: float, corner: int = 0) -> Array:

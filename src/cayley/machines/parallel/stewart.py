@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ModelError, SingularityError
 from cayley.geometry.rotations.rotation_vector import matrix_from_rotation_vector
 from cayley.kinematics.inverse.search import damped_solution, first_of_each
-from cayley.machines.arguments import batch_of, data, place
+from cayley.machines.arguments import batch_of, compiled, data, place
 from cayley.machines.parallel.singularity import SINGULAR, ParallelSingularity, held_solution, parallel_singularity
 from cayley.machines.parallel.stewart_dynamics import StewartDynamics
 from cayley.model.joint_kinds import Floating, Prismatic, Spherical, Universal
@@ -76,47 +75,37 @@ class StewartPlatform:
         self.base = data("joints on the base of a Stewart platform", base, (6, 3))
         self.platform = data("joints on a Stewart platform", platform, (6, 3))
 
-    @cached_property
-    def leg_lengths(self) -> Kernel:
+    @compiled("(4,4)->(6)", outputs=("lengths",))
+    def leg_lengths(self, pose: Array) -> Array:
         """`leg_lengths(pose)`: the lengths (..., 6) of the legs at poses (..., 4, 4) [m]; the inverse position problem.
         """
-        def leg_lengths(pose: Array) -> Array:
-            return np.array([np.sqrt(leg @ leg) for leg in self.legs(pose)])
+        return np.array([np.sqrt(leg @ leg) for leg in self.legs(pose)])
 
-        return kernel("(4,4)->(6)", name="leg_lengths", inputs=("pose",), outputs=("lengths",))(leg_lengths)
-
-    @cached_property
-    def jacobian(self) -> Kernel:
+    @compiled("(4,4)->(6,6)")
+    def jacobian(self, pose: Array) -> Array:
         """`jacobian(pose)`: rates of the lengths by the twist (v; w) of the platform at its origin, (..., 6, 6)."""
-        def jacobian(pose: Array) -> Array:
-            legs = self.legs(pose)
-            arms = [pose[:3, :3] @ joint for joint in self.platform]
-            directions = [leg / np.sqrt(leg @ leg) for leg in legs]
-            return np.array([np.concatenate([u, np.cross(arm, u)]) for u, arm in zip(directions, arms, strict=True)])
-
-        return kernel("(4,4)->(6,6)", name="jacobian", inputs=("pose",))(jacobian)
+        legs = self.legs(pose)
+        arms = [pose[:3, :3] @ joint for joint in self.platform]
+        directions = [leg / np.sqrt(leg @ leg) for leg in legs]
+        return np.array([np.concatenate([u, np.cross(arm, u)]) for u, arm in zip(directions, arms, strict=True)])
 
     def leg_rates(self, pose: ArrayLike, twist: ArrayLike) -> Array:
         """Rates (..., 6) of the lengths for twists (..., 6) of the platform at its origin."""
         return np.einsum("...ij,...j->...i", self.jacobian(pose), batch_of("twists of the platform", twist, (6,)))
 
-    @cached_property
-    def leg_accelerations(self) -> Kernel:
+    @compiled("(4,4),(6),(6)->(6)")
+    def leg_accelerations(self, pose: Array, twist: Array, acceleration: Array) -> Array:
         """`leg_accelerations(pose, twist, acceleration)`: second rates (..., 6) of the lengths, for twists (..., 6) and
         their rates (..., 6): u.a + |v - u u.v|^2 / L of every ball."""
-        def leg_accelerations(pose: Array, twist: Array, acceleration: Array) -> Array:
-            found = []
-            for joint, leg in zip(self.platform, self.legs(pose), strict=True):
-                arm = pose[:3, :3] @ joint
-                v = twist[:3] + np.cross(twist[3:], arm)
-                a = acceleration[:3] + np.cross(acceleration[3:], arm) + np.cross(twist[3:], np.cross(twist[3:], arm))
-                L = np.sqrt(leg @ leg)
-                Ld = leg @ v / L
-                found.append((leg @ a + v @ v - Ld * Ld) / L)
-            return np.array(found)
-
-        return kernel("(4,4),(6),(6)->(6)", name="leg_accelerations",
-                      inputs=("pose", "twist", "acceleration"))(leg_accelerations)
+        found = []
+        for joint, leg in zip(self.platform, self.legs(pose), strict=True):
+            arm = pose[:3, :3] @ joint
+            v = twist[:3] + np.cross(twist[3:], arm)
+            a = acceleration[:3] + np.cross(acceleration[3:], arm) + np.cross(twist[3:], np.cross(twist[3:], arm))
+            L = np.sqrt(leg @ leg)
+            Ld = leg @ v / L
+            found.append((leg @ a + v @ v - Ld * Ld) / L)
+        return np.array(found)
 
     def platform_twist(self, pose: ArrayLike, leg_rates: ArrayLike) -> Array:
         """Twists (..., 6) of the platform for rates (..., 6) of the lengths; where none follow, as `singularity` says,
@@ -266,21 +255,18 @@ class StewartPlatform:
             poses[rows] = moved[on]
         return _STEPS
 
-    @cached_property
-    def _step(self) -> Kernel:
+    @compiled("(4,4),(6),()->(4,4),()")
+    def _step(self, pose: Array, lengths: Array, size: Scalar) -> tuple[Array, Scalar]:
         """`(pose, lengths, size)` -> the pose after a damped step of Newton's method, no longer than half of the
         machine or half a radian; and by how much a leg was off before it."""
-        def text(pose: Array, lengths: Array, size: Scalar) -> Scalar:
-            off = (lengths - self.leg_lengths(pose)) / size
-            J = self.jacobian(pose) / np.array([1.0] * 3 + [size] * 3)
-            move = damped_solution(J, off, _DAMPING * np.minimum(off @ off, 1.0))
-            longest = np.maximum(np.sqrt(move[:3] @ move[:3]), np.sqrt(move[3:] @ move[3:]))
-            move = move / np.maximum(1.0, 2 * longest)
-            R = matrix_from_rotation_vector(move[3:]) @ pose[:3, :3]
-            top = np.concatenate([R, (pose[:3, 3] + size * move[:3])[:, None]], axis=1)
-            return np.concatenate([top, pose[3:]]), size * np.max(np.abs(off))
-
-        return kernel("(4,4),(6),()->(4,4),()", name="stewart_step")(text)
+        off = (lengths - self.leg_lengths(pose)) / size
+        J = self.jacobian(pose) / np.array([1.0] * 3 + [size] * 3)
+        move = damped_solution(J, off, _DAMPING * np.minimum(off @ off, 1.0))
+        longest = np.maximum(np.sqrt(move[:3] @ move[:3]), np.sqrt(move[3:] @ move[3:]))
+        move = move / np.maximum(1.0, 2 * longest)
+        R = matrix_from_rotation_vector(move[3:]) @ pose[:3, :3]
+        top = np.concatenate([R, (pose[:3, 3] + size * move[:3])[:, None]], axis=1)
+        return np.concatenate([top, pose[3:]]), size * np.max(np.abs(off))
 
     def _starts(self, lengths: Array, count: int, seed: int) -> Array:
         chance = np.random.default_rng(seed)

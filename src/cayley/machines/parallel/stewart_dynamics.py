@@ -13,12 +13,10 @@ and tau are the forces of the joints by Newton and Euler. Source: Dasgupta & Mru
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.symbols import wrapped
@@ -28,6 +26,7 @@ from cayley.dynamics.inverse.newton_euler import inverse_dynamics, movements
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import ModelError, SingularityError
 from cayley.geometry.tensors.cross import hat
+from cayley.machines.arguments import compiled
 from cayley.model.joint_kinds import Prismatic, Universal
 from cayley.model.parts import Body, Joint
 from cayley.model.tree import Tree
@@ -65,37 +64,37 @@ class StewartDynamics:
         joints = [Joint("foot", "base", "cylinder", Universal()), Joint("leg", "cylinder", "piston", Prismatic())]
         self.leg = links_of(Tree.of("leg", bodies, joints, gravity=gravity))
 
-    @cached_property
-    def inverse_dynamics(self) -> Kernel:
+    @compiled("(4,4),(6),(6)->(6)", outputs=("forces",), explain="_explain")
+    def inverse_dynamics(self, pose: Array, twist: Array, acceleration: Array) -> Array:
         """`inverse_dynamics(pose, twist, acceleration)`: the forces (..., 6) of the legs [N], positive where they push
         the platform away, that give the rate (..., 6) of the twist (..., 6).
 
         NaN, and for one state an error, where the legs do not hold the platform.
         """
-        def inverse_dynamics(pose: Array, twist: Array, acceleration: Array) -> Array:
-            needed = self._wrench(pose, twist, acceleration)
-            J = wrapped(self.machine.jacobian(pose))
-            return only_where(is_definite(J @ J.T), np.linalg.solve(J.T, needed))
+        needed = self._wrench(pose, twist, acceleration)
+        J = wrapped(self.machine.jacobian(pose))
+        return only_where(is_definite(J @ J.T), np.linalg.solve(J.T, needed))
 
-        return kernel("(4,4),(6),(6)->(6)", name="inverse_dynamics", inputs=("pose", "twist", "acceleration"),
-                      outputs=("forces",), explain=self._explain)(inverse_dynamics)
-
-    @cached_property
-    def forward_dynamics(self) -> Kernel:
+    @compiled("(4,4),(6),(6)->(6)", outputs=("acceleration",))
+    def forward_dynamics(self, pose: Array, twist: Array, forces: Array) -> Array:
         """`forward_dynamics(pose, twist, forces)`: the rate (..., 6) of the twist that forces (..., 6) of the legs
         give."""
-        def forward_dynamics(pose: Array, twist: Array, forces: Array) -> Array:
-            M = self._mass_matrix(pose)
-            rest = wrapped(self.machine.jacobian(pose)).T @ forces - self._wrench(pose, twist, np.zeros(6))
-            return ldl_solve(M, rest)
+        rest = wrapped(self.machine.jacobian(pose)).T @ forces - self._wrench(pose, twist, np.zeros(6))
+        return ldl_solve(self.mass_matrix(pose), rest)
 
-        return kernel("(4,4),(6),(6)->(6)", name="forward_dynamics", inputs=("pose", "twist", "forces"),
-                      outputs=("acceleration",))(forward_dynamics)
-
-    @cached_property
-    def mass_matrix(self) -> Kernel:
+    @compiled("(4,4)->(6,6)")
+    def mass_matrix(self, pose: Array) -> Array:
         """`mass_matrix(pose)`: (..., 6, 6) of platform and legs, for twists at the platform's origin."""
-        return kernel("(4,4)->(6,6)", name="mass_matrix", inputs=("pose",))(self._mass_matrix)
+        R = pose[:3, :3]
+        c = hat(R @ self.platform.center)
+        corner = -self.mass * c
+        own = R @ self.platform.inertia @ R.T - self.mass * c @ c
+        M = np.block([[self.mass * np.eye(3), corner], [corner.T, own]])
+        for joint, s in zip(self.machine.platform, self.machine.legs(pose), strict=True):
+            H = np.concatenate([np.eye(3), -hat(R @ joint)], axis=1)
+            q, _, G = _leg_motion(s)
+            M = M + H.T @ (G.T @ inertia_matrix(self.leg, q) @ G) @ H
+        return M
 
     # The text
 
@@ -123,18 +122,6 @@ class StewartDynamics:
         falling = replace(self.leg, gravity=np.zeros(3))
         drift = axes @ movements(falling, q, qd, np.zeros(3))[-1].a
         return G.T @ inverse_dynamics(self.leg, q, qd, G @ (a - drift))
-
-    def _mass_matrix(self, pose: Array) -> Array:
-        R = pose[:3, :3]
-        c = hat(R @ self.platform.center)
-        corner = -self.mass * c
-        own = R @ self.platform.inertia @ R.T - self.mass * c @ c
-        M = np.block([[self.mass * np.eye(3), corner], [corner.T, own]])
-        for joint, s in zip(self.machine.platform, self.machine.legs(pose), strict=True):
-            H = np.concatenate([np.eye(3), -hat(R @ joint)], axis=1)
-            q, _, G = _leg_motion(s)
-            M = M + H.T @ (G.T @ inertia_matrix(self.leg, q) @ G) @ H
-        return M
 
     def _explain(self, pose: ArrayLike, *_: Array) -> None:
         found = self.machine.singularity(pose)

@@ -9,17 +9,11 @@ Source: Mladenova 10.2 (398), (399), with the sign of spec E-73.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, Scalar, is_finite_number
-from cayley.errors import ModelError
-from cayley.model.joint_kinds import Planar, Revolute
-from cayley.model.parts import Body, Frame, Joint, Loop
-from cayley.model.tree import Tree
-from cayley.wording import shown
+from cayley.compiler.typing import Array, Scalar
 
 if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped
@@ -29,6 +23,7 @@ if TYPE_CHECKING:
 DRIVES = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, -1, -1],
                    [-1, 0, 1, 0], [1, 0, 0, 0], [0, -1, 0, 1], [0, 1, 0, 0]], dtype=float)
 LEGS = slice(3, 7)
+_LEG = np.eye(5)[[0, 2, 1, 4, 3]] - np.diag([1.0, 0, 0, 0, 0])  # 1 where two angles are those of a thigh and its shank
 
 
 class Posture(NamedTuple):
@@ -64,115 +59,44 @@ def rates_of_tangents(y: Array, yd: Array) -> Rates:
 
 def inertia(biped: PlanarBiped, at: Posture) -> Array:
     """H (7, 7)."""
-    k = biped.moments
-    coupling = [biped.coupling * (at.c[j] * at.c[j + 1] + at.s[j] * at.s[j + 1]) for j in (1, 3)]
-    angles = [[0.0] * 5 for _ in range(5)]
-    for j, moment in enumerate(biped.own_inertias):
-        angles[j][j] = moment
-    for j, each in zip((1, 3), coupling, strict=True):
-        angles[j][j + 1] = each
-        angles[j + 1][j] = each
-    along = [k[j] * at.c[j] for j in range(5)]
-    up = [-k[j] * at.s[j] for j in range(5)]
-    rows = [[biped.mass, 0.0, *along], [0.0, biped.mass, *up],
-            *[[along[j], up[j], *angles[j]] for j in range(5)]]
-    return np.stack([np.stack([entry + 0.0 * at.s[0] for entry in row]) for row in rows])
+    k = np.array(biped.moments)
+    to_hip = np.stack([k * at.c, -k * at.s])
+    angles = np.diag(biped.own_inertias) + biped.coupling * _LEG * (np.outer(at.c, at.c) + np.outer(at.s, at.s))
+    return np.block([[biped.mass * np.eye(2), to_hip], [to_hip.T, angles]])
 
 
 def bias(biped: PlanarBiped, at: Posture, w: Array) -> Array:
     """h + G (7): what velocities and gravity ask of forces without acceleration."""
-    k = biped.moments
-    x = -sum(k[j] * at.s[j] * w[j] * w[j] for j in range(5))
-    z = biped.gravity * biped.mass - sum(k[j] * at.c[j] * w[j] * w[j] for j in range(5))
-    turning = [-biped.gravity * k[j] * at.s[j] for j in range(5)]
-    for j in (1, 3):
-        sine = biped.coupling * (at.s[j] * at.c[j + 1] - at.c[j] * at.s[j + 1])
-        turning[j] = turning[j] + sine * w[j + 1] * w[j + 1]
-        turning[j + 1] = turning[j + 1] - sine * w[j] * w[j]
-    return np.stack([x, z, *turning])
+    k = np.array(biped.moments)
+    squares = w * w
+    sines = biped.coupling * _LEG * (np.outer(at.s, at.c) - np.outer(at.c, at.s))
+    hip = np.stack([-(k * at.s) @ squares, biped.gravity * biped.mass - (k * at.c) @ squares])
+    return np.concatenate([hip, sines @ squares - biped.gravity * k * at.s])
 
 
 def feet(biped: PlanarBiped, hip: Array, at: Posture) -> Array:
     """Positions (4): x1, z1, x2, z2."""
-    return np.stack([hip[axis] + sum(length * way[j] for j, length in _leg(biped, foot))
-                     for foot in range(2) for axis, way in enumerate((at.s, at.c))])
+    return np.stack([hip[axis] + lengths @ way for lengths in _legs(biped) for axis, way in enumerate(at)])
 
 
 def feet_jacobian(biped: PlanarBiped, at: Posture) -> Array:
     """J (4, 7)."""
-    zero = 0.0 * at.s[0]
-    rows = []
-    for foot in range(2):
-        along = [zero] * 5
-        up = [zero] * 5
-        for j, length in _leg(biped, foot):
-            along[j] = length * at.c[j]
-            up[j] = -length * at.s[j]
-        rows += [np.stack([1.0 + zero, zero, *along]), np.stack([zero, 1.0 + zero, *up])]
-    return np.stack(rows)
+    turning = np.stack([row for lengths in _legs(biped) for row in (lengths * at.c, -lengths * at.s)])
+    return np.concatenate([np.tile(np.eye(2), (2, 1)), turning], axis=1)
 
 
 def feet_drift(biped: PlanarBiped, at: Posture, w: Array) -> Array:
     """Accelerations (4) of the feet without those of the coordinates."""
-    return np.stack([-sum(length * way[j] * w[j] * w[j] for j, length in _leg(biped, foot))
-                     for foot in range(2) for way in (at.s, at.c)])
+    return np.stack([-(lengths * way) @ (w * w) for lengths in _legs(biped) for way in at])
 
 
 def energy(biped: PlanarBiped, q: Array, qd: Array) -> Scalar:
     """Kinetic energy, and potential energy above z = 0 [J]."""
     at = posture_of_angles(q)
-    height = biped.mass * q[1] + sum(biped.moments[j] * at.c[j] for j in range(5))
+    height = biped.mass * q[1] + np.array(biped.moments) @ at.c
     return qd @ (inertia(biped, at) @ qd) / 2 + biped.gravity * height
 
 
-def _leg(biped: PlanarBiped, foot: int) -> tuple[tuple[int, float], tuple[int, float]]:
-    """The two angles of a leg with the lengths by which their links lead down."""
-    return (1 + 2 * foot, -2 * biped.half_thigh), (2 + 2 * foot, -2 * biped.half_shank)
-
-
-_ACROSS = (0.0, 1.0, 0.0)  # about which clockwise turns, seen with x to the right and z up, are positive
-
-
-def biped_tree(biped: PlanarBiped, standing: Mapping[int, float]) -> Tree:
-    """Bodies "ground", "trunk", "thigh1", "shank1", "thigh2", "shank2"; frames "head", "foot1" and "foot2"."""
-    if not isinstance(standing, Mapping):
-        raise ModelError("the feet of a biped that stand are given with their x, as {1: 0.0}, not as "
-                         f"{shown(standing)}")
-    a = biped.half_thigh
-    b = biped.half_shank
-    upper = biped.hip_mass + biped.trunk_mass
-    center = biped.trunk_mass * biped.trunk_center / upper if upper else 0.0
-    trunk = _link("trunk", upper, center, biped.trunk_inertia)
-    bodies = [Body("ground"), trunk]
-    joints = [Joint("hip", "ground", "trunk", Planar(_ACROSS))]
-    frames = [Frame("head", "trunk", _at(0.0, 2 * biped.trunk_center))]
-    for leg in (1, 2):
-        bodies += [_link(f"thigh{leg}", biped.thigh_mass, -a, biped.thigh_inertia),
-                   _link(f"shank{leg}", biped.shank_mass, -b, biped.shank_inertia)]
-        joints += [Joint(f"hip{leg}", "trunk", f"thigh{leg}", Revolute(_ACROSS)),
-                   Joint(f"knee{leg}", f"thigh{leg}", f"shank{leg}", Revolute(_ACROSS), _at(0.0, -2 * a))]
-        frames.append(Frame(f"foot{leg}", f"shank{leg}", _at(0.0, -2 * b)))
-    loops = []
-    for foot, x in standing.items():
-        if foot not in (1, 2):
-            raise ModelError(f"a biped stands on foot 1, 2 or both, not on {foot!r}")
-        if not is_finite_number(x):
-            raise ModelError(f"foot{foot} of a biped stands at a finite x, not at {shown(x)}")
-        frames.append(Frame(f"place{foot}", "ground", _at(x, 0.0)))
-        loops.append(Loop(f"contact{foot}", f"place{foot}", f"foot{foot}", Revolute(_ACROSS)))
-    return Tree.of("planar_biped", bodies, joints, frames=frames, gravity=(0.0, 0.0, -biped.gravity), loops=loops,
-                   actuated=["hip1", "knee1", "hip2", "knee2"])
-
-
-def _link(name: str, mass: float, center: float, inertia: float) -> Body:
-    """A link whose moment of inertia across the plane is given about its upper joint; those about other axes, which do
-    not matter, are the same."""
-    own = inertia - mass * center**2
-    return Body(name, mass, [0.0, 0.0, center], own * np.eye(3))
-
-
-def _at(x: float, z: float) -> Array:
-    pose = np.eye(4)
-    pose[0, 3] = x
-    pose[2, 3] = z
-    return pose
+def _legs(biped: PlanarBiped) -> Array:
+    """The lengths (2, 5) by which the links of each leg lead down."""
+    return -2 * np.kron(np.eye(2), [biped.half_thigh, biped.half_shank]) @ np.eye(5)[1:]

@@ -9,14 +9,14 @@ Source: Mladenova 10.1, 10.2, (398), (399), corrected as in spec E-73, E-74.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.typing import Array, ArrayLike, is_finite_number
+from cayley.compiler.typing import Array, ArrayLike, Scalar, is_finite_number
 from cayley.errors import (
     ConventionError,
     GeometryError,
@@ -26,21 +26,23 @@ from cayley.errors import (
     UnreachableError,
 )
 from cayley.geometry.batch import above_rounding
-from cayley.machines.arguments import batch_of
+from cayley.machines.arguments import batch_of, compiled, place
 from cayley.machines.walking import biped_equations as equations
 from cayley.machines.walking import contact_modes
 from cayley.machines.walking import leg_motion as programs
-from cayley.machines.walking.biped_equations import biped_tree
-from cayley.machines.walking.leg_motion import KNEES, Legs, Relation, leg_angles, leg_motion
+from cayley.machines.walking.biped_equations import posture_of_angles
+from cayley.machines.walking.leg_motion import KNEES, Gait, Legs, Relation, leg_angles, leg_motion
 from cayley.machines.walking.programmed_body import check_friction
 from cayley.machines.walking.programmed_gait import SUPPORT, programmed_gait
 from cayley.machines.walking.stride import Stride
+from cayley.model.joint_kinds import Planar, Revolute
+from cayley.model.parts import Body, Frame, Joint, Loop
 from cayley.model.tree import Tree
 from cayley.systems.system import System
 from cayley.wording import shown
 
 ANGLES = ("theta", "alpha1", "beta1", "alpha2", "beta2")
-_STATE = ("q", "qd", "tau", "reactions")
+_ACROSS = (0.0, 1.0, 0.0)  # about which clockwise turns, seen with x to the right and z up, are positive
 
 
 @dataclass(frozen=True)
@@ -113,59 +115,46 @@ class PlanarBiped:
 
     # Equations of motion in angles
 
-    @cached_property
-    def inertia_matrix(self) -> Kernel:
+    @compiled("(7)->(7,7)")
+    def inertia_matrix(self, q: Array) -> Array:
         """`inertia_matrix(q)`: H (..., 7, 7), the mass matrix."""
-        return kernel("(7)->(7,7)", name="inertia_matrix", inputs=("q",))(
-            lambda q: equations.inertia(self, equations.posture_of_angles(q)))
+        return equations.inertia(self, posture_of_angles(q))
 
-    @cached_property
-    def feet(self) -> Kernel:
+    @compiled("(7)->(4)")
+    def feet(self, q: Array) -> Array:
         """`feet(q)`: x1, z1, x2, z2 (..., 4)."""
-        return kernel("(7)->(4)", name="feet", inputs=("q",))(
-            lambda q: equations.feet(self, q, equations.posture_of_angles(q)))
+        return equations.feet(self, q, posture_of_angles(q))
 
-    @cached_property
-    def feet_jacobian(self) -> Kernel:
+    @compiled("(7)->(4,7)")
+    def feet_jacobian(self, q: Array) -> Array:
         """`feet_jacobian(q)`: J (..., 4, 7)."""
-        return kernel("(7)->(4,7)", name="feet_jacobian", inputs=("q",))(
-            lambda q: equations.feet_jacobian(self, equations.posture_of_angles(q)))
+        return equations.feet_jacobian(self, posture_of_angles(q))
 
-    @cached_property
-    def inverse_dynamics(self) -> Kernel:
+    @compiled("(7),(7),(7)->(7)")
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """`inverse_dynamics(q, qd, qdd)`: generalised forces Q (..., 7) of all coordinates."""
-        def text(q: Array, qd: Array, qdd: Array) -> Array:
-            at = equations.posture_of_angles(q)
-            return equations.inertia(self, at) @ qdd + equations.bias(self, at, qd[2:])
+        at = posture_of_angles(q)
+        return equations.inertia(self, at) @ qdd + equations.bias(self, at, qd[2:])
 
-        return kernel("(7),(7),(7)->(7)", name="inverse_dynamics", inputs=("q", "qd", "qdd"))(text)
-
-    @cached_property
-    def forces(self) -> Kernel:
+    @compiled("(7),(4),(4)->(7)")
+    def forces(self, q: Array, tau: Array, reactions: Array) -> Array:
         """`forces(q, tau, reactions)`: the generalised forces Q (..., 7) of torques (4) and reactions (4)."""
-        def text(q: Array, tau: Array, reactions: Array) -> Array:
-            J = equations.feet_jacobian(self, equations.posture_of_angles(q))
-            return equations.DRIVES @ tau + J.T @ reactions
+        return equations.DRIVES @ tau + equations.feet_jacobian(self, posture_of_angles(q)).T @ reactions
 
-        return kernel("(7),(4),(4)->(7)", name="forces", inputs=("q", "tau", "reactions"))(text)
-
-    @cached_property
-    def forward_dynamics(self) -> Kernel:
+    @compiled("(7),(7),(4),(4)->(7)", needs="_check_legs")
+    def forward_dynamics(self, q: Array, qd: Array, tau: Array, reactions: Array) -> Array:
         """`forward_dynamics(q, qd, tau, reactions)`: qdd (..., 7) under torques (4) and given forces (4) on the
         feet."""
-        self._check_legs()
+        return self._accelerations(posture_of_angles(q), qd[2:], tau, reactions)
 
-        def text(q: Array, qd: Array, tau: Array, reactions: Array) -> Array:
-            at = equations.posture_of_angles(q)
-            Q = equations.DRIVES @ tau + equations.feet_jacobian(self, at).T @ reactions
-            return np.linalg.solve(equations.inertia(self, at), Q - equations.bias(self, at, qd[2:]))
+    def _accelerations(self, at: equations.Posture, w: Array, tau: Array, reactions: Array) -> Array:
+        Q = equations.DRIVES @ tau + equations.feet_jacobian(self, at).T @ reactions
+        return np.linalg.solve(equations.inertia(self, at), Q - equations.bias(self, at, w))
 
-        return kernel("(7),(7),(4),(4)->(7)", name="forward_dynamics", inputs=_STATE)(text)
-
-    @cached_property
-    def energy(self) -> Kernel:
+    @compiled("(7),(7)->()")
+    def energy(self, q: Array, qd: Array) -> Scalar:
         """`energy(q, qd)`: kinetic and potential [J], the latter above z = 0."""
-        return kernel("(7),(7)->()", name="energy", inputs=("q", "qd"))(lambda q, qd: equations.energy(self, q, qd))
+        return equations.energy(self, q, qd)
 
     # The same in half-angle tangents y = (x, z, tan theta/2, ...): without a sine, a cosine or a root
 
@@ -186,91 +175,69 @@ class PlanarBiped:
                                        "the equations in angles there")
         return np.concatenate([values[..., :2], np.sin(values[..., 2:] / 2) / half], axis=-1)
 
-    @cached_property
-    def inverse_dynamics_in_tangents(self) -> Kernel:
+    @compiled("(7),(7),(7)->(7)")
+    def inverse_dynamics_in_tangents(self, y: Array, yd: Array, ydd: Array) -> Array:
         """`inverse_dynamics_in_tangents(y, yd, ydd)`: the generalised forces Q (..., 7) of hip and angles. (399)."""
-        def text(y: Array, yd: Array, ydd: Array) -> Array:
-            at = equations.posture_of_tangents(y)
-            rates = equations.rates_of_tangents(y, yd)
-            turning = 2 * ydd[2:] / (1 + y[2:] * y[2:]) + rates.drift
-            qdd = np.concatenate([ydd[:2], turning])
-            return equations.inertia(self, at) @ qdd + equations.bias(self, at, rates.w)
+        at = equations.posture_of_tangents(y)
+        rates = equations.rates_of_tangents(y, yd)
+        turning = 2 * ydd[2:] / (1 + y[2:] * y[2:]) + rates.drift
+        return equations.inertia(self, at) @ np.concatenate([ydd[:2], turning]) + equations.bias(self, at, rates.w)
 
-        return kernel("(7),(7),(7)->(7)", name="inverse_dynamics_in_tangents", inputs=("y", "yd", "ydd"))(text)
-
-    @cached_property
-    def forward_dynamics_in_tangents(self) -> Kernel:
+    @compiled("(7),(7),(4),(4)->(7)", needs="_check_legs")
+    def forward_dynamics_in_tangents(self, y: Array, yd: Array, tau: Array, reactions: Array) -> Array:
         """`forward_dynamics_in_tangents(y, yd, tau, reactions)`: ydd (..., 7)."""
-        self._check_legs()
-
-        def text(y: Array, yd: Array, tau: Array, reactions: Array) -> Array:
-            at = equations.posture_of_tangents(y)
-            rates = equations.rates_of_tangents(y, yd)
-            Q = equations.DRIVES @ tau + equations.feet_jacobian(self, at).T @ reactions
-            qdd = np.linalg.solve(equations.inertia(self, at), Q - equations.bias(self, at, rates.w))
-            return np.concatenate([qdd[:2], (qdd[2:] - rates.drift) * (1 + y[2:] * y[2:]) / 2])
-
-        return kernel("(7),(7),(4),(4)->(7)", name="forward_dynamics_in_tangents",
-                      inputs=("y", "yd", "tau", "reactions"))(text)
+        rates = equations.rates_of_tangents(y, yd)
+        qdd = self._accelerations(equations.posture_of_tangents(y), rates.w, tau, reactions)
+        return np.concatenate([qdd[:2], (qdd[2:] - rates.drift) * (1 + y[2:] * y[2:]) / 2])
 
     # Legs that move by a program: see `leg_motion`
 
-    @cached_property
-    def flight(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7),(4)->(7),(4),(4)")
+    def flight(self, q: Array, qd: Array, legs: Array) -> Gait:
         """`flight(q, qd, legs)`: qdd (..., 7), torques (..., 4), reactions (..., 4), which are zero, where the legs
         have the accelerations (4) of their angles."""
-        return self._program("flight", lambda q, qd, legs: programs.in_flight(self, q, qd, legs))
+        return programs.in_flight(self, q, qd, legs)
 
-    @cached_property
-    def first_support(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7),(4)->(7),(4),(4)")
+    def first_support(self, q: Array, qd: Array, legs: Array) -> Gait:
         """`first_support(q, qd, legs)`: qdd, torques and reactions where the first foot stands."""
-        return self._program("first_support", lambda q, qd, legs: programs.on_one_foot(self, q, qd, legs, 0))
+        return programs.on_one_foot(self, q, qd, legs, 0)
 
-    @cached_property
-    def second_support(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7),(4)->(7),(4),(4)")
+    def second_support(self, q: Array, qd: Array, legs: Array) -> Gait:
         """`second_support(q, qd, legs)`: qdd, torques and reactions where the second foot stands."""
-        return self._program("second_support", lambda q, qd, legs: programs.on_one_foot(self, q, qd, legs, 1))
+        return programs.on_one_foot(self, q, qd, legs, 1)
 
-    @cached_property
-    def double_support(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7),(4),(m,9),(m)->(7),(4),(4)", check="_check_closed")
+    def double_support(self, q: Array, qd: Array, legs: Array, relations: Array, values: Array) -> Gait:
         """`double_support(q, qd, legs, relations, values)`: qdd, torques and reactions where both feet stand. Seven
         equations have nine unknowns there: relations (m, 9) between (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z) with
         their values (m), none, one or two, say how the feet share the load; what they leave open is chosen with the
         least sum of squares of the torques. Not finite where two do not say it. `GeometryError` if the program of the
         legs moves the feet apart."""
-        def text(q: Array, qd: Array, legs: Array, relations: Array, values: Array) -> tuple[Array, ...]:
-            if len(values) > 2:
-                raise SignatureError(f"two relations say how the feet share the load, not {len(values)}")
-            return tuple(programs.on_both_feet(self, q, qd, legs, relations, values))
+        if len(values) > 2:
+            raise SignatureError(f"two relations say how the feet share the load, not {len(values)}")
+        return programs.on_both_feet(self, q, qd, legs, relations, values)
 
-        return kernel("(7),(7),(4),(m,9),(m)->(7),(4),(4)", name="double_support", check=self._check_closed,
-                      inputs=("q", "qd", "legs", "relations", "values"))(text)
-
-    @cached_property
-    def double_support_with_least_torques(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7),(4)->(7),(4),(4)", check="_check_closed")
+    def double_support_with_least_torques(self, q: Array, qd: Array, legs: Array) -> Gait:
         """`double_support_with_least_torques(q, qd, legs)`: the same with the least sum of squares of the torques."""
-        return self._program("double_support_with_least_torques",
-                             lambda q, qd, legs: programs.on_both_feet(
-                                 self, q, qd, legs, np.zeros((0, 9)), np.zeros(0)), self._check_closed)
+        return programs.on_both_feet(self, q, qd, legs, np.zeros((0, 9)), np.zeros(0))
 
-    @cached_property
-    def programmed_touch_down(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7)->(2,7),(2,4),(2,4)")
+    def programmed_touch_down(self, q: Array, qd: Array) -> tuple[Array, ...]:
         """`programmed_touch_down(q, qd)`: the velocity (..., 2, 7) after the first or the second foot has come to rest
         on the ground while the legs keep the rates of their program, with the impulses (..., 2, 4) of the torques
         [N m s] and (..., 2, 4) of the ground [N s]: H (qd+ - qd-) = B T + J^T P."""
-        def text(q: Array, qd: Array) -> tuple[Array, ...]:
-            ways = [programs.touch_down(self, q, qd, foot) for foot in range(2)]
-            return (np.stack([qd + way.qdd for way in ways]), np.stack([way.torques for way in ways]),
-                    np.stack([way.reactions for way in ways]))
+        change, torques, ground = (np.stack(part) for part in zip(
+            *[programs.touch_down(self, q, qd, foot) for foot in range(2)], strict=True))
+        return qd + change, torques, ground
 
-        return kernel("(7),(7)->(2,7),(2,4),(2,4)", name="programmed_touch_down", inputs=("q", "qd"))(text)
-
-    @cached_property
-    def opening_rates(self) -> Kernel:
+    @compiled("(7),(7),(4)->(4)")
+    def opening_rates(self, q: Array, qd: Array, legs: Array) -> Array:
         """`opening_rates(q, qd, legs)`: velocity and acceleration (..., 4) of the second foot relative to the first;
         zero where both can stand."""
-        return kernel("(7),(7),(4)->(4)", name="opening_rates", inputs=("q", "qd", "legs"))(
-            lambda q, qd, legs: programs.opening_rates(self, q, qd, legs))
+        return programs.opening_rates(self, q, qd, legs)
 
     def _check_closed(self, q: Array, qd: Array, legs: Array, *others: Array) -> None:
         rates = np.abs(self.opening_rates(q, qd, legs)).max(initial=0.0)
@@ -282,15 +249,10 @@ class PlanarBiped:
     def _check_legs(self) -> None:
         generic = np.array([0.0, 1.0, 0.1, 0.5, -0.3, -0.4, -0.9])
         units = np.array([1.0, 1.0, *[self._leg] * 5])
-        M = equations.inertia(self, equations.posture_of_angles(generic)) / np.outer(units, units)
+        M = equations.inertia(self, posture_of_angles(generic)) / np.outer(units, units)
         if np.linalg.eigvalsh(M)[0] < 1e-12 * self.mass:
             raise SingularityError("links of the biped have no inertia: its accelerations do not follow from forces. "
                                    "Give the motion of the legs, as in `flight`, `first_support` and `gait`")
-
-    def _program(self, name: str, text: programs.Program,
-                 check: Callable[..., None] | None = None) -> Kernel[tuple[Array, ...]]:
-        return kernel("(7),(7),(4)->(7),(4),(4)", name=name, inputs=("q", "qd", "legs"), check=check)(
-            lambda q, qd, legs: tuple(text(q, qd, legs)))
 
     def gait(self, legs: Legs, *, ground: float | None = None, friction: float | None = None) -> System:
         """The body in time where the legs move by a program: `legs(t)` gives alpha1, beta1, alpha2, beta2, or is a
@@ -369,14 +331,12 @@ class PlanarBiped:
 
     # Feet that meet the ground
 
-    @cached_property
-    def impact(self) -> Kernel[tuple[Array, ...]]:
+    @compiled("(7),(7),(2)->(7),(4)", needs="_check_legs")
+    def impact(self, q: Array, qd: Array, on: Array) -> tuple[Array, ...]:
         """`impact(q, qd, on)`: the velocity (..., 7) after an impact at which feet come to rest, and the impulses
         (..., 4) [N s] of the ground; `on` (..., 2) is 1 for a foot that does, 0 for one that does not. The momentum
         balance H (qd+ - qd-) = J^T P with J qd+ = 0."""
-        self._check_legs()
-        return kernel("(7),(7),(2)->(7),(4)", name="impact", inputs=("q", "qd", "on"))(
-            lambda q, qd, on: contact_modes.impact(self, q, qd, np.stack([on[0], on[0], on[1], on[1]])))
+        return contact_modes.impact(self, q, qd, np.stack([on[0], on[0], on[1], on[1]]))
 
     def system(self, *, friction: float | None = None) -> System:
         """The biped in time under torques `tau`: state q, qd and the `places` (4) of the feet that stand, modes `foot1`
@@ -400,7 +360,37 @@ class PlanarBiped:
 
     def tree(self, standing: Mapping[int, float] | None = None) -> Tree:
         """The biped as a tree, `cy.Mechanism(biped.tree())`: joints "hip" (planar), "hip1", "knee1", "hip2", "knee2",
-        relative to what they hang on, the last four actuated. `standing`: by the number of a foot, 1 or 2, the x at
-        which it is held on the ground z = 0 by a pin."""
-        return biped_tree(self, standing or {})
+        relative to what they hang on, the last four actuated; frames "head", "foot1" and "foot2". `standing`: by the
+        number of a foot, 1 or 2, the x at which it is held on the ground z = 0 by a pin."""
+        standing = {} if standing is None else standing
+        if not isinstance(standing, Mapping):
+            raise ModelError("the feet of a biped that stand are given with their x, as {1: 0.0}, not as "
+                             f"{shown(standing)}")
+        upper = self.hip_mass + self.trunk_mass
+        center = self.trunk_mass * self.trunk_center / upper if upper else 0.0
+        bodies = [Body("ground"), _link("trunk", upper, center, self.trunk_inertia)]
+        joints = [Joint("hip", "ground", "trunk", Planar(_ACROSS))]
+        frames = [Frame("head", "trunk", place(z=2 * self.trunk_center))]
+        for leg in (1, 2):
+            bodies += [_link(f"thigh{leg}", self.thigh_mass, -self.half_thigh, self.thigh_inertia),
+                       _link(f"shank{leg}", self.shank_mass, -self.half_shank, self.shank_inertia)]
+            joints += [Joint(f"hip{leg}", "trunk", f"thigh{leg}", Revolute(_ACROSS)),
+                       Joint(f"knee{leg}", f"thigh{leg}", f"shank{leg}", Revolute(_ACROSS),
+                             place(z=-2 * self.half_thigh))]
+            frames.append(Frame(f"foot{leg}", f"shank{leg}", place(z=-2 * self.half_shank)))
+        loops = []
+        for foot, x in standing.items():
+            if foot not in (1, 2):
+                raise ModelError(f"a biped stands on foot 1, 2 or both, not on {foot!r}")
+            if not is_finite_number(x):
+                raise ModelError(f"foot{foot} of a biped stands at a finite x, not at {shown(x)}")
+            frames.append(Frame(f"place{foot}", "ground", place(x)))
+            loops.append(Loop(f"contact{foot}", f"place{foot}", f"foot{foot}", Revolute(_ACROSS)))
+        return Tree.of("planar_biped", bodies, joints, frames=frames, gravity=(0.0, 0.0, -self.gravity), loops=loops,
+                       actuated=["hip1", "knee1", "hip2", "knee2"])
 
+
+def _link(name: str, mass: float, center: float, inertia: float) -> Body:
+    """A link whose moment of inertia across the plane is given about its upper joint; those about other axes, which do
+    not matter, are the same."""
+    return Body(name, mass, [0.0, 0.0, center], (inertia - mass * center**2) * np.eye(3))
