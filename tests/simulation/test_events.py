@@ -185,8 +185,8 @@ def test_events_at_the_ends_of_steps_are_found_once():
 
 
 def test_samples_follow_each_other_in_time_and_work_is_counted():
-    """No instant is kept twice, neither where events act nor at the end; evaluations are those of the forces, steps
-    those kept.
+    """No instant is kept twice, neither where events act nor at the end; evaluations are those of the forces, which are
+    asked once more for each sample, steps those kept.
     """
     calls = []
 
@@ -195,7 +195,8 @@ def test_samples_follow_each_other_in_time_and_work_is_counted():
         return np.zeros(6)
 
     plain = simulate(slider(), [1.0], [0.0], until=1.0, wrenches={"mass": wind})
-    assert plain.facts["evaluations"] == len(calls) and plain.facts["steps"] == len(plain) - 1
+    assert (plain["wrench_mass"] == 0).all() and plain["wrench_mass"].shape == (len(plain), 6)
+    assert plain.facts["evaluations"] == len(calls) - len(plain) and plain.facts["steps"] == len(plain) - 1
     bounce = Event("bounce", lambda t, q, qd: q[0], "falling", "record", lambda t, q, qd: (q, -qd))
     ground = Event("ground", lambda t, q, qd: q[0] + 1e-3 * (t - 2), "falling")
     for more in ({"events": bounce}, {"events": ground}, {"limits": 0.5}, {"limits": "end"}):

@@ -121,7 +121,7 @@ def test_forces_for_every_step():
                             lambda i, x, k=k: forces[k, i], h, steps)
         assert np.abs(np.hstack([found.q[k], found.qd[k]]) - looped[::3]).max() < 1e-12
         assert (found.tau[k, :-1] == forces[k, ::3]).all()
-    with pytest.raises(SignatureError, match="30 steps, 2"):
+    with pytest.raises(SignatureError, match=r"changes in 30 steps, has the shape \(..., 30, 2\)"):
         roll([0.3, 0.7], [0.6, -0.8], forces, step=h, steps=30)
 
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from cayley.scale.sweeping import Swept
     from cayley.scale.tasks import Workers
     from cayley.simulation import Event, Rollout, Trajectory
-    from cayley.simulation.controllers import Controller
-    from cayley.simulation.forces import BaseMotion, Wrench
+    from cayley.simulation.controllers import BaseMotion, Controller, Wrench
     from cayley.simulation.tracking_run import ErrorSources, TrackingRun
     from cayley.systems import System
 

@@ -1,48 +1,46 @@
-"""Control laws inside a simulation: kernels or functions of (t, q, qd), and what else they take."""
+"""Controllers of a mechanism: systems, kernels, or functions of (t, q, qd); and what else drives a simulation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.dynamics.inverse.external_loads import base_inputs
 from cayley.errors import SignatureError
 from cayley.model.tree import Tree
 from cayley.systems import System
+from cayley.systems.driving import Law
 from cayley.wording import shown
 
 STATE = ("t", "q", "qd")
-Function = Kernel | Callable[[Any, Any, Any], Any]  # of (t, q, qd)
-Controller = System | Function
+Function: TypeAlias = Kernel | Callable[[Any, Any, Any], Any]  # of (t, q, qd)
+Controller: TypeAlias = System | Function
+Wrench: TypeAlias = ArrayLike | Callable[[float, np.ndarray, np.ndarray], ArrayLike]  # (6), or a function of (t, q, qd)
+BaseMotion: TypeAlias = Callable[[float], Sequence[ArrayLike]]  # of the root at a time: pose (7), twist (6), its rate
 
 
-class Law:
-    """A control law: `law(t, q, qd, parameters) -> tau (nv)`. A kernel's inputs named t, q and qd are the state; its
-    others are parameters, which the simulation then takes by name. Any other function is called with (t, q, qd)."""
+def law_of(controller: Function, tree: Tree, *, sampled: bool = False) -> Law:
+    """The joint forces by a controller. A kernel's inputs named t, q and qd are the state, and its others parameters,
+    which the simulation then takes by name; any other function is called with (t, q, qd)."""
+    if not callable(controller):
+        raise SignatureError("a controller is a system, a kernel, or a function of (t, q, qd), not "
+                             f"{shown(controller)}")
+    inputs = controller.inputs if isinstance(controller, Kernel) else STATE
 
-    def __init__(self, controller: Function, tree: Tree) -> None:
-        if not callable(controller):
-            raise SignatureError(f"a controller is a system, a kernel, or a function of (t, q, qd), not "
-                                 f"{shown(controller)}")
-        self._controller = controller
-        self.parameters: dict[str, tuple[int, ...]] = {}
-        if isinstance(controller, Kernel):
-            self.parameters = _parameters(controller, tree)
+    def text(t: Scalar, x: Mapping[str, Array], parameters: Mapping[str, Array]) -> Array:
+        given = {"t": t, "q": x["q"], "qd": x["qd"], **parameters}
+        tau = np.asarray(controller(*[given[name] for name in inputs]))
+        if tau.shape != np.shape(x["qd"]):
+            raise SignatureError(
+                f"the controller returned forces of the shape {tau.shape}; {tree.name} needs ({tree.nv},)")
+        return tau
 
-    @property
-    def is_kernel(self) -> bool:
-        return isinstance(self._controller, Kernel)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return self._controller.inputs if isinstance(self._controller, Kernel) else STATE
-
-    def __call__(self, t: Scalar, q: Array, qd: Array, parameters: dict[str, Any]) -> Array:
-        given = {"t": t, "q": q, "qd": qd, **parameters}
-        return self._controller(*[given[name] for name in self.inputs])
+    parameters = _parameters(controller, tree) if isinstance(controller, Kernel) else {}
+    return Law("tau", parameters, text, sampled, timed="t" in inputs)
 
 
 def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:
@@ -67,9 +65,15 @@ def _parameters(controller: Kernel, tree: Tree) -> dict[str, tuple[int, ...]]:
         for name, core in cores.items() if name not in STATE}
 
 
-def checked_forces(tau: ArrayLike, tree: Tree, what: str = "what the controller returned") -> Array:
-    """Given joint forces as an array, checked to be (nv)."""
-    forces = np.asarray(tau, dtype=float)
-    if forces.shape != (tree.nv,):
-        raise SignatureError(f"{what} has the shape {forces.shape}; joint forces of {tree.name} have ({tree.nv},)")
-    return forces
+def acting_inputs(tree: Tree, wrenches: Mapping[str, Wrench], base: BaseMotion | None) -> dict[str, Wrench]:
+    """The inputs of a mechanism besides its joint forces: wrenches, and a root that is moved."""
+    def of_the_root(t: float) -> tuple[Array, Array]:
+        given = base(t) if base is not None else ()
+        if len(given) != 3 or not all(np.isfinite(np.asarray(x, dtype=float)).all() for x in given):
+            raise SignatureError(f"the base of {tree.name} moves by three arrays of finite numbers at t = {t:g}, its "
+                                 f"pose (7), its twist (6) and the derivative of that, not by {given}")
+        return base_inputs(tree, *given)
+
+    acting: dict[str, Wrench] = {f"wrench_{frame}": wrench for frame, wrench in wrenches.items()}
+    return acting if base is None else {**acting, "base_turning": lambda t, q, qd: of_the_root(t)[0],
+                                        "base_acceleration": lambda t, q, qd: of_the_root(t)[1]}

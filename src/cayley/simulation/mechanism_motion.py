@@ -29,6 +29,7 @@ from cayley.model.configurations import normalized
 from cayley.model.constraints import constraints_of
 from cayley.model.coordinate_labels import coordinate_labels, velocity_labels
 from cayley.model.tree import Tree
+from cayley.simulation.closed_outcome import closed_outcome
 from cayley.systems.trajectory import Balance, JointNames
 
 
@@ -62,6 +63,9 @@ class MechanismMotion(JointNames):
         if not self.tree.is_constrained:
             return q, qd
         return projection_kernel(self.tree)(q, qd, *([t] if self.tree.is_timed else []))
+
+    def outcome(self, t: Array, q: Array, status: str, message: str) -> tuple[str, str]:
+        return closed_outcome(self.tree, t, q, status, message) if self.tree.is_constrained else (status, message)
 
 
 def mechanism_motion(tree: Tree) -> MechanismMotion:

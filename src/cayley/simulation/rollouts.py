@@ -4,7 +4,6 @@ controller, wrenches and inertias."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,37 +11,39 @@ import numpy as np
 
 from cayley.compiler.algebras.foreign_symbols import rollout_numbers
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
-from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.compiler.kernel import Kernel
+from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration
 from cayley.model.tree import Tree
-from cayley.simulation.closed_outcome import closed_outcome
-from cayley.simulation.controllers import Controller, Law
+from cayley.simulation.controllers import Controller, law_of
 from cayley.simulation.fixed_steps import mechanism_system
 from cayley.simulation.mechanism_motion import mechanism_motion
-from cayley.systems.arguments import check_lists
+from cayley.systems.arguments import check_lists, given_inputs
 from cayley.systems.compiled_transitions import Watching
 from cayley.systems.connect import connect
-from cayley.systems.layout import State, StateLike
+from cayley.systems.driving import Law
+from cayley.systems.layout import StateLike
 from cayley.systems.rollout_calls import Arguments, SystemCalls
-from cayley.systems.rollouts import Feed, Rollout, system_step
+from cayley.systems.rollouts import Rollout, system_step
 from cayley.systems.system import System
-from cayley.systems.trajectory import Trajectory
 
 
-@dataclass(frozen=True)
 class MechanismCalls(SystemCalls):
     """A rollout of a mechanism, perhaps connected with a controller, is called with q, qd and tau, and the other inputs
-    and the states of the controller by name."""
+    and the states of the controller by name. Joint forces by a law whose numbers are `known` are shown."""
 
-    mechanism: Tree
-    law: Law | None
     leading = ("q", "qd")
+
+    def __init__(self, tree: Tree, known: Law | None) -> None:
+        self._tree = tree
+        self._known = known
+        self.mechanism = mechanism_motion(tree)
 
     @property
     def tree(self) -> Tree:
-        return self.mechanism
+        return self._tree
 
     def arguments(self, rollout: Rollout, state: Sequence[StateLike | None], named: Mapping[str, Any],
                   inputs: Mapping[str, ArrayLike], parameters: Mapping[str, ArrayLike], steps: int,
@@ -59,27 +60,21 @@ class MechanismCalls(SystemCalls):
         given = {n: a for n, a in {**in_order, **inputs, **named}.items() if n != "tau" or a is not None}
         layout = rollout.system.layout
         first = rollout.viewed({n: given.pop(n) for n in layout.columns if n in given})
-        found = self._inputs(rollout, given, steps)
+        if "tau" in given and "tau" not in rollout.inputs:
+            raise ConventionError(
+                "this rollout has a controller: it gives the joint forces, `tau` cannot be given as well")
+        found = given_inputs(rollout.system, rollout.viewed(given), rollout.inputs, rollout.changing, steps,
+                             rollout.inputs)
         blocks = {n: first[n] if is_on_gpu(first[n]) else rollout_numbers(first[n], n) for n in self.leading}
         self._check(blocks["q"], blocks["qd"], start)
         return (layout.given(first) | blocks if len(layout.columns) > 2 else blocks), found, {}
 
-    def required(self, rollout: Rollout) -> list[str]:
-        ports = rollout.system.ports
-        return [*self.leading, *[n for n in rollout.inputs
-                                 if n in rollout.changing or n not in ports or ports[n].default is None]]
-
-    def result(self, rollout: Rollout, found: Trajectory) -> Trajectory:
-        """The trajectory of a mechanism: with joint forces where they are known, and a check of its constraints."""
-        status, message = found.status, found.message
-        if self.tree.is_constrained:
-            status, message = closed_outcome(self.tree, found.t, found.q, status, message)
-        acted = [name for name in rollout.inputs if name.startswith(("wrench_", "inertia_", "base_"))]
-        known = {n: found.inputs[n] for n in rollout.inputs if n in rollout.system.ports}
-        if self.law is not None and self.law.is_kernel:  # any other function was compiled into the steps
-            known["tau"] = self.law(found.t, found.q, found.qd, {n: found.inputs[n] for n in self.law.parameters})
-        return replace(found, status=status, message=message, mechanism=mechanism_motion(self.tree), inputs=known,
-                       facts={**found.facts, "acted": ", ".join(acted)} if acted else found.facts)
+    def shown(self, rollout: Rollout, t: Array, x: Array, inputs: dict[str, Array]) -> dict[str, Array]:
+        found = {n: a for n, a in inputs.items() if n in rollout.system.ports}
+        if self._known is not None:
+            found["tau"] = self._known.text(t, rollout.system.layout.state(x), {
+                n: inputs[n] for n in self._known.parameters})
+        return found
 
     def _check(self, q: Array, qd: Array, start: float) -> None:
         if is_on_gpu(q) or is_on_gpu(qd):  # where nothing is looked at but shapes
@@ -92,37 +87,9 @@ class MechanismCalls(SystemCalls):
                 raise SignatureError(f"{name} of {self.tree.name} must be real numbers, not {array.dtype}")
         check_configuration(self.tree, q, limits=False, tolerance=1e-5 if q.dtype == np.float32 else 1e-9)
         if qd.shape[-1:] != (self.tree.nv,) or not np.isfinite(qd).all():
-            raise GeometryError(
-                f"velocities of {self.tree.name} must be finite, of the shape (..., {self.tree.nv}); these have "
-                f"{qd.shape}"
-            )
+            raise GeometryError(f"velocities of {self.tree.name} must be finite, of the shape (..., {self.tree.nv}); "
+                                f"these have {qd.shape}")
         check_closed_state(self.tree, q, qd, start)
-
-    def _inputs(self, rollout: Rollout, given: dict[str, Any], steps: int) -> dict[str, Array]:
-        shapes = rollout.inputs
-        if "tau" in given and "tau" not in shapes:
-            raise ConventionError(
-                "this rollout has a controller: it gives the joint forces, `tau` cannot be given as well")
-        own = {n: np.full(port.shape, port.default, np.float32) for n, port in rollout.system.ports.items()
-               if n in shapes and n not in rollout.changing and port.default is not None}
-        given = own | given
-        missing = [n for n in shapes if n not in given]
-        unknown = [n for n in given if n not in shapes]
-        if missing or unknown:
-            raise SignatureError(f"a rollout of {self.tree.name} takes {', '.join(shapes)}: "
-                                 + (f"{missing[0]} is missing" if missing else f"there is no {unknown[0]}"))
-        viewed = rollout.viewed(given)
-        arrays = {name: viewed[name] if is_on_gpu(viewed[name]) else np.asarray(viewed[name]) for name in shapes}
-        for name in rollout.changing:
-            core = len(shapes[name])
-            if arrays[name].ndim <= core or arrays[name].shape[-1 - core] != steps:
-                wanted = ", ".join(map(str, ("...", f"{steps} steps", *shapes[name])))
-                raise SignatureError(f"the input {name} changes: its shape is ({wanted}), not {arrays[name].shape}")
-        for name, shape in shapes.items():
-            if arrays[name].shape[max(arrays[name].ndim - len(shape), 0):] != shape:
-                wanted = ", ".join(map(str, ("...", *shape)))
-                raise SignatureError(f"{name} of {self.tree.name} has the shape ({wanted}), not {arrays[name].shape}")
-        return arrays
 
 
 def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = None, control: str = "sampled",
@@ -157,24 +124,13 @@ def rollout(tree: Tree, *, method: str = "rk4", controller: Controller | None = 
     if isinstance(controller, System):
         system = connect(system, controller)
         watching = Watching(system, (), 8, 16) if system.transitions else None
-    law = None if controller is None or isinstance(controller, System) else Law(controller, tree)
-    steps = system_step(system, method, iterations)
-    feed = None if law is None else _feed(law, tree, control == "sampled")
-    made = Rollout(system, steps, method, changing, feed=feed, watching=watching,
-                   calls=MechanismCalls(tree, law))
+    law = None if controller is None or isinstance(controller, System) else law_of(
+        controller, tree, sampled=control == "sampled")
+    known = law if isinstance(controller, Kernel) else None  # any other function is compiled into the steps
+    made = Rollout(system, system_step(system, method, iterations), method, changing, law=law, watching=watching,
+                   calls=MechanismCalls(tree, known))
     made._recipe = partial(rollout, tree, method=method, controller=controller, control=control,
                            wrenches=tuple(wrenches), axes=axes, inertias=tuple(inertias), base_motion=base_motion,
                            changing=tuple(changing), iterations=iterations, limits=limits)
     return made
 
-
-def _feed(law: Law, tree: Tree, sampled: bool) -> Feed:
-    """A control law as what drives the joint forces."""
-    def text(t: Scalar, x: State, parameters: dict[str, Array]) -> dict[str, Array]:
-        tau = np.asarray(law(t, x.q, x.qd, parameters))
-        if tau.shape != (tree.nv,):
-            raise SignatureError(
-                f"the controller returned forces of the shape {tau.shape}; {tree.name} needs ({tree.nv},)")
-        return {"tau": tau}
-
-    return Feed(("tau",), law.parameters, text, sampled, "t" in law.inputs)

@@ -15,21 +15,19 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.control.laws.digital_law import digital
-from cayley.errors import ConventionError, GeometryError, SignatureError, SingularityError
+from cayley.errors import ConventionError, GeometryError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.kinematics.constraints.closed_states import check_closed_state
 from cayley.model.configurations import check_configuration, normalized
 from cayley.model.tree import Tree
-from cayley.simulation.closed_outcome import closed_outcome
-from cayley.simulation.controllers import Controller
+from cayley.simulation.controllers import BaseMotion, Controller, Function, Wrench, acting_inputs, law_of
 from cayley.simulation.fixed_steps import mechanism_system
-from cayley.simulation.forces import BaseMotion, Forces, Wrench, base_inputs_of
 from cayley.simulation.mechanism_motion import mechanism_motion
 from cayley.systems.arguments import given_parameters
 from cayley.systems.connect import connect
-from cayley.systems.driving import Driving
+from cayley.systems.driving import Driving, Held, InputLike
 from cayley.systems.events import Event
-from cayley.systems.simulate import METHODS, go, name_of, run_of
+from cayley.systems.simulate import METHODS, run_of
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 
@@ -74,45 +72,53 @@ def simulate(tree: Tree, q: ArrayLike, qd: ArrayLike, *, tau: ArrayLike | None =
     if tau is not None and controller is not None:
         raise ConventionError("joint forces are given by `tau` or by a `controller`, not by both")
     begin = start if times is None or not np.size(times) else float(np.ravel(np.asarray(times, dtype=float))[0])
-    own: Mapping[str, Array] = {}
-    forces: Driving
+    given = dict(parameters or {})
+    acting = acting_inputs(tree, wrenches or {}, base)
+    system = mechanism_system(tree, tuple(wrenches or ()), axes, base_motion=base is not None, limits=limits)
     if isinstance(controller, System):
-        forces, own = _driven_by(tree, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period,
-                                 base, limits)
+        driving, own = _driven_by(system, controller, given, acting, control_period)
         events = [_of_mechanism(event) for event in ((events,) if isinstance(events, Event) else events)]
     else:
-        forces = Forces(tree, tau, controller, dict(parameters or {}), dict(wrenches or {}), axes, control_period,
-                        begin, base, limits)
-    run = run_of(forces.system, forces, own, until=until, times=times, start=start, events=events, method=method,
-                 rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
+        driving = Driving(system, {"tau": _forces(tree, tau, controller, given, control_period, begin), **acting})
+        own = {}
+    run = run_of(driving, own, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
+                 atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     if run.instants is None and control_period is not None and control_period > 0:
         run.instants = _ticks(start, run.end, control_period)
-    go(run, _checked(forces.system, tree, q, qd, limits != "ignore", begin), progress)
-    found = run.result()
-    facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "limits": limits, "evaluations": run.evaluations,
-             "steps": run.steps}
-    if wrenches:
-        facts["acted"] = ", ".join(f"wrench_{frame}" for frame in wrenches)
-    if base is not None:
-        facts["base"] = "the root moved: poses, energy and work are relative to it"
-    status = run.status
-    message = run.message
-    if tree.is_constrained:
-        status, message = closed_outcome(tree, found.t, found.x[:, :tree.nq], status, message)
-    return Trajectory(forces.system, found.t, found.x, found.work, found.inputs, own, status, message,
-                      tuple(run.happened), facts=facts, dense=found.dense, mechanism=mechanism_motion(tree))
+    run.mechanism = mechanism_motion(tree)
+    run.facts = {**run.facts, "limits": limits,
+                 **({"acted": ", ".join(f"wrench_{frame}" for frame in wrenches)} if wrenches else {}),
+                 **({} if base is None else {"base": "the root moved: poses, energy and work are relative to it"})}
+    return run.go(_checked(driving.system, tree, q, qd, limits != "ignore", begin), progress)
 
 
-def _driven_by(tree: Tree, law: System, given: Mapping[str, Any], wrenches: Mapping[str, Wrench], axes: str,
-               period: float | None, base: BaseMotion | None,
-               limits: str | float) -> tuple[Driving, dict[str, Array]]:
+def _forces(tree: Tree, tau: ArrayLike | None, controller: Function | None, given: Mapping[str, Any],
+            period: float | None, start: float) -> InputLike:
+    """Joint forces, constant or by a control law, continuous or sampled."""
+    law = None if controller is None else law_of(controller, tree)
+    wanted = law.parameters if law else {}
+    if given.keys() != wanted.keys():
+        raise SignatureError(f"the controller takes the parameters {', '.join(wanted) or 'none'}; given were "
+                             f"{', '.join(given) or 'none'}")
+    if period is not None and not (period > 0 and law is not None):
+        raise ConventionError("control_period is a positive time, and goes with a controller")
+    if law is None:
+        return np.zeros(tree.nv) if tau is None else tau
+    text, own = law.text, {k: np.asarray(v, dtype=float) for k, v in given.items()}
+
+    def forces(t: float, q: Array, qd: Array) -> Array:
+        return text(t, {"q": q, "qd": qd}, own)
+
+    return forces if period is None else Held(forces, (tree.nv,), period, start)
+
+
+def _driven_by(arm: System, law: System, given: Mapping[str, Any], acting: Mapping[str, Wrench],
+               period: float | None) -> tuple[Driving, dict[str, Array]]:
     """The loop of a mechanism and a law that is a system, with what drives its inputs, and the parameters of the law.
     """
-    arm = mechanism_system(tree, tuple(wrenches), axes, base_motion=base is not None, limits=limits)
     loop = connect(arm, law if period is None else digital(law, period))
-    moving = {f"wrench_{frame}": wrench for frame, wrench in wrenches.items()} | base_inputs_of(tree, base)
     values = {name: partial(_of_joints, value) if callable(value) else value
-              for name, value in (moving | {n: v for n, v in given.items() if n in loop.inputs}).items()}
+              for name, value in {**acting, **{n: v for n, v in given.items() if n in loop.inputs}}.items()}
     missing = [name for name, port in loop.ports.items() if name not in values and port.default is None]
     if missing:
         raise SignatureError(f"{law.name} takes the input {missing[0]!r}, a number or a function of (t, q, qd): give "
@@ -152,8 +158,4 @@ def _checked(system: System, tree: Tree, q: ArrayLike, qd: ArrayLike, limits: bo
     if not np.isfinite(qd).all():
         raise GeometryError(f"the velocity of {tree.name} is not finite: {qd.tolist()}")
     check_closed_state(tree, q, qd, start)
-    state = system.layout.given({"q": normalized(tree, q), "qd": qd})
-    reason = system.explain(system.layout.state(system.layout.vectors(state))) if system.explain is not None else None
-    if reason is not None:
-        raise SingularityError(reason)
-    return state
+    return system.layout.given({"q": normalized(tree, q), "qd": qd})

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from cayley.compiler.typing import Array, Scalar
-from cayley.errors import SignatureError
+from cayley.errors import SignatureError, SingularityError
 from cayley.systems.driving import Driving
 from cayley.systems.events import Event, happenings, loss
 from cayley.systems.layout import Blocks, Layout
 from cayley.systems.progress import PatientBar
 from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.standstill import FRICTION_WORDS, Standstill
-from cayley.systems.system import System
-from cayley.systems.trajectory import Occurrence
+from cayley.systems.trajectory import JointNames, Occurrence, Trajectory
 from cayley.systems.transitions import Transition
 
 _LOOKS = np.array([0.0, 1e-3, 0.25, 0.5, 0.75, 1 - 1e-3, 1.0])  # of a step: where watched functions are evaluated
@@ -38,15 +37,17 @@ _NONE = np.zeros(0)
 class Run:
     """A simulation on its way."""
 
-    system: System
-    kernels: RunningKernels
     driving: Driving
+    parameters: Mapping[str, Array]
     events: tuple[Event, ...]
     instants: Array | None
+    t: float
     end: float
     max_events: int
     max_evaluations: int | None
     make_solver: Callable[[Callable[..., Any], float, Array, float], Any]
+    facts: Mapping[str, Any]
+    mechanism: JointNames | None = None
     status: str = ""
     message: str = ""
     evaluations: int = 0
@@ -55,23 +56,32 @@ class Run:
     pieces: list[tuple[float, Any, Array]] = field(default_factory=list)
     happened: list[Occurrence] = field(default_factory=list)
 
-    def start(self, t: float, x: Mapping[str, Array]) -> None:
-        vector = self.system.layout.vectors(x)
-        self.t = t
-        self.modes = vector[self._smooth:]
+    def go(self, x: Mapping[str, Array], progress: bool) -> Trajectory:
+        """From a state to the end."""
+        self.system = self.driving.system
+        self._begin(self.system.layout.vectors(x))
+        with PatientBar(f"{self.system.name}, simulation", self.end - self.t, shown=progress) as self._bar:
+            self._go_on()
+        return self._result()
+
+    def _begin(self, x: Array) -> None:
+        reason = self._explained(x)
+        if reason is not None:
+            raise SingularityError(reason)
+        self.kernels = RunningKernels(self.system, self.parameters)
+        self.modes = x[self._smooth:]
+        self._began = self.t
         self._next = 0
         self._counted = 0
         self.held = Standstill(self.system, self._matrices) if any(
             part.possible for part in self.system.holds) else None
         self._flat = all(block.is_flat for block in self.system.blocks.values())
-        self.y = self._joined(self._blocks(vector[:self._smooth]), 0.0)
+        self.y = self._joined(self._blocks(x[:self._smooth]), 0.0)
         self._released: Mapping[int, float] = {}
         self._at_zero: list[Any] = []
-        self._keep() if self.instants is None else self._keep_until(t, lambda _: self.y)
+        self._keep() if self.instants is None else self._keep_until(self.t, lambda _: self.y)
 
-    def go(self, bar: PatientBar) -> None:
-        self._bar = bar
-        self._began = self.t
+    def _go_on(self) -> None:
         here = self.t
         turns = 0
         while not self.status:
@@ -206,8 +216,7 @@ class Run:
 
     def _no_jump(self, transition: Transition, x: Blocks, modes: Array) -> None:
         """The end, at the state that a transition leaves: there is none to which it leads."""
-        state = self.system.layout.state(np.concatenate([self._vector(x)[:self._smooth], modes]))
-        why = self.system.explain(state) if self.system.explain is not None else None
+        why = self._explained(np.concatenate([_flat(x), modes]))
         self._finish("not finite", f"transition {transition.name!r} leads to no state at t = {self.t:.9g}: "
                      f"{why or 'its jump is not finite'}")
 
@@ -386,8 +395,7 @@ class Run:
 
     def _diagnose(self, said: str) -> None:
         x = self._parts(self.y)
-        state = self.system.layout.state(self._vector(x))
-        reason = self.system.explain(state) if self.system.explain is not None else None
+        reason = self._explained(self._vector(x))
         if reason is not None:
             return self._finish("singular", f"{reason} (at t = {self.t:.9g})")
         if np.isfinite(self._slope(self.t, self.y)).all() and "finite" not in said and np.isfinite(self._ahead()).all():
@@ -398,7 +406,7 @@ class Run:
         culprit = f", because of {self.driving.called(culprits[0])}" if culprits else self._undefined()
         return self._finish(
             "not finite", f"the motion cannot be continued beyond t = {self.t:.9g}: the "
-            f"{self.driving.derivatives} are not finite{culprit}")
+            f"derivatives are not finite{culprit}")
 
     def _undefined(self) -> str:
         """The outputs that are no numbers, here or a little later, in words."""
@@ -419,7 +427,11 @@ class Run:
         y = self.y + later * slope if np.isfinite(slope).all() and self._flat else self.y
         return np.nextafter(self.t, np.inf) + later, y
 
-    def result(self) -> Found:
+    def _explained(self, x: Array) -> str | None:
+        """The reason why there is no derivative at a state (size), if the system knows one."""
+        return self.system.explain(self.system.layout.state(x)) if self.system.explain is not None else None
+
+    def _result(self) -> Trajectory:
         if not self.kept or (self.status != "finished" and self.kept[-1][0] < self.t):
             self._keep()
         t = np.array([t for t, _, _ in self.kept])
@@ -427,19 +439,14 @@ class Run:
         modes = np.array([modes for _, _, modes in self.kept]).reshape(len(t), -1)
         x = np.concatenate([y[:, :self._smooth], modes], axis=1)
         starts = np.array([t for t, _, _ in self.pieces])
-        dense = Dense(self.system.layout, starts, [piece[1:] for piece in self.pieces])
-        return Found(t, x, y[:, self._smooth], self.driving.along(t, x), dense if self.pieces else None)
-
-
-@dataclass(frozen=True)
-class Found:
-    """The results of a run: times (samples), states (samples, size), work (samples), inputs by name."""
-
-    t: Array
-    x: Array
-    work: Array
-    inputs: dict[str, Array]
-    dense: Dense | None
+        dense = Dense(self.system.layout, starts, [piece[1:] for piece in self.pieces]) if self.pieces else None
+        if self.mechanism is not None:
+            q = x[:, self.system.layout.places["q"]]
+            self.status, self.message = self.mechanism.outcome(t, q, self.status, self.message)
+        return Trajectory(
+            self.system, t, x, y[:, self._smooth], self.driving.along(t, x), self.parameters, self.status, self.message,
+            tuple(self.happened), facts={**self.facts, "evaluations": self.evaluations, "steps": self.steps},
+            dense=dense, mechanism=self.mechanism)
 
 
 @dataclass(frozen=True)

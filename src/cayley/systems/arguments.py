@@ -10,27 +10,29 @@ from cayley.compiler.algebras.foreign_symbols import rollout_numbers
 from cayley.compiler.backends.gpu_arrays import is_on_gpu
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import SignatureError
+from cayley.systems.ports import Port
 from cayley.systems.system import System
 from cayley.wording import did_you_mean
 
 
 def given_inputs(system: System, values: Mapping[str, ArrayLike], names: Iterable[str], changing: Sequence[str] = (),
-                 steps: int = 0) -> dict[str, Array]:
+                 steps: int = 0, more: Mapping[str, tuple[int, ...]] | None = None) -> dict[str, Array]:
     """The inputs `names` as arrays (..., *shape); those that are `changing` have an axis of steps before their shape.
-    """
+    `more`: shapes of names that are no inputs of the system, but parameters of a law that drives one."""
     wanted = list(names)
     _check_names(system, values, wanted, "input")
     found = {}
     for name in wanted:
-        port = system.ports[name]
+        port = system.ports[name] if name in system.ports else Port((more or {})[name])
         if name not in values and port.default is None:
-            raise SignatureError(f"the input {name!r} of {system.name} is not given: it takes {', '.join(wanted)}")
+            raise SignatureError(f"the input {name!r} of {system.name} is not given: {name} is missing, it takes "
+                                 f"{', '.join(wanted)}")
         array = _real(values[name] if name in values else np.full(port.shape, port.default, np.float32), name)
-        core = (steps, *port.shape) if name in changing and name in values else port.shape
-        if name in changing and name not in values:
-            array = np.broadcast_to(array, (steps, *port.shape))
-            core = (steps, *port.shape)
-        _check_shape(array, core, f"the input {name!r}" + (", which changes," if name in changing else ""))
+        changes = [steps] if name in changing else []
+        if name not in values:
+            array = np.broadcast_to(array, (*changes, *port.shape))
+        _check_shape(array, (*changes, *port.shape), f"{name} of {system.name}" + (
+            f", which changes in {steps} steps," if changes else ""))
         found[name] = array
     return found
 

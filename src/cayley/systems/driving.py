@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.local_functions import HoldsFunctions
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SignatureError
 from cayley.systems.layout import Blocks
 from cayley.systems.system import System
@@ -16,10 +18,48 @@ from cayley.wording import did_you_mean
 InputLike: TypeAlias = ArrayLike | Callable[..., ArrayLike]  # numbers, or a function of (t, *blocks)
 
 
+@dataclass(frozen=True)
+class Law(HoldsFunctions):
+    """The input `drives` of a system, which is not given but computed, by `text(t, x, parameters)`, from the state and
+    `parameters` of its own; once a step and held if `sampled`, or wherever a method looks; `timed` if it needs the
+    time."""
+
+    drives: str
+    parameters: Mapping[str, tuple[int, ...]]
+    text: Callable[[Scalar, Any, Mapping[str, Array]], Array]
+    sampled: bool
+    timed: bool
+
+
+class Held:
+    """A function of the time and of the blocks that is evaluated at multiples of a period [s], counted from the start,
+    and held between them, as a digital controller does."""
+
+    def __init__(self, function: Callable[..., Array], shape: tuple[int, ...], period: float, start: float) -> None:
+        self._function = function
+        self._period = period
+        self._start = start
+        self._looks = [(-np.inf, np.full(shape, np.nan))]  # when, and what was then held
+
+    def __call__(self, t: float, *blocks: Array) -> Array:
+        return self._looks[-1][1]
+
+    def next_tick(self, t: float, x: Blocks) -> float:
+        """Look at the state, and say until when the value is held."""
+        done = np.floor((t - self._start) / self._period + 1e-9)
+        if t - (self._start + done * self._period) < 1e-9 * self._period or len(self._looks) == 1:
+            self._looks.append((t, np.array(self._function(t, *x.values()), dtype=float)))
+        return self._start + (done + 1) * self._period
+
+    def along(self, t: Array) -> Array:
+        """The values (samples, *shape) that were held at some times."""
+        when = [look for look, _ in self._looks]
+        which = np.searchsorted(when, t + 1e-9 * self._period, side="right") - 1
+        return np.array([self._looks[k][1] for k in which])
+
+
 class Driving:
     """The inputs of a system: each a number, an array, or a function `f(t, *blocks)`."""
-
-    derivatives = "derivatives"  # what they are called
 
     def __init__(self, system: System, given: Mapping[str, InputLike]) -> None:
         self.system = system
@@ -49,17 +89,18 @@ class Driving:
         return self._checked(name, given(t, *x.values())) if callable(given) else given
 
     def next_tick(self, t: float, x: Blocks) -> float:
-        """Until when what was looked at is held: for ever."""
-        return np.inf
+        """Look at the state with what is held, and say until when it is."""
+        return min((given.next_tick(t, x) for given in self._given.values() if isinstance(given, Held)), default=np.inf)
 
     def along(self, t: Array, x: Array) -> dict[str, Array]:
         """The inputs (samples, *shape) along a trajectory."""
         found = [self.at(float(now), self._blocks(state)) for now, state in zip(t, x, strict=True)]
-        return {name: np.array([values[name] for values in found]) for name in self.system.inputs}
+        return {name: given.along(t) if isinstance(given, Held) else np.array([values[name] for values in found])
+                for name, given in self._given.items()}
 
     def called(self, name: str) -> str:
         """An input in a sentence."""
-        return f"the input {name!r}"
+        return "the joint forces" if name == "tau" else f"the input {name!r}"
 
     def _blocks(self, x: Array) -> Blocks:
         return {name: x[place].reshape(self.system.blocks[name].shape)
@@ -67,7 +108,7 @@ class Driving:
 
     def _checked(self, name: str, value: ArrayLike) -> Array:
         array = np.asarray(value, dtype=float)
-        if array.shape != self.system.ports[name].shape:
-            shape = self.system.ports[name].shape
-            raise SignatureError(f"the input {name!r} of {self.system.name} has the shape {shape}, not {array.shape}")
+        shape = self.system.ports[name].shape
+        if array.shape != shape:
+            raise SignatureError(f"{name} has the shape {array.shape}; as input of {self.system.name} it has {shape}")
         return array

@@ -14,7 +14,7 @@ from cayley.systems.arguments import given_inputs, given_parameters
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
 from cayley.systems.record import Record
-from cayley.systems.trajectory import Trajectory
+from cayley.systems.trajectory import JointNames
 
 if TYPE_CHECKING:
     from cayley.systems.rollouts import Rollout
@@ -26,6 +26,7 @@ class SystemCalls:
     """A rollout of a system is called with a state, inputs and parameters by name."""
 
     leading: tuple[str, ...] = ()  # of a mechanism: the blocks that are given in order
+    mechanism: JointNames | None = None
 
     @property
     def tree(self) -> Any:  # noqa: ANN401 (that of a mechanism, which systems know nothing of)
@@ -59,8 +60,8 @@ class SystemCalls:
         """The blocks and inputs that have no value of their own."""
         ports = rollout.system.ports
         return [*[n for n, block in rollout.system.layout.blocks.items() if block.default is None],
-                *[n for n in rollout.inputs if ports[n].default is None]]
+                *[n for n in rollout.inputs if n not in ports or ports[n].default is None]]
 
-    def result(self, rollout: Rollout, found: Trajectory) -> Trajectory:
-        """The trajectory that a call returns."""
-        return found
+    def shown(self, rollout: Rollout, t: Array, x: Array, inputs: dict[str, Array]) -> dict[str, Array]:
+        """The inputs of a trajectory with the states x (..., samples, size) at the times t."""
+        return inputs

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +21,7 @@ from cayley.compiler.derivatives.jax_layers import jax_layer
 from cayley.compiler.derivatives.torch_layers import torch_layer
 from cayley.compiler.iterate import Iterated, iterate
 from cayley.compiler.kernel import Kernel, kernel
-from cayley.compiler.local_functions import HoldsFunctions, call, packed
+from cayley.compiler.local_functions import call, packed
 from cayley.compiler.precision import computed_in
 from cayley.compiler.signature import spell
 from cayley.compiler.tracing.symbols import where
@@ -32,6 +31,7 @@ from cayley.systems.arguments import check_lists
 from cayley.systems.checkpoints import Run
 from cayley.systems.compiled_transitions import Watching
 from cayley.systems.device_trajectory import DeviceTrajectory
+from cayley.systems.driving import Law
 from cayley.systems.fixed_steps.methods import fixed_step
 from cayley.systems.fixed_steps.protocol import FixedStep, Flow, Point, Stage
 from cayley.systems.fixed_steps.standstill import with_standstill
@@ -57,18 +57,6 @@ MOST_STEPS = 2**31 - 1  # of one rollout
 CONVERGED = 1e-8  # of the state: what the last correction of an iterated step may be
 
 
-@dataclass(frozen=True)
-class Feed(HoldsFunctions):
-    """Inputs that are not given but computed, by `text(t, x, parameters)`, from the state and `parameters` of its own;
-    once a step and held if `sampled`, or wherever the method looks; `timed` if it needs the time."""
-
-    drives: tuple[str, ...]
-    parameters: Mapping[str, tuple[int, ...]]
-    text: Callable[[Scalar, State, dict[str, Array]], dict[str, Array]]
-    sampled: bool
-    timed: bool
-
-
 class Rolled(NamedTuple):
     """The results of a run: points (..., samples + 1, size + 2), times (..., samples + 1), what acted, and the last
     state of what was watched, if anything is."""
@@ -90,7 +78,7 @@ class Rollout:
     _recipe: partial[Rollout]
 
     def __init__(self, system: System, method: FixedStep, name: str, changing: Sequence[str] = (),
-                 parameters: Sequence[str] = (), feed: Feed | None = None, watching: Watching | None = None,
+                 parameters: Sequence[str] = (), law: Law | None = None, watching: Watching | None = None,
                  calls: SystemCalls | None = None) -> None:
         self.system = system
         self.calls = calls or SystemCalls()
@@ -98,11 +86,10 @@ class Rollout:
         self.order = method.order
         self.evaluations = method.evaluations
         self._method = method
-        self._feed = feed
+        self.law = law
         self._watching = watching
-        driven = feed.drives if feed else ()
-        self.inputs: dict[str, tuple[int, ...]] = {**(feed.parameters if feed else {}), **{
-            n: port.shape for n, port in system.ports.items() if n not in driven}}
+        self.inputs: dict[str, tuple[int, ...]] = {**(law.parameters if law else {}), **{
+            n: port.shape for n, port in system.ports.items() if law is None or n != law.drives}}
         self.parameters = {n: np.shape(self._known(n)) for n in parameters}
         unknown = [name for name in changing if name not in self.inputs]
         if unknown:
@@ -110,8 +97,8 @@ class Rollout:
                 f"this rollout has no input {unknown[0]!r} that could change: it has "
                 f"{', '.join(self.inputs) or 'none'}")
         self.changing = tuple(changing)
-        self.timed = system.is_timed or watching is not None or (feed is not None and feed.timed)
-        self._holds = feed is not None and feed.sampled and method.evaluations > 1
+        self.timed = system.is_timed or watching is not None or (law is not None and law.timed)
+        self._holds = law is not None and law.sampled and method.evaluations > 1
         self._iterated = self._compiled()
         self._derivatives: RolloutDerivatives | None = None
 
@@ -287,7 +274,7 @@ class Rollout:
     def remade(self, system: System, method: FixedStep, changing: Sequence[str],
                watching: Watching | None = None) -> Rollout:
         """A rollout of a system that differs in what happens in a step, by the same backend."""
-        made = Rollout(system, method, self.method, changing, [*self.parameters], self._feed, watching)
+        made = Rollout(system, method, self.method, changing, [*self.parameters], self.law, watching)
         return made.on(self._iterated.backend)
 
     def viewed(self, values: Mapping[str, Scalar] | Record) -> dict[str, Any]:
@@ -450,9 +437,14 @@ class Rollout:
                  "precision": str(points.dtype), "evaluations a step": self.evaluations}
         shown = {n: np.broadcast_to(a, (*a.shape[:a.ndim - 1 - len(self.inputs[n])], points.shape[-2], *self.inputs[n]))
                  for n, a in self.at_samples(given, points.shape[-2], every).items()}
-        found = Trajectory(self.system, times, points[..., :-2], points[..., -2], shown, parameters, status, message,
-                           log=log, facts=facts)
-        return self.calls.result(self, found)
+        mechanism = self.calls.mechanism
+        if mechanism is not None:
+            status, message = mechanism.outcome(times, points[..., self.system.layout.places["q"]], status, message)
+            acted = [name for name in self.inputs if name.startswith(("wrench_", "inertia_", "base_"))]
+            facts |= {"acted": ", ".join(acted)} if acted else {}
+        return Trajectory(self.system, times, points[..., :-2], points[..., -2],
+                          self.calls.shown(self, times, points[..., :-2], shown), parameters, status, message, log=log,
+                          facts=facts, mechanism=mechanism)
 
     def at_samples(self, given: Mapping[str, Array], samples: int, every: int) -> dict[str, Array]:
         """The inputs with an axis for the samples: what holds there and then."""
@@ -506,7 +498,7 @@ class Rollout:
 
     def _undefined(self, rolled: Rolled, place: tuple[int, ...], sample: int) -> str:
         """The outputs that are no numbers at a sample, or about the next one, in words."""
-        if self._feed is not None:
+        if self.law is not None:
             return ""
         batch, samples = rolled.points.shape[:-2], rolled.points.shape[-2]
 
@@ -542,7 +534,7 @@ class Rollout:
 
     @property
     def _held(self) -> int:
-        return sum(self.system.ports[name].size for name in self._feed.drives) if self._feed else 0
+        return self.system.ports[self.law.drives].size if self.law else 0
 
     def _compiled(self) -> Iterated:
         layout = self.system.layout
@@ -595,23 +587,16 @@ class Rollout:
                 length: Scalar) -> tuple[Callable[[Scalar, State], Record], Array | None]:
         """A function of the inputs at a time and a state, and the inputs that are held for the next stage."""
         fixed = {n: given[f"u.{n}"] for n in self.inputs if n in self.system.inputs}
-        feed = self._feed
-        if feed is None:
+        law = self.law
+        if law is None:
             return (lambda t, x: self.system.input_record(fixed)), None
-        parameters = {n: given[f"u.{n}"] for n in feed.parameters}
-        t = given.get("t", 0.0)
-        if not feed.sampled:
-            return (lambda t, x: self.system.input_record(fixed | feed.text(t, x, parameters))), None
-        found = feed.text(t, point.x, parameters)
-        held = np.concatenate([found[n] for n in feed.drives])
+        parameters = {n: given[f"u.{n}"] for n in law.parameters}
+        if not law.sampled:
+            return (lambda t, x: self.system.input_record({**fixed, law.drives: law.text(t, x, parameters)})), None
+        held = law.text(given.get("t", 0.0), point.x, parameters)
         if self._holds:
             held = where(row.first, held, given["held"])
-            found = {}
-            start = 0
-            for n in feed.drives:
-                found[n] = held[start:start + self.system.ports[n].size]
-                start += self.system.ports[n].size
-        return (lambda t, x: self.system.input_record(fixed | found)), held
+        return (lambda t, x: self.system.input_record({**fixed, law.drives: held})), held
 
 
 def _on(rollout: Rollout, backend: str) -> Rollout:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import ConventionError, SignatureError, SingularityError
+from cayley.errors import ConventionError, SignatureError
 from cayley.geometry.batch import numbers
 from cayley.systems.adaptive_run import Run
 from cayley.systems.arguments import given_parameters
@@ -19,8 +19,6 @@ from cayley.systems.driving import Driving, InputLike
 from cayley.systems.events import Event
 from cayley.systems.kept_constraints import check_constraints
 from cayley.systems.layout import StateLike
-from cayley.systems.progress import PatientBar
-from cayley.systems.running_kernels import RunningKernels
 from cayley.systems.system import System
 from cayley.systems.trajectory import Trajectory
 from cayley.wording import shown
@@ -40,20 +38,15 @@ def simulate(system: System, x: StateLike, *, until: float | None = None, times:
     given = system.layout.given(x)
     if any(system.layout.batch(given).values()):
         raise SignatureError(f"a simulation of {system.name} starts from one state: `rollout` is for batches")
-    run = run_of(system, driving, own, until=until, times=times, start=start, events=events, method=method,
-                 rtol=rtol, atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
+    run = run_of(driving, own, until=until, times=times, start=start, events=events, method=method, rtol=rtol,
+                 atol=atol, max_step=max_step, max_events=max_events, max_evaluations=max_evaluations)
     check_constraints(system, run.t, system.layout.vectors(given), driving.at(run.t, given).values(), own)
-    _check_start(system, given)
-    go(run, given, progress)
-    found = run.result()
-    facts = {"method": name_of(method), "rtol": rtol, "atol": atol, "evaluations": run.evaluations, "steps": run.steps}
-    return Trajectory(system, found.t, found.x, found.work, found.inputs, own, run.status, run.message,
-                            tuple(run.happened), facts=facts, dense=found.dense)
+    return run.go(given, progress)
 
 
-def run_of(system: System, driving: Driving, parameters: Mapping[str, Array], *, until: float | None,
-           times: ArrayLike | None, start: float, events: Event | Sequence[Event], method: str | type, rtol: float,
-           atol: float, max_step: float, max_events: int, max_evaluations: int | None) -> Run:
+def run_of(driving: Driving, parameters: Mapping[str, Array], *, until: float | None, times: ArrayLike | None,
+           start: float, events: Event | Sequence[Event], method: str | type, rtol: float, atol: float, max_step: float,
+           max_events: int, max_evaluations: int | None) -> Run:
     """A run, ready to go, with its options checked."""
     if (until is None) == (times is None):
         raise ConventionError("say how long: `until` a time, or at which `times`")
@@ -71,10 +64,9 @@ def run_of(system: System, driving: Driving, parameters: Mapping[str, Array], *,
     for event in watched:
         if not isinstance(event, Event):
             raise ConventionError(f"an event is cayley.simulation.Event(name, function), not {shown(event)}")
-    run = Run(system, RunningKernels(system, parameters), driving, watched, instants, end, max_events, max_evaluations,
-              lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step))
-    run.t = start
-    return run
+    facts = {"method": method if isinstance(method, str) else method.__name__, "rtol": rtol, "atol": atol}
+    return Run(driving, parameters, watched, instants, start, end, max_events, max_evaluations,
+               lambda fun, t, y, bound: solver(fun, t, y, bound, rtol=rtol, atol=atol, max_step=max_step), facts)
 
 
 def _solver(method: str) -> type:
@@ -86,24 +78,6 @@ def _solver(method: str) -> type:
         return Gauss
     from scipy import integrate
     return getattr(integrate, method)
-
-
-def go(run: Run, x: Mapping[str, Array], progress: bool) -> None:
-    """From a state to the end."""
-    start = run.t
-    run.start(start, x)
-    with PatientBar(f"{run.system.name}, simulation", run.end - start, shown=progress) as bar:
-        run.go(bar)
-
-
-def name_of(method: str | type) -> str:
-    return method if isinstance(method, str) else method.__name__
-
-
-def _check_start(system: System, x: Mapping[str, Array]) -> None:
-    reason = system.explain(system.layout.state(system.layout.vectors(x))) if system.explain is not None else None
-    if reason is not None:
-        raise SingularityError(reason)
 
 
 def _instants(times: ArrayLike) -> Array:

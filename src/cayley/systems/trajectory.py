@@ -99,6 +99,10 @@ class JointNames:
         """States that satisfy the constraints, next to given ones."""
         return q, qd
 
+    def outcome(self, t: Array, q: Array, status: str, message: str) -> tuple[str, str]:
+        """The word and the sentence for configurations at some times, given those by the numbers alone."""
+        return status, message
+
     def _unknown(self, what: str) -> UnsupportedError:
         return UnsupportedError(f"{what} needs the mechanism: load the file with `Trajectory.load(path, tree)`")
 
