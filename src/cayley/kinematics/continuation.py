@@ -3,10 +3,8 @@ singular postures, the curves of maps, postures along poses, and joints that fol
 
     x + h t          the prediction, along the tangent t of length one
     M dx = r         the correction by Newton's method: the shortest dx, again and again
-A step is taken if the corrector arrives and the tangent has turned little. Otherwise it is halved, and the curve ends
-where the shortest step fails. A way with a parameter, as from one pose to the next, is walked in shares of it that are
-halved and doubled alike.
-"""
+A step is taken if the corrector arrives and the tangent has turned little; otherwise it is halved, and the curve ends
+where the shortest fails. A way with a parameter is walked in shares of it that are halved and doubled alike."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Joints as sequences of elementary motions, whose directions, of most kinds, stand still in the axes of what they
-move.
-
-After an elementary motion the twist (v; w) of the moved frame, relative to the frame before it, is `subspace @ qd`.
-Where the `subspace` is constant, rates, second rates and Hessians of Jacobians need to know of a joint only how the
-moved frame turns; where it is not, they are differentiated.
-"""
+"""Joints as sequences of elementary motions. After each the twist (v; w) of the moved frame, relative to the frame
+before it, is `subspace @ qd`. Where the `subspace` is constant, as of most kinds, rates and Hessians of Jacobians need
+to know only how the moved frame turns; where it is not, they are differentiated."""
 
 from __future__ import annotations
 

@@ -2,18 +2,11 @@
 
     w, dw    angular velocity, angular acceleration          Omega    the tensor dw~ + w~ w~ by which points accelerate
     u, du    velocity and acceleration of a point            r        from the origin of the observer to the point
-Outwards from the root, joint by joint, as (5.2.23a-d) go; but these start with the acceleration -g of the base, and
-theirs is not the acceleration of anything. Seen from a frame that moves itself (index o), with the rates that an
-observer fixed to it finds,
-
+Outwards from the root, joint by joint, as (5.2.23a-d), which start with -g. Seen from a frame that moves (index o):
     w - w_o,  dw - dw_o - w_o x (w - w_o),  u' = u - u_o - w_o x r,  du - du_o - Omega_o r - 2 w_o x u'
-Differences of the velocities and accelerations in space are the derivatives of the vector from one point to the other.
-Source: Balafoutis & Patel (4.2.19), (4.2.20), (5.2.23a-d), (6.3.38), (6.3.39).
-
-A point has its coordinates in a named frame; one of a grasped object has them in the frame of the tool (Yamamoto
-(1.19), corrected as in spec E3-08). An object that is held somewhere else is a frame of its own: `tree.with_frame(name,
-body, pose)`.
-"""
+A point of a grasped object has its coordinates in the frame of the tool, or in a frame of its own,
+`tree.with_frame(name, body, pose)`. Source: Balafoutis & Patel (4.2.19), (4.2.20), (5.2.23a-d), (6.3.38), (6.3.39);
+Yamamoto (1.19), corrected as in spec E3-08."""
 
 from __future__ import annotations
 

@@ -2,11 +2,8 @@
 
     torques = arm.inverse_dynamics.with_parameters("mass", "center")
     torques(q, qd, qdd, torques.parameters.with_values({"link2.mass": 3.0}))
-The text of the kernel is traced for a mechanism whose numbers are symbols. Which of them are zero, which axes are
-parallel and which angles are right is decided by the model, as for constants (`tracing.nominal_values`); what depends
-on the parameters alone, the grouped inertias of links among it, is computed once for each set of them
-(`cayley.compiler.prepared_kernel`).
-"""
+The text is traced for a mechanism whose numbers are symbols. Which of them are zero or right angles is decided by the
+model (`tracing.nominal_values`); what depends on parameters alone is computed once for each set of them."""
 
 from __future__ import annotations
 

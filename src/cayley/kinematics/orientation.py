@@ -1,14 +1,11 @@
-"""Attitudes by named parameters, and how fast these change: parameters f(R), f' = B(R) w, with w in the axes that R
-turns into.
+"""Attitudes by named parameters f(R), and how fast these change: f' = B(R) w, with w in the axes that R turns into.
 
-    "zyx moving", "zyz fixed", ...   Euler angles, every sequence, middle angle in [0, pi] or [-pi/2, pi/2]; singular
-                                     where it ends
+    "zyx moving", "zyz fixed", ...   Euler angles, every sequence; singular where the middle angle ends
     "rotation vector"                angle from 0 to pi; it jumps at a half-turn, B does not fail there
     "vector-parameter"               tan(angle/2) e; infinite at a half-turn
     "quaternion"                     (w, x, y, z), w >= 0; it jumps at a half-turn, B does not fail there
 B of Euler angles needs no angles: with the first axis u (constant), the last axis u' (fixed to the body) and n = u x
-u', whose length is the margin m of the middle angle, the rates are (u' x n).w/m^2, +-n.w/m, (n x u).w/m^2.
-"""
+u', whose length is the margin m of the middle angle, the rates are (u' x n).w/m^2, +-n.w/m, (n x u).w/m^2."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Forces at rest: from a wrench (f; m) at a frame to the forces and torques of the joints, and back.
 
-A wrench has a point about which its moment is taken and axes that it is written in, and both are named: the frame's
-origin, or `at` a point, as for Jacobians (spec E3-11). Two signs are in use (spec E3-12), so each has its own function:
-the joint forces with which a mechanism EXERTS a wrench on its surroundings, J^T (f; m), and those with which it RESISTS
-one that acts on it, -J^T (f; m). Source: Yamamoto (2.1)-(2.7), corrected as in spec E3-11, E3-12.
-"""
+The point of the moment and the axes are named, as for Jacobians. The joint forces with which a mechanism EXERTS a
+wrench on its surroundings are J^T (f; m), those with which it RESISTS one that acts on it -J^T (f; m). Source: Yamamoto
+(2.1)-(2.7), corrected as in spec E3-11, E3-12."""
 
 from __future__ import annotations
 

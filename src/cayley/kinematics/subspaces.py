@@ -1,13 +1,9 @@
 """The four subspaces of a Jacobian J = U S V^T: what it can produce and what not, which velocities count and which do
 nothing.
 
-    U   velocities of the task (m, m)
-    S   singular values, largest first
-    V   velocities of the joints (n, n), as columns
+    U   velocities of the task (m, m);   S   singular values, largest first;   V   velocities of the joints (n, n)
 The first `rank` columns of U span the range, the others the lost directions; the last n - rank columns of V span the
-null space. All is computed for batches, whose matrices may have different ranks; the bases themselves can be taken from
-one matrix at a time. Source: Ruggiu 2.3.4, 2.3.5, (2.64)-(2.67).
-"""
+null space. Matrices of a batch may have different ranks. Source: Ruggiu 2.3.4, 2.3.5, (2.64)-(2.67)."""
 
 from __future__ import annotations
 

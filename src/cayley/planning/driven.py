@@ -2,9 +2,7 @@
 
     q      what the actuated joints give, the others by Newton's method from a guess: A x = -phi, S x = 0
     qd     R qd_a;  qdd, qddd: `cayley.kinematics.constraints.actuated_motion`
-Here, and nowhere else in planning, a motion of some joints becomes one of all of them that keeps the constraints. Where
-wheels roll, q is not a function of the actuated joints: it is integrated from the start of the motion.
-"""
+Where wheels roll, q is not a function of the actuated joints: it is integrated from the start of the motion."""
 
 from __future__ import annotations
 
@@ -88,7 +86,6 @@ class DrivenMotion(Motion):
 
     @property
     def _rates(self) -> tuple[Kernel, ...]:
-        """The kernels of the velocities, accelerations and jerks of all joints."""
         return kept(self.tree, "rates of a driven motion", lambda: tuple(
             make(self.tree).unchecked
             for make in (actuated_motion_kernel, actuated_acceleration_kernel, actuated_jerk_kernel)))
@@ -265,7 +262,6 @@ def _splined(times: Array, points: Array, cuts: Sequence[int]) -> Polynomials:
 
 
 def _curve(joint: Joint, times: Array, q: Array) -> Motion:
-    """The motion of one joint through coordinates (k, nq)."""
     if joint.motion.attitude is None:
         return cubic_spline(times, q, "not-a-knot")
     if q.shape[1] == 4:

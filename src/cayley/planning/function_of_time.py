@@ -106,9 +106,8 @@ def _jumps(values: Callable[[Array], Derivatives], start: float, end: float) -> 
 
 def _unexplained(at: list[Derivatives], steps: Array, scales: list[float]) -> Array:
     """By how much the values of each order (k, 4) grow over intervals otherwise than by the integral of the next order,
-    which Simpson's rule finds from both ends and the middle. Of the third, which has no next one, by how much the
-    second grows otherwise, as long as rounding lets it be seen, and then by its own growth. In parts of the greatest
-    values."""
+    by Simpson's rule; of the third, by how much the second grows otherwise while rounding lets it be seen, and then by
+    its own growth. In parts of the greatest values."""
     orders = [np.stack(order) for order in zip(*at, strict=True)]
     size = [np.maximum(np.abs(order).max(axis=(0, 2)), scale) + 1e-300
             for order, scale in zip(orders, scales, strict=True)]

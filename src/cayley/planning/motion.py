@@ -1,9 +1,6 @@
-"""`Motion`: where something is at any time of an interval, and how fast it moves, in whatever way that is known.
-
-A kind of motion is a frozen dataclass, one file, with one text: `_text(t)` gives the position and its first three
-derivatives at one time of the interval, scalar-agnostic, so that it is compiled, and becomes part of other kernels.
-Everything else follows here.
-"""
+"""`Motion`: where something is at any time of an interval, and how fast it moves. A kind of motion is a frozen
+dataclass with one text: `_text(t)` gives the position and its first three derivatives at one time, scalar-agnostic, so
+that it is compiled, and becomes part of other kernels."""
 
 from __future__ import annotations
 
@@ -64,16 +61,12 @@ class MotionState(NamedTuple):
 
 
 class Motion(Pictured, ABC):
-    """A motion from `start` to `end` [s] of nq coordinates with nv velocities.
-
-    `move(t)` is the `MotionState` at a time or at an array of times, `move.jerk(t)` the third derivative. A time may be
-    a symbol of a traced function: the motion becomes part of its kernel. Coordinates of an orientation are a unit
-    quaternion, whose velocity is the angular velocity in body axes, as of spherical and floating joints; `attitudes`
-    says where in q they begin.
-
-    Outside the interval a motion that begins or ends at rest stays where it is; for any other it is an error to ask,
-    and NaN in a kernel. A time within rounding of an end is that end.
-    """
+    """A motion from `start` to `end` [s] of nq coordinates with nv velocities. `move(t)` is the `MotionState` at a time
+    or at an array of times, `move.jerk(t)` the third derivative. A time may be a symbol of a traced function: the
+    motion becomes part of its kernel. Coordinates of an orientation are a unit quaternion, whose velocity is the
+    angular velocity in body axes; `attitudes` says where in q they begin. Outside the interval a motion that begins or
+    ends at rest stays where it is; for any other it is an error to ask, and NaN in a kernel. A time within rounding of
+    an end is that end."""
 
     if TYPE_CHECKING:  # fields of some kinds, properties of others
 
@@ -108,11 +101,9 @@ class Motion(Pictured, ABC):
         """The derivatives at one time of the interval, for all kinds of numbers."""
 
     def _values(self, t: Array) -> Derivatives:
-        """The derivatives at times of the interval, floats: compiled."""
         return self._kernel(t)
 
     def _positions(self, t: Array) -> Array:
-        """The positions alone at times of the interval, floats."""
         return self._values(t)[0]
 
     def _at(self, t: float) -> Derivatives:
@@ -269,7 +260,6 @@ class Motion(Pictured, ABC):
         return blended(self, other, duration)
 
     def _retimed(self, rate: float, start: float) -> Motion:
-        """At this rate from the start on; backwards if it is negative."""
         from cayley.planning.sequence import Composed
         from cayley.planning.splines.polynomials import line
         ends = (self.start, self.end) if rate > 0 else (self.end, self.start)

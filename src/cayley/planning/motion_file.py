@@ -1,7 +1,4 @@
-"""Motions on disk: an .npz file with arrays, and a text that says what they are.
-
-A kind is written by its fields: numbers, arrays, other motions, tuples of motions.
-"""
+"""Motions on disk: an .npz file with arrays, and a text that says what they are. A kind is written by its fields."""
 
 from __future__ import annotations
 

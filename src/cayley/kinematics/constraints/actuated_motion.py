@@ -2,11 +2,9 @@
 
     A qd = 0,  S qd = qd_a     A the constraint Jacobian, S picks the m actuated velocities
     qd = R qd_a                R (nv, m);   twist = J R qd_a,   J R (6, m) a frame's Jacobian by the actuated joints
-With as many actuators as freedoms R is a solution of linear equations for the passive velocities. With more of them the
-rates cannot be chosen freely: R is that of least squares, so that rates which agree give their motion, and (J R)^T is
-of actuator forces the least that balance. With fewer the motion does not follow, and they are refused. NaN where
-actuated joints do not determine the motion (a direct singularity), and an error for one configuration.
-"""
+With more actuators than freedoms R is that of least squares: rates which agree give their motion, and (J R)^T the least
+actuator forces that balance. With fewer the motion does not follow: an error. NaN where actuated joints do not
+determine the motion (a direct singularity), and an error for one configuration."""
 
 from __future__ import annotations
 

@@ -4,12 +4,11 @@ there.
     q, s    coordinates of the tree's joints, and of the joints that close the loops
     X(q)    the pose of a loop's second frame in its first; P(s) the pose that its joint allows
     e       the twist log(P^-1 X) that is left open, and the residuals of the other constraints
-To first order e changes with the velocities by J = [J_relative, -S(s)], S being the directions of the joint in the
-loop. The steps are those of Levenberg and Marquardt with a damping of |e|^2, far away of |e|.|J|, which closes
-overconstrained loops (a planar four-bar in space) as well. Lengths are measured in the size of the machine; where that
-does not lead there, in another measure of it. The mobility is the number of independent velocities with J (qd, sd) = 0,
-at configurations that have nothing special about them.
-"""
+To first order e changes by J = [J_relative, -S(s)], S the directions of the joint in the loop. The steps are those of
+Levenberg and Marquardt with a damping of |e|^2, far away of |e|.|J|, which closes overconstrained loops as well.
+Lengths are measured in the size of the machine, or in another measure of it where that does not lead there. The
+mobility is the number of independent velocities with J (qd, sd) = 0, at configurations that have nothing special about
+them."""
 
 from __future__ import annotations
 
@@ -52,9 +51,8 @@ _STEPS = 100
 
 
 class Careful(NamedTuple):
-    """The result of a careful search: a configuration (nq), the length of what is left open [m, rad], its steps, how
-    many velocities the constraints leave there, and whether no small steps led there from the guess, but chance
-    ones."""
+    """The result of a careful search: a configuration (nq), what is left open [m, rad], its steps, how many velocities
+    the constraints leave there, and whether chance steps led there."""
 
     closed: bool
     configuration: Array
@@ -168,9 +166,8 @@ def _away(tree: Tree, sample: ClosedSample) -> Array:
 
 
 def _coincident(tree: Tree, q: Array, size: float, end: int = 0) -> frozenset[tuple[int, int]]:
-    """Pairs of joints, those that close loops, at one of their ends, after those of the tree, whose axes are the same
-    line at a configuration (nq), or whose centres are the same point if they turn about more than one axis: links that
-    lie upon each other."""
+    """Pairs of joints, those that close loops after those of the tree, whose axes are the same line at a configuration
+    (nq), or whose centres are the same point if they turn about more than one axis."""
     poses = [*body_poses(tree, q)[1:], *[frame_pose(tree, q, loop.frames[end]) for loop in tree.loops]]
     motions = [*[joint.motion for joint in tree.joints], *[loop.motion for loop in tree.loops]]
     turns = kept(tree, "joints that only turn",
@@ -198,8 +195,6 @@ def openings(tree: Tree, q: Array, *time: ArrayLike) -> dict[str, Array]:
 
 
 def _said_open(tree: Tree, q: Array, *time: float) -> str:
-    """The names of open constraints with their openings; NaN where one has no value, as a motion at a time may have
-    none."""
     found = {name: left for name, left in openings(tree, q, *time).items() if not left <= _CLOSED * length_unit(tree)}
     at = f" at t = {time[0]:.3g}" if time else ""
     return ", ".join(f"{name!r} {left:.3g}{at}" for name, left in found.items())
@@ -278,7 +273,6 @@ class _Loops:
 
     @cached_property
     def _weights(self) -> Array:
-        """The weight of each row in a step."""
         across = 1.0 / self.size
         units = [unit for each in self._others for unit in each.row_units]
         known = 1.0 / row_sizes(self.tree)[len(row_sizes(self.tree)) - len(units):]

@@ -1,18 +1,14 @@
-"""Residuals, Jacobian and drift of the constraints of a mechanism: loops, rods, couplings, mimic joints and prescribed
+"""Residuals, Jacobian and drift of the constraints of a mechanism: loops, rods, couplings, mimic joints, prescribed
 motions.
 
     phi(q, t)       the residual (h), zero while all constraints are kept
     A(q, t)         the constraint Jacobian (h, nv)
     rates           A qd + the derivative of phi by t (h), the rate of phi
     drift(q, qd, t) what of the rate of that is not A qdd (h): A qdd + drift = 0 keeps the rates zero
-Each constraint sees its two frames from the body from which both hang: only the joints of the loop take part, however
-the mechanism as a whole moves. Rows are in the order of `constraints_of(tree)`; `row_names` says what each holds. The
-time t is an argument of mechanisms with constraints that depend on it, and of no others. Rows on velocities alone, such
-as those of wheels, take part in all but phi.
-
-The rate of a row is linear in the velocities u, w of its two frames. A force of the row does the power force * rate, so
-it acts on each frame with the force d rate / du and the moment d rate / dw, at its origin.
-"""
+Each constraint sees its two frames from the body from which both hang. Rows are in the order of `constraints_of(tree)`;
+`row_names` says what each holds. The time t is an argument of mechanisms with constraints that depend on it, and of no
+others. Rows on velocities alone, as of wheels, take part in all but phi. A force of a row, whose rate is linear in the
+velocities u, w of its frames, acts on each with d rate / du and the moment d rate / dw, at its origin."""
 
 from __future__ import annotations
 
@@ -226,7 +222,6 @@ def _named(tree: Tree, constraint: Constraint) -> list[Coordinate]:
 
 
 def _ways(tree: Tree, constraint: Constraint, q: Array) -> list[list[Step]]:
-    """The elementary motions to the frames of a constraint, from the body from which both hang."""
     return [steps_of(*way, q) for way in ways_between(tree, *constraint.frames)] if constraint.frames else []
 
 
@@ -240,7 +235,6 @@ def _seen(pose: Pose) -> FrameMotion:
 
 
 def _columns(steps: list[Step], motions: list[Moving]) -> Iterator[tuple[int, FrameMotion]]:
-    """The motion of the last frame by unit velocities, with their places."""
     end = motions[-1].pose
     for step, moved in zip(steps, motions, strict=True):
         R, p = moved.pose

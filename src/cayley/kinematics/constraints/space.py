@@ -3,22 +3,14 @@
     A qd = 0,   A qdd + drift = 0      A (r, nv) the rows that are used
     qd = N y                           N (nv, nv - rank) a basis of the free motions
     qd = N qd_c,  qdd = N qdd_c - G drift      all velocities by those of `chosen` joints, which the others follow
-
 One rule decides what is singular, for all functions. Rows are measured in their sizes at ordinary configurations and
-velocities in the size of the machine [m] or a radian, so that machines of a millimetre and of a kilometre are alike:
+velocities in the size of the machine [m] or a radian:
 
-    dependent constraints    the least singular value of A is not more than e
-    joints do not follow     that of A_p, the columns of A of the joints that are not chosen, is not more than e
-    e = least_singular(nv)   8 sqrt(nv eps): 1.5e-7 for three joints
-There accelerations, velocities and forces are NaN in batches, and a call for one state raises `SingularityError` with
-the reason. Where the singular value is larger, all functions answer. Kernels find it by inverse iteration with the
-factors that they have anyway, to a few per cent; numbers by singular values.
-
-N      a basis of the velocities that the constraints allow (nv, mobility)
-    N_a    its rows of the actuated velocities: their rank is how many motions the drives command
-The mechanism is under-actuated if that is less than the mobility: some motions are left while all drives stand still.
-Drives beyond the rank are redundant: their forces can work against each other. Source: Ruggiu 4.1.
-"""
+    dependent constraints    the least singular value of A is not more than e = least_singular(nv): 8 sqrt(nv eps)
+    joints do not follow     that of the columns of A of the joints that are not chosen is not more than e
+    under-actuated           the rows of N of the actuated velocities have a lower rank than the mobility (Ruggiu 4.1)
+Where singular, batches have NaN and a call for one state raises `SingularityError` with the reason. Kernels find the
+singular value by inverse iteration with the factors that they have anyway, to a few per cent; numbers by an SVD."""
 
 from __future__ import annotations
 

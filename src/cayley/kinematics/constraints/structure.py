@@ -1,19 +1,14 @@
 """The structure of the constraints of a mechanism at closed configurations that have nothing special about them: their
 generic rank, rows that are redundant, and velocities from which all others follow.
 
-Gruebler's count, velocities less rows, is what is left if no row is redundant; the mobility is what is left indeed. A
-planar four-bar in space that is closed by a revolute joint has three rows that say what is so already: the count is -2,
-the mobility 1. Where what makes rows redundant is the same at all configurations, they can be left out everywhere;
-where it moves with the mechanism (Bennett's linkage), they can not.
-
-The space of all closed configurations may fall into pieces that differ in their mobility:
-- Links of equal lengths may lie upon each other and turn about one pin, free for more than they are meant to (a scissor
-  lift, Peaucellier's linkage, the plates of Sarrus's). Such a piece, on which axes of joints are one that are not on
-  another piece that moves, does not count.
-- Of the others, that of the neutral configuration decides, if that is closed, has nothing special and can move.
-- If not, the mobility is that of the pieces where it is just what is left by all rows that say something where nothing
-  is closed; but links that move only by their special lengths may stand still on another piece (a parallelogram with
-  two rockers, crossed). Where no piece is of that kind the mobility is the largest.
+Gruebler's count is velocities less rows; the mobility is what is left indeed (of a planar four-bar in space -2 and 1).
+Rows that are redundant at all configurations are left out everywhere; those of Bennett's linkage can not be. Pieces of
+the space of closed configurations may differ in their mobility: - A piece on which links lie upon each other (a scissor
+lift, Sarrus's plates), whose joint axes coincide as they do not
+  on another piece that moves, does not count.
+- Of the others, that of the neutral configuration decides, if that is closed, has nothing special and can move. - If
+not, it is that of the pieces where it is just what all rows leave that say something where nothing is closed,
+  unless links stand still there (a parallelogram, crossed). Where no piece is of that kind it is the largest.
 """
 
 from __future__ import annotations
@@ -159,7 +154,6 @@ def configuration_singularity(tree: Tree, q: ArrayLike, t: float | None = None, 
 
 def _special(tree: Tree, structure: ConstraintStructure, A: Array,
              tolerance: float | None) -> ConfigurationSingularity:
-    """The singularity of one configuration with the constraint Jacobian A (h, nv), without units."""
     rank = int(rank_of(A, tolerance))
     moving = moving_velocities(A, tolerance)
     stopped = tuple(name for name, here, there in zip(structure.velocities, moving, structure.moving, strict=True)
@@ -216,7 +210,6 @@ def _sizes(tree: Tree, generic: Sequence[Array]) -> tuple[float, ...]:
 
 
 def _telling(generic: Sequence[Array]) -> tuple[int, ...]:
-    """The rows that say something at one of some configurations."""
     largest = np.max([np.abs(A).max(axis=1) for A in generic], axis=0)
     return tuple(np.flatnonzero(largest > _SAYS_NOTHING).tolist())
 

@@ -1,10 +1,6 @@
-"""Loops on a shared body, seen in its axes: the same constraints with fewer operations.
-
-A loop that holds a point holds three components of it, and along which axes is free: A qdd + drift = 0 is turned as a
-whole. Where several loops take hold of one body (the plate of a Stewart platform), what couples their forces is that
-body. Along its axes the coupling is as the body itself feels it, the same wherever it is; along those of the base it
-would be turned with the body, for each pair of loops anew.
-"""
+"""Loops on a shared body, seen in its axes: the same constraints with fewer operations. A loop that holds a point holds
+three components of it, along any axes. Where several loops hold one body (the plate of a Stewart platform), what
+couples their forces is that body: along its axes the coupling is the same wherever it is."""
 
 from __future__ import annotations
 
@@ -70,7 +66,6 @@ def turned_loops(tree: Tree, rows: Sequence[int], q: Array, qd: Array) -> list[T
 
 
 def _turns_among(R: Array, counts: list[bool]) -> bool:
-    """True if a rotation mixes none of the three rows that count with one that does not."""
     return all(is_zero(R[i, j]) for i in range(3) for j in range(3) if counts[i] != counts[j])
 
 

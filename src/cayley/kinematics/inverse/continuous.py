@@ -1,12 +1,9 @@
 """A list of poses solved one after the other on one continuous posture.
 
-The rates predict the solution of the next pose, or the two solutions before it do, which leads through singular
-postures where rates do not; Newton's method corrects. What is found must be near what was predicted. Otherwise the next
-pose is approached along the way between the two, its position straight, its rotation about one axis, in steps that are
-halved until they succeed. If the smallest step does not help, the posture is lost: the way ends at the edge of the
-workspace, or a singular posture lies on it, where branches meet and none of them goes on. That is told, and nothing
-jumps to another branch.
-"""
+Rates, or the two solutions before, predict the next solution; Newton's method corrects; what is found must be near what
+was predicted. Otherwise the next pose is approached on the way between the two, in steps that are halved until they
+succeed. If the smallest does not help, the posture is lost: the way ends at the edge of the workspace, or at a singular
+posture where branches meet. That is told, and nothing jumps to another branch."""
 
 from __future__ import annotations
 
@@ -47,10 +44,8 @@ _DAMPED = 1e-9  # of the largest singular value, squared
 class PostureResult:
     """Configurations (K, nq) that bring a frame to K poses, on the posture of the start; NaN from where it is lost.
 
-    residual                  (K) metres and radians together
-    smallest_singular_value   (K) of the rows of the task
-    reached                   how many poses were reached
-    reason                    why not all were, in words
+    residual                  (K) metres and radians together; smallest_singular_value (K) of the rows of the task
+    reached                   how many poses were reached; reason: why not all were, in words
     limits_crossed            for each joint coordinate that leaves its limits: (name, first pose, by how much at most)
     """
 
@@ -86,10 +81,9 @@ def continuous_posture(tree: Tree, poses: ArrayLike, frame: str, start: ArrayLik
                        task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None
                        ) -> PostureResult:
     """Configurations that bring a frame to poses (K, 4, 4), one after the other, on the posture of `start` (nq), which
-    must be near the first; see `PostureResult`. Joints that constraints tie to those on the way move with them, so that
-    loops stay closed. Limits of joints are told, not kept; the joints of a redundant arm move
-    least, or besides as `secondary` wants, a function of q (nq) that gives velocities (nv) for a unit of time, in which
-    the whole list is passed.
+    must be near the first; see `PostureResult`. Loops stay closed. Limits of joints are told, not kept; the joints of a
+    redundant arm move least, or besides as `secondary` wants, a function of q (nq) that gives velocities (nv) for a
+    unit of time, in which the whole list is passed.
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (5, 1, 1))
@@ -202,7 +196,6 @@ class _March:
         return found
 
     def _way(self, q: Array, first: Array, goal: Array, twist: Array) -> Array | None:
-        """By as many steps as it takes."""
         walk = Shares(1, 0.5)
         only = np.zeros(1, dtype=int)
         while walk.next[0] >= 0.5**_HALVINGS:

@@ -1,13 +1,9 @@
 """Goals of searches: the asked rows of a frame's pose, in named axes, the residuals of constraints, or both together.
 
     x = p_t - p            what is missing in position, in the axes
-    l = log(R_t R^T)       what is missing in orientation, if all three rows are asked: a rotation vector, its angle
-                           from 0 to pi
-    2 sin(phi/2) e         the same if only one or two rows are asked, from the quaternion of R_t R^T
-
-The last form is smooth all the way round, because the free part of the rotation may have any angle, and equals the
-rotation vector to first order. Two of its rows are zero exactly where the two frames share the third axis, and one
-where the axis of the missing rotation is across that row.
+    l = log(R_t R^T)       in orientation, if all three rows are asked: a rotation vector, its angle from 0 to pi
+    2 sin(phi/2) e         if only one or two are: from the quaternion of R_t R^T, smooth all the way round, equal to
+                           the rotation vector to first order; two rows are zero where the frames share the third axis
 """
 
 from __future__ import annotations

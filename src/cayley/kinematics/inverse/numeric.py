@@ -51,21 +51,18 @@ def inverse_kinematics(tree: Tree, target: ArrayLike, frame: str, *, start: Arra
                        axes: str = "world",
                        restarts: int = 100, iterations: int = 200, seed: int = 0) -> InverseKinematicsResult:
     """A configuration that brings a frame to a pose; see `InverseKinematicsResult`. Joints that constraints tie to
-    those on the way move with them: in it loops are closed, too.
+    those on the way move with them: in it loops are closed, too. Turns without limits are returned between -pi and pi.
 
     target       poses (..., 4, 4) in the root's frame; of a task without orientation also points (..., 3), or (x, y)
                  (..., 2) of the task "xy"
-    start        configurations (..., nq) to begin at; what is beyond a limit is first brought to it. The joints that
-                 the frame does not
-                 depend on stay where they are in `start`
+    start        configurations (..., nq) to begin at, brought to their limits; joints that the frame does not depend on
+                 stay where they are in it
     tolerance    of the residual: the norm of the asked rows, metres and radians together
     limits       False ignores the limits of the joints
     task         "pose", "position", "orientation", some letters of a position ("xy"), or which of the rows (x, y, z;
                  x, y, z) of the error count, linear first
     axes         in which the rows of a partial task are: "world", "target", "body", or the name of a frame
     restarts     attempts after the first, `iterations` for each at most (in fives), `seed` of their starts
-
-    Turns without limits are returned between -pi and pi.
 
     >>> from cayley.model.catalogue import load_robot
     >>> target = np.array([[1.0, 0.0, 0.0, 0.5], [0.0, -1.0, 0.0, 0.2], [0.0, 0.0, -1.0, 0.1], [0.0, 0.0, 0.0, 1.0]])
@@ -164,7 +161,6 @@ class Solver:
         return self.bounds.kept(q)
 
     def _hopeless(self, targets: Array) -> Array:
-        """A mask of the targets that are farther from the first joint than the chain is long."""
         return np.linalg.norm(targets[:, :3, 3] - self._origin, axis=-1) > self._reach * (1 + 1e-9)
 
     def _quick_result(self, made: Search, target: Array, tolerance: float) -> InverseKinematicsResult | None:
@@ -214,7 +210,6 @@ class Solver:
 
 @kernel("(4,4)->()")
 def _defect(T: Array) -> Scalar:
-    """How far a matrix is from a pose with a finite origin."""
     return np.maximum(pose_defect(T), where(np.max(np.abs(T[:3, 3])) < np.inf, 0.0, np.inf))
 
 

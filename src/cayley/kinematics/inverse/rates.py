@@ -1,17 +1,11 @@
 """From the twist of a frame to the velocities of the joints, by the inverse of the Jacobian or by damped least squares.
 
-    qdot = J^-1 xdot                                                      plain; the pseudo-inverse where J is not
-                                                                          square
-    qdot = (J^T J + k^2 1)^-1 J^T xdot = J^T (J J^T + k^2 1)^-1 xdot      damped: a singular value s gives s/(s^2 + k^2)
-                                                                          <= 1/(2k)
-
-Sources: Ruggiu (5.16)-(5.18), the last formula restored as in spec S2-90; the damping by the smallest singular value is
-that of Nakamura and Hanafusa in the form of Chiaverini: k^2 = (1 - (s/threshold)^2) largest^2 below the threshold, none
-above it.
-
-Near a solution the residual falls by the factor 1 - k in each step, and quadratically for k = 1. From far away it may
-wander off: that is what `inverse_kinematics` is for. Source: Yamamoto 1.9, steps 1 to 5, (1.22).
-"""
+    qdot = J^-1 xdot                                                      plain; pseudo-inverse where J is not square
+    qdot = (J^T J + k^2 1)^-1 J^T xdot = J^T (J J^T + k^2 1)^-1 xdot      damped: gains s/(s^2 + k^2) <= 1/(2k)
+    k^2 = (1 - (s/threshold)^2) largest^2                                 by the smallest singular value s, below it
+Newton's iteration with gain k: the residual falls by 1 - k in each step near a solution, quadratically for k = 1.
+Sources: Ruggiu (5.16)-(5.18), restored as in spec S2-90; Nakamura and Hanafusa in the form of Chiaverini; Yamamoto 1.9,
+steps 1 to 5, (1.22)."""
 
 from __future__ import annotations
 

@@ -1,20 +1,11 @@
 """Many searches at once: attempt after attempt for every target, until each is solved or nothing is left to try.
 
-The answer for a target is the first of its attempts, in their order, that ends within the tolerance, however many run
-at once. It depends neither on the other targets nor on their number.
-
-(J J^T + lambda 1) y = r,   dq = J^T y           the damped least-squares step;
-                                                     (J^T J + lambda 1) dq = J^T r where J is tall
-    lambda = c r.r + a little of J's own size        after Sugihara: the damping vanishes with the error, so that the
-                                                     end is quadratic, at
-                                                     singular solutions too; and |dq| <= 1/(2 sqrt c) wherever J is
-                                                     singular
-Lengths are measured in the size of the chain, so that metres and radians weigh alike and the scale of the robot does
-not matter. Where the error cannot vanish, this damping is too small to come to rest: r.r is then less than the
-curvature of what cannot be followed, at most |r| |J|. A search that only settles adds that. A coordinate at a limit
-that the descent direction would cross is held: its column is left out. The others are brought back between their limits
-after the step (a projected Levenberg-Marquardt method).
-"""
+    (J J^T + lambda 1) y = r,   dq = J^T y           the damped step; (J^T J + lambda 1) dq = J^T r where J is tall
+    lambda = c r.r + a little of J's own size        after Sugihara: quadratic at the end, |dq| <= 1/(2 sqrt c)
+The answer for a target is the first of its attempts, in their order, that ends within the tolerance, whatever else
+runs. Lengths are measured in the size of the chain. A search that only settles adds |r| |J| to the damping, without
+which it would not come to rest where the error cannot vanish. A coordinate at a limit that the descent would cross is
+held; the others are brought back between their limits (a projected Levenberg-Marquardt method)."""
 
 from __future__ import annotations
 
@@ -324,7 +315,6 @@ def _decided(states: list[float], width: int) -> bool:
 
 
 def _first_solved(states: list[float], width: int) -> list[int]:
-    """The place of the first solved search in each group, or -1."""
     groups = [states[k:k + width] for k in range(0, len(states), width)]
     return [group.index(SOLVED) if SOLVED in group else -1 for group in groups]
 

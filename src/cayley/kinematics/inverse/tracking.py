@@ -2,17 +2,12 @@
 
     qdot = J^-1 (xdot + G e)      G = 0: open loop, the error drifts; G > 0: the error decays as edot = -G e
     q_(k+1) = q_k + qdot dt       multiplies the error by 1 - G dt: stable while all eigenvalues of G dt are below 2
-With damping, J^-1 is the damped inverse of `rates`: bounded at singular configurations, at the price of an error there,
-|qdot| <= |xdot + G e| / (2 k). What the task leaves free may serve another purpose, qdot + (1 - J^+ J) qdot0. Source:
-Ruggiu 5.6, (5.14)-(5.18), (2.75).
-
-The orientation error is measured in one of several ways:
     "rotation vector"       l = log(R_t R^T), the angle from 0 to pi; partial tasks as in `task`
     "vect"                  vect(R_t R^T) = sin(angle) e; zero at a half-turn too, though the frame is not there
     "zyx moving", ...       differences of Euler angles, every sequence of `orientation`; no rates at gimbal lock
-The first two go with the angular velocity itself, Euler angles with their rates, f' = B(R) w. `margin` is zero where
-the error says nothing: at a half-turn of vect, and where one of the two orientations is at gimbal lock.
-"""
+Damped, |qdot| <= |xdot + G e| / (2 k), at the price of an error. What the task leaves free may serve another purpose,
+qdot + (1 - J^+ J) qdot0. `margin` is zero where the orientation error says nothing. Source: Ruggiu 5.6, (5.14)-(5.18),
+(2.75)."""
 
 from __future__ import annotations
 
@@ -97,18 +92,13 @@ def follow_path(tree: Tree, path: Array, frame: str, start: ArrayLike, *, time_s
 
     gain        [1/s] of the error: 0 is the open loop; a number, a diagonal (m), or a symmetric positive definite
                 matrix (m, m) for the m rows of the task
-    damping     0 is the plain inverse (pseudo-inverse where the Jacobian is not square); a number k, or (threshold,
-                largest) to choose it
-                from the smallest singular value
-    velocity    twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from each pose to
-                the next
+    damping     0 is the plain or pseudo-inverse; a number k, or (threshold, largest) by the smallest singular value
+    velocity    twists (..., K, 6) of the path in the root's axes, at the frame's origin; by default from the poses
     task        rows that count, in the root's axes, as in `inverse_kinematics`
     orientation how its error is measured: "rotation vector", "vect", or Euler angles such as "zyx moving"
-    secondary   a function of configurations (..., nq) that gives the velocities (..., nv) wanted besides: what of them
-                the task leaves free is added
-    tolerance   how far the frame may be from its path, metres and radians together, besides what the error of the
-                start is on the way, and what the gain leaves of it at the end: if it is farther, the status is "off the
-                path"
+    secondary   a function of configurations (..., nq) for velocities (..., nv): what the task leaves free is added
+    tolerance   how far the frame may be from its path, metres and radians together, besides what is left of the error
+                of the start: if it is farther, the status is "off the path"
 
     >>> from cayley.model.catalogue import load_robot
     >>> path = np.tile(np.eye(4), (50, 1, 1))

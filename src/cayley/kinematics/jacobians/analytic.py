@@ -1,17 +1,12 @@
 """Coordinates of a frame, r = (position; parameters of the orientation), and analytic Jacobians: r' = J v.
 
-The pose is that of the frame seen from another ("world": the root): its position is in the axes of that other, and both
-may move. The parameterisation of the orientation is always named, see `orientation`. With the geometric Jacobian (J_v;
-J_w) of the same relative motion in the same axes and f' = B w,
-    J = (J_v; B J_w)      J' = (J_v'; B J_w' + B' J_w)      J'' = (J_v''; B J_w'' + 2 B' J_w' + B'' J_w)
-J fails where B does, even if the geometric Jacobian is regular: the parameters are at fault then, not the mechanism.
-Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23), (1.36), (1.37).
+    J = (J_v; B J_w)      J' = (J_v'; B J_w' + B' J_w)      J'' = (J_v''; B J_w'' + 2 B' J_w' + B'' J_w)      f' = B w
+The pose is that of the frame seen from another ("world": the root), in whose axes the position is. J fails where B
+does: the parameters are at fault then. Sources: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Yamamoto (1.20)-(1.23),
+(1.36), (1.37).
 
-Velocities as 4 x 4 matrices are T' of a pose, and T' T^-1 = [[hat(w), v_O], [0, 0]] with the velocity v_O of the body
-point at the origin; of a link in the link before it T' T^-1 = [[t' Z, d' z], [0, 0]] in Denavit-Hartenberg frames. Seen
-from another frame a twist matrix becomes T M T^-1, and those of a chain add up. Source: Ruggiu (2.46)-(2.55), corrected
-as in spec E-30.
-"""
+    T' T^-1 = [[hat(w), v_O], [0, 0]]; of a link in its parent [[t' Z, d' z], [0, 0]] in Denavit-Hartenberg frames
+Seen from another frame a twist matrix becomes T M T^-1; those of a chain add up. Ruggiu (2.46)-(2.55), spec E-30."""
 
 from __future__ import annotations
 
@@ -120,7 +115,6 @@ def check_orientation(tree: Tree, frame: str, *, orientation: str, relative_to: 
 
 
 def _over(J: Array, B: Array, *more: tuple[Any, Any]) -> Array:
-    """(J_v; B J_w + sum B_k J_w,k)."""
     return np.concatenate([J[:3], sum((C @ K[3:] for C, K in more), start=B @ J[3:])])
 
 

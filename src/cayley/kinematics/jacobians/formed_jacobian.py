@@ -3,12 +3,8 @@ that is at the origin of frame i now, in the axes of frame j; by rotation matric
 
     0J0   both the root (Waldron)              0JE   of the end effector, in the root's axes (Ribble)
     kJk   both a frame in the middle (Renaud)  EJE   both the end effector (Paul; Orin and Schrader)
-All is seen from frame j: outwards along the joints beyond it, inwards along those before it, so that from a frame in
-the middle turns are composed half as often. By vector-parameters the turns are homogeneous forms [w : v] of length one,
-composed by <c, c'> and applied as O(c) x = x + 2 v x (w x + v x x): no rotation matrix is formed, and half-turns are
-ordinary. The names of frames are "world" for the root and "body" for the frame itself. Source: Mladenova, Table 2;
-spec S0-76.
-"""
+All is seen from frame j, outwards and inwards. By vector-parameters the turns are homogeneous forms [w : v] of length
+one, composed by <c, c'> and applied as O(c) x = x + 2 v x (w x + v x x). Source: Mladenova, Table 2; spec S0-76."""
 
 from __future__ import annotations
 

@@ -1,22 +1,14 @@
 """General Jacobians: the twist (v; w) of any body at any point in any axes, relative to any other; their rates, second
 rates and Hessians.
 
-    a, s   the angular velocity that a unit velocity of a joint gives to what it moves, and the velocity of the moved
-           frame's origin p
-    r      from p to the reference point P
-A column is (s + a x r; a). a and s turn with the frame that the joint moves; P moves as its own frame does. So
-    column rate   (s' + a' x r + a x r'; a')            with a' = w x a, a'' = dw x a + w x (w x a), and the same for s
+    a, s   angular velocity and velocity of the origin p of the moved frame by a unit velocity of a joint; r from p to P
+    column (s + a x r; a)     rate   (s' + a' x r + a x r'; a')     a' = w x a, a'' = dw x a + w x (w x a), s likewise
     Hessian       (a_j x l_i + a_i x (P_j - l_j); a_j x a_i) if joint j carries joint i, otherwise (a_i x P_j; 0)
-with l_i the linear part of a column and P_j the velocity of P under joint j. A rate is the rate of the matrix: in
-turning axes, that of the components. Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58).
-
-Column i is the twist that joint i gives to the frame, in the frame's axes. The frame moves relative to joint i's child
-with what the joints beyond it give, P_i = sum over j > i of J_j v_j; with the bracket [(a; b), (c; d)] = (b x c + a x
-d; b x d) of twists
-    J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']
-    dJ_i by joint j: [J_i, J_j] if j lies beyond i, otherwise 0
-These are a third to a half cheaper than the same matrices in the root's axes, turned.
-"""
+with l_i the linear part of a column and P_j the velocity of the point P under joint j. In turning axes a rate is that
+of the components. In the frame's own axes, P_i = sum over j > i of J_j v_j, with the bracket [(a; b), (c; d)] = (b x c
++ a x d; b x d), a third to a half cheaper:
+    J_i' = [J_i, P_i]        J_i'' = [J_i', P_i] + [J_i, P_i']        dJ_i by joint j: [J_i, J_j] if j lies beyond i
+Source: Balafoutis & Patel (7.4.6), (7.4.7), spec R9.1; Ruggiu (2.57), (2.58)."""
 
 from __future__ import annotations
 
@@ -197,7 +189,6 @@ def _column_change(view: View, sign: float, c: Column, way: Branch, j: int, alon
 
 
 def _spun(w: Array, column: Array) -> Array:
-    """w x both halves of a column."""
     return np.concatenate([np.cross(w, column[:3]), np.cross(w, column[3:])])
 
 
@@ -320,7 +311,6 @@ def _before(R: Array, p: Array, pose: Pose) -> tuple[Any, Any]:
 
 
 def _brackets(matrix: Array, twist: Array) -> Array:
-    """[column, twist] for each column."""
     linear = hat(twist[:3])
     angular = hat(twist[3:])
     return -np.concatenate([linear @ matrix[3:] + angular @ matrix[:3], angular @ matrix[3:]])

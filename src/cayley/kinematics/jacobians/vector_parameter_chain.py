@@ -1,24 +1,13 @@
-"""Chains in vector-parameters: each joint by its pair (c, t), the vector-parameter of its turn and the translation of
-its slide; limits of the pairs; and the axes of the joints as lines, with the Jacobian of dual numbers that they make.
+"""Chains in vector-parameters: joints by pairs (c, t), limits of the pairs, and joint axes as lines with their dual
+Jacobian.
 
-    c       tan(angle/2) e of a joint, in its own axes
+    c       tan(angle/2) e of a joint, in its own axes; t the translation of its slide
     g       composition of what lies between the root and a joint, as [w : v]
     N(c)    2 (1 + hat(c))/(1 + c.c): angular velocity of a joint by the rate of its c (the 2 restored as in spec E-26)
-Pairs have no redundant trigonometry: positions, attitude and Jacobians are rational in them, and the pairs may come
-from anywhere, such as a table over the readings of the encoders. Each joint must be short of a half-turn; the chain
-need not be, its attitude is homogeneous. Source: Mladenova (1)-(7), (108)-(125), (256)-(259); spec R-25, R-26.
-
-A turn between limits short of half-turns has a c between two finite vectors; a turn that may pass a half-turn has an
-unbounded one. Source: Mladenova (1), (109), (256); spec R-25.
-
-    K, K*    direction and moment of an axis: K^ = K + mu K*
-    t', d'   rates of the turn about it and of the slide along it
-The twist of a frame's body at the root's origin is w^ = sum (t' + mu d') K^: the real part is the angular velocity, the
-dual part the velocity of the body point at the origin. As real numbers, 6 x 2n: columns (K*; K) of the turns, then (K;
-0) of the slides. The joints that a tree really has choose among them: a revolute joint takes a column of the left half,
-a prismatic one of the right half, a helical one both, a spherical one three on the left, a floating one all six.
-Source: Mladenova (157)-(163), numbered as in spec E-77.
-"""
+    w^ = sum (t' + mu d') K^      twist at the root's origin; K^ = K + mu K* direction and moment of an axis
+Positions, attitude and Jacobians are rational in the pairs, which may come from a table. Each joint must be short of a
+half-turn; the chain need not be. The dual Jacobian (6, 2n) has columns (K*; K) of turns, then (K; 0) of slides. Source:
+Mladenova (1)-(7), (108)-(125), (157)-(163), (256)-(259); spec R-25, R-26, E-77."""
 
 from __future__ import annotations
 
@@ -60,19 +49,15 @@ class ChainPose(NamedTuple):
 
 
 def joint_pairs(tree: Tree, q: Array, frame: str) -> JointPairs:
-    """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three.
-
-    Infinite at half-turns.
-    """
+    """The pairs of the joints on the way to a frame; a universal joint is two rows, a planar one three. Infinite at
+    half-turns."""
     pairs = [_pair(link.motion, q[link.coordinates]) for link in pairs_to(tree, frame)[0]]
     return JointPairs(np.stack([c for c, _ in pairs]), np.stack([t for _, t in pairs]))
 
 
 def chain_pose(tree: Tree, c: Array, t: Array, frame: str) -> ChainPose:
     """The pose of a frame from the pairs of the joints on the way: p_i+1 = p_i + O(g_i) s_i, g_i = <c_1, ..., c_i>.
-
-    Mladenova (108).
-    """
+    (108)."""
     poses = _frames(tree, c, t, frame)
     g = np.array([1.0, 0.0, 0.0, 0.0])
     links, end = pairs_to(tree, frame)
@@ -100,10 +85,7 @@ def vector_parameter_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Arr
 
 
 def attitude_jacobian(tree: Tree, c: Array, t: Array, frame: str) -> Array:
-    """N_CV (3, m): the rate of the chain's own vector-parameter c' by those of the pairs.
-
-    Infinite at a half-turn. Mladenova (124).
-    """
+    """N_CV (3, m): the rate of the chain's own c' by those of the pairs; infinite at a half-turn. Mladenova (124)."""
     O = _frames(tree, c, t, frame)[-1].R
     return (O.T + np.eye(3)) / (1 + np.trace(O)) @ vector_parameter_jacobian(tree, c, t, frame)[3:]
 
@@ -133,7 +115,6 @@ def pair_rate_map(tree: Tree, q: Array, frame: str) -> Array:
 
 
 def _frames(tree: Tree, c: Array, t: Array, frame: str) -> list[Pose]:
-    """The poses of the moved frames, and of the named frame."""
     links, end = pairs_to(tree, frame)
     poses = [HERE]
     for k, link in enumerate(links):
@@ -210,7 +191,6 @@ def within_limits(tree: Tree, q: ArrayLike) -> Array:
 
 
 def _pair_bounds(motion: Motion, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """The smallest and the largest (c, t), each (2, 3)."""
     none = np.zeros((2, 3))
     attitude = motion.attitude
     if attitude is not None:
@@ -254,10 +234,8 @@ def joint_lines(tree: Tree, q: Array, frame: str) -> JointLines:
 
 
 def dual_jacobian(tree: Tree, q: Array, frame: str) -> Array:
-    """The twist (v; w) of a frame's body at the root's origin, in the root's axes, by (t'; d'): (6, 2n).
-
-    Mladenova (163).
-    """
+    """The twist (v; w) of a frame's body at the root's origin, in the root's axes, by (t'; d'): (6, 2n). Mladenova
+    (163)."""
     K, moments = (rows.T for rows in joint_lines(tree, q, frame))
     return np.concatenate([np.concatenate([moments, K]), np.concatenate([K, np.zeros(K.shape)])], axis=1)
 

@@ -1,17 +1,11 @@
 """Geometric Jacobians, twists (v; w) and accelerations (a; dw) of frames and points of a tree, relative to its root.
 
-    u, w     velocity of an origin, angular velocity
-    du, dw   their rates: true accelerations, also when they are
-    t, s     what a joint adds to w and to u                          resolved in axes that turn
+    u, w     velocity of an origin, angular velocity; du, dw their rates: true accelerations, also in axes that turn
+    t, s     what a joint adds to w and to u
 Three texts give the same numbers. "link": outwards in the axes of the links; the cheapest in the frame's own axes.
-"running": the forward computation, in the root's axes, with the running angular velocity, u = sum (w_i x p_i,i+1 +
-s_i); the cheapest in those. "sum": joint by joint what each does to the point, u = sum (t_i x p_i,n + s_i). Given the
-joint axes and origins, both sums cost 9n multiplications and 12n - 6 additions for n revolute joints. Source: Ruggiu
-(2.55), (2.56), 2.3.2; spec S2-35, S2-36.
-
-The axes of v and w are always named: `axes="world"` (the root's), `axes="body"` (the frame's own), or the name of a
-frame. Source: equation (K-3) of docs/developers/theory/kinematics.md.
-"""
+"running": in the root's axes, u = sum (w_i x p_i,i+1 + s_i); the cheapest in those. "sum": joint by joint, u = sum (t_i
+x p_i,n + s_i). Given axes and origins, both sums cost 9n multiplications and 12n - 6 additions for n revolute joints.
+Source: Ruggiu (2.55), (2.56), 2.3.2; spec S2-35, S2-36; (K-3) of docs/developers/theory/kinematics.md."""
 
 from __future__ import annotations
 

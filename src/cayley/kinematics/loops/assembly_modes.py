@@ -1,8 +1,5 @@
-"""All ways to assemble a mechanism with its inputs where they are, numerically, by searches from many starts.
-
-A search proves nothing about what it has not found. What it tells is how often each configuration was met: while some
-were met only once, there are probably others. Of all starts from which something was found, the share that would lead
-to new ones is about the share of those met once (Good 1953).
+"""All ways to assemble a mechanism with its inputs where they are, numerically, by searches from many starts. While
+some were met only once, there are probably others: about that share of the starts would lead to new ones (Good 1953).
 """
 
 from __future__ import annotations
@@ -70,17 +67,11 @@ class AssemblyModes:
 
 def assemblies(tree: Tree, inputs: Mapping[str, ArrayLike], *, frame: str | None = None, starts: int = 200,
                limits: bool = False, seed: int = 0) -> AssemblyModes:
-    """The configurations in which a mechanism is closed with one set of values of its inputs: by rounds of random
-    starts, until a round brings nothing new and nothing is rare.
-
-    inputs    values by the names of joints: a number, or as many as the joint has coordinates; all others must follow
-              from them
-    frame     tells modes apart by the pose of this frame alone: what differs elsewhere, as by which of two ways
-              universal joints point a leg, is the same mode
-    starts    of one round
-    limits    True keeps to the limits of the joints
-
-    Configurations that differ by whole turns are the same.
+    """The configurations in which a mechanism is closed with one set of values of its inputs, whole turns apart: by
+    rounds of random starts, until a round brings nothing new and nothing is rare. `inputs` are values by the names of
+    joints, a number or as many as the joint has coordinates; all others must follow from them. A `frame` tells modes
+    apart by its pose alone: what differs elsewhere is the same mode. `starts` are of one round; `limits` keeps to the
+    limits of the joints.
 
     >>> from cayley.model.catalogue import load_robot
     >>> modes = assemblies(load_robot("four_bar"), {"crank": 0.6})

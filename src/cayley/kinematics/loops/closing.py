@@ -1,16 +1,10 @@
 """Closed configurations near guesses: compiled steps for the many that are near, a careful search for the others, and,
-where limits are to be kept, a search between them.
+where limits are to be kept, a search between them; and random closed configurations.
 
 A *branch*, of a mechanism whose other joints follow from its inputs, is a piece of its closed configurations between
 dead centres of the inputs: on it the determinant of the constraint Jacobian by the followers, det A_f, keeps its sign.
-Two configurations of different signs are never on one branch; two of the same sign may be on different ones, if the
-mechanism has more than two assembly modes. So the sign at a guess and at what was found says whether a dead centre was
-passed on the way.
-
-Random configurations of the spanning tree are closed by small steps, and those within the limits are kept. Their
-distribution is uniform in no measure, and they may be of any assembly mode. Where few are found, guesses are drawn
-towards one that is closed.
-"""
+Configurations of different signs are never on one branch; two of the same sign may be on different ones, if there are
+more than two assembly modes. Random configurations are uniform in no measure, and may be of any assembly mode."""
 
 from __future__ import annotations
 
@@ -94,10 +88,8 @@ class Closure:
     @cached_property
     def branch(self) -> int | Array:
         """(...) the sign, 1 or -1, of the determinant of the constraint Jacobian by the joints that follow from the
-        inputs: between configurations of different signs there is a dead centre of the inputs. Without inputs, by those
-        that follow from the `independent` velocities of the `constraint_structure`. 0 where it is open, and where no
-        such determinant exists: inputs from which the others do not follow, or rows that are redundant in a way that
-        changes."""
+        inputs, or without inputs from the `independent` velocities: between different signs there is a dead centre. 0
+        where it is open, and where the others do not follow, or rows are redundant in a way that changes."""
         return _plain(np.where(np.asarray(self.status) == "open", 0, self._sign(self.configuration)))
 
     @cached_property
@@ -123,15 +115,14 @@ class Closure:
 
 def close(tree: Tree, q: ArrayLike, t: ArrayLike | None = None, *,
           fixed: Sequence[str] | Mapping[str, ArrayLike] = (), limits: bool = False) -> Closure:
-    """The configurations (..., nq) near guesses `q` in which loops are closed and all other constraints are kept, at
-    times `t` (...) [s] if one of them depends on it.
+    """The configurations (..., nq) near guesses in which loops are closed and all other constraints are kept, at times
+    `t` (...) [s] if one of them depends on it.
 
-    fixed     names of joints that stay where they are in the guess, the inputs; or their values (...) by names
-    limits    True looks for configurations within the limits of the joints, further away if there are none near
-
-    A guess from which no small step closes anything (links in a row) is left by some chance steps, the same each time:
-    `by_chance`. `branch` and `crossed` say on which side of the dead centres of the inputs the result is. Guesses of a
-    batch that are NaN stay NaN, and "open".
+        fixed     names of joints that stay where they are in the guess, the inputs; or their values (...) by names
+        limits    True looks for configurations within the limits of the joints, further away if there are none near
+    A guess from which no small step closes anything (links in a row) is left by chance steps, the same each time:
+    `by_chance`. `branch` and `crossed` say on which side of dead centres the result is. NaN guesses stay NaN, and
+    "open".
 
     >>> from cayley.model.catalogue import load_robot
     >>> found = close(load_robot("four_bar"), [0.0, 0.0, 0.0], fixed={"crank": [0.3, 0.6]})
@@ -156,7 +147,6 @@ def close(tree: Tree, q: ArrayLike, t: ArrayLike | None = None, *,
 
 
 def _closed(tree: Tree, inputs: Inputs, guesses: Array, times: Array, limits: bool) -> list[Array]:
-    """Status, configurations, residuals, steps and whether by chance."""
     if not hold_positions(tree).any():
         q = guesses.copy()
         closed = np.ones(len(q), dtype=bool)

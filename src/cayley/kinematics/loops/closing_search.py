@@ -2,10 +2,8 @@
 many starts between the limits of the joints.
 
     (A A^T + lambda 1) y = -phi,   dq = A^T y      the step of Levenberg and Marquardt, lambda = min(phi.phi, 1)
-Lengths are measured in the size of the machine. Only the columns of joints that may move are in A. The damping vanishes
-with the residual, so that convergence is quadratic, also with redundant rows. A step that closes too little is halved.
-A guess from which no step closes anything is left to the careful search of `closure`, which tries random steps.
-"""
+Lengths are measured in the size of the machine. Convergence is quadratic, also with redundant rows. A step that closes
+too little is halved; a guess from which none closes anything is left to the careful search of `closure`."""
 
 from __future__ import annotations
 
@@ -192,7 +190,6 @@ def _close(step: Callable[..., Any], found: Nearby, times: Array) -> None:
 
 
 def _record(found: Nearby, rows: Array, q: Array, opening: Array, sense: Array, iterations: int) -> None:
-    """Keep what is closed."""
     found.q[rows] = q
     found.closed[rows] = sense > 0
     found.left[rows] = opening

@@ -1,11 +1,8 @@
-"""All dead centres of a linkage: its closed configurations followed all the way round, and where on it joints turn
-back.
+"""All dead centres of a linkage: its closed configurations followed all the way round, and where joints turn back.
 
-A mechanism of one degree of freedom, or one whose other inputs are held, has a curve of closed configurations. It is
-followed by its length, so that no joint is preferred and the dead centre of one is nothing special for the curve:
     A t = 0, |t| = 1       the tangent t(q), on the side of the one before
-A joint is at its dead centre where its entry of t goes through zero, which is found to rounding. At a bifurcation,
-where another curve crosses, the way goes straight on.
+The curve is followed by its length, so that no joint is preferred. A joint is at its dead centre where its entry of t
+goes through zero, which is found to rounding. At a bifurcation, where another curve crosses, the way goes straight on.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
 """Closed configurations along a path of inputs, on one branch: all samples of all paths by compiled steps, and where
 these do not see the branch plainly, in smaller and smaller parts of a sample, to where the branch ends.
 
-At a dead centre of the inputs two branches meet and end: A_f is singular, and the inputs cannot go on. At a bifurcation
-branches cross: A_f is singular as well, but does not hold the inputs. Neither is passed, what comes after would be a
-choice; but where joints do not follow from the inputs, or rows are redundant in a way that changes, A_f has no
-determinant, and a crossing between two steps is not seen: the path goes on smoothly.
-
-A_f x = -(phi + A_i d)       d the displacement of the inputs in the prediction, none in the corrections
+    A_f x = -(phi + A_i d)       d the displacement of the inputs in the prediction, none in the corrections
     det A_f                      keeps its sign on a branch
-A step is a good one if the branch is plain to see on all of its way: the first correction is much smaller than the
-prediction, each correction much smaller than the one before, and det A_f has the same sign at all places. Then no other
-branch is near enough to be taken for this one. A state whose step was no good stands still.
-"""
+At a dead centre of the inputs two branches meet and end; at a bifurcation branches cross, and the inputs are not held.
+Neither is passed; but where A_f has no determinant, a crossing between two steps is not seen. A step is good if the
+first correction is much smaller than the prediction, each correction much smaller than the one before, and det A_f has
+the same sign at all places. A state whose step was no good stands still."""
 
 from __future__ import annotations
 
@@ -213,7 +208,6 @@ class _Walk:
             self.code[row] = LIMIT if limited else _kind_of_end(self.inputs, self.q[row], way)
 
     def _displacements(self, q: Array, samples: Array) -> Array:
-        """Of the inputs (n, m, k), from a configuration to the first sample, and from each to the next."""
         there = self.inputs.put(q[:, None], samples)
         before = np.concatenate([q[:, None], there[:, :-1]], axis=1)
         with np.errstate(all="ignore"):
@@ -225,7 +219,6 @@ class _Walk:
             return Stage(*self._step(q, ones, 0 * ones, sign, steps, STAGES, steps=steps.shape[1]))
 
     def _exact(self, q: Array, samples: Array) -> Array:
-        """The same with inputs that are the samples to the last digit."""
         made = q.copy()
         made[..., self.inputs.coordinates] = samples
         return made

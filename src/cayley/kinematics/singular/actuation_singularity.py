@@ -1,16 +1,13 @@
 """Singular postures of a mechanism with constraints, seen from its actuated joints and from a frame.
 
     A qd = 0      xd = T J qd  output (k)      qd_a = S qd  input (m)
-inverse       the frame loses motions xd that it has elsewhere, while actuators may move and it stands still
-direct        with all actuators held the frame gains a motion; the wrenches with power along it no actuator holds, and
-              some rates of the actuators are impossible
-constraint    the constraints depend on each other and allow more velocities than elsewhere (a bifurcation)
-combined      inverse and direct
-passive       joints move that neither the actuators nor the frame see
-How many motions there are elsewhere is looked up at some closed configurations that have nothing special about them.
-Source: Gosselin & Angeles 1990; Zlatanov, Fenton & Benhabib 1994 (redundant and impossible inputs and outputs,
-increased mobility, redundant passive motion).
-"""
+    inverse       the frame loses motions xd that it has elsewhere, while actuators may move and it stands still
+    direct        with all actuators held the frame gains a motion, whose wrenches no actuator holds
+    constraint    the constraints depend on each other and allow more velocities than elsewhere (a bifurcation)
+    combined      inverse and direct
+    passive       joints move that neither the actuators nor the frame see
+What there is elsewhere is looked up at some closed configurations that have nothing special about them. Source:
+Gosselin & Angeles 1990; Zlatanov, Fenton & Benhabib 1994."""
 
 from __future__ import annotations
 
@@ -128,8 +125,7 @@ def actuation_singularity(tree: Tree, q: ArrayLike, frame: str, *, task: str | S
 
 
 class _Parts(NamedTuple):
-    """Velocities that the constraints allow, in metres: N (nv, d), the output X (k, d) and the input Q (m, d) of
-    each."""
+    """Allowed velocities N (nv, d), in metres, and the output X (k, d) and the input Q (m, d) of each."""
 
     N: Array
     X: Array
@@ -202,7 +198,6 @@ def _rank(A: Array, tolerance: float) -> int:
 
 
 def _null(A: Array, tolerance: float) -> Array:
-    """The null vectors of a matrix as columns."""
     return null_basis(A, tolerance=tolerance * max(1.0, float(np.linalg.norm(A, 2)) if A.size else 0.0))
 
 
@@ -218,7 +213,6 @@ def _complement(A: Array, span: Array, tolerance: float) -> Array:
 
 
 def _normal(rows: Array) -> Array:
-    """Of length one, the largest entry positive."""
     if not len(rows):
         return rows
     signs = np.sign(np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1))

@@ -1,19 +1,12 @@
-"""Performance indices of a configuration for a task: condition number, isotropy, manipulability, and ellipsoids of
-velocities and forces, of Jacobians whose elements have one unit.
+"""Performance indices of a configuration for a task: condition number, isotropy, manipulability, ellipsoids.
 
     k = |J| |J^+|, k2 = s_max/s_min, c2 = 1/k2        w = sqrt(det(J J^T)), the product of the singular values
-Every function but `manipulability` takes Jacobians (..., m, n) whose elements have one unit: see `made_uniform`.
     velocities of the joints that give a unit velocity of the task    qd.(J^T J) qd = 1    axes V, semi-axes 1/s
     forces that unit torques of the joints can exert                  f.(J J^T) f = 1      axes U, semi-axes 1/s
     velocities of the task from unit velocities of the joints         axes U, semi-axes s, reciprocal to the forces
-At a singular value of zero the first two are endless cylinders: motions that the task does not feel, forces that need
-no torque. Source: Ruggiu (2.59)-(2.63), (2.76), (3.62)-(3.65).
-
-Rows are metres or radians a second, columns are of revolute or prismatic joints. The elements have one unit if the rows
-do and the columns do; otherwise a singular value adds metres to radians, and its size depends on the unit of length.
-Such a Jacobian raises an error, unless a characteristic length L says how many metres are worth a radian: then lengths
-are divided by L, in the rows and in the columns. Source: Ruggiu 2.3.5; spec S2-40, A-09.
-"""
+At a singular value of zero the first two ellipsoids are endless cylinders. The elements of J must have one unit:
+otherwise an error, unless a characteristic length L says how many metres are worth a radian; then lengths in rows and
+columns are divided by L. Source: Ruggiu (2.59)-(2.63), 2.3.5, (2.76), (3.62)-(3.65); spec S2-40, A-09."""
 
 from __future__ import annotations
 

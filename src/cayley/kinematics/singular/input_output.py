@@ -2,11 +2,9 @@
 
     Jx xd = Jq qd_a          xd (k) the rows of a frame's twist that a task asks for, qd_a (m) the actuated velocities
     w = Jx^T s, tau = Jq^T s     wrenches (k) that the frame's body exerts and actuator forces (m) in balance, at rest
-N being a basis of the velocities that the constraints allow, (xd; qd_a) is in the range of (T J N; S N); the rows of
-(Jx, -Jq) are an orthonormal basis of what is across that range. So the relation holds at every configuration, whatever
-is singular, and for any number of actuators and of rows; another basis of it, as the rows for each leg that books
-write down, has the same span. Source: Gosselin & Angeles 1990; Zlatanov, Fenton & Benhabib 1994.
-"""
+With N a basis of the allowed velocities, the rows of (Jx, -Jq) are an orthonormal basis of what is across the range of
+(T J N; S N): at every configuration, for any number of actuators and rows. Source: Gosselin & Angeles 1990; Zlatanov,
+Fenton & Benhabib 1994."""
 
 from __future__ import annotations
 

@@ -2,15 +2,10 @@
 criterion, and the only one of a square regular Jacobian.
 
     qd = J^+ v + (1 - J^+ J) qd0      J^+ = J^T (J J^T)^-1, by singular values, so that a singular J has it too
-With qd0 = -k grad w the free part makes the criterion w SMALLER: what should grow, such as the manipulability, enters
-with its sign changed. Where J is singular, there are infinitely many solutions if v is in its range and
-none otherwise (spec E-29): then the answer is the nearest one, and `solved` says so. Source: Ruggiu (2.64)-(2.76),
-corrected as in spec E-31.
-
-    qd = J^-1 r'      qdd = J^-1 (r'' - J' qd)      of a square J
-A singular J has no inverse: `SingularityError` names the velocity that is lost. Source: Yamamoto 1.15 with (1.36),
-(1.37); spec S3-21.
-"""
+    qd = J^-1 r'      qdd = J^-1 (r'' - J' qd)      of a square J; `SingularityError` names the velocity that is lost
+With qd0 = -k grad w the free part makes the criterion w SMALLER. Where J is singular and v is not in its range, the
+answer is the nearest one, and `solved` says so (spec E-29). Source: Ruggiu (2.64)-(2.76), corrected as in spec E-31;
+Yamamoto 1.15 with (1.36), (1.37); spec S3-21."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
 """Singular postures of any arm of joints with one coordinate: found from samples and continued along their curves.
 
     J(q)^T u = 0,   u.u = 1        J (d, n) of a point's velocity, u the direction that is lost
-With the first joint held, which moves all of the arm together (and others that do no more), these are as many equations
-as unknowns (q, u) in a plane (d = 2), where singular postures are single ones, and one less in space (d = 3), where
-they are curves: as many joints as there may be. A curve is followed by its tangent, the null vector of the equations'
-derivative, and by Newton's method back to it, until it closes or a joint comes to its limit. Joints that do not move
-the point are left out. Source: Ruggiu 2.3.4; spec S2-101.
-"""
+With the first joint held these are as many equations as unknowns (q, u) in a plane (d = 2), where singular postures are
+single ones, and one less in space (d = 3), where they are curves, followed until they close or a joint comes to its
+limit. Joints that do not move the point are left out. Source: Ruggiu 2.3.4; spec S2-101."""
 
 from __future__ import annotations
 

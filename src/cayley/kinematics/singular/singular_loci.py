@@ -1,16 +1,11 @@
 """The singular locus of a point of an arm: the postures in which it loses a direction, where they bring the point, and
 whether the workspace ends there.
 
-The image of the locus divides what the point reaches into regions; its boundary is among these curves, unless limits of
-the joints end it before. A place of a curve is at the boundary if the point can go there and not a little way on along
-the lost direction, to one of both sides, in ANY posture; otherwise it is interior. Planar arms of revolute joints are
-done in closed form (`planar_folds`), others are sampled and continued (`singular_curves`). Source: Ruggiu 2.3.4, Fig.
-2.9; spec S2-101. `cayley.drawing.draw_singular_locus` draws it.
-
-A planar arm of revolute joints is singular where all links are on one line, each forth or back. Its point is then at a
-distance |+-a1 +- a2 ... +- an| from the first axis: the image of the locus is circles. The largest is the outer
-boundary. The inner boundary has the radius by which the longest link exceeds all others together, if it does.
-"""
+A place of a curve is at the boundary if the point can go there and not a little way on along the lost direction, to one
+of both sides, in ANY posture; otherwise it is interior. Planar arms of revolute joints are singular where all links are
+on one line, each forth or back: circles of the radius |+-a1 +- a2 ... +- an|, the largest the outer boundary, the inner
+one that by which the longest link exceeds all others together. Other arms are sampled and continued
+(`singular_curves`). Source: Ruggiu 2.3.4, Fig. 2.9; spec S2-101. `cayley.drawing.draw_singular_locus` draws it."""
 
 from __future__ import annotations
 

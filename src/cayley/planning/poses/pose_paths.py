@@ -1,8 +1,6 @@
-"""Ways of a tool in space, by how far along it is: straight lines, arcs of circles, seams along a curve.
-
-A path gives poses at places s, from 0 to its length [m]; one that only turns has its angle [rad] for a length. Between
-the orientations of its ends it turns about one axis, evenly with s.
-"""
+"""Paths of a tool in space: straight lines, arcs of circles, seams along a curve. A path gives poses at places s, from
+0 to its length [m], or its angle [rad] if it only turns. Between the orientations of its ends it turns about one axis,
+evenly."""
 
 from __future__ import annotations
 
@@ -209,7 +207,6 @@ def seam(points: ArrayLike, normals: ArrayLike, *, work_angle: float = 0.0, trav
 
 
 def _lengths(curve: CubicSpline, u: Array) -> Array:
-    """Lengths of a curve between parameters, by Gauss's rule of eight points."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     half = np.diff(u) / 2
     places = (u[:-1] + half)[:, None] + half[:, None] * nodes

@@ -1,17 +1,11 @@
 """Twice-differentiable curves through rotations and poses, found at once for all knots: stable for any number of them.
 
-The quaternions of the knots, each with the sign that is nearer to the one before, are joined by a cubic spline in four
-dimensions, whose direction is the curve (of poses: dual quaternions in eight). Rotations before and after, P -> a P b,
-are linear maps of quaternions and commute with splines: the curve does not depend on the frames in which it is planned.
-Two poses alone are joined by a turn about one line with a shift along it, as by a screw whose pitch changes (`screw`
-has one whose pitch does not). Gaps of half a turn are no exception.
-
-q = P/|P|      w = 2 vec(P* P')/N      w' = (2 vec(P* P'') - N' w)/N      N = P.P
-with P polynomials between breaks, P* the conjugate, and w the angular velocity in body axes. A half-turn is as good as
-any other rotation. Curves in vector-parameters, P = q0 (1, c(t)), are of this kind, and so are splines of quaternions.
-
-P + e D, e^2 = 0      position 2 vec(D P*)/N      twist w + e v, by the formulas of w in dual numbers
-"""
+    q = P/|P|      w = 2 vec(P* P')/N      w' = (2 vec(P* P'') - N' w)/N      N = P.P
+    P + e D, e^2 = 0      position 2 vec(D P*)/N      twist w + e v, by the formulas of w in dual numbers
+P are polynomials between breaks, P* the conjugate, w the angular velocity in body axes: rational, without trigonometry.
+A spline joins the quaternions of the knots, each with the sign that is nearer to the one before, by a cubic spline in
+four dimensions (of poses: eight), which does not depend on the frames in which it is planned. Half-turns are no
+exception. Curves in vector-parameters, P = q0 (1, c(t)), are of this kind."""
 
 from __future__ import annotations
 
@@ -224,7 +218,6 @@ def cross(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _conjugate_times(p: Scalar, q: Scalar) -> Scalar:
-    """The vector part of p* q."""
     return p[0] * q[1:] - q[0] * p[1:] - cross(p[1:], q[1:])
 
 
@@ -254,8 +247,8 @@ def _rotation_kernel(terms: int) -> Kernel[Derivatives]:
 @dataclass(frozen=True, eq=False, repr=False)
 class RotationCurve(PolynomialPieces):
     """Rotations in time, as a motion of a spherical joint: q is a unit quaternion (w, x, y, z), qd the angular velocity
-    in body axes, qdd its derivative. Between the `breaks` (p + 1) the quaternion is the direction of polynomials with
-    the `coefficients` (p, degree + 1, 4). `rotation_spline` and others make one."""
+    in body axes. Between the `breaks` (p + 1) the quaternion is the direction of polynomials with the `coefficients`
+    (p, degree + 1, 4). `rotation_spline` and others make one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,12 +2,10 @@
 with given angular velocities, and from knot to knot through many.
 
     O(t) = O0 O(c)     c = x u^3 + y u^2 + z u     u = (t - t0)/h     w = 2 (c' - c x c')/(1 + c.c) in body axes
-Poses have dual vector-parameters and twists in place of these, by the same formulas. Two points are not time-reversal
-symmetric, and cost more than the least angular acceleration as the angle grows (1.02 times at 60 degrees, 1.5 at 120);
-half a turn has no vector-parameter. From knot to knot, errors grow by -3.7 at each: `rotation_spline` and
-`rotation_cubics`, which solve for all knots at once, do not.
-Source: Mladenova 9.2 (389)-(397), corrected as in spec E-67 to E-72.
-"""
+Poses have dual vector-parameters and twists in place of these. Such curves cost more than the least angular
+acceleration as the angle grows (1.02 times at 60 degrees, 1.5 at 120); half a turn has no vector-parameter. From knot
+to knot errors grow by -3.7 at each; `rotation_spline` and `rotation_cubics` solve for all knots at once. Source:
+Mladenova 9.2 (389)-(397), corrected as in spec E-67 to E-72."""
 
 from __future__ import annotations
 
@@ -153,7 +151,6 @@ def _pure(vector: Array) -> Array:
 
 
 def _dual(twist: Array) -> Dual:
-    """(v; w) as w + mu v."""
     return Dual(twist[3:], twist[:3])
 
 
@@ -165,8 +162,7 @@ def rotation_cubics(times: ArrayLike, rotations: ArrayLike, *,
                     velocities: tuple[ArrayLike, ArrayLike] = (0.0, 0.0)) -> RotationCurve:
     """The curve through rotations, quaternions (k, 4) or matrices (k, 3, 3), at times (k), whose vector-parameter is a
     cubic between knots, with continuous angular acceleration and the angular `velocities` (3) in body axes at both
-    ends. Stable, where `rotation_forward` is not. Gaps of half a turn have no vector-parameter, and near ones turn
-    unevenly: `rotation_spline` has no such limit.
+    ends. Stable, where `rotation_forward` is not; `rotation_spline` passes gaps near half a turn evenly, too.
 
     >>> angle = 0.1 * np.arange(13)
     >>> knots = np.stack([np.cos(angle), 0 * angle, 0 * angle, np.sin(angle)], axis=-1)
@@ -185,7 +181,6 @@ def rotation_cubics(times: ArrayLike, rotations: ArrayLike, *,
 
 @kernel("(3),(3),(3),()->(3),(3)", outputs=("begin", "end"))
 def _accelerations(f: Array, w0: Array, w1: Array, h: Scalar) -> tuple[Array, Array]:
-    """The angular accelerations at both ends of a gap."""
     z, y, x = cubic(f, w0, w1, h)
     slope = 3.0 * x + 2.0 * y + z
     bend = 6.0 * x + 2.0 * y

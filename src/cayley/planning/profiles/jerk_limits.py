@@ -1,14 +1,10 @@
-"""From rest to rest in the least time under limits of velocity, acceleration and jerk: seven phases, in closed form.
+"""Jerk-limited motions in the least time: from rest to rest in closed form, from moving states by ruckig.
 
     jerk, constant acceleration, jerk back | constant velocity | the same backwards
-Every joint finds the times of its own phases; those that would arrive early are slowed down, each as a whole, so that
-all arrive together: what they reach of their limits only becomes less. Batches are compiled: `rest_to_rest` plans and
-`rest_to_rest_state` evaluates, both for one motion of n joints; `jerk_limited` is the `Motion`.
-
-From rest to rest `jerk_limits.py` is this package's own, in compiled batches. Other states have a hundred cases, which
-ruckig (Berscheid & Kröger 2021, "Jerk-limited real-time trajectory generation with arbitrary target states") has
-solved; what it finds is taken as a `Motion`.
-"""
+Every joint finds the times of its own phases; those that would arrive early are slowed down, each as a whole. Batches
+are compiled: `rest_to_rest` plans and `rest_to_rest_state` evaluates; `jerk_limited` is the `Motion`. Other states have
+a hundred cases, which ruckig solves (Berscheid & Kröger 2021, "Jerk-limited real-time trajectory generation with
+arbitrary target states")."""
 
 from __future__ import annotations
 
@@ -268,7 +264,6 @@ def _planned(ends: list[list[Array]], limits: MotionLimits) -> Trajectory:
 
 
 def _polynomials(profiles: list[Profile], duration: float) -> Polynomials:
-    """Cubic polynomials between the times at which the jerk of a joint changes."""
     changes = [np.concatenate([[0.0], np.cumsum(profile.t)]) for profile in profiles]
     breaks = distinct_times(np.concatenate([*changes, [duration]]), duration)
     middles = 0.5 * (breaks[1:] + breaks[:-1])

@@ -1,12 +1,8 @@
 """From rest at one configuration to rest at another by a law of motion, in a given time or in the least one.
 
-    T = max over joints of max(kv |dq| / v, sqrt(ka |dq| / a), cbrt(kj |dq| / j))
-with the greatest derivatives kv, ka, kj of the law; efforts allow what inverse dynamics along the law say. Source:
-Ruggiu 5.3 to 5.6; spec S2-81 to S2-84, S2-109.
-
-q = first + (last - first) s(t / T)
-Source: Ruggiu, chapter 5 (3-4-5 polynomial 5.2, cycloid 5.3); WE-34 has values. A law is one entry of `LAWS`.
-"""
+    q = first + (last - first) s(t / T)    T = max over joints of max(kv |dq| / v, sqrt(ka |dq| / a), cbrt(kj |dq| / j))
+with the greatest derivatives kv, ka, kj of the law, an entry of `LAWS`; efforts allow what inverse dynamics along the
+law say. Source: Ruggiu 5.2 to 5.6; WE-34; spec S2-81 to S2-84, S2-109."""
 
 from __future__ import annotations
 
@@ -34,10 +30,10 @@ _ROUNDING = 1e-12
 def point_to_point(first: ArrayLike, last: ArrayLike, *, law: str = "3-4-5", duration: float | None = None,
                    limits: MotionLimits | None = None) -> Motion:
     """The motion from rest at `first` (n) to rest at `last` by a law: "3-4-5", "4-5-6-7", "cycloidal", "trapezoidal" or
-    "s-curve", all joints in step: the way is a straight line of the joints. In the `duration` [s] if one is given (an
-    error if limits do not allow it), otherwise in the least that the `limits` allow. Trapezoidal and S-curve laws take
-    the shape that is fastest under the limits; `jerk_limited` is faster still, where the way need not be straight. From
-    a configuration to itself the least is no time at all.
+    "s-curve", all joints in step, on a straight line. In the `duration` [s] if one is given (an error if limits do not
+    allow it), otherwise in the least that the `limits` allow, which is 0 s from a configuration to itself. Trapezoidal
+    and S-curve laws take the shape that is fastest under the limits; `jerk_limited` is faster still, off the straight
+    line.
 
     >>> move = point_to_point([0.0, 1.0], [1.0, 0.5], limits=MotionLimits(velocity=1.0, acceleration=4.0))
     >>> move.duration, move(0.9375).q.round(6)
@@ -73,7 +69,6 @@ def _ends(first: ArrayLike, last: ArrayLike) -> tuple[Array, Array]:
 
 
 def _within(a: Array, b: Array, name: str, duration: float, limits: MotionLimits) -> Motion:
-    """In the given time, if the limits allow it."""
     limits.check_can_move(a != b)
     fitted = _law(a, b, name, limits)
     longest = max(_durations(a, b, fitted, limits), key=lambda each: each.seconds)
@@ -126,7 +121,6 @@ def _law(a: Array, b: Array, name: str, limits: MotionLimits) -> Law:
 
 
 def _durations(a: Array, b: Array, law: Law, limits: MotionLimits) -> list[Duration]:
-    """The least time by each limit of each joint."""
     way = np.abs(b - a)
     found = []
     for order, kind in enumerate(("velocity", "acceleration", "jerk"), 1):

@@ -1,7 +1,5 @@
-"""One polynomial that meets any list of conditions: positions, velocities, accelerations, jerks at any times.
-
-Its degree is the number of conditions less one. Sources: Ruggiu 5.4 (via points), spec S2-96.
-"""
+"""One polynomial that meets any list of conditions: positions, velocities, accelerations, jerks at any times. Its
+degree is the number of conditions less one. Sources: Ruggiu 5.4 (via points), spec S2-96."""
 
 from __future__ import annotations
 
@@ -92,8 +90,8 @@ def through_two_points(first: ArrayLike, last: ArrayLike, via: ArrayLike, times:
 
 def coefficients_of(conditions: Sequence[tuple[float, int, Array]], origins: Array) -> Array:
     """The coefficients (p, degree + 1, n), in powers of the time from each origin (p), of the polynomial with the value
-    of an order of derivative at each time: (t, order, value (n)). The system is that of Chebyshev polynomials on the
-    interval, which stays well conditioned; the answer is improved once by its own residual."""
+    of an order of derivative at each time: (t, order, value (n)). Solved in Chebyshev polynomials on the interval,
+    which stays well conditioned, and improved once by the residual."""
     times = np.array([t for t, _, _ in conditions])
     values = np.array([value for _, _, value in conditions])
     _check(times, conditions, values)

@@ -62,7 +62,6 @@ class InPieces(Motion):
         return self._gathered(_first_result(self._piece), t) if t.size <= _MANY else self._values(t)[0]
 
     def _gathered(self, piece: Kernel[Any], t: Array) -> Any:  # noqa: ANN401 (what the kernel gives)
-        """A kernel of one piece at the times of a batch."""
         shapes = tuple(table.shape[1:] for table in self._tables)
         places = self.breaks[1:-1].searchsorted(t, side="right")
         rows = [table.take(places, axis=0) for table in self._tables]

@@ -1,11 +1,9 @@
-"""Quintic splines and B-splines, by SciPy, as motions.
+"""Cubic splines, by their own tridiagonal system, and quintic splines and B-splines, by SciPy, as motions. Between the
+knots x_k, x_{k+1}, h_k apart, a cubic spline is A_k u^3 + B_k u^2 + C_k u + D_k with u = x - x_k and
 
-Between the knots x_k, x_{k+1}, h_k apart, the spline is A_k u^3 + B_k u^2 + C_k u + D_k with u = x - x_k and
     A_k = (s''_{k+1} - s''_k)/(6 h_k)    B_k = s''_k/2    C_k = ds_k/h_k - h_k (s''_{k+1} + 2 s''_k)/6    D_k = s_k
-and its slope is continuous if
-    h_{k-1} s''_{k-1} + 2 (h_{k-1} + h_k) s''_k + h_k s''_{k+1} = 6 (ds_k/h_k - ds_{k-1}/h_{k-1}).
-Source: Ruggiu 5.5 (5.7)-(5.13), C_k corrected as in spec E-24.
-"""
+    h_{k-1} s''_{k-1} + 2 (h_{k-1} + h_k) s''_k + h_k s''_{k+1} = 6 (ds_k/h_k - ds_{k-1}/h_{k-1})
+Source: Ruggiu 5.5 (5.7)-(5.13), C_k corrected as in spec E-24."""
 
 from __future__ import annotations
 
@@ -70,8 +68,8 @@ def b_spline(control_points: ArrayLike, *, degree: int = 3, knots: ArrayLike | N
              end: float = 1.0) -> Polynomials:
     """The B-spline of a degree with control points (m, n): it stays within their hull, begins at the first and ends at
     the last. `knots` (m + degree + 1) never decrease; without them they are even between `start` and `end`, and
-    repeated at both. Where a knot is repeated, one derivative less is continuous for each; the motion is on the
-    interval in which all control points count, from knot number `degree` to the one before the last `degree`.
+    repeated at both. A repeated knot makes one derivative less continuous; the motion is from knot number `degree` to
+    the one before the last `degree`.
 
     >>> move = b_spline([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]], end=2.0)
     >>> move([0.0, 1.0, 2.0]).q
@@ -106,7 +104,6 @@ def b_spline(control_points: ArrayLike, *, degree: int = 3, knots: ArrayLike | N
 
 
 def _pieces_of(spline: BSpline) -> Polynomials:
-    """The polynomials between the knots that differ."""
     breaks = np.unique(spline.t[spline.k:len(spline.t) - spline.k])
     c = [spline(breaks[:-1], nu=order) / factorial(order) for order in range(spline.k + 1)]
     return Polynomials(breaks, np.stack(c, axis=1))
@@ -147,10 +144,9 @@ def second_derivatives(times: ArrayLike, points: ArrayLike, ends: Ends = "natura
 
 def rest_to_rest_spline(times: ArrayLike, points: ArrayLike, *,
                         extra: tuple[float, float] | None = None) -> Polynomials:
-    """The cubic spline through points (k, n) at times (k) without velocity and acceleration at both ends. Four
-    conditions are two too many for a spline with these knots: it has two more, at the times `extra`, in the middle of
-    the first and of the last interval if not said (of a single one, at its thirds), where it is wherever it then comes
-    to be.
+    """The cubic spline through points (k, n) at times (k) without velocity and acceleration at both ends. It has two
+    more knots, at the times `extra`, in the middle of the first and of the last interval if not said (of a single one,
+    at its thirds), where it is wherever it then comes to be.
 
     >>> move = rest_to_rest_spline([0.0, 1.0, 3.0], [[0.0], [1.0], [0.5]])
     >>> bool(max(abs(move([0.0, 3.0]).qd).max(), abs(move([0.0, 3.0]).qdd).max()) < 1e-13)
@@ -226,7 +222,6 @@ def _of_all(n: int) -> np.ufunc:
 
 @kernel("(),(n),(n),(n),(n)->(4,n)")
 def _piece(h: Scalar, s: Array, following: Array, second: Array, next_second: Array) -> Array:
-    """D, C, B, A of a piece."""
     C = (following - s) / h - h * (next_second + 2.0 * second) / 6.0
     return np.stack([s, C, second / 2.0, (next_second - second) / (6.0 * h)])
 

@@ -1,14 +1,11 @@
 """A four-bar as synthesis finds it: by its parameters, with the pairs it is for.
 
-Its lengths may be negative (the link then stands at the angle plus pi) or infinite: with k2 = 0 the input link and the
-coupler, with k3 = 0 the output link and the coupler have their pin at infinity, and it is a slot in that link. It is
-feasible if every link is shorter than the others together. Source: Ruggiu 4.6.1, 4.6.2, corrected as in spec E-19,
-E-20.
-
-branch     some positions are in the other assembly mode: the input cannot bring it there, it must be taken apart
+    branch     some positions are in the other assembly mode: the input cannot bring it there, it must be taken apart
     circuit    some positions are beyond a dead centre of the input, which it cannot pass
     order      the input, turning one way, meets the positions in another order
-"""
+Lengths may be negative (the link then stands at the angle plus pi) or infinite: with k2 = 0 (k3 = 0) the input (output)
+link and the coupler have their pin at infinity, a slot in that link. It is feasible if every link is shorter than the
+others together. Source: Ruggiu 4.6.1, 4.6.2, corrected as in spec E-19, E-20."""
 
 from __future__ import annotations
 
@@ -229,7 +226,6 @@ class FourBarDesign:
         return self._coordinates(inputs, output_angles(self.parameters, inputs)[..., mode])
 
     def _coordinates(self, psi: Array, phi: Array) -> Array:
-        """The coordinates of `tree` for angles that close it."""
         theta = psi + self.input_shift
         out = phi + self.output_shift
         if isinstance(self.linkage, SlottedLever):

@@ -1,13 +1,11 @@
 """Dyads: a link between a fixed and a moving pivot that lets a body take given poses in the plane. Burmester's problem.
 
-A point w of the body, at P = p + R(angle) w, stays on a circle or a line, a0 |P|^2 + 2 a . P + a3 = 0, just if
     (|p|^2, 2 p.e, 2 p.n, 2 px, 2 py, 2 cos, 2 sin, 1) . q = 0        e = R (1, 0), n = R (0, 1)
     q = (a0, a0 wx, a0 wy, ax, ay, a.w, ay wx - ax wy, a0 |w|^2 + a3)
-which is linear in q, and q is of that form just if q0 q5 = q1 q3 + q2 q4 and q0 q6 = q1 q4 - q2 q3. That the fixed or
-the moving pivot is on a given line is linear too. Five poses and lines leave three numbers of q, up to a factor, and
-two conics: at most four dyads. A circle of infinite radius, q0 = 0, is a slider on a line: four conditions leave one.
-Sources: Burmester 1888; Ravani and Roth 1983; the linear form is that of Ge, Purwar and Zhao 2012.
-"""
+A point w of the body, at P = p + R(angle) w, stays on a circle or a line, a0 |P|^2 + 2 a . P + a3 = 0, just if this
+holds with q0 q5 = q1 q3 + q2 q4 and q0 q6 = q1 q4 - q2 q3. That a pivot is on a given line is linear too. Five poses
+and lines leave two conics: at most four dyads. q0 = 0 is a slider on a line: four conditions leave one. Sources:
+Burmester 1888; Ravani and Roth 1983; the linear form is that of Ge, Purwar and Zhao 2012."""
 
 from __future__ import annotations
 
@@ -217,8 +215,8 @@ for _number, _terms in enumerate((((0, 5, 1), (1, 3, -1), (2, 4, -1)), ((0, 6, 1
 
 
 def _on_both_conics(basis: Array) -> list[Array]:
-    """q (8) of the span of a basis (8, 3) that are on both conics: the lines of a pencil's degenerate conics would do;
-    here by the resultant of the two quadratics, in turned coordinates so that no root is at infinity."""
+    """q (8) of the span of a basis (8, 3) that are on both conics, by the resultant of the two quadratics, in turned
+    coordinates so that no root is at infinity."""
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
     N = basis @ turn
     C, D = (N.T @ form @ N for form in _FORMS)

@@ -3,10 +3,8 @@
     a1, a2, a3, a4     ground, input link, coupler, output link; psi, phi   angles of input and output to the ground
     k1 + k2 cos(phi) - k3 cos(psi) = cos(phi - psi)
     k1 = (a1^2 + a2^2 - a3^2 + a4^2) / (2 a2 a4),   k2 = a1 / a2,   k3 = a1 / a4
-It is linear in k: pairs of angles give T k = b. A length may be negative: the link is then as long, and stands at the
-angle plus pi. Solved for the output, A cos(phi) + B sin(phi) + C = 0 has two roots, one for each way of assembly, or
-none. Source: Ruggiu (4.55)-(4.61), (4.74), the roots by angles as in spec E-21.
-"""
+Pairs of angles give T k = b. A link of negative length stands at the angle plus pi. Solved for the output, the equation
+has two roots, one for each way of assembly, or none. Source: Ruggiu (4.55)-(4.61), (4.74), roots as in spec E-21."""
 
 from __future__ import annotations
 

@@ -1,15 +1,10 @@
-"""Four-bars whose output turns as prescribed with the input: exact for three pairs of angles, by least squares for
-more, families for fewer.
+"""Four-bars whose output turns as prescribed with the input, exact for three pairs of angles, by least squares for
+more, families for fewer; and slider-cranks.
 
     T k = b      one row (1, cos(phi), -cos(psi)) and one entry cos(phi - psi) for each pair
+    k1 x cos(psi) + k2 sin(psi) + k3 = x^2      slider-crank, k = (2 r, 2 r e, L^2 - r^2 - e^2)
 With three pairs k = H / Delta, Delta = det T (corrected as in spec E-17, E-18), or by factors QR, as for more. Fewer
-pairs, or pairs that say the same twice, leave a family k = k0 + N z. Source: Ruggiu (4.62)-(4.73).
-
-(x - r cos(psi))^2 + (e - r sin(psi))^2 = L^2     is linear in     k = (2 r, 2 r e, L^2 - r^2 - e^2):
-    k1 x cos(psi) + k2 sin(psi) + k3 = x^2
-A negative crank stands at the angle plus pi; there is no rod if L^2 <= 0. This is the four-bar whose output pivot is at
-infinity; its equation is that of Freudenstein for sliders.
-"""
+pairs, or pairs that say the same twice, leave a family k = k0 + N z. Source: Ruggiu (4.62)-(4.73)."""
 
 from __future__ import annotations
 
@@ -51,9 +46,8 @@ def exact_parameters(psi: Array, phi: Array) -> Array:
 
 def function_generator(psi: ArrayLike, phi: ArrayLike, *, ground: float = 1.0) -> FourBarDesign:
     """The four-bar whose input and output are at the pairs psi, phi (m) [rad], with the `ground` link [m]. Three pairs
-    are met exactly; more as well as their equations can be, in the sense of least squares: look at
-    `structural_error()`, for a small `design_error` promises nothing. Fewer, or pairs that depend on each other, leave
-    a choice: see `four_bar_family`.
+    are met exactly; more by least squares of their equations: look at `structural_error()`, for a small `design_error`
+    promises nothing. Fewer, or pairs that depend on each other, leave a choice: see `four_bar_family`.
 
     >>> found = function_generator(np.radians([40.0, 60.0, 80.0]), np.radians([70.0, 80.0, 95.0]))
     >>> print(found)

@@ -1,13 +1,10 @@
 """Linkages that guide a body through poses in the plane, or a point along a path with the crank at given angles.
 
-Two links of `dyads` that let the body take the poses carry it as the coupler of a four-bar; a link and a slider, as the
-rod of a slider-crank. A path is the same problem twice: with the crank at the angles beta the point P lets the crank
-take the poses (P, beta) if
     | P - A - R(beta) w | = constant
-and the direction from the crank's end to P is then how the coupler turns, for which the other link is found. What meets
-the poses may still have to be taken apart between them: `defects` says so. Sources: Burmester 1888; Erdman and Sandor
-1984 for the path.
-"""
+Two links of `dyads` carry the body as the coupler of a four-bar; a link and a slider, as the rod of a slider-crank. A
+path is the same problem twice: with the crank at the angles beta the point P lets the crank take the poses (P, beta) if
+the above holds, and the direction from the crank's end to P is how the coupler turns. What meets the poses may still
+have to be taken apart between them: `defects` says so. Sources: Burmester 1888; Erdman and Sandor 1984 for the path."""
 
 from __future__ import annotations
 

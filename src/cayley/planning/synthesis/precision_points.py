@@ -1,12 +1,10 @@
 """Four-bars for a function y = f(x) on a range: where to choose the precision points.
 
-Chebyshev's points are those at which the first neglected term of a series would have the least largest error:
-    x_j = (x0 + x1)/2 - (x1 - x0)/2 cos((2 j - 1) pi / (2 n))
-The best choice of all makes the structural error s(psi) swing between equal extremes, one more than there are
-parameters. It is found by linear programs: the least t with |s + (ds/dk) dk| <= t on the range, for small dk, from
-Chebyshev's points. With ds/dk = -(1, cos(phi), -cos(psi))/(sin(phi - psi) - k2 sin(phi)); the angles at which the dials
-of input and output begin may be free too, which makes five parameters. Sources: Chebyshev 1854; Freudenstein 1955.
-"""
+    x_j = (x0 + x1)/2 - (x1 - x0)/2 cos((2 j - 1) pi / (2 n))      Chebyshev's points
+    ds/dk = -(1, cos(phi), -cos(psi))/(sin(phi - psi) - k2 sin(phi))
+The best choice makes the structural error s(psi) swing between equal extremes, one more than there are parameters. It
+is found by linear programs: the least t with |s + (ds/dk) dk| <= t on the range, for small dk. The angles at which the
+dials begin may be free too, which makes five parameters. Sources: Chebyshev 1854; Freudenstein 1955."""
 
 from __future__ import annotations
 
@@ -241,7 +239,6 @@ def _least_largest(values: Array, psi: Array, phi: Array, bounds: _Bounds) -> Ar
 
 
 def _program(error: Array, slopes: Array, bounds: list[tuple[float, float]]) -> tuple[Array, float]:
-    """The change of the parameters within bounds with the least largest error to first order, and that error."""
     scale = max(float(np.abs(error).max()), 1e-300)
     ones = np.ones((len(error), 1))
     left = np.concatenate([np.hstack([slopes / scale, -ones]), np.hstack([-slopes / scale, -ones])])
@@ -269,13 +266,11 @@ def _error_and_slopes(values: Array, psi: Array, phi: Array) -> tuple[Array, Arr
 
 
 def _error(k: Array, psi: Array, phi: Array, mode: int) -> Array:
-    """Output less prescribed output (...), in an assembly mode."""
     off = output_angles.unchecked(k, psi)[..., mode] - np.asarray(phi)
     return np.arctan2(np.sin(off), np.cos(off))
 
 
 def _mode(k: Array, psi: Array, phi: Array) -> int:
-    """The assembly mode that is nearer on the whole."""
     return int(np.argmin([np.nansum(np.abs(_error(k, psi, phi, mode))) for mode in range(2)]))
 
 

@@ -1,14 +1,11 @@
 """Quick-return machines: an output that swings between two dead centres and takes longer one way than the other while
 the crank turns evenly.
 
-At a dead centre crank and coupler are in line, stretched over b + a or folded over b - a. Between the two the crank
-turns pi + alpha one way and pi - alpha the other: time ratio Q = (pi + alpha)/(pi - alpha). The crank's pivot therefore
-sees the two ends of the output's way at the angle alpha:
     u1 = B1 - A,  u2 = B2 - A,   u1 x u2 = +- tan(alpha) u1 . u2,    a, b = (|u2| -+ |u1|)/2
-For an output link with given dead-centre angles to the ground that is a quadratic in the distance of the pivots; for a
-slider, in the place of the crank's pivot along its line. In the limit k1 = k3 = 0, a slot in the output link, the dead
-centres are where crank and slot are at right angles, and alpha is the whole swing. Source: Ruggiu 4.6, the case m = 2.
-"""
+At a dead centre crank and coupler are in line. The crank turns pi + alpha one way and pi - alpha the other, time ratio
+Q = (pi + alpha)/(pi - alpha): its pivot A sees the two ends B of the output's way at the angle alpha. For an output
+link that is a quadratic in the distance of the pivots; for a slider, in the place of the crank's pivot along its line.
+With a slot in the output link, k1 = k3 = 0, alpha is the whole swing. Source: Ruggiu 4.6, the case m = 2."""
 
 from __future__ import annotations
 

@@ -4,9 +4,7 @@ wrench between it and its load.
     a motion in c times the speed:   v, w -> c (v, w),   vd, wd -> c^2 (vd, wd)
     f = m (vd + wd x r + w x (w x r) - g)    = f0 + c^2 f1          the force upon the load
     n = I wd + w x I w + r x f               = n0 + c^2 n1          about the origin of the gripper's frame
-so that each limit is linear or quadratic in c^2. What the load weighs at rest, f0 and n0, no slowness makes less: where
-it is beyond a limit, there is no such motion.
-"""
+Where what the load weighs at rest, f0 and n0, is beyond a limit, there is no such motion."""
 
 from __future__ import annotations
 

@@ -1,16 +1,11 @@
 """A fast motion along a given path under limits of jerk as well: a given timing is made faster, again and again.
 
-Each round warps the time of the motion as far as its limits allow, linearised about what it is (`greatest_warp`), first
-on a coarse grid and in great steps. Where limits are exceeded between the samples they are tightened there. The last
-timing is made slower or faster as a whole, so that one limit is reached and none is exceeded at any time.
-
-A motion Q(T) that rests at both ends is gone along in another time, dT/dt = sqrt(x(T)), u = x'/2, where x is a parabola
-on each interval of a grid and smooth between them. It rests at its ends whatever x is, and
     velocity Q' sqrt(x)    acceleration Q' u + Q'' x    jerk sqrt(x) (Q' u' + 3 Q'' u + Q''' x)    force m u + c x + g
-so that at samples all limits are linear in x and u but for that of jerk, which is convex: 1/sqrt(x) >= (3 - x)/2, its
-tangent at x = 1, takes its place (Debrouwere et al. 2013, "Time-optimal path following for robots with convex-concave
-constraints using sequential convex programming"). What is made greatest is the sum of x.
-"""
+A motion Q(T) that rests at both ends is gone along in another time, dT/dt = sqrt(x(T)), u = x'/2, x a parabola on each
+interval of a grid. At samples all limits are linear in x and u but for that of jerk, which is convex: 1/sqrt(x) >= (3 -
+x)/2 takes its place (Debrouwere et al. 2013, "Time-optimal path following for robots with convex-concave constraints
+using sequential convex programming"). The sum of x is made greatest, first on a coarse grid and in great steps; limits
+are tightened where they are exceeded between samples, and the last timing is scaled so that one limit is reached."""
 
 from __future__ import annotations
 
@@ -102,7 +97,6 @@ def _polished(curve: Motion, profile: Profile, limits: MotionLimits) -> Profile:
 
 
 def _allowed(curve: Motion, profile: Profile, limits: MotionLimits) -> Array:
-    """How many times as fast each interval might be, by samples inside it."""
     motion = Composed(curve, profile.timing())
     return speeds_at(motion, limits, KINDS, profile.times(SAMPLES)).min(axis=(1, 2))
 
@@ -122,7 +116,6 @@ def _faster(curve: Motion, profile: Profile, limits: MotionLimits, tighter: Arra
 
 def _greatest(curve: Motion, profile: Profile, limits: MotionLimits, tighter: Array,
               bounds: tuple[float, float]) -> Profile | None:
-    """The profile after the greatest time warp, if there is one."""
     h = np.diff(profile.t)
     at = Composed(curve, profile.timing()).derivatives(profile.times(np.array(PARTS)))
     warp = greatest_warp(at, h, limits, tighter, bounds)
@@ -223,7 +216,6 @@ def greatest_warp(at: tuple[Array, ...], h: Array, limits: MotionLimits, tighter
 
 
 def _rows(at: tuple[Array, ...], h: Array, limits: MotionLimits, tighter: Array) -> tuple[csr_array, Array]:
-    """All limits as rows of the linear program in x (k + 1) and u (k + 1)."""
     q, first, second, third = at
     scale = tighter[:, None]
     moving = [np.where(bound > 0.0, bound, np.inf) for bound in (limits.velocity, limits.acceleration, limits.jerk)]

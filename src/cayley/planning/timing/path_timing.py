@@ -1,10 +1,7 @@
 """The fastest motion along a given path of the joints under limits of velocity, acceleration and effort.
-
-How the limits become lines in the phase plane, and how these are followed, is in `phase_plane.py`. For a path of cubic
-polynomials no limit of velocity or acceleration is exceeded at any time; what is only sampled, forces and the
-accelerations of other curves, is looked at between the samples afterwards: where it is exceeded the timing is made
-again with tighter bounds, and what is left, some millionths, makes all of it slower or faster.
-"""
+`phase_plane.py` has the method. For a path of cubic polynomials no limit of velocity or acceleration is exceeded at any
+time; forces and the accelerations of other curves are looked at between the samples afterwards: where they exceed, the
+timing is made again with tighter bounds, and what is left, some millionths, makes all of it slower or faster."""
 
 from __future__ import annotations
 
@@ -43,10 +40,9 @@ def time_optimal(path: ArrayLike | Motion, limits: MotionLimits, *, stops: Seque
                  grid: int = 200) -> Motion:
     """The fastest motion from rest to rest along a path: through waypoints (k, n), or along a motion whose times are of
     no importance. `stops` are the numbers of waypoints at which it comes to rest (of a motion, its times); all others
-    are passed. Velocities, accelerations and efforts stay within the `limits`; with limits of
-    jerk, it is within about a hundredth of the fastest (`jerk_limited_path.py`), and takes a second to be found. There
-    are at least `grid` intervals along the path, on which its acceleration (with limits of jerk, its square of speed)
-    is simple: more of them are faster by less and less.
+    are passed. Velocities, accelerations and efforts stay within the `limits`; with limits of jerk, it is within about
+    a hundredth of the fastest, and takes a second to be found. There are at least `grid` intervals along the path: more
+    of them are faster by less and less.
 
     >>> limits = MotionLimits(velocity=1.0, acceleration=[2.0, 3.0])
     >>> move = time_optimal([[0.0, 0.0], [1.0, 0.5], [1.0, 1.5]], limits)
@@ -165,7 +161,6 @@ def check_limits(curve: Motion, limits: MotionLimits) -> None:
 
 
 def _check_moves(slopes: Array, limits: MotionLimits) -> None:
-    """With slopes (..., n)."""
     if limits.lets_all_move:
         return
     moves = slopes.reshape(-1, slopes.shape[-1]) != 0.0
@@ -225,7 +220,6 @@ class _Forces(NamedTuple):
 
 
 def _speeds(x: Array) -> Array:
-    """ds/dt (intervals, 3), nowhere zero."""
     ends = np.stack([x[:-1], 0.5 * (x[:-1] + x[1:]), x[1:]], axis=1)
     return np.sqrt(np.maximum(ends, 1e-6 * x.max()))
 
@@ -240,7 +234,6 @@ def _check_rest(resting: Array, limits: MotionLimits) -> None:
 
 
 def _stops(way: Path, s: Array) -> Array:
-    """The numbers of the points of the grid at which the path rests."""
     return np.searchsorted(s, way.rests - 1e-12 * (s[-1] - s[0]))
 
 
@@ -261,7 +254,6 @@ def _solved(way: Path, s: Array, limited: Limited, limits: MotionLimits) -> Arra
 
 
 def _allowed(motion: Motion, limits: MotionLimits, s: Array, x: Array) -> Array:
-    """How many times as fast each interval might be, by samples inside it."""
     t = motion.breaks if len(motion.breaks) == len(s) else _times(s, x)
     inside = t[:-1, None] + np.diff(t)[:, None] * np.linspace(1e-9, 1.0 - 1e-9, 7)
     return speeds_at(motion, limits, _KINDS, inside).min(axis=(1, 2))
@@ -290,7 +282,6 @@ def along_cubic(q: Array, first: Array, second: Array, third: Array, v: Scalar, 
 
 
 def _motion(curve: Motion, s: Array, x: Array, at: Sequence[Array]) -> Motion:
-    """The motion with these squares of ds/dt at the points of the grid."""
     t = _times(s, x)
     v = np.sqrt(x[:-1])
     u = np.diff(x) / (2.0 * np.diff(s))

@@ -1,14 +1,13 @@
 """The fastest way along a path, in the plane of x = (ds/dt)^2 and u = d^2 s/dt^2, where limits are straight lines.
 
-On each interval of a grid u is constant, so that x is linear in s. What is limited, an acceleration or a force, is
     f(s) = m(s) u + c(s) x(s) + g(s),   |f| <= 1
-(each divided by its limit). It is sampled at the beginning, in the middle and at the end of the interval; the parabola
-through the samples stays within the limits if its three Bernstein coefficients do, and these are linear in u and in the
-x at the beginning. For a path of cubic polynomials the parabola is the acceleration itself: no limit is exceeded
-anywhere. Backwards from the end the greatest x is found from which the rest can be gone, and forwards the greatest
-u is taken (Pham & Pham 2018, "A new approach to time-optimal path parameterization based on reachability analysis").
-Standing still is always possible where it is at rest, so that the x that can be are those from 0 to a greatest one.
-"""
+On each interval of a grid u is constant and x linear in s. An acceleration or force over its limit, f, is sampled at
+the beginning, in the middle and at the end; the parabola through the samples stays within the limits if its three
+Bernstein coefficients do, which are linear in u and in the x at the beginning. For a path of cubic polynomials the
+parabola is the acceleration itself. Backwards from the end the greatest x is found from which the rest can be gone, and
+forwards the greatest u is taken (Pham & Pham 2018, "A new approach to time-optimal path parameterization based on
+reachability analysis"). Standing still is always possible at rest, so that the possible x are those from 0 to a
+greatest one."""
 
 from __future__ import annotations
 

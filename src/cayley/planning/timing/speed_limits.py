@@ -1,9 +1,8 @@
 """How many times as fast a motion may be, between any samples of it as well, and which limit of which joint says so.
 
-Made c times as fast, a motion has c times its velocities, c^2 its accelerations, c^3 its jerks, and asks for the forces
     tau(c) = G + F_c + c F_v + c^2 D
-with those of gravity G, of Coulomb friction F_c, of viscous friction F_v, of inertia and Coriolis D, all at the places
-where it is: four evaluations of the inverse dynamics say what they are, at any time. Source: spec S1-108.
+Made c times as fast, a motion has c times its velocities, c^2 its accelerations, c^3 its jerks, and these forces of
+gravity, Coulomb and viscous friction, inertia and Coriolis: four evaluations of inverse dynamics. Source: spec S1-108.
 """
 
 from __future__ import annotations
@@ -161,8 +160,7 @@ def least_near(values: Callable[[Array], Array], times: Array, at: int) -> tuple
 
 def _refined(values: Callable[[Array], Array], t: Array, found: Array) -> tuple[float, int, float]:
     """The least of values (..., columns) of time, between the samples too: around every small one that is the least of
-    its neighbours on its side of a break it is searched for by the golden section, all at once. Its time, column and
-    value."""
+    its neighbours on its side of a break, by the golden section, all at once. Its time, column and value."""
     is_break = np.concatenate([[True], np.diff(t) <= _SIDES * np.abs(t).max(), [True]])  # before each sample
     places = np.arange(len(t))
     before = np.where(is_break[:-1], places, places - 1)

@@ -1,13 +1,9 @@
 """Joints that lead a tool along a path in space, on one posture; what stands against it is said before anything moves.
 
-The path is solved at places along it (`continuous_posture`), and the joints are cubic splines between them, over the
-length s of the path; places are added until the tool is nowhere farther from its path than a tolerance. What comes out
-is a path of the joints, a `Motion` whose time is s: `timed` lets it be passed by a law, `time_optimal` as fast as
-limits allow.
-
-qd = J^+ (G e) + (1 - J^+ J) qd0      qd0 = k grad w for a w that is to grow
-Source: Ruggiu (2.72)-(2.76), corrected as in spec E-31.
-"""
+    qd = J^+ (G e) + (1 - J^+ J) qd0      qd0 = k grad w for a w that is to grow
+The path is solved at places along it (`continuous_posture`), with cubic splines of the joints between them, over its
+length s; places are added until the tool is nowhere farther from its path than a tolerance. What comes out is a
+`Motion` whose time is s, for `timed` or `time_optimal`. Source: Ruggiu (2.72)-(2.76), corrected as in spec E-31."""
 
 from __future__ import annotations
 
@@ -84,7 +80,6 @@ class FollowedPath:
 
     @property
     def _sections(self) -> list[float]:
-        """The places between which the path has no corner."""
         return [0.0, *self.path.corners, self.path.length]
 
     def timed(self, duration: float, law: str = "3-4-5") -> Motion:
@@ -124,9 +119,9 @@ class FollowedPath:
 def follow(machine: Machine, path: PosePath | Motion, frame: str, start: ArrayLike, *, tolerance: float = 1e-6,
            task: str | Sequence[bool] = "pose", secondary: Callable[[Array], Array] | None = None) -> FollowedPath:
     """How the joints of an arm lead a frame along a path, on the posture of `start` (nq), a configuration near its
-    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. The path may
-    be a motion of poses, as `pose_spline` makes: s is then its time, and the `joints` are a motion as it is. What a
-    redundant arm has to spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
+    beginning; nowhere farther from it than the tolerance, metres and radians together. See `FollowedPath`. Of a motion
+    of poses, as `pose_spline` makes, s is the time, and the `joints` are a motion as it is. What a redundant arm has to
+    spare serves a `secondary` purpose, as `away_from_limits` and `better_manipulability` make.
 
     >>> import cayley as cy
     >>> from cayley.planning import straight_line
@@ -171,7 +166,6 @@ def _places(path: PosePath, number: int) -> Array:
 
 
 def _deviations(tree: Tree, found: FollowedPath, frame: str, task: str | Sequence[bool]) -> Array:
-    """How far the frame is from the path halfway between the places."""
     wanted = Task.of(tree, task, "world")
     look = kept(tree, ("moment", frame, wanted, "rotation vector"),
                 lambda: moment_kernel(tree, frame, wanted, "rotation vector"))

@@ -1,9 +1,6 @@
 """Inspection of a planned motion before it is run: where every link is, how near the links come to obstacles and to
-being singular, and when.
-
-The motion is looked at in even steps; each smallest value is then sought between the samples beside it. A distance of
-moving shapes may have more minima than samples show: the step says how closely is looked.
-"""
+being singular, and when. It is looked at in even steps; each smallest value is then sought between the samples beside
+it."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, ModelError, PlanningError, SingularityError, UnreachableError
 from cayley.geometry.pose import Pose
 from cayley.kinematics.constraints.rows import drift_kernel, row_names
@@ -189,7 +189,6 @@ class _Rolling:
 
     @cached_property
     def _places(self) -> list[int]:
-        """Where base and steering are in q, and in qd."""
         named = [self.tree.joint_number(name) for name in (self.base, self.steering) if name is not None]
         return [k for number in named for k in range(self.tree.nq)[self.tree.q_slices[number]]]
 
@@ -212,7 +211,7 @@ class _Rolling:
         drift = np.asarray(kept(self.tree, "constraint drift", lambda: drift_kernel(self.tree))(q, qd))
         return qd, self._followed(A, [*turned, told.steering_acceleration], drift, t)
 
-    def _followed(self, A: Array, given: list[float], drift: Array, t: float) -> Array:
+    def _followed(self, A: Array, given: list[Scalar], drift: Array, t: float) -> Array:
         """x (nv) of A x + drift = 0 with what is given of base and steering, the others as small as they can be."""
         x = np.zeros(self.tree.nv)
         x[self._places] = given[:len(self._places)]

@@ -1,8 +1,6 @@
 """From one pose to another: both by inverse kinematics on one posture, then from rest to rest in joint coordinates.
-
-Velocities and accelerations of the joints are zero at both ends, and so are those of the frame. On one posture the way
-between the ends does not have to pass through a singular one, where postures meet. Source: Ruggiu 5.1; spec S2-81.
-"""
+Velocities and accelerations of joints and frame are zero at both ends. On one posture the way does not have to pass
+through a singular one. Source: Ruggiu 5.1; spec S2-81."""
 
 from __future__ import annotations
 
@@ -53,8 +51,8 @@ def pick_and_place(machine: Machine, first: ArrayLike, last: ArrayLike, frame: s
                    start: ArrayLike | None = None, law: str = "3-4-5", duration: float | None = None,
                    limits: MotionLimits | None = None) -> Motion:
     """The motion that brings `frame` from rest at one pose (4, 4) to rest at another; configurations as of
-    `joint_pair`, law, duration and limits as of `point_to_point`. Without limits,
-    those of the machine's description hold.
+    `joint_pair`, law, duration and limits as of `point_to_point`. Without limits, those of the machine's description
+    hold.
 
     >>> import cayley as cy
     >>> arm = cy.load("puma560")
@@ -186,12 +184,9 @@ _TURN = 2.0 * np.pi
 def motion_through_poses(mechanism: WithTree | Tree, poses: ArrayLike, frame: FrameName, times: ArrayLike, *,
                          start: ArrayLike | None = None, tolerance: float = 1e-12) -> Motion:
     """The motion that brings a frame of a mechanism to poses (k, 4, 4) in the root's frame at times (k) [s], at rest at
-    both ends: one polynomial of degree k + 3 for each joint, which for four poses is the seventh; of a machine with
-    loops, for each actuated joint, and the others follow.
-
-    Each pose is solved from the configuration of the one before it, the first from `start` (nq), so that the arm keeps
-    its posture; turns go the shorter way where limits allow it. Between the poses the frame is where the joints bring
-    it.
+    both ends: one polynomial of degree k + 3 for each joint, or for each actuated joint of a machine with loops. Each
+    pose is solved from the configuration of the one before it, the first from `start` (nq), so that the arm keeps its
+    posture; turns go the shorter way where limits allow it.
 
     >>> import cayley as cy
     >>> arm = cy.load("ur5")

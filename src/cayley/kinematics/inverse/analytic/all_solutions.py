@@ -1,10 +1,8 @@
 """All configurations of a mechanism that bring a frame to a pose, in closed form.
 
-The arm is the chain from the root to the frame. Its family is found from its Denavit-Hartenberg table, which takes up
-what is fixed before, between and behind its joints; axes that point against the one before are turned round, and their
-coordinates with them. Solutions are the same but for whole turns; of these, the one nearest to the reference within the
-joint limits is given, if there is one.
-"""
+The arm is the chain from the root to the frame. Its family is found from its Denavit-Hartenberg table; axes that point
+against the one before are turned round, and their coordinates with them. Of solutions that differ by whole turns, the
+one nearest to the reference within the joint limits is given, if there is one."""
 
 from __future__ import annotations
 
@@ -200,7 +198,6 @@ def _turns_inside(x: Array, low: Array, high: Array) -> tuple[Any, Any]:
 
 
 def _of_one_sense(lines: tuple[AxisLine, ...]) -> tuple[list[AxisLine], Array]:
-    """Lines of which none points against the one before it, and the signs of the coordinates about them."""
     turned = [lines[0]]
     for line in lines[1:]:
         against = np.linalg.norm(turned[-1].direction + line.direction) < 1e-9

@@ -1,13 +1,9 @@
 """All solutions for many poses at once, by kernels.
 
-    candidates(target)    traced from the family's text: the configurations, what names their branches, and how near the
-                          pose is to a
-                          special one
-    closing(q, target)    two Newton steps onto the pose; how far it still is, and how far the arm is from a singular
-                          configuration
-A pose at which all candidates either miss by far or close in a regular configuration is done; there, no two of them are
-the same. Any other pose is done again by itself, as `closing.close` does it.
-"""
+    candidates(target)    traced from the family's text: configurations, signs of branches, distance from special poses
+    closing(q, target)    two Newton steps onto the pose; how far it still is, and from a singular configuration
+A pose at which all candidates either miss by far or close in a regular configuration is done; any other pose is done
+again by itself, by `verification.close`."""
 
 from __future__ import annotations
 

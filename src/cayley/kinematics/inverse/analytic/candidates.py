@@ -1,10 +1,8 @@
-"""Candidates: what a family of arms offers for a pose, before it is known whether they reach it.
+"""Candidates: what a family of arms offers for a pose, before it is known whether they reach it; and results.
 
-A family writes its candidates once, as a text without branches on values. Where a special pose needs more than the text
-gives (a joint that is free), it asks `near`. A single pose is looked at by `Careful`, which answers; a kernel for many
-poses is traced with `Noting`, which says no and notes how near it was, so that these poses can be done again, one by
-one.
-"""
+A family writes its candidates once, as a text without branches on values, and asks `near` where a special pose needs
+more (a joint that is free). `Careful` answers for a single pose; a kernel for many poses is traced with `Noting`, which
+says no and notes how near it was, so that these poses can be done again, one by one."""
 
 from __future__ import annotations
 
@@ -134,13 +132,10 @@ class Continuum:
 
 @dataclass(frozen=True, eq=False)
 class AnalyticResult:
-    """All configurations that reach a pose, joint limits not looked at.
-
-    Angles are in (-pi, pi]. `residuals` are computed anew from the solutions: the root of the sum of squares of the
-    distance [m] and of 2 sin(angle / 2) [rad] (the distance alone for an arm that is asked for a point). A solution
-    that belongs to a continuum has its free joint at the value of the reference, if the pose is in reach there, and is
-    named in `degenerate`; where that joint turns back, another one is named as free.
-    """
+    """All configurations that reach a pose, joint limits not looked at; angles in (-pi, pi]. `residuals` are computed
+    anew: the root of the sum of squares of the distance [m] and of 2 sin(angle / 2) [rad] (the distance alone for a
+    point). A solution of a continuum has its free joint at the value of the reference, if the pose is in reach there,
+    and is named in `degenerate`; where that joint turns back, another one is named as free."""
 
     solutions: Array  # (m, n)
     branches: tuple[Branch, ...]

@@ -3,18 +3,11 @@
     c                                wrist centre in frame 0;
     v = A_3 (0, 0, d4) in frame 2;   w = (a2, 0, d2) + Rx(alpha2) v: the centre in frame 1 at theta2 = 0
     |A_1^-1 c|^2 = |w|^2,    (A_1^-1 c)_z = w_z
-are free of theta2. Both are linear in cos and sin of theta1, and in those of theta3: a quartic in tan(theta3/2), or two
-quadratics where axes 1 and 2 meet or are parallel. A prismatic third joint fits in: d3 takes the place of the tangent.
-Source: Ruggiu 2.2.2, (2.42)-(2.45), with the wrist centre and the special cases of spec S2-32, S2-33.
-
-The quartic vanishes at every theta3 where the three joints can move with the centre at rest. Then (cos, sin)(theta1) is
-on the unit circle for every theta3 and linear in its cosine and sine: theta1 turns with or against theta3, and any
-theta3 will do. Axes 1 and 3 on one line are such a case, a Bennett linkage whose fourth axis holds the centre another.
-
-Branches. Shoulder: "front" if the centre has x > 0 in frame 1 before its shift, "back" otherwise. Elbow: the sign with
-which the distance from axis 1's point to the centre grows with joint 3, "up" if it grows. Wrist: "no flip" for
-sin(theta5) > 0, "flip" for < 0.
-"""
+are free of theta2 and linear in cos and sin of theta1, and of theta3 (or in d3, d3^2): a quartic in tan(theta3/2), or
+two quadratics where axes 1 and 2 meet or are parallel. The quartic vanishes where the three joints can move with the
+centre at rest (axes 1 and 3 on one line, a Bennett linkage): any theta3 will do. Branches: shoulder "front" if the
+centre has x > 0 in frame 1 before its shift; elbow "up" if the distance from axis 1's point grows with joint 3; wrist
+"no flip" for sin(theta5) > 0. Source: Ruggiu 2.2.2, (2.42)-(2.45); spec S2-32, S2-33."""
 
 from __future__ import annotations
 
@@ -91,9 +84,9 @@ def check_wrist(arm: Arm) -> None:
 
 
 def _lost_freedom(arm: Arm) -> str:
-    """Why the first three joints move the wrist centre on a surface only, or on less; empty if they do not. Joints 2
-    and 3 take it over a surface of revolution about axis 2, unless that is a line. Joint 1 adds nothing where it is one
-    about axis 1, too: a plane across both axes, a sphere about their point, anything if the axes coincide."""
+    """Why the first three joints move the wrist centre on a surface only; empty if they do not. Joint 1 adds nothing
+    where the surface of revolution about axis 2 is one about axis 1 too: a plane across both axes, a sphere about their
+    point."""
     (a1, a2, a3), (d2, d4) = arm.column("a")[:3], arm.column("d")[[1, 3]]
     sines, (_, across, _) = np.sin(arm.column("alpha")[:3]), np.cos(arm.column("alpha")[:3])
     parallel, second_parallel = abs(sines[0]) <= FLAT, abs(sines[1]) <= FLAT
@@ -132,8 +125,7 @@ def decoupled_candidates(arm: Arm, target: Array, special: Special) -> list[Cand
 
 def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
     """The posture, if the wrist can turn axis 6 to z of R there, cos(alpha4 + alpha5) <= z3 . z6 <= cos(alpha4 -
-    alpha5); and with its first value of a free joint 1 or 2 those in the middle of the two stretches where it can,
-    which may be as short as one value. Stretches of joint 1 that are apart are two continua: each is shown."""
+    alpha5); and with its first value of a free joint 1 or 2 those in the middle of the two stretches where it can."""
     reached, middles = True, []
     for joint in [f.joint for f in posture.free if f.joint < 2]:
         turns = [arm.row(i, 0.0 if i == joint else x).R for i, x in enumerate(posture.moving)]
@@ -159,7 +151,6 @@ def _within_reach(arm: Arm, R: Array, posture: Posture) -> list[Posture]:
 
 
 def _at(posture: Posture, joint: int, value: Scalar, choice: Choice) -> Posture:
-    """The posture with another value of a free joint 1 or 2, by that choice."""
     moving, choices = list(posture.moving), list(posture.choices)
     moving[joint] = value
     choices[2] = (("theta2", moving[0], moving[2]), choices[2][1])
@@ -168,7 +159,6 @@ def _at(posture: Posture, joint: int, value: Scalar, choice: Choice) -> Posture:
 
 
 def _rotation(arm: Arm, moving: tuple[Any, Any, Any]) -> Array:
-    """R_03."""
     return arm.row(0, moving[0]).R @ arm.row(1, moving[1]).R @ arm.row(2, moving[2]).R
 
 

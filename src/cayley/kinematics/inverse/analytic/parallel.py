@@ -1,12 +1,9 @@
-"""6R arms whose axes 2, 3 and 4 are parallel, at right angles to axes 1 and 5, with 5 and 6 at right angles: the UR
-family.
+"""6R arms of the UR family: axes 2, 3 and 4 parallel, at right angles to axes 1 and 5, with 5 and 6 at right angles.
 
     n = z_1      direction of the three parallel axes;   p   meeting point of axes 5 and 6
-p lies d2 + d3 + d4 along n, whatever the other joints do: two theta1. Axis 6 makes the angle theta5 with n: two theta5,
-and the direction of n as seen by the tool is theta6. What is left between is a planar arm of three links. Branches:
-shoulder "left" or "right" of the plane through axis 1 and p (the sign of p x n along axis 1), wrist by the sign of
-sin(theta5), elbow by that of sin(theta3).
-"""
+p lies d2 + d3 + d4 along n: two theta1. Axis 6 makes the angle theta5 with n: two theta5; the direction of n as seen by
+the tool is theta6. What is left between is a planar arm of three links. Branches: shoulder "left" or "right" (the sign
+of p x n along axis 1), wrist by the sign of sin(theta5), elbow by that of sin(theta3)."""
 
 from __future__ import annotations
 

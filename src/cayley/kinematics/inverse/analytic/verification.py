@@ -88,8 +88,8 @@ def close(arm: Arm, target: Array, candidates: Sequence[Candidate], rows: int) -
 def _told_apart(arm: Arm, candidates: Sequence[Candidate], closed: list[int], q: Array,
                 rows: int) -> tuple[list[Candidate], list[int]]:
     """Where a straight continuum crosses another, as an aligned wrist does where the arm is free, its members are on
-    the other at the crossing only: they are of the straight one alone, and the other is shown at other values. So it is
-    where a candidate can not move at all."""
+    the other at the crossing only: the other is shown at other values. So it is where a candidate can not move at all.
+    """
     told = list(candidates)
     crossed: list[int] = []
     for i in closed:
@@ -162,7 +162,6 @@ def _residual(error: Array) -> Array:
 
 
 def _task_error(error: Array, target: Array, rows: int) -> Array:
-    """Position error and small rotation vector (m, rows)."""
     if rows == 3:
         return error[..., -1]
     R = target[:3, :3] - error[..., :3]
@@ -227,9 +226,8 @@ def _motion(arm: Arm, q: Array, free: Free, rows: int) -> tuple[int, Array] | No
 
 
 def _directions(arm: Arm, q: Array, columns: Array, rows: int) -> list[Array]:
-    """Unit rates of those joints at which the tool stays at rest, to second order where that tells them apart. Where
-    the Jacobian J loses two ranks, rates v with J v = 0 are kept up only if w J' v = 0 for all w with w J = 0: two
-    directions, in which two continua cross, or none."""
+    """Unit rates of those joints at which the tool stays at rest. Where J loses two ranks, rates v with J v = 0 are
+    kept up only if w J' v = 0 for all w with w J = 0: two directions, in which two continua cross, or none."""
     J = _error(arm, np.eye(4), q[None], rows)[0][0][:, columns]
     U, s, Vt = np.linalg.svd(J)
     rank = int(np.count_nonzero(s > 1e-6 * s[0]))
