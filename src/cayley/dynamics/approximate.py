@@ -115,8 +115,7 @@ def real_places(place: ArrayLike, count: int) -> Array:
 
 def table_of(tree: Tree, axes: Sequence[ArrayLike], *,
              configuration: Callable[[Array], ArrayLike] | None = None) -> DynamicsTable:
-    """`tabulate` for the bodies of a mechanism; drives that are included, and joints that are tied, are refused by
-    name."""
+    """A table of the bodies of a mechanism; included drives and tied joints raise an error that names them."""
     if tree.included:
         raise UnsupportedError(f"{tree.name} includes {', '.join(sorted(tree.included))}: a table holds the terms of "
                                "its bodies alone. Tabulate it without, `including()` nothing, and add the drives")

@@ -61,8 +61,7 @@ def velocity_coefficients(links: Links, q: Array) -> Array:
 
 
 def gravity_forces(links: Links, q: Array) -> Array:
-    """G (nv): the derivative of the potential energy along each velocity, from the mass and first moment that each
-    joint carries."""
+    """G (nv): the slope of the potential energy along each velocity, from the moments that each joint carries."""
     falls: list[Any] = []
     forces = []
     for link, (mass, first, _) in zip(links.links, composite_bodies(links, q), strict=True):
@@ -135,8 +134,7 @@ def _put(C: list[list[Any]], rows: Link, columns: Link, block: Array) -> None:
 
 
 def _inward(link: Link, q: Array) -> Array:
-    """The matrix (6, 6) that turns wrenches on a link into wrenches, about its parent's origin, in the parent's axes.
-    """
+    """The matrix (6, 6) of wrenches on a link as wrenches about its parent's origin, in the parent's axes."""
     return force_transform(link.rotation(q), link.offset(q))
 
 

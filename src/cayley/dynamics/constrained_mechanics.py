@@ -99,8 +99,7 @@ class ConstrainedMechanics(TreeMechanics):
         return self.solved_within(held.A, M, forces, -held.drift, held.residual)
 
     def solved_within(self, A: Array, M: Array, forces: Array, rates: Array, phi: Array | None = None) -> Array:
-        """y (nv) with M y = forces + A^T z for some z, and A y = rates; A has the rows that are used, which are open by
-        `phi`."""
+        """y (nv) with M y = forces + A^T z for some z, A y = rates; the rows A that are used are open by `phi`."""
         if self._may_be_singular:  # links without mass that the constraints move, or that nothing does
             M = M + self._weight * (A.T @ A)
             found = self._solved_rows(A, M, forces + self._weight * (A.T @ rates), rates, phi)
@@ -262,8 +261,7 @@ class ConstrainedMechanics(TreeMechanics):
         return factored(A @ A.T, [size * size for size in self._sizes], self.structure.rank, _LEAST)
 
     def _trusted(self, factors: Semidefinite, phi: Array, light: Sequence[Any] | None = None) -> list[Any]:
-        """Of each row that is used, whether the step that it asks for is short beside its distance from where it says
-        nothing."""
+        """Of each row that is used, whether its step is short beside its distance from where it says nothing."""
         sizes = self._sizes if light is None else [one * size for one, size in zip(light, self._sizes, strict=True)]
         each = zip(factors.reduced(phi), factors.ordered(sizes), factors.inverses, strict=False)
         return [np.abs(y) * size * inverse <= _TRUSTED for y, size, inverse in each]

@@ -85,8 +85,7 @@ class GeneratedModel:
 
     @cached_property
     def numbering(self) -> Array:
-        """The places in q of the bodies s = 1, ..., 2N of the book: actuator 1, link 1, actuator 2, ..., as far as
-        joints have actuators."""
+        """The places in q of the bodies s = 1, ..., 2N of the book: actuator 1, link 1, actuator 2, ..."""
         motors = self.tree.motors
         numbers = [number for number in range(len(self.tree.joints))
                    if number not in motors.values() and self.tree.joints[number].motion.nv]
@@ -129,8 +128,7 @@ class GeneratedModel:
 
     @property
     def actuators_first(self) -> Array:
-        """The places in q of the actuators, in the order of the joints that they drive, and then of all joints: the
-        permutation of (360)."""
+        """The places in q of actuators, by the joints that they drive, then of all joints: (360)."""
         return np.array([*self._motors, *[k for k in range(self.tree.nv) if k not in self._motors]], dtype=int)
 
     @property
@@ -143,8 +141,7 @@ class GeneratedModel:
         return equations(self.program(function))
 
     def simplified(self) -> EquationsOfMotion:
-        """M, V and G written out and simplified, where they are short enough for that: what `Mechanism.equations`
-        gives; M is B, V is C."""
+        """M, V and G simplified, where they are short enough: `Mechanism.equations`; M is B, V is C."""
         from cayley.dynamics.equations import equations_of_motion  # SymPy takes its time
         return equations_of_motion(self.tree, parameters="symbols" if self.parameters else "numbers")
 
@@ -178,8 +175,6 @@ class GeneratedModel:
             paths.append(place / name)
             paths[-1].write_text(text, encoding="utf-8")
         return paths
-
-    # How a text is made
 
     def _terms(self, given: Mapping[str, Scalar], q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
         links = symbolic_links(self._links, Given(given)) if given else self._links
@@ -229,7 +224,6 @@ class GeneratedModel:
 
     @property
     def _motors(self) -> list[int]:
-        """The places of motors in q."""
         return [self.tree.q_slices[motor].start for motor in self.tree.motors.values()]
 
     def _kernel(self, function: str, *, named: bool = False) -> Kernel:

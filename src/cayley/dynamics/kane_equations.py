@@ -71,8 +71,7 @@ class PartialVelocities(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KaneEquations:
-    """Made by `kane_equations`. Its kernels are of the configuration q, of speeds u, their rates ud, and of joint
-    forces tau."""
+    """Kernels of the configuration q, of speeds u, their rates ud, and of joint forces tau."""
 
     tree: Tree
     speeds: Speeds
@@ -138,8 +137,6 @@ class KaneEquations:
             return only_where(is_definite(M), ldl_solve(M, left))
 
         return self._kernel("(q),(v),(v)->(v)", text, "rates", ("q", "u", "tau"))
-
-    # The texts
 
     def _matrix(self, q: Array) -> Array:
         """Y (nv, nv)."""
@@ -210,7 +207,6 @@ def _numbers(tree: Tree, speeds: ArrayLike) -> Array:
 
 
 def _check_constant(tree: Tree, Y: Array) -> None:
-    """A matrix that is constant is judged at once."""
     n = tree.nv
     if Y.shape != (n, n) or not np.isfinite(Y).all():
         raise ConventionError(f"generalised speeds of {tree.name} are u = Y qd with finite numbers Y ({n}, {n}), not "

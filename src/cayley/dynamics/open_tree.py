@@ -148,8 +148,7 @@ class TreeMechanics:
         return inertia_matrix(self._minimal_with(self._own(more)), q) + np.diag(rotor_inertias(self.tree))
 
     def solved(self, M: Array, forces: Array) -> Array:
-        """M^-1 forces (nv), NaN where the inertia matrix is singular; inertias that are inputs may make it so anywhere.
-        """
+        """M^-1 forces (nv), NaN where the inertia matrix is singular, as inertias that are inputs may make it."""
         found = solve(M, forces)
         return only_where(is_definite(M[::-1, ::-1]),
                           found) if self.inertias or not always_regular(self.tree) else found

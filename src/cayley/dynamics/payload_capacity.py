@@ -23,8 +23,7 @@ _NOTHING = 1e-12  # [m] of a lever, or the sine of a slope
 
 
 class Capacity(NamedTuple):
-    """The greatest mass (...) [kg] at configurations, and the velocity (...) whose drive gives way first, -1 for
-    none."""
+    """The greatest mass (...) [kg], and the velocity (...) whose drive gives way first, -1 for none."""
 
     mass: Array
     first: Array

@@ -111,9 +111,6 @@ def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
                         f"{of_the_tree(tree)}".rstrip(), unit="tau")
 
 
-# Energies and momentum
-
-
 @of_a_mechanism
 def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
     """`kinetic_energy(q, qd)` (...)."""

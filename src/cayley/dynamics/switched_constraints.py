@@ -116,8 +116,7 @@ def _residuals(mechanics: Mapping[str, TreeMechanics]) -> dict[str, Text]:
 
 
 def _why_open(mechanics: TreeMechanics, word: str, q: Array) -> str | None:
-    """A sentence that names the constraint of a set that is open where it should begin to hold; what depends on time is
-    not asked."""
+    """The constraint of a set that is open where it should begin to hold; one that depends on time is not asked."""
     if not isinstance(mechanics, ConstrainedMechanics) or mechanics.is_timed:
         return None
     opening = np.abs(mechanics.relative_residual(np.asarray(q, dtype=float)))

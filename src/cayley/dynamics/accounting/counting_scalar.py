@@ -53,8 +53,7 @@ class Cost(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An operation on the tape: what it is, on which earlier entries, its value and the equation that it is charged to.
-    """
+    """An operation on the tape: its kind, the earlier entries, its value, and the equation that is charged."""
 
     kind: str
     operands: tuple[int, ...]

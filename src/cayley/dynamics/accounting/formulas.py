@@ -107,10 +107,7 @@ def polynomial(numbers: Mapping[int, int]) -> Formula | None:
 
 
 def fitted(counted: Callable[[int], Mapping[str, Cost]]) -> dict[str, Figures]:
-    """Formulas for each equation, from counts for several n, one more than the formulas need.
-
-    The first arms may be too short for one.
-    """
+    """Formulas for each equation, from counts for one n more than they need; the first arms may be too short."""
     runs: dict[int, Mapping[str, Cost]] = {}
     for stop in range(4, LONGEST + 1):
         for n in range(1, stop + 1):

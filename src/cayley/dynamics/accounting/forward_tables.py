@@ -39,9 +39,6 @@ from cayley.model.denavit_hartenberg.conversion import tree_from_dh
 from cayley.model.denavit_hartenberg.table import DHRow
 from cayley.model.tree import Tree
 
-# As printed
-
-
 def _figures(m: tuple[Any, ...], a: tuple[Any, ...]) -> Figures:
     """Formulas for n >= 2 from the coefficients of 1, n, n^2 and so on."""
     return Figures(Formula.of(m, 2), Formula.of(a, 2))
@@ -90,9 +87,6 @@ TABLE_63: dict[str, tuple[int, int]] = {
 BOOK_PIPELINE = _figures((-150, Fraction(310, 3), 25 * _HALF, Fraction(1, 6)),
                          (-154, Fraction(337, 3), 13 * _HALF, Fraction(1, 6)))
 SOLVE = _figures((0, Fraction(-2, 3), 3 * _HALF, Fraction(1, 6)), (0, Fraction(-7, 6), 1, Fraction(1, 6)))  # L D L^T
-
-
-# Counted
 
 
 def dh_arm(n: int, twist: float, kind: str = "R", seed: int = 0) -> Tree:
@@ -185,9 +179,6 @@ def _text(package: str, module: str) -> Callable[..., Any]:
     return getattr(import_module(f"cayley.dynamics.{package}.{module}"), function)
 
 
-# Tables
-
-
 def table_61(n: int = 6) -> OperationTable:
     """Algorithm 6.2, equation by equation: published, by the same rules, and with zeros folded.
 
@@ -246,8 +237,7 @@ def table_63(n: int = 6) -> OperationTable:
 
 
 def by_parts(inertia: str, inverse: str) -> Callable[..., Any]:
-    """Forward dynamics as the table puts it together: an inertia matrix, inverse dynamics without accelerations, and L
-    D L^T."""
+    """Forward dynamics by parts: an inertia matrix, inverse dynamics without accelerations, and L D L^T."""
     matrix = _text("inertia_matrix", inertia)
     forces = _text("inverse", inverse)
     return lambda links, q, qd, tau: ldl_solve(matrix(links, q), tau - forces(links, q, qd, np.zeros(links.nv)))

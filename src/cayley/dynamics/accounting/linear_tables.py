@@ -39,7 +39,6 @@ def _step(m: int, a: int, m0: int = 0, a0: int = 0) -> Figures:
 
 
 def _pairs(m: float, a: float) -> Figures:
-    """m n (n - 1), a n (n - 1)."""
     return _quadratic((0, -m, m), (0, -a, a))
 
 

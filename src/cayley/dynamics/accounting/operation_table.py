@@ -102,8 +102,7 @@ def table_by_equation(title: str, columns: Mapping[str, Mapping[str, Figures]], 
 
 
 def compiled(text: Callable[..., Any], signature: str, inputs: Sequence[str], *, functions: bool = False) -> Figures:
-    """The operations of a text as the compiler makes it, with those of sines, cosines and tangents if they are asked
-    for."""
+    """The operations of a text as it is compiled, with sines, cosines and tangents if they are asked for."""
     cost = cost_of(kernel(signature, name="counted", inputs=inputs)(text))
     return Figures.constant(cost.products, cost.additions, cost.functions if functions else None)
 

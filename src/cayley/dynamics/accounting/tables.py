@@ -116,9 +116,6 @@ def operation_tables(n: int = 6) -> OperationTables:
     return OperationTables((table_51(n), table_52(n), table_53(n), table_3(n), table_2(n)))
 
 
-# Equation by equation
-
-
 def table_51(n: int = 6) -> OperationTable:
     """Algorithm 5.7, equation by equation, by the rules of the source.
 
@@ -155,9 +152,6 @@ def table_52(n: int = 6) -> OperationTable:
         "bounds: E-27.",
         "If all twists are 0 the axes are parallel, and most of the motion is zero.")
     return table_by_equation("Table 5.2: Algorithm 5.7 without idle operations, n >= 2", columns, n, notes)
-
-
-# Method by method
 
 
 def table_53(n: int = 6) -> OperationTable:
@@ -198,8 +192,7 @@ def table_3(n: int = 6) -> OperationTable:
 
 
 def method_table(n: int = 6) -> OperationTable:
-    """All methods of this package: formulas for arms with general twists whose joints all turn, and what is compiled
-    for n joints."""
+    """All methods: formulas for arms with general twists whose joints turn, and what is compiled for n joints."""
     given = {
         "hollerbach-4x4": published.TABLE_53["Hollerbach 4x4 [14]"],
         "hollerbach-3x3": published.TABLE_53["Hollerbach 3x3 [14]"],
@@ -260,9 +253,6 @@ def _counted(method: str, n: int) -> dict[str, Figures]:
     return {**rules, **found}
 
 
-# Jacobians
-
-
 def table_2(n: int = 6) -> OperationTable:
     """Table 2 of Mladenova, Jacobians by matrices and by vector-parameters: what is claimed, and what this package
     compiles for the same frames, with n // 2 for the one in the middle.
@@ -306,7 +296,6 @@ def _formed(arm: Tree, formed_in: str, referred_to: str, by: By, q: Array) -> Ar
 
 
 def _claimed(at_one: TableCost, at_two: TableCost) -> Figures:
-    """The formulas of claims for n = 1 and n = 2."""
     return Figures(*[
         Formula.linear(two - one, 2 * one - two)
         for one, two in ((at_one.multiplications, at_two.multiplications), (at_one.additions, at_two.additions),

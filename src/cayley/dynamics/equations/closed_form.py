@@ -38,8 +38,7 @@ _SHORT_COEFFICIENT = 2  # terms of a velocity coefficient that is not named if i
 
 
 class Exact(NamedTuple):
-    """M (n, n), G (n) and Christoffel's symbols by (i, j, k) with j <= k, where they are not zero; and what constraints
-    say."""
+    """M (n, n), G (n), Christoffel's symbols by (i, j, k) with j <= k, where they are not zero; constraints."""
 
     M: list[list[Sum]]
     G: list[Sum]
@@ -49,8 +48,7 @@ class Exact(NamedTuple):
 
 def closed_form(tree: Tree, links: Links, *, with_letters: bool, shared: bool | None,
                 ties: Ties | None = None) -> EquationsOfMotion:
-    """The equations written out, of a tree, with what constraints say, if there are `ties`; `TooLong` if they are not
-    for reading."""
+    """The equations of a tree, and what constraints say, written out; `TooLong` if they are not for reading."""
     drives = drive_parameters(tree)
     n = tree.nv
     exact, ring = _exact(tree, links, drives, with_letters, ties)
@@ -127,8 +125,7 @@ def _exact(tree: Tree, links: Links, drives: Mapping[str, Parameter], with_lette
 
 
 def _length(exact: Exact, *, with_letters: bool) -> int:
-    """The sines and cosines in all entries together; and the products of parameters that are different, up to numbers.
-    """
+    """The sines and cosines in all entries, and the products of parameters that are different, up to numbers."""
     sums = [entry for i, row in enumerate(exact.M) for entry in row[i:]] + exact.G + list(exact.christoffel.values())
     sums += exact.rows.residual + list(exact.rows.hessian.values())
     factors = [factor for one in {_key(s): s for s in sums}.values() for factor in one.terms.values()]
@@ -163,7 +160,6 @@ class _Coefficients:
         return self._sum((place, 1, (self.qd[k],)) for place, k in places)
 
     def _sum(self, parts: Iterable[tuple[tuple[int, int, int], int, tuple[Any, ...]]]) -> Scalar:
-        """Terms with the same coefficient together."""
         groups: dict[Any, list[tuple[int, tuple[Any, ...]]]] = {}
         for place, factor, velocities in parts:
             groups.setdefault(self.written[place], []).append((factor * self.signs[place], velocities))

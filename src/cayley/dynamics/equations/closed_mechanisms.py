@@ -167,7 +167,6 @@ def _places(tree: Tree, structure: ConstraintStructure, independent: Sequence[st
 
 
 def _projected(found: ClosedEquations) -> ClosedEquations:
-    """With N, n, and what is multiplied out with them."""
     chosen = found.independent
     size = len(found.qd)
     m = len(chosen)
@@ -213,7 +212,6 @@ def _over(value: Scalar, by: Scalar) -> Scalar:
 
 
 def _multiplied_out(found: ClosedEquations, N: list[Any], rest: list[Any], m: int) -> dict[str, list[Any]]:
-    """M_p, V_p, G_p, F_p and tau_p."""
     size = len(found.qd)
     M = [found.written["M"][size * i:size * (i + 1)] for i in range(size)]
 

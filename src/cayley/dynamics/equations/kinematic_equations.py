@@ -153,7 +153,6 @@ _ANGLES = ("alpha", "beta", "gamma")
 
 
 def _entries(ring: Ring, R: Array, p: Array, w: Array, q: Array) -> dict[str, list[Sum]]:
-    """The entries of p, R and J, by rows."""
     zero = ring.number(0)
     place = [zero + entry for entry in p]
     v = [by.rate_of(entry) for entry in place for by in q]

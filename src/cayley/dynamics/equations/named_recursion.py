@@ -105,9 +105,6 @@ def _states(tree: Tree) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(sympy.Symbol(f"{letter}_{k + 1}") for k in range(size)) for letter, size in sizes.items())
 
 
-# Names
-
-
 class _Names:
     """Symbols for values, as long as these are not short themselves, and the lines that say what they are."""
 
@@ -165,9 +162,6 @@ def _rotors(tree: Tree, parameters: dict[str, Parameter], symbols: dict[str, Any
         if parameter.kind == "J":
             found[int(parameter.place) - 1] = symbols.get(name, sympy.Float(parameter.value))
     return found
-
-
-# Links whose rotations have names
 
 
 def _named_links(links: Links, q: tuple[Any, ...], names: _Names) -> Links:
@@ -246,9 +240,6 @@ def _numbers(values: Array) -> Array:
     return np.array([_exact(value) for value in array.ravel()] or [], dtype=object).reshape(array.shape)[()]
 
 
-# The steps
-
-
 def _composite(links: Links, q: tuple[Any, ...], names: _Names) -> list[Moments]:
     found = [link.moments for link in links.links]
     for k in reversed(range(len(found))):
@@ -299,7 +290,6 @@ def _gravity(links: Links, q: tuple[Any, ...], composite: list[Moments], names: 
 
 
 def _forces(links: Links, q: tuple[Any, ...], qd: tuple[Any, ...], qdd: Array, names: _Names) -> list[Any]:
-    """Generalised forces, by the recursion of Newton and Euler."""
     at = np.array(q)
     found: list[Movement] = []
     for k, link in enumerate(links.links):

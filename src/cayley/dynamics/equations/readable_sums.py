@@ -135,8 +135,7 @@ class Writer:
         return self._bracket([], inner, [self._letter(*x) for x in shared])
 
     def _masses(self, terms: list[Term]) -> Scalar:
-        """Terms with the same mass or inertia together, and masses that multiply the same; inertias first, constants
-        before what turns."""
+        """Terms with the same mass or inertia together, and masses that multiply the same; inertias first."""
         groups: dict[int | None, list[Term]] = {}
         for term in sorted(terms, key=_term_key):
             place = next((place for place, _ in term.letters if self._is_inertial(place)), None)
@@ -214,8 +213,7 @@ def _fraction(number: Scalar) -> Fraction:
 
 
 def _squares(terms: list[Term]) -> list[Term]:
-    """A + A cos 2x as 2 A cos(x)^2, A - A cos 2x as 2 A sin(x)^2, and halves of sin 2x as sin x cos x, wherever letters
-    are the same."""
+    """A + A cos 2x as 2 A cos(x)^2, A - A cos 2x as 2 A sin(x)^2, halves of sin 2x as sin x cos x."""
     left = {(term.letters, term.waves): term.number for term in terms}
     for letters, waves in sorted(left, key=lambda key: -len(key[1])):
         number = left.get((letters, waves))
@@ -259,8 +257,7 @@ def _term_key(term: Term) -> tuple[Any, ...]:
 
 
 def _short_name(factor: Factor, bundle: tuple[str, ...], *, apart: bool) -> str:
-    """c23 is the cosine of q_2 + q_3, s22 the sine of 2 q_2, c2m3 the cosine of q_2 - q_3; c1_12, if there are more
-    than nine joints."""
+    """c23 is cos(q_2 + q_3), s22 sin(2 q_2), c2m3 cos(q_2 - q_3); c1_12, if there are more than nine joints."""
     parts = []
     for k, name in zip(factor.k, bundle, strict=True):
         parts += [("m" if k < 0 else "") +

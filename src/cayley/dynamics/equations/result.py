@@ -231,7 +231,6 @@ class EquationsOfMotion:
         return f"M qdd + V + G{self._friction} = tau, V = C qd" if velocity == "forces" else by_matrix
 
     def _chosen(self) -> list[str]:
-        """What the head of the LaTeX says besides."""
         return []
 
     @property
@@ -239,7 +238,6 @@ class EquationsOfMotion:
         return " + F" if any(self.written["F"]) else ""
 
     def _of_tree(self, velocity: Velocities) -> list[str]:
-        """The names of the matrices that are printed."""
         return ["M", "V" if velocity == "forces" else "C", "G", *(["F"] if self._friction else [])]
 
     def grouped(self, lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:

@@ -143,8 +143,7 @@ def _gravity(scalars: Scalars, values: Array) -> Array:
 
 
 def _senses(placement: Array) -> Array:
-    """The signs (3) with which offsets have letters: along the axis of the joint they count in its direction, as d of a
-    Denavit-Hartenberg row does; others along the parent's axes."""
+    """The signs (3) of offsets with letters: along the joint's axis in its direction, as d of a DH row."""
     axis = placement[:3, 2]
     return np.where(np.abs(axis) > 1 - _ROUNDING, np.sign(axis), 1.0)
 

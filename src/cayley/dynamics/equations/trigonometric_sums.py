@@ -25,10 +25,7 @@ from cayley.errors import UnsupportedError
 
 
 class Wave(NamedTuple):
-    """cos(k . angles of a bundle), or the sine; the first k that is not zero is positive.
-
-    The cosine of nothing is 1.
-    """
+    """cos(k . angles of a bundle), or the sine; the first k that is not zero is positive. cos(0) is 1."""
 
     k: tuple[int, ...]
     is_sine: bool = False
@@ -171,7 +168,6 @@ def _rational(value: Fraction | float) -> Scalar:
 
 @cache
 def _product(first: tuple[Wave, ...], second: tuple[Wave, ...]) -> list[tuple[tuple[Wave, ...], Any]]:
-    """A product of waves as waves with factors."""
     found: list[tuple[tuple[Wave, ...], Any]] = [((), QQ(1))]
     for a, b in zip(first, second, strict=True):
         found = [((*waves, wave), share * part) for waves, share in found for wave, part in _bundle_product(a, b)]

@@ -53,8 +53,7 @@ _INDEPENDENT = 1e-9  # singular values below this part of the largest are zero
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """Kept columns (size) of a linear model and the combinations G (b, size): base values are `combinations @ values`.
-    """
+    """Kept columns (size) of a linear model and combinations G (b, size): base values are `G @ values`."""
 
     model: LinearModel
     kept: Array  # bool
@@ -185,7 +184,6 @@ def _kept_by_constraints(tree: Tree, q: Array, qd: Array, qdd: Array, along: Arr
 
 
 def _times(matrices: Array, vectors: Array) -> Array:
-    """Matrices (..., m, n) by vectors (..., n)."""
     return (matrices @ vectors[..., None])[..., 0]
 
 
@@ -211,8 +209,7 @@ def _own_units(model: LinearModel, kept: Array) -> Array:
 
 @dataclass(frozen=True)
 class BaseExpressions:
-    """Base parameters in SymPy: the parameters of link k are m_k, ux_k, .., the geometry a_k, d_k, .. has the values
-    `constants`."""
+    """Base parameters in SymPy: m_k, ux_k, .. of link k; the geometry a_k, d_k, .. has the values `constants`."""
 
     expressions: tuple[sympy.Expr, ...]
     constants: dict[sympy.Symbol, float]
@@ -248,10 +245,7 @@ def symbolic_base_parameters(model: LinearModel) -> BaseExpressions:
 
 def _regrouped(model: LinearModel, hidden: list[Hidden], parameters: Array, moved_in: Callable[[Link], Array],
                number_of: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """From the tips inwards: which parameters are kept, and what they become.
-
-    `parameters` are symbols, or unit vectors.
-    """
+    """From the tips inwards: which parameters, symbols or unit vectors, are kept, and what they become."""
     values = parameters.copy()
     kept = np.ones(model.size, dtype=bool)
     places = {number: np.flatnonzero([n == number for n, _ in model.columns]) for number in model.movers}
@@ -276,8 +270,7 @@ _ROUNDING = 1e-12  # entries of a placement this near to 0 or 1 are exact
 
 
 class SymbolicPlacement:
-    """Axes R (3, 3) and origin p (3) of a link, numbered from 1, in its parent; `constants` are the values of the
-    symbols in them."""
+    """Axes R (3, 3) and origin p (3) of a link in its parent; `constants` are the values of their symbols."""
 
     def __init__(self, link: Link, number: int) -> None:
         self.number = number

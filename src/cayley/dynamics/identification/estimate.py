@@ -30,8 +30,7 @@ _LEAST_NOISE = 1e-9  # of the largest force: what stands for no noise at all
 
 @dataclass(frozen=True)
 class Fit:
-    """How well forces are predicted: by velocity (nv), root mean square of the error [N m or N], and relative to that
-    of the force."""
+    """Errors of predicted forces (nv): root mean square [N m or N], and relative to that of the force."""
 
     error: Array
     relative: Array
@@ -41,10 +40,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """Estimated parameters.
-
-    `parameters` (all of them) exist only if the estimate is physically consistent; base values always.
-    """
+    """Estimated base values; `parameters`, all of them, only if the estimate is physically consistent."""
 
     base: BaseParameters
     method: str
@@ -189,8 +185,7 @@ class System:
 
     @cached_property
     def freedom(self) -> Array:
-        """How many of each force's samples (nv) are left after what the parameters take up: N minus the leverage of its
-        rows."""
+        """How many samples (nv) of each force are left by the parameters: N minus the leverage of its rows."""
         spread = self.measured.regressors @ np.linalg.inv(self.compact[0])
         return len(self.measured) - np.sum(spread**2, axis=(1, 2)) / self._units**2
 
@@ -229,8 +224,7 @@ def stacked(base: BaseParameters, measured: Measured) -> System:
 
 
 def check_excited(base: BaseParameters, W: Array, *, tolerance: float = 1e-8) -> None:
-    """`SingularityError` that names the combinations of base parameters that leave all forces of W (..., b) as they
-    are."""
+    """`SingularityError` that names combinations of base parameters that no force of W (..., b) shows."""
     compact = triangular(W.reshape(-1, base.size))
     seen = independent_columns(compact, tolerance=tolerance)
     if seen.all():
@@ -252,7 +246,6 @@ def fit_of(predicted: Array, tau: Array) -> Fit:
 
 
 def _fit(left: Array, all_of_it: Array) -> Fit:
-    """Of the mean squares of errors and forces."""
     error = np.sqrt(left)
     size = np.sqrt(all_of_it)
     return Fit(error, error / np.where(size > 0, size, 1.0))

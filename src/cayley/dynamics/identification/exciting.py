@@ -49,10 +49,7 @@ class ExcitationLimits:
 
 @dataclass(frozen=True, eq=False)
 class FourierTrajectory:
-    """`a` and `b` (n, harmonics) [rad/s or m/s], `center` (n), and the period [s].
-
-    At rest at t = 0 and after every period.
-    """
+    """`a`, `b` (n, harmonics) [rad/s or m/s], `center` (n), period [s]; at rest at t = 0 and after each period."""
 
     a: Array
     b: Array
@@ -77,8 +74,7 @@ class FourierTrajectory:
 
 @dataclass(frozen=True, eq=False)
 class ExcitingTrajectory:
-    """A trajectory and how well it excites the base parameters; `start` is the best random one, from which it was
-    improved."""
+    """A trajectory that excites the base parameters; `start` is the best random one, which it improves."""
 
     trajectory: FourierTrajectory
     start: FourierTrajectory
@@ -155,15 +151,13 @@ def log_condition(W: Array) -> tuple[float, Array]:
 
 
 def log_uncertainty(W: Array) -> tuple[float, Array]:
-    """The logarithm of the determinant of the parameters' covariance (D-optimal), and its derivative; units do not
-    matter."""
+    """The logarithm of the determinant of the covariance (D-optimal), and its derivative; units do not matter."""
     squares, axes = _squares(W)
     return -float(np.log(squares).sum()), -2 * W @ ((axes / squares) @ axes.T)
 
 
 def _squares(W: Array) -> tuple[Array, Array]:
-    """The squares of the singular values, rising, and their directions; good to ten digits for movements worth a
-    thought."""
+    """The squares of the singular values, rising, and their directions, to ten digits."""
     squares, axes = np.linalg.eigh(W.T @ W)
     return np.maximum(squares, _SMALLEST * max(squares[-1], _SMALLEST)), axes
 
@@ -186,8 +180,7 @@ class _Dullness:
         self.slope = kernel(f"({n}),({n}),({n}),({n},{base.size})->(3,{n})", name="slope_of_regressor")(self._slope)
 
     def _text(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """The columns of the base parameters, with a Coulomb friction that does not jump, or else there would be no
-        slope to follow."""
+        """The columns of the base parameters, with a Coulomb friction that does not jump: slopes are followed."""
         return self.base.model.text(q, qd, qdd, sign=lambda qd: qd / np.sqrt(qd * qd + self.blur**2))[:, self.base.kept]
 
     def _slope(self, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
@@ -203,8 +196,7 @@ class _Dullness:
         return value, self._through(x, np.array(moved), slope)
 
     def _through(self, x: Array, moved: Array, slope: Array) -> Array:
-        """From the trajectory's samples to x, by differences: a joint moves by its own numbers only, so all joints are
-        changed at once."""
+        """From samples to x, by differences: a joint moves by its own numbers only, so all change at once."""
         numbers = x.reshape(self.series.joints, -1)
         gradient = np.empty_like(numbers)
         for k in range(numbers.shape[1]):
@@ -251,10 +243,7 @@ def motion_limits(tree: Tree, *, position: tuple[ArrayLike, ArrayLike] | None = 
 
 
 class _Series:
-    """Numbers x (size) -> a trajectory within limits, at rest at its ends.
-
-    For each joint: coefficients, and where it lies in its room.
-    """
+    """Numbers x (size) -> a trajectory within limits, at rest at its ends: coefficients, and where it lies."""
 
     def __init__(self, limits: ExcitationLimits, period: float, harmonics: int) -> None:
         self.limits = limits

@@ -108,8 +108,7 @@ _ROWS = 4096  # samples whose regressor is in memory at once
 
 @dataclass(frozen=True, eq=False)
 class SummedMeasurements:
-    """Triangles (forces, b + 1, b + 1) of the regressor's columns and the force, of so many `samples`; the largest
-    force among them."""
+    """Triangles (forces, b + 1, b + 1) of regressor and force, of so many `samples`; the largest force."""
 
     base: BaseParameters
     triangles: Array

@@ -47,8 +47,7 @@ _DIRECTIONS = np.stack([pseudo_inertia_of(unit) for unit in np.eye(10)])
 
 
 def nearest_body(ten: ArrayLike) -> Array:
-    """The moments with the small and negative eigenvalues of the pseudo-inertia raised to what a small body has; zeros
-    are unknown."""
+    """The moments, small and negative eigenvalues of the pseudo-inertia raised to a small body's; zeros unknown."""
     if not np.any(ten):
         return _UNKNOWN_BODY
     unknown = np.sqrt(np.diagonal(pseudo_inertia_of(_UNKNOWN_BODY)))
@@ -201,5 +200,4 @@ class Divergence:
 
 
 def _traces(inverse: Array) -> Array:
-    """tr(inverse P) by the ten moments, (10)."""
     return np.einsum("ij,aji->a", inverse, _DIRECTIONS)

@@ -275,8 +275,6 @@ class LinearModel:
                                     Body(b.name) if b.name in moving else b)
                          for b in self.tree.bodies), joints=tuple(joints.get(j.name, j) for j in self.tree.joints))
 
-    # Who is who
-
     def _joint(self, number: int) -> Joint:
         return self.tree.joints[self.tree.joint_number(self.links.links[number].name)]
 
@@ -341,7 +339,6 @@ def linear_model(tree: Tree, *, joint_terms: Sequence[str] = ()) -> LinearModel:
 
 
 def _alone(values: Array, columns: slice, size: int) -> Array:
-    """A column (size, 1) of the given values in one place, zeros elsewhere."""
     places = range(size)[columns]
     return np.stack([values[k] if k in places else values[k] * 0.0 for k in range(size)])[:, None]
 

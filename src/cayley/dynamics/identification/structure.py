@@ -73,8 +73,7 @@ class Hidden:
 
 
 def hidden_moments(model: LinearModel) -> list[Hidden]:
-    """For each link that carries bodies, parents first, what is hidden of it; only terms of joints that the model has.
-    """
+    """For each link that carries bodies, parents first, what is hidden of it among the terms of the model."""
     units = Units.of(model.links)
     links = units.links(model.links)
     root = Reach(np.zeros((6, 0)), _span(np.array([[0.0, *links.gravity, *[0.0] * 6, 1.0]])))
@@ -138,8 +137,7 @@ def _look(link: Link, parent: Reach) -> tuple[Array, Reach]:
 
 
 def _change(energies: Array, move: Array, first: Array, q: Array) -> Array:
-    """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work along its only
-    coordinate."""
+    """Rows (k, 14): how the parent's share of the energies changes with the joint; an offset does work."""
     rows = _with_terms(energies @ (move - first))
     rows[:, 11] = -energies[:, 10] * q[0] if len(q) == 1 else 0.0
     return rows
@@ -163,7 +161,6 @@ def _twists_seen(R: Array, p: Array) -> Array:
 
 
 def _span(rows: Array) -> Array:
-    """An orthonormal basis (k, n) of the rows."""
     if not rows.size:
         return np.zeros((0, rows.shape[1]))
     _, sizes, basis = np.linalg.svd(triangular(rows), full_matrices=False)
@@ -171,8 +168,7 @@ def _span(rows: Array) -> Array:
 
 
 def _null_space(rows: Array) -> Array:
-    """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1, since rows may be nothing but
-    rounding."""
+    """An orthonormal basis (n, k) of what the rows annul; sizes are compared with 1: rows may be rounding."""
     _, sizes, basis = np.linalg.svd(triangular(rows))
     return basis[int((sizes > _ROUNDING).sum()):].T
 

@@ -93,7 +93,6 @@ def _body(links: tuple[Link, ...], states: list[LinkState], i: int, after: Body,
 
 
 def _turned(link: Link, T: Array, q: Array) -> Array:
-    """A T A^T of any tensor."""
     half = np.stack([link.inwards(column, q) for column in T.T], axis=1)
     return np.stack([link.inwards(row, q) for row in half])
 

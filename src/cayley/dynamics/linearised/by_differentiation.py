@@ -29,8 +29,7 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
 
 
 def derivatives(text: Callable[..., Any], links: Links, q: Array, qd: Array, qdd: Array) -> tuple[Any, ...]:
-    """The derivatives (nv, nq), (nv, nv) and (nv, nv) of `text(links, q, qd, qdd)` by its three arrays; on numbers, or
-    inside a trace."""
+    """The derivatives (nv, nq), (nv, nv), (nv, nv) of `text(links, q, qd, qdd)`; on numbers, or inside a trace."""
     if not links.nv:
         return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
 
@@ -65,8 +64,7 @@ def transposed(matrix: Array) -> Array:
 
 
 def regularity(matrix: Array) -> Array:
-    """The smallest singular value beside the largest (...), zero if there are more rows than columns, NaN where an
-    entry is."""
+    """The least singular value beside the largest (...); zero if there are more rows than columns; NaN of NaN."""
     rows, columns = matrix.shape[-2:]
     known = np.asarray(np.isfinite(matrix).all(axis=(-2, -1)))
     if rows > columns:

@@ -73,8 +73,7 @@ class Direction(NamedTuple):
 
 
 class Projected(NamedTuple):
-    """The sensitivity of the force of one velocity to changes of acceleration (f), of e (B) and of dw (C), and its own
-    changes ask for."""
+    """The force of one velocity by changes of acceleration (f), of e (B) and of dw (C), and its own changes."""
 
     f: Array
     B: Array
@@ -173,7 +172,6 @@ def _projected(way: Direction, load: Load, body: Moments, rates: Rates, asked: s
 
 
 def _needed(change: Change, body: Moments, rates: Rates) -> Load:
-    """The force and the moment that a change of movement asks for."""
     (m, U, J) = body
     dw, e, da = change
     return Load(m * da + np.cross(e, U) + np.cross(dw, rates.dU + rates.dU),
@@ -207,8 +205,7 @@ def _load_in_parent(link: Link, load: Load, s: Array, q: Array) -> Load:
 
 
 class Rates(NamedTuple):
-    """Rates of the moments of a link with all that it carries, as vectors in space, and its angular momentum relative
-    to the origin."""
+    """Rates of the moments of a link with all that it carries, and its angular momentum about its origin."""
 
     dU: Array
     dJ: Array
@@ -246,7 +243,6 @@ def _own_rates(moments: Moments, w: Array) -> Rates:
 
 
 def _shifted(link: Link, rates: Rates, body: Moments, s: Array, ds: Array, q: Array) -> Rates:
-    """Rates about the parent's origin, in the parent's axes."""
     U = link.inwards(body.first, q)
     dU = link.inwards(rates.dU, q)
     crossed = np.outer(U + body.mass * s, ds) + np.outer(dU, s)
@@ -255,5 +251,4 @@ def _shifted(link: Link, rates: Rates, body: Moments, s: Array, ds: Array, q: Ar
 
 
 def _cross_columns(w: Array, T: Array) -> Array:
-    """w~ T."""
     return np.stack([np.cross(w, column) for column in T.T], axis=1)

@@ -48,14 +48,12 @@ class ClosedLinearisation(Linearisation):
     __repr__ = brief
 
     def forces(self, dq: Array, dqd: Array, dqdd: Array) -> Array:
-        """N^T (tau + dtau) (..., m), what is needed at the independent joints if no other is driven, for perturbations
-        (..., m) of them."""
+        """N^T (tau + dtau) (..., m), the forces of the independent joints alone, for perturbations (..., m)."""
         at_joints = times(np.swapaxes(self.N, -1, -2), self.tau)
         return at_joints + times(self.D, dqdd) + times(self.V, dqd) + times(self.P, dq)
 
     def accelerations(self, dq: Array, dqd: Array, dtau: ArrayLike) -> Array:
-        """The accelerations of the independent joints (..., m), for perturbations (..., m) of them and forces (...,
-        nv)."""
+        """The accelerations (..., m) of the independent joints, for their perturbations and forces (..., nv)."""
         m = len(self.places)
         return self.qdd[..., list(self.places)] + times(self.A[..., m:, :], np.concatenate([dq, dqd], axis=-1)) + \
             times(self.B[..., m:, :], dtau)

@@ -78,8 +78,7 @@ class ConstraintPartials(NamedTuple):
 
 @of_a_mechanism
 def constrained_derivatives_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
-    """`forward_derivatives(q, qd, tau)` of a mechanism with constraints; V and P of its tree by one of their methods.
-    """
+    """`forward_derivatives(q, qd, tau)` of a mechanism with constraints; V and P of its tree by a method."""
     text = constrained_derivatives_text(tree, structure, method)
 
     def forward_derivatives(q: Array, qd: Array, tau: Array, *t: Scalar) -> ConstrainedDerivatives:

@@ -27,7 +27,6 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
 
 
 def _entry(library: PartialDerivatives, i: int, j: int) -> list[Any]:
-    """The derivatives of the force of joint i by q_j, qd_j and qdd_j."""
     if library.motion.links[i].link.is_revolute:
         return [x[2] for x in library.moment(i, j)]
     m = library.motion.carried[i].m

@@ -31,8 +31,7 @@ _UNEXCITED = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A model found from samples: the model, the root mean square of what it does not explain, and how well it was
-    excited (1 at best)."""
+    """A model of samples, the root mean square of what it leaves, and how well it was excited (1 at best)."""
 
     model: StateSpace
     residual: float

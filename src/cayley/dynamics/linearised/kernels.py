@@ -109,16 +109,14 @@ def _constrained(tree: Tree, name: str, kind: type[WithMethods], *,
 
 
 def _cheaper(tree: Tree, make: Callable[[str], Made]) -> Made:
-    """The kernel with fewer multiplications and additions; where many joints follow one another the closed form always
-    has fewer."""
+    """The kernel with fewer operations; where many joints follow one another it is the closed form."""
     if has_changing_directions(tree) or longest_way(minimal_links(tree)) > _MANY:
         return make(default_method(tree))
     return min((make(method) for method in (DEFAULT, "differentiation")), key=_price)
 
 
 def default_method(tree: Tree) -> str:
-    """The closed form, or, where directions of joints change in the axes of what they move, the differentiated graph.
-    """
+    """The closed form; where directions of joints change in the axes of what they move, differentiation."""
     return "differentiation" if has_changing_directions(tree) else DEFAULT
 
 
@@ -236,6 +234,5 @@ def _solved(M: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:
 
 
 def _mirrored(full: Array) -> Array:
-    """A symmetric matrix of which one triangle is computed."""
     rows = [[full[max(i, j), min(i, j)] for j in range(len(full))] for i in range(len(full))]
     return np.array(rows).reshape(np.shape(full))

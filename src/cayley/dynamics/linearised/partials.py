@@ -69,8 +69,6 @@ class PartialDerivatives:
 
     __repr__ = brief
 
-    # Rotations: tensors (3, 3)
-
     @_of_known_links
     def link_rotation(self, i: int, j: int) -> tuple[Partial, Partial, Partial]:
         """Of A_i, A_i' and A_i''."""
@@ -112,8 +110,6 @@ class PartialDerivatives:
         z, dz, ddz = (skew(x) for x in self._axis(j))
         w = skew(self.motion.links[i].w)
         return self._tensors(i, ddz + 2 * dz @ w, 2 * (dz + z @ w), z)  # Lemma C-5
-
-    # Vectors (3)
 
     @_of_known_links
     def angular_acceleration(self, i: int, j: int) -> Partial:
@@ -233,8 +229,7 @@ def partial_derivatives(links: Links, q: Array, qd: Array, qdd: Array) -> Partia
 
 
 def derivative_library(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PartialDerivatives:
-    """The same of a mechanism, which must be an open chain of independent revolute and prismatic joints, at one state
-    and acceleration (nv)."""
+    """The same of a mechanism, an open chain of revolute and prismatic joints, at one state and acceleration (nv)."""
     check_independent(tree, "the library of partial derivatives")
     state = [np.asarray(x, dtype=float) for x in (q, qd, qdd)]
     if any(x.shape != (tree.nv,) for x in state):
@@ -245,7 +240,6 @@ def derivative_library(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) 
 
 
 def _link_turn(moving: MovingLink, q: Array, qd: Array, qdd: Array) -> tuple[Any, Any, Any]:
-    """A, A' and A''."""
     link = moving.link
     A = link.rotation(q)
     z = skew(np.array([0.0, 0.0, 1.0 if link.is_revolute else 0.0]))

@@ -65,8 +65,7 @@ class StateSpace:
 
     @property
     def margins(self) -> Array:
-        """For each pole s (..., 2 nv) the smallest singular value of [A - s, B] beside the largest: zero if u cannot
-        reach the mode."""
+        """For each pole s the least singular value of [A - s, B] beside the largest: zero if u cannot reach it."""
         poles = self.poles
         shifted = self.A[..., None, :, :] - poles[..., :, None, None] * np.eye(self.A.shape[-1])
         B = np.broadcast_to(self.B[..., None, :, :], (*shifted.shape[:-1], self.B.shape[-1]))
@@ -183,10 +182,7 @@ class LinearisedMechanism:
 
 
 def state_matrices(tree: Tree, qd: Array, D: Array, V: Array, P: Array) -> tuple[Array, Array]:
-    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv).
-
-    D must be positive definite: an error names the state where it is not, and the joints.
-    """
+    """A (..., 2 nv, 2 nv) and B (..., 2 nv, nv); an error names the state and joints where D is not positive."""
     n = tree.nv
     check_definite(tree, D)
     solved = np.linalg.solve(D, np.concatenate([-P, -V, np.broadcast_to(np.eye(n), D.shape)], axis=-1))

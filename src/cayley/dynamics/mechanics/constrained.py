@@ -201,7 +201,6 @@ def block_inverse(M: Array, A: Array, scale: Scale | None = None) -> BlockInvers
 
 
 def _mirrored(full: Array) -> Array:
-    """A symmetric matrix of which one triangle is computed."""
     n = len(full)
     rows = [[full[max(i, j), min(i, j)] for j in range(n)] for i in range(n)]
     return wrapped(np.array(rows).reshape(n, n))

@@ -60,8 +60,7 @@ class Equilibrium:
 
 @dataclass(frozen=True, eq=False)
 class EquilibriumSearch:
-    """The different equilibria that a search found, sorted by their potential, and from how many of its starts it found
-    none."""
+    """Different equilibria, sorted by their potential, and how many of the starts found none."""
 
     found: tuple[Equilibrium, ...]
     starts: int
@@ -136,7 +135,6 @@ class Potential(HoldsFunctions):
                                  starts - len(rests))
 
     def _polished(self, q: Array) -> Array | None:
-        """The equilibrium near by, by Newton steps; None if there is none."""
         scale = self._curvature_around(q)
         for _ in range(40):
             slope = self.gradient(q)
@@ -250,7 +248,6 @@ class Potential(HoldsFunctions):
         return rounding + _LEFT * float(np.linalg.norm(self.gradient(q)))
 
     def _relaxed(self, q: Array, others: Array) -> Array:
-        """The best place for the directions that are not flat."""
         for _ in range(6 if others.shape[1] else 0):
             q = q - others @ np.linalg.solve(others.T @ self.hessian(q) @ others, others.T @ self.gradient(q))
         return q

@@ -190,8 +190,7 @@ class LagrangeSystem(HoldsFunctions):
 
     @cached_property
     def generalized_forces(self) -> Kernel:
-        """`(q, qd, qdd)` -> tau (..., n): the forces, besides the applied ones, that give the accelerations; with those
-        of constraints."""
+        """`(q, qd, qdd)` -> tau (..., n): the forces besides the applied ones; with those of constraints."""
         def text(q: Array, qd: Array, qdd: Array, t: Scalar) -> Array:
             M, bias = self._terms(q, qd, t)
             return M @ qdd + bias
@@ -224,8 +223,7 @@ class LagrangeSystem(HoldsFunctions):
 
     @cached_property
     def energy_function(self) -> Kernel:
-        """`(q, qd)` -> p.qd - L [J]: K + U of a scleronomic system; constant if L does not contain t and no forces do
-        work."""
+        """`(q, qd)` -> p.qd - L [J]: K + U if scleronomic; constant if L has no t and no forces do work."""
         def text(q: Array, qd: Array, t: Scalar) -> Array:
             L = self.lagrangian(q, qd, t)
             return jacobian(L, qd) @ qd - L
@@ -233,8 +231,7 @@ class LagrangeSystem(HoldsFunctions):
 
     @cached_property
     def accelerations(self) -> Kernel:
-        """`(q, qd, tau)` -> qdd (..., n); NaN where M, or A M^-1 A^T, is singular, and `SingularityError` if that is
-        asked of one state."""
+        """`(q, qd, tau)` -> qdd (..., n); NaN, `SingularityError` for one state, where M or A M^-1 A^T is singular."""
         return self._kernel("accelerations", ("q", "qd", "tau"), "(n)",
                             lambda q, qd, tau, t: self._motion(q, qd, tau, t).qdd, self._explain)
 

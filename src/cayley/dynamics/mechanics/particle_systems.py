@@ -142,7 +142,6 @@ def constrained_particles(masses: ArrayLike, constraints: Function, *, potential
 
 
 def _pushes(values: list[list[Scalar]], x: Array) -> Array:
-    """The forces on particles at x (N, 3), one for each."""
     forces = _rows(values)
     if forces.shape != x.shape:
         raise SignatureError(f"the forces on {len(x)} particles have the shape {forces.shape}: give (N, 3)")

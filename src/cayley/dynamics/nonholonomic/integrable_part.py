@@ -188,7 +188,6 @@ def _factors(q: Array) -> Array:
 
 
 def _gradients(q: Array, products: list[Product]) -> Array:
-    """Of products (k, n)."""
     n = len(q)
     factors = _factors(q)
     slopes = np.concatenate([np.ones(n), np.cos(q), -np.sin(q)])

@@ -106,8 +106,7 @@ class MovingFrame(HoldsFunctions):
 
     @cached_property
     def brackets(self) -> Kernel:
-        """`(q)` -> [Pi_k, Pi_j] (..., n, n, n), in the order k, j, component: by differentiation of the directions.
-        """
+        """`(q)` -> [Pi_k, Pi_j] (..., n, n, n), in the order k, j, component: the directions differentiated."""
         def text(q: Array) -> Array:
             B = self.inverse(q)
             along = jacobian(B, q) @ B  # s, j, k: of Pi_j along Pi_k
@@ -171,7 +170,6 @@ def completed_frame(constraints: Forms, at: ArrayLike, name: str = "frame") -> M
 
 
 def _rows(constraints: Forms, q: Array, name: str) -> Array:
-    """The rows (r, n) of constraints at a configuration."""
     rows = [np.atleast_1d(np.asarray(row, dtype=float)) for row in constraints(q)]
     wrong = [row.shape for row in rows if row.shape != (len(q),)]
     if wrong:

@@ -172,7 +172,6 @@ def _applied(system: NonholonomicSystem, q: Sequence[Any], qd: Sequence[Any]) ->
 
 def _sides(L: Any, A: Any, B: Any, q: Sequence[Any], rates: Sequence[Any],  # noqa: ANN401 (SymPy's)
            accelerations: Sequence[Any], form: NormalForm) -> list[Any]:
-    """B_k of all pseudo-velocities."""
     import sympy
     n = len(q)
     momenta = [sympy.diff(L, rate) for rate in rates]

@@ -50,8 +50,7 @@ class RouthMotion(NamedTuple):
 
 
 class HamelForces(NamedTuple):
-    """The forces of a motion: forces (m) along the pseudo-velocities, and the reactions (r) of the constraints if
-    nothing acts along these."""
+    """Forces (m) along the pseudo-velocities, and reactions (r) if nothing acts along the constraints."""
 
     forces: Array
     reactions: Array
@@ -154,8 +153,7 @@ class NonholonomicSystem:
         return self.kernel("(n),(m),(n)->(m),(r)", text, "hamel", ("q", "pid", "tau"), HamelMotion._fields)
 
     def _sides(self, q: Array, pid: Array, tau: Array) -> _Sides:
-        """At a motion that the constraints allow: their pseudo-velocities are put to zero after all is differentiated.
-        """
+        """At a motion that the constraints allow: their rates are put to zero after all is differentiated."""
         sides = kernel("(n),(n),(n)->(n,n),(n),(n)", name="hamel_sides", inputs=("q", "rates", "tau"))(
             self._sides_of_all)
         return _Sides(*sides(q, np.concatenate([pid, np.zeros(len(q) - len(pid))]), tau))
@@ -264,7 +262,6 @@ def nonholonomic_system(kinetic: Function, potential: Function | None = None, *,
 
 
 def _rates_at(independent: Sequence[int], n: int, name: str) -> Array:
-    """Rows (m, n) that are the rates of coordinates."""
     are_places = all(isinstance(k, int | np.integer) and -n <= k < n for k in independent)
     if not are_places or len({int(k) % n for k in independent}) < len(independent):
         raise ConventionError(f"independent= are places of different coordinates of {name}, from 0 to {n - 1}, not "
