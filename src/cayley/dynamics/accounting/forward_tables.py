@@ -39,6 +39,7 @@ from cayley.model.denavit_hartenberg.conversion import tree_from_dh
 from cayley.model.denavit_hartenberg.table import DHRow
 from cayley.model.tree import Tree
 
+
 def _figures(m: tuple[Any, ...], a: tuple[Any, ...]) -> Figures:
     """Formulas for n >= 2 from the coefficients of 1, n, n^2 and so on."""
     return Figures(Formula.of(m, 2), Formula.of(a, 2))
