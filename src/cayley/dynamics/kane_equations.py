@@ -38,15 +38,7 @@ from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.dynamics.inertia_matrix.orthogonal_complement import extended_masses, twist_map
 from cayley.dynamics.inverse.newton_euler import movements, own_load
-from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import (
-    coulomb_frictions,
-    drive_forces,
-    passive_forces,
-    rotor_inertias,
-    rotor_velocity_forces,
-    spring_energy,
-)
+from cayley.dynamics.rigid_links import drives, energies
 from cayley.dynamics.rigid_links.energies import link_poses
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.errors import ConventionError, SingularityError, UnsupportedError
@@ -124,7 +116,7 @@ class KaneEquations:
     def rates(self) -> Kernel:
         """`(q, u, tau)` -> ud (..., nv), with which F + F* = 0; `SingularityError` where nothing has inertia. Dry
         friction, which holds joints at rest, is refused."""
-        if coulomb_frictions(self.tree).any():
+        if drives.coulomb_frictions(self.tree).any():
             raise UnsupportedError(f"{self.tree.name} includes dry friction, which holds joints at rest: rates of "
                                    "speeds do not know it. Call forward_dynamics, or leave friction out")
 
@@ -132,7 +124,7 @@ class KaneEquations:
             Z = self._inverse(q)
             T = twist_map(self.links, q) @ Z
             moved = [M @ T[6 * k:6 * k + 6] for k, M in enumerate(extended_masses(self.links, q))]
-            M = T.T @ np.concatenate(moved) + Z.T @ np.diag(rotor_inertias(self.tree)) @ Z
+            M = T.T @ np.concatenate(moved) + Z.T @ np.diag(drives.rotor_inertias(self.tree)) @ Z
             left = self._active(q, u, tau) + self._inertial(q, u, np.zeros(self.tree.nv))
             return only_where(is_definite(M), ldl_solve(M, left))
 
@@ -153,7 +145,8 @@ class KaneEquations:
     def _active(self, q: Array, u: Array, tau: Array) -> Array:
         Z = self._inverse(q)
         weights = [np.concatenate([np.zeros(3), link.moments.mass * self.links.gravity]) for link in self.links.links]
-        return Z.T @ (twist_map(self.links, q).T @ np.concatenate(weights) + tau - passive_forces(self.tree, q, Z @ u))
+        pulled = twist_map(self.links, q).T @ np.concatenate(weights)
+        return Z.T @ (pulled + tau - drives.passive_forces(self.tree, q, Z @ u))
 
     def _inertial(self, q: Array, u: Array, ud: Array) -> Array:
         Z = self._inverse(q)
@@ -165,7 +158,7 @@ class KaneEquations:
                                        strict=True):
             f, n = own_load(link, moved)
             needed += [R @ (n - np.cross(link.moments.center, f)), R @ f]
-        driven = drive_forces(self.tree, q, qd, qdd) - passive_forces(self.tree, q, qd)
+        driven = drives.drive_forces(self.tree, q, qd, qdd) - drives.passive_forces(self.tree, q, qd)
         return -(Z.T @ (twist_map(self.links, q).T @ np.concatenate(needed) + driven))
 
     def _kernel(self, signature: str, text: Callable[..., Any], name: str, inputs: tuple[str, ...],
@@ -244,18 +237,18 @@ class EulerLagrange(NamedTuple):
 
 def euler_lagrange(tree: Tree, links: Links, q: Array, qd: Array, qdd: Array) -> EulerLagrange:
     """The text; q and qd are variables of a trace."""
-    rotors = rotor_inertias(tree)
+    rotors = drives.rotor_inertias(tree)
 
     def kinetic(q: Array) -> Scalar:
         return energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd  # (A.3)
 
     def potential(q: Array) -> Scalar:
-        return energies.potential_energy(links, q) + spring_energy(tree, q)  # (A.4)
+        return energies.potential_energy(links, q) + drives.spring_energy(tree, q)  # (A.4)
 
     momenta = jacobian(kinetic(q), qd)
     moved = task_jacobian(tree, q, lambda q: jacobian(kinetic(q), qd)) @ qd + jacobian(momenta, qd) @ qdd
-    stored = task_jacobian(tree, q, lambda q: spring_energy(tree, q))
-    lost = drive_forces(tree, q, qd, qdd) - rotors * qdd - rotor_velocity_forces(tree, qd) - stored
+    stored = task_jacobian(tree, q, lambda q: drives.spring_energy(tree, q))
+    lost = drives.drive_forces(tree, q, qd, qdd) - rotors * qdd - drives.rotor_velocity_forces(tree, qd) - stored
     return EulerLagrange(moved + _turned(tree, qd, momenta), task_jacobian(tree, q, kinetic),
                          task_jacobian(tree, q, potential), lost)
 

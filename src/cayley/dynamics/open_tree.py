@@ -25,13 +25,7 @@ from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_ma
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.inverse.external_loads import ExternalLoads, wrench_unit
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
-from cayley.dynamics.rigid_links.drives import (
-    passive_forces,
-    rotor_inertias,
-    rotor_velocity_forces,
-    spring_energy,
-    stored_spring_forces,
-)
+from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.energies import kinetic_energy, lagrangian, potential_energy
 from cayley.dynamics.rigid_links.links import ROOT, Links, links_of
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -116,13 +110,14 @@ class TreeMechanics:
         tree = self.tree
         links = self._links_with(self._own(more)) if self.inertias else self._pushed
         acting = self._world.at_links(links, tree, q, more)
-        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + rotor_velocity_forces(tree, qd)
-        return inertia_matrix(links, q) + np.diag(rotor_inertias(tree)), tau - passive_forces(tree, q, qd) - bias
+        bias = inverse_dynamics(links, q, qd, np.zeros(tree.nv), **acting) + drives.rotor_velocity_forces(tree, qd)
+        M = inertia_matrix(links, q) + np.diag(drives.rotor_inertias(tree))
+        return M, tau - drives.passive_forces(tree, q, qd) - bias
 
     def power(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """The power [W] of joint forces, friction, dampers, wrenches and what the root's motion does: what changes the
         energy that is seen from the root."""
-        power = qd @ (tau - passive_forces(self.tree, q, qd) + stored_spring_forces(self.tree, q)
+        power = qd @ (tau - drives.passive_forces(self.tree, q, qd) + drives.stored_spring_forces(self.tree, q)
                       - self._inertial_forces(q, qd, *more))
         for frame, wrench in zip(self.wrenches, more, strict=False):
             power = power + wrench @ twist(self.tree, q, qd, frame, axes=self.axes)
@@ -145,7 +140,7 @@ class TreeMechanics:
 
     def inertia(self, q: Array, *more: Array) -> Array:
         """The inertia matrix (nv, nv)."""
-        return inertia_matrix(self._minimal_with(self._own(more)), q) + np.diag(rotor_inertias(self.tree))
+        return inertia_matrix(self._minimal_with(self._own(more)), q) + np.diag(drives.rotor_inertias(self.tree))
 
     def solved(self, M: Array, forces: Array) -> Array:
         """M^-1 forces (nv), NaN where the inertia matrix is singular, as inertias that are inputs may make it."""
@@ -155,7 +150,7 @@ class TreeMechanics:
 
     def generalized_forces(self, q: Array, qd: Array, tau: Array, *more: Array) -> Array:
         """The joint forces (nv) that do the power of all forces but gravity."""
-        forces = tau - passive_forces(self.tree, q, qd) - self._inertial_forces(q, qd, *more)
+        forces = tau - drives.passive_forces(self.tree, q, qd) - self._inertial_forces(q, qd, *more)
         for frame, wrench in zip(self.wrenches, more, strict=False):
             forces = forces + general_jacobian(self.tree, q, frame, axes=self.axes).T @ wrench
         return forces
@@ -205,8 +200,8 @@ class TreeMechanics:
     def energy(self, q: Array, qd: Array, *more: Array) -> Scalar:
         """Kinetic and potential energy [J], with that of included rotors and springs."""
         links = links_of(self._tree_with(self._own(more))) if self.inertias else self._links
-        return (kinetic_energy(links, q, qd) + (rotor_inertias(self.tree) * qd) @ qd / 2 + potential_energy(links, q)
-                + spring_energy(self.tree, q))
+        rotors = (drives.rotor_inertias(self.tree) * qd) @ qd / 2
+        return kinetic_energy(links, q, qd) + rotors + potential_energy(links, q) + drives.spring_energy(self.tree, q)
 
     @cached_property
     def _plain(self) -> Callable[..., Array]:

@@ -31,14 +31,7 @@ from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.inverse.external_loads import ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.inverse.newton_euler import Load, inverse_dynamics
-from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import (
-    passive_forces,
-    rotor_coriolis_matrix,
-    rotor_inertias,
-    rotor_velocity_forces,
-    spring_energy,
-)
+from cayley.dynamics.rigid_links import drives, energies
 from cayley.dynamics.rigid_links.links import Links, links_of
 from cayley.dynamics.rigid_links.methods import check_method
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -79,7 +72,7 @@ def _bias(tree: Tree, external: ExternalLoads, method: str, kind: type[Made]) ->
 
     def text(q: Array, qd: Array, *more: Array) -> Array:
         needed = loaded(q, qd, np.zeros(tree.nv), more)
-        return needed + rotor_velocity_forces(tree, qd) + passive_forces(tree, q, qd)
+        return needed + drives.rotor_velocity_forces(tree, qd) + drives.passive_forces(tree, q, qd)
 
     described(tree, text, "Nonlinear effects: Coriolis, centrifugal, gravity, friction and spring forces.",
               " ".join(filter(None, [external.words, of_the_tree(tree)])))
@@ -94,7 +87,7 @@ def coriolis_matrix_kernel(tree: Tree) -> MechanismKernel:
     links = _links_of_state(tree)
 
     def text(q: Array, qd: Array) -> Array:
-        return closed_form.coriolis_matrix(links, q, qd) + rotor_coriolis_matrix(tree, qd)
+        return closed_form.coriolis_matrix(links, q, qd) + drives.rotor_coriolis_matrix(tree, qd)
 
     return sized_kernel(tree, "(q),(v)->(v,v)", text, "coriolis_matrix",
                         sentence="The Coriolis matrix C(q, qd), with Christoffel's coefficients. "
@@ -115,7 +108,7 @@ def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
 def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
     """`kinetic_energy(q, qd)` (...)."""
     links = _links_of_state(tree)
-    rotors = rotor_inertias(tree)
+    rotors = drives.rotor_inertias(tree)
 
     def text(q: Array, qd: Array) -> Array:
         return energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd
@@ -127,7 +120,7 @@ def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
 def potential_energy_kernel(tree: Tree) -> MechanismKernel:
     """`potential_energy(q)` (...)."""
     links = _links_of_state(tree)
-    return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q) + spring_energy(tree, q),
+    return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q) + drives.spring_energy(tree, q),
                         "potential_energy", sentence="The potential energy of gravity, and of springs.", unit="J")
 
 

@@ -17,15 +17,7 @@ from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.solve import solve
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
 from cayley.dynamics.linearised.methods import DEFAULT, METHODS
-from cayley.dynamics.rigid_links.drives import (
-    coulomb_frictions,
-    rotor_inertias,
-    rotor_velocity_slopes,
-    rubbing,
-    spring_forces,
-    spring_matrices,
-    viscous_frictions,
-)
+from cayley.dynamics.rigid_links import drives
 from cayley.dynamics.rigid_links.links import ROOT, Links
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
 from cayley.dynamics.rigid_links.minimal_links import minimal_links
@@ -154,13 +146,13 @@ def sensitivities_text(tree: Tree, method: str | None = None) -> Callable[[Array
     matrices are then those of a joint that begins to move and goes on.
     """
     links_alone = METHODS[method or default_method(tree)].text(tree, "sensitivities")
-    rotors = np.diag(rotor_inertias(tree))
-    viscous = np.diag(viscous_frictions(tree))
+    rotors = np.diag(drives.rotor_inertias(tree))
+    viscous = np.diag(drives.viscous_frictions(tree))
 
     def text(q: Array, qd: Array, qdd: Array) -> Sensitivities:
         D, V, P = links_alone(q, qd, qdd)
-        springs = spring_matrices(tree, q, qd)
-        return Sensitivities(D + rotors, V + rotor_velocity_slopes(tree, qd) + viscous + springs.damping,
+        springs = drives.spring_matrices(tree, q, qd)
+        return Sensitivities(D + rotors, V + drives.rotor_velocity_slopes(tree, qd) + viscous + springs.damping,
                              P + springs.stiffness)
 
     return text
@@ -193,21 +185,21 @@ def forward_derivatives_text(tree: Tree,
     links = chosen.links(tree)
     links_alone = chosen.text(tree, "sensitivities")
     chooses = chosen.takes("asked", "sensitivities")  # what is not needed takes time to trace, if nothing else
-    rotors = np.diag(rotor_inertias(tree))
-    viscous = np.diag(viscous_frictions(tree))
-    coulomb = coulomb_frictions(tree)
-    rubs = bool(rubbing(coulomb).any())
+    rotors = np.diag(drives.rotor_inertias(tree))
+    viscous = np.diag(drives.viscous_frictions(tree))
+    coulomb = drives.coulomb_frictions(tree)
+    rubs = bool(drives.rubbing(coulomb).any())
 
     def text(q: Array, qd: Array, tau: Array) -> ForwardDerivatives:
         D, V, _ = links_alone(q, qd, np.zeros(tree.nv), **({"asked": "DV"} if chooses else {}))
         M = D + rotors
-        V = V + rotor_velocity_slopes(tree, qd)
-        smooth = viscous @ qd + spring_forces(tree, q, qd)
+        V = V + drives.rotor_velocity_slopes(tree, qd)
+        smooth = viscous @ qd + drives.spring_forces(tree, q, qd)
         forces = tau - V @ qd / 2 - gravity_forces(links, q) - smooth
         friction, going = resistance(M, forces, coulomb, qd) if rubs else (0.0, np.ones(tree.nv))
         qdd = held_solve(M, forces + friction, going) if rubs else solve(M, forces)
         P = links_alone(q, qd, qdd, **({"asked": "P"} if chooses else {})).P
-        springs = spring_matrices(tree, q, qd)
+        springs = drives.spring_matrices(tree, q, qd)
         by_forces = -(P + springs.stiffness), -(V + viscous + springs.damping)
         return ForwardDerivatives(qdd, *(_solved_where(going, M, *by_forces) if rubs else _solved(M, *by_forces)))
 

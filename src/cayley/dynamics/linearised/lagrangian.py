@@ -16,15 +16,8 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.dynamics.linearised.closed_form_for_trees import Sensitivities
+from cayley.dynamics.rigid_links import transforms
 from cayley.dynamics.rigid_links.links import Links
-from cayley.dynamics.rigid_links.transforms import (
-    Moving,
-    at_rest,
-    insertion,
-    pseudo_inertia,
-    transform,
-    transform_derivatives,
-)
 
 _LAST = np.array([0.0, 0.0, 0.0, 1.0])
 
@@ -36,18 +29,18 @@ def sensitivities(links: Links, q: Array, qd: Array, qdd: Array) -> Sensitivitie
     D = np.zeros((n, n))
     V = np.zeros((n, n))
     P = np.zeros((n, n))
-    second = transform_derivatives(links, q).second
-    moving = at_rest(4)
-    changing = [Moving(*[np.zeros((4, 4))] * 3)] * n
+    second = transforms.transform_derivatives(links, q).second
+    moving = transforms.at_rest(4)
+    changing = [transforms.Moving(*[np.zeros((4, 4))] * 3)] * n
     for number, link in enumerate(links.links):
-        A = transform(link, q)
-        Q = insertion(link)
+        A = transforms.transform(link, q)
+        Q = transforms.insertion(link)
         rates = (qd[number], qdd[number])
         moving = moving.carried(A, Q, *rates)
         changing = [change.carried(A, Q, *rates) for change in changing]
-        changing[number] = Moving(*[x @ Q for x in moving])  # dA/dq = A Q, and Q is constant
+        changing[number] = transforms.Moving(*[x @ Q for x in moving])  # dA/dq = A Q, and Q is constant
         U, dU, ddU = (np.stack(x) for x in zip(*changing, strict=True))
-        J = pseudo_inertia(link.moments)
+        J = transforms.pseudo_inertia(link.moments)
         weighed = U @ J
         D = D + np.einsum("iab,kab->ik", weighed, U)
         V = V + 2 * np.einsum("iab,kab->ik", weighed, dU)

@@ -9,14 +9,7 @@ from cayley.compiler.typing import Array
 from cayley.dynamics.mechanics.lagrange import lagrange_system
 from cayley.dynamics.nonholonomic.moving_frame import Forms, MovingFrame
 from cayley.dynamics.nonholonomic.system import NonholonomicSystem
-from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.drives import (
-    coulomb_frictions,
-    passive_forces,
-    rotor_inertias,
-    spring_energy,
-    stored_spring_forces,
-)
+from cayley.dynamics.rigid_links import drives, energies
 from cayley.dynamics.rigid_links.links import links_of
 from cayley.errors import UnsupportedError
 from cayley.kinematics.constraints import rows as constraints
@@ -37,7 +30,7 @@ def nonholonomic_model(tree: Tree, pseudo_velocities: Forms | None = None) -> No
     """
     free = tree.spanning_tree()
     turning = [joint.name for joint in tree.joints if joint.motion.nq != joint.motion.nv]
-    if turning or tree.is_timed or coulomb_frictions(free).any():
+    if turning or tree.is_timed or drives.coulomb_frictions(free).any():
         reason = (f"joint {turning[0]!r} has velocities that are no rates of coordinates" if turning else
                   "a constraint depends on time" if tree.is_timed else "it includes dry friction")
         raise UnsupportedError(f"Hamel's equations and their like are not for {tree.name}: {reason}")
@@ -47,13 +40,13 @@ def nonholonomic_model(tree: Tree, pseudo_velocities: Forms | None = None) -> No
             f"the constraints of {tree.name} are redundant in a way that changes with its configuration: there are no "
             "rows of them that a frame could have")
     links = links_of(free)
-    rotors = rotor_inertias(free)
+    rotors = drives.rotor_inertias(free)
     rows = list(structure.leading)
     mechanics = lagrange_system(
         lambda q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd,
-        lambda q: energies.potential_energy(links, q) + spring_energy(free, q),
-        forces=lambda q, qd: (stored_spring_forces(free, q) - passive_forces(free, q, qd)) * np.ones(tree.nv),
-        name=tree.name)
+        lambda q: energies.potential_energy(links, q) + drives.spring_energy(free, q),
+        name=tree.name, forces=lambda q, qd: np.ones(tree.nv) * (drives.stored_spring_forces(free, q)
+                                                                 - drives.passive_forces(free, q, qd)))
 
     def held(q: Array) -> Array:
         return constraints.jacobian(tree, q)[rows]
