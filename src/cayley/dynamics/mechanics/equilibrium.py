@@ -152,29 +152,15 @@ class Potential(HoldsFunctions):
 
     def _nature_along(self, q: Array, flat: Array, others: Array) -> Nature:
         """The nature when all curvatures but the flat ones are positive."""
-        if flat.shape[1] > 1:
-            ways = _ways(flat.shape[1])[:2 * flat.shape[1] + 16] @ flat.T
-            around = self._nature_around(q, flat, others)
-            falls = around == "stable" and any(self._lowest_sign(q, way, others) == -1 for way in ways)
-            return "unstable" if falls else around
-        signs = [self._sign_along(q, side * flat[:, 0], others) for side in (1, -1)]
-        exact = [self._lowest_sign(q, side * flat[:, 0], others) for side in (1, -1)] if any(signs) else []
-        signs = signs if None in exact or not exact else exact
-        if -1 in signs:
+        around = self._nature_around(q, flat, others)
+        line = flat.shape[1] == 1
+        if around == "indifferent" or not (line or around == "stable"):
+            return around
+        ways = _ways(flat.shape[1])[:2 * flat.shape[1] + 16] @ flat.T
+        exact = [self._lowest_sign(q, way, others) for way in ways]
+        if -1 in exact and (not line or None not in exact):
             return "unstable"
-        if None in signs:
-            return "undecided"
-        return "indifferent" if 0 in signs else "stable"
-
-    def _sign_along(self, q: Array, way: Array, others: Array) -> int | None:
-        """1 if U rises along a way, -1 if it falls, 0 if it does neither; None if the first two slopes that can be seen
-        differ."""
-        slopes = np.array([self._slope(q, step, way, others) for step in _STEPS])
-        seen = np.flatnonzero(np.abs(slopes) > self._noise(q))
-        if not len(seen):
-            return 0
-        first, second = np.sign(slopes[[seen[0], min(seen[0] + 1, len(slopes) - 1)]])
-        return int(first) if first == second else None
+        return "stable" if line and None not in exact else around
 
     def _lowest_sign(self, q: Array, way: Array, others: Array) -> int | None:
         """The sign of the lowest power of U along a way whose coefficient is more than rounding, exactly: 1 if U rises

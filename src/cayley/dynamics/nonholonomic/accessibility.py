@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cayley.compiler.made_once import kept
-from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.dynamics.mechanics.constrained import basis_of_coordinates
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.dynamics.open_tree import Configurations
 from cayley.errors import UnsupportedError
@@ -96,19 +96,13 @@ def _of_tree(tree: Tree) -> Accessibility:
     return Accessibility(tree.nv, growth(fields, samples, tree.nv - held, _INDEPENDENT), held)
 
 
-def _kernel_basis(A: Array, followers: list[int]) -> Array:
-    """A basis N (n, n - r) with A N = 0, solved for the columns `followers` (r), which are independent."""
-    free = [k for k in range(A.shape[1]) if k not in followers]
-    solved = np.linalg.solve(wrapped(A[:, followers]), -A[:, free])
-    return np.concatenate([np.eye(len(free)), solved])[np.argsort([*free, *followers])]
-
-
 def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibility:
     """The accessibility of what a frame allows, at configurations (..., n). Where all of these are special, so that
     brackets are zero there which are not beside them, the growth is that at them, by deeper brackets (2, 2, 3 of dz -
     y^2 dx at y = 0), and if these do not bring it about in 2 n + 2 steps, that beside them.
 
-    >>> from cayley.dynamics.nonholonomic.moving_frame import completed_frame
+    >>> from cayley.dynamics.mechanics.constrained import basis_of_coordinates
+from cayley.dynamics.nonholonomic.moving_frame import completed_frame
     >>> unicycle = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
     >>> accessibility_of_frame(unicycle, [[0.1, 0.2, 0.4]]).growth
     (2, 3)
@@ -119,8 +113,8 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     m = n - frame.count(at[0])
     from scipy.linalg import qr  # with pivots
     best = max(at, key=lambda q: np.linalg.svd(np.asarray(frame.matrix(q), dtype=float), compute_uv=False).min())
-    followers = qr(np.asarray(frame.matrix(best), dtype=float)[m:], pivoting=True, mode="r")[1][:n - m].tolist()
-    fields = Fields(n, n, lambda q: _kernel_basis(frame.matrix(q)[m:], followers), m)
+    free = qr(np.asarray(frame.matrix(best), dtype=float)[m:], pivoting=True, mode="r")[1][n - m:].tolist()
+    fields = Fields(n, n, lambda q: basis_of_coordinates(frame.matrix(q)[m:], np.zeros(n - m), sorted(free))[0], m)
     here, near = (growth(fields, where, n, _INDEPENDENT) for where in (at, np.concatenate([at, nearby(at, _BESIDE)])))
     if here[-1] < near[-1]:
         deeper = generated_algebra(fields, at, (), _INDEPENDENT, None).growth.max(axis=-1)

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy
+from sympy.polys.matrices import DomainMatrix
 
 from cayley.compiler.algebras.interpret import SYMPY
 from cayley.compiler.kernel import kernel
+from cayley.compiler.typing import Scalar
 from cayley.errors import ConventionError
 
 if TYPE_CHECKING:
@@ -29,34 +32,30 @@ class NormalForm:
     """The form of expressions with these coordinates; those that only occur in sines and cosines are angles."""
 
     def __init__(self, coordinates: list[Any]) -> None:
-        import sympy
         self.angles = {q: (sympy.Symbol(f"sin_{q}", real=True), sympy.Symbol(f"cos_{q}", real=True))
                        for q in coordinates}
+        self.waves = {symbol: f(q) for q, pair in self.angles.items()
+                      for f, symbol in zip((sympy.sin, sympy.cos), pair, strict=True)}
 
-    def of(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def of(self, expression: Scalar) -> Scalar:
         """The normal form of an exact expression, in sines and cosines again, with numbers as decimals."""
         return self.shown(self.fraction(self.algebraic(expression)))
 
-    def exact(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def exact(self, expression: Scalar) -> Scalar:
         """An expression whose numbers are fractions, and sines and cosines those of single angles."""
-        import sympy
         return sympy.nsimplify(sympy.expand_trig(sympy.sympify(expression)), rational=True, tolerance=_DIGITS)
 
-    def algebraic(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def algebraic(self, expression: Scalar) -> Scalar:
         """An exact expression with symbols for sines and cosines."""
-        import sympy
-        return expression.xreplace({f(q): symbol for q, pair in self.angles.items()
-                                    for f, symbol in zip((sympy.sin, sympy.cos), pair, strict=True)})
+        return expression.xreplace({wave: symbol for symbol, wave in self.waves.items()})
 
-    def inverse(self, matrix: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def inverse(self, matrix: Scalar) -> Scalar:
         """The inverse of an algebraic matrix, each entry in its normal form, algebraic."""
-        from sympy.polys.matrices import DomainMatrix
         found = DomainMatrix.from_Matrix(matrix).to_field().inv().to_Matrix()
         return found.applyfunc(self.fraction)
 
-    def fraction(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def fraction(self, expression: Scalar) -> Scalar:
         """The normal form of an algebraic expression, algebraic."""
-        import sympy
         polynomial = self._polynomial(expression)
         if polynomial is not None:
             return polynomial
@@ -65,9 +64,8 @@ class NormalForm:
             return sympy.simplify(expression)  # roots, and functions that are no sines
         return sympy.expand(above / below) if below.is_number else sympy.cancel(above / below)
 
-    def _polynomial(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def _polynomial(self, expression: Scalar) -> Scalar:
         """A polynomial of at most first degree in sines; None if it is none."""
-        import sympy
         beside = {cosine for sine, cosine in self.angles.values() if sine in expression.free_symbols}
         symbols = sorted(expression.free_symbols | beside, key=str)
         if not symbols:
@@ -82,21 +80,18 @@ class NormalForm:
                 found = _first_degree(whole, found, symbols.index(sine), 1 - whole.from_expr(cosine)**2)
         return found.as_expr()
 
-    def in_angles(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def in_angles(self, expression: Scalar) -> Scalar:
         """An algebraic expression with its sines and cosines."""
-        import sympy
-        return expression.xreplace({symbol: f(q) for q, pair in self.angles.items()
-                                    for f, symbol in zip((sympy.sin, sympy.cos), pair, strict=True)})
+        return expression.xreplace(self.waves)
 
-    def shown(self, expression: Any) -> Any:  # noqa: ANN401 (SymPy's)
+    def shown(self, expression: Scalar) -> Scalar:
         """An algebraic expression with its sines and cosines, and numbers as decimals."""
-        import sympy
         decimals = {number: sympy.Float(number, 15) for number in expression.atoms(sympy.Rational)
                     if not number.is_integer and (number.q & (number.q - 1) or number.q > _DYADIC)}
         return self.in_angles(expression.xreplace(decimals))
 
 
-def _first_degree(whole: Any, polynomial: Any, place: int, square: Any) -> Any:  # noqa: ANN401 (SymPy's)
+def _first_degree(whole: Scalar, polynomial: Scalar, place: int, square: Scalar) -> Scalar:
     """A polynomial of a ring with squares of one generator replaced."""
     found = whole.zero
     for monomial, coefficient in polynomial.terms():
@@ -118,7 +113,6 @@ class HamelEquations:
 
     def latex(self) -> str:
         """All of them, one to a line, for an `align` environment."""
-        import sympy
         return " \\\\\n".join(f"{sympy.latex(each.lhs)} &= {sympy.latex(each.rhs)}"
                               for each in (*self.motion, *self.reactions))
 
@@ -126,7 +120,6 @@ class HamelEquations:
 def hamel_equations(system: NonholonomicSystem, coordinates: Sequence[str], rates: Sequence[str]) -> HamelEquations:
     """The equations with names for the coordinates (n) and for the pseudo-velocities (m), whose rates have a dot after
     their name. (224)-(236)."""
-    import sympy
     q = sympy.symbols(list(coordinates), real=True)
     n = len(q)
     m = n - system.frame.count(np.zeros(n))
@@ -160,8 +153,7 @@ def hamel_equations(system: NonholonomicSystem, coordinates: Sequence[str], rate
               for force, (a, b) in zip(forces, sides[m:], strict=True)))
 
 
-def _applied(system: NonholonomicSystem, q: Sequence[Any], qd: Sequence[Any]) -> Any:  # noqa: ANN401 (SymPy's)
-    import sympy
+def _applied(system: NonholonomicSystem, q: Sequence[Any], qd: Sequence[Any]) -> Scalar:
     forces = system.mechanics.forces
     if forces is None:
         return sympy.zeros(len(q), 1)
@@ -170,9 +162,8 @@ def _applied(system: NonholonomicSystem, q: Sequence[Any], qd: Sequence[Any]) ->
     return sympy.Matrix(made.evaluate(SYMPY, q, qd))
 
 
-def _sides(L: Any, A: Any, B: Any, q: Sequence[Any], rates: Sequence[Any],  # noqa: ANN401 (SymPy's)
-           accelerations: Sequence[Any], form: NormalForm) -> list[Any]:
-    import sympy
+def _sides(L: Scalar, A: Scalar, B: Scalar, q: Sequence[Any], rates: Sequence[Any], accelerations: Sequence[Any],
+           form: NormalForm) -> list[Any]:
     n = len(q)
     momenta = [sympy.diff(L, rate) for rate in rates]
     qd = B * sympy.Matrix(rates)
