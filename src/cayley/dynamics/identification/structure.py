@@ -218,17 +218,14 @@ class Units(NamedTuple):
 
     def coordinates(self, links: Links) -> Array:
         """The unit (nq) of each coordinate."""
-        found = np.ones(links.nq)
-        for link in links.links:
-            found[link.coordinates] = np.where(np.array(link.motion.coordinate_units) == "m", self.length, 1.0)
-        return found
+        return self._lengths([link.motion.coordinate_units for link in links.links])
 
     def velocities(self, links: Links) -> Array:
         """The unit (nv) of each velocity, but for the time: a length, or 1 for those that turn."""
-        found = np.ones(links.nv)
-        for link in links.links:
-            found[link.columns] = np.where(np.array(link.motion.velocity_units) == "m", self.length, 1.0)
-        return found
+        return self._lengths([link.motion.velocity_units for link in links.links])
+
+    def _lengths(self, units: list[tuple[str, ...]]) -> Array:
+        return np.array([self.length if unit == "m" else 1.0 for each in units for unit in each])
 
 
 _DEPENDENT = 1e-8  # of the largest: columns of sampled regressors that are no more than this apart are dependent
@@ -267,22 +264,8 @@ def echelon(rows: Array, *, tolerance: float = _DEPENDENT) -> Array:
     array([[0.5, 1. , 0. ],
            [0. , 0. , 1. ]])
     """
-    left = rows.copy()
-    found: list[np.ndarray] = []
-    for column in reversed(range(rows.shape[1])):
-        if not len(left):
-            break
-        best = int(np.argmax(np.abs(left[:, column])))
-        if abs(left[best, column]) < tolerance * max(np.abs(left[best]).max(), 1.0):
-            left[:, column] = 0.0
-            continue
-        pivot = left[best] / left[best, column]
-        left = np.delete(left, best, axis=0)
-        left = left - np.outer(left[:, column], pivot)
-        found = [row - row[column] * pivot for row in found]
-        found.append(pivot)
-    ordered = np.array(found[::-1]).reshape(-1, rows.shape[1])
-    return tidy(ordered)
+    pivots = independent_columns(rows[:, ::-1], tolerance=tolerance)[::-1]
+    return tidy(np.linalg.lstsq(rows[:, pivots], rows, rcond=None)[0])
 
 
 def tidy(matrix: Array, *, tolerance: float = _DEPENDENT) -> Array:
