@@ -101,8 +101,7 @@ def accessibility_of_frame(frame: MovingFrame, samples: ArrayLike) -> Accessibil
     brackets are zero there which are not beside them, the growth is that at them, by deeper brackets (2, 2, 3 of dz -
     y^2 dx at y = 0), and if these do not bring it about in 2 n + 2 steps, that beside them.
 
-    >>> from cayley.dynamics.mechanics.constrained import basis_of_coordinates
-from cayley.dynamics.nonholonomic.moving_frame import completed_frame
+    >>> from cayley.dynamics.nonholonomic.moving_frame import completed_frame
     >>> unicycle = completed_frame(lambda q: [[np.sin(q[2]), -np.cos(q[2]), 0.0]], at=[0.0, 0.0, 0.3])
     >>> accessibility_of_frame(unicycle, [[0.1, 0.2, 0.4]]).growth
     (2, 3)

@@ -18,6 +18,7 @@ from cayley.compiler.made_once import kept
 from cayley.compiler.solving.null_space import null_basis
 from cayley.compiler.solving.rounding import rank_of
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.dynamics.identification.structure import echelon
 from cayley.dynamics.nonholonomic.accessibility import accessibility, accessibility_of_frame
 from cayley.dynamics.nonholonomic.moving_frame import MovingFrame
 from cayley.errors import ModelError, UnsupportedError
@@ -201,18 +202,7 @@ def _gradients(q: Array, products: list[Product]) -> Array:
 
 def _echelon(rows: Array) -> Array:
     """The same space by rows that begin with 1, so that they read as formulas."""
-    rows = rows.copy()
-    done = 0
-    for column in range(rows.shape[1]):
-        if done == len(rows):
-            break
-        pivot = done + int(np.abs(rows[done:, column]).argmax())
-        if abs(rows[pivot, column]) > 1e-6:
-            rows[[done, pivot]] = rows[[pivot, done]]
-            rows[done] /= rows[done, column]
-            others = np.arange(len(rows)) != done
-            rows[others] -= np.outer(rows[others, column], rows[done])
-            done += 1
+    rows = echelon(rows[:, ::-1], tolerance=1e-6)[::-1, ::-1]
     shift = 10.0 ** np.ceil(-np.log10(np.clip(np.abs(rows), 1e-8, 1.0)))  # nine digits, of small numbers as of others
     return np.where(np.abs(rows) < 1e-8, 0.0, np.round(rows * shift, 9) / shift)
 

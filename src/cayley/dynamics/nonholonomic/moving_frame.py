@@ -21,9 +21,10 @@ from cayley.compiler.derivatives.derivative import jacobian
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.solving.definite import is_definite, only_where
-from cayley.compiler.solving.rounding import rank_of
+from cayley.compiler.solving.rounding import least_singular
 from cayley.compiler.tracing.symbols import wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar
+from cayley.dynamics.identification.structure import independent_columns
 from cayley.errors import ConventionError, SingularityError
 from cayley.geometry.vector_fields.fields import nearby
 from cayley.wording import shown
@@ -180,8 +181,4 @@ def _rows(constraints: Forms, q: Array, name: str) -> Array:
 
 def _first_independent(rows: Array) -> list[int]:
     """The places of the first rows that do not depend on those before."""
-    found: list[int] = []
-    for k in range(len(rows)):
-        if rank_of(rows[[*found, k]] / (np.abs(rows).max(initial=0.0) or 1.0)) > len(found):
-            found.append(k)
-    return found
+    return np.flatnonzero(independent_columns(rows.T, tolerance=least_singular(rows.shape[1]))).tolist()
