@@ -23,7 +23,7 @@ from cayley.compiler.tracing.symbols import where, wrapped
 from cayley.compiler.typing import Array, ArrayLike, Scalar, Text
 from cayley.dynamics.forward.singular_inertia import explanation, guarded
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import inertia_matrix
-from cayley.dynamics.inverse.external_loads import ExternalLoads
+from cayley.dynamics.inverse.external_loads import NO_LOADS, ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.mechanics.constrained import (
     ConstrainedMotion,
@@ -54,7 +54,6 @@ from cayley.kinematics.mechanism_kernel import Made, MechanismKernel, described,
 from cayley.model.tree import Tree
 from cayley.showing import brief
 
-NO_LOADS = ExternalLoads()
 _HERE = "cayley.dynamics.mechanics.constrained"
 _SENTENCE = "Forward dynamics under constraints: the accelerations qdd that the joint forces tau give at (q, qd)."
 
@@ -68,35 +67,21 @@ _WITHOUT_MASS = ("augmented", "null space", "null space by svd")  # links withou
 
 
 @of_a_mechanism
-def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made]) -> Made:
-    """`forward_dynamics(q, qd, tau)` (..., nv) by one of the formulations of `METHODS`."""
-    solve = _solution(tree, method, structure)
-
-    def forward_dynamics(q: Array, qd: Array, tau: Array, *t: Scalar) -> Array:
-        return solve(q, qd, tau, *t).qdd
-
-    described(tree, forward_dynamics, _SENTENCE, f"Formulation: {method}.")
-    return kernel(_signature(tree, "v"), name="forward_dynamics", outputs=("qdd", ),
-                  inputs=constraints.timed(tree, ("q", "qd", "tau")), units=units_of(tree) | {"t": "s"}, kind=kind,
-                  explain=_explanation(tree, structure, method), alone=is_closed_alone(tree))(
-                      _guarded(tree, method, forward_dynamics, (tree.nv,)))
-
-
-@of_a_mechanism
-def loaded_dynamics_kernel(tree: Tree, external: ExternalLoads, method: str) -> MechanismKernel:
-    """`forward_dynamics(q, qd, tau, ...)` with wrenches and the motion of the base as inputs, by a formulation."""
-    structure = constraint_structure(tree)
+def constrained_dynamics_kernel(tree: Tree, structure: ConstraintStructure, method: str, kind: type[Made],
+                                external: ExternalLoads = NO_LOADS) -> Made:
+    """`forward_dynamics(q, qd, tau, ...)` (..., nv) by one of the formulations of `METHODS`, with wrenches and the
+    motion of the base as inputs."""
     solve = _solution(tree, method, structure, external)
 
-    def text(q: Array, qd: Array, tau: Array, *more: Scalar) -> Array:
+    def forward_dynamics(q: Array, qd: Array, tau: Array, *more: Scalar) -> Array:
         return solve(q, qd, tau, *more).qdd
 
-    described(tree, text, _SENTENCE, external.words)
+    described(tree, forward_dynamics, _SENTENCE, f"{external.words} Formulation: {method}.".strip())
     time = ",()" if tree.is_timed else ""
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}{time}->(v)"), name="forward_dynamics", outputs=("qdd", ),
-                  inputs=constraints.timed(tree, ("q", "qd", "tau", *external.names)), kind=MechanismKernel,
+                  inputs=constraints.timed(tree, ("q", "qd", "tau", *external.names)), kind=kind,
                   units=units_of(tree) | {"t": "s"}, explain=_explanation(tree, structure, method),
-                  alone=is_closed_alone(tree))(_guarded(tree, method, text, (tree.nv,)))
+                  alone=is_closed_alone(tree))(_guarded(tree, method, forward_dynamics, (tree.nv,)))
 
 
 @of_a_mechanism
@@ -138,7 +123,8 @@ def forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, ki
     described(tree, text, "The forces of the constraints: A^T forces is what they do to the joints.",
               f"NaN where other constraints could do the same, so that the motion does not tell. By: {method}.")
     explain = ExplanationBeside(_explanation(tree, structure, method), ~np.array(structure.determined, dtype=bool))
-    return kernel(_signature(tree, str(len(structure.rows))), name="constraint_forces", outputs=("forces", ),
+    return kernel(sized(tree, f"{state_signature(tree)}->({len(structure.rows)})"), name="constraint_forces",
+                  outputs=("forces", ),
                   inputs=constraints.timed(tree, ("q", "qd", "tau")), kind=kind, explain=explain,
                   alone=is_closed_alone(tree),
                   units=units_of(tree) | {"forces": "N or N m", "t": "s"})(
@@ -148,10 +134,6 @@ def forces_by_method(tree: Tree, structure: ConstraintStructure, method: str, ki
 def _guarded(tree: Tree, method: str, text: Text, shape: tuple[int, ...]) -> Text:
     """NaN where the spanning tree has no accelerations, unless the constraints can hold links without mass."""
     return text if method in _WITHOUT_MASS else guarded(tree.spanning_tree(), text, [shape])
-
-
-def _signature(tree: Tree, result: str) -> str:
-    return sized(tree, f"{state_signature(tree)}->({result})")
 
 
 def state_signature(tree: Tree) -> str:

@@ -15,7 +15,7 @@ from cayley.dynamics.forward.conjugate_gradients import Accelerations
 from cayley.dynamics.forward.dry_friction import with_friction
 from cayley.dynamics.forward.methods import METHODS, default_method
 from cayley.dynamics.forward.singular_inertia import explanation, guarded, why_singular
-from cayley.dynamics.inverse.external_loads import ExternalLoads
+from cayley.dynamics.inverse.external_loads import NO_LOADS, ExternalLoads
 from cayley.dynamics.inverse.newton_euler import inverse_dynamics
 from cayley.dynamics.rigid_links.drives import coulomb_frictions, passive_forces, rotor_inertias, rotor_velocity_forces
 from cayley.dynamics.rigid_links.links import Links, links_of
@@ -57,9 +57,11 @@ class ForwardDynamics(KernelWithMethods):
         if method is not None:
             self.check_method(method)
         if self.tree.is_constrained:
-            from cayley.dynamics.forward.constrained import loaded_dynamics_kernel
-            return loaded_dynamics_kernel(self.tree, external, method or "multipliers")
-        return _with_loads(self.tree, external, method or default_method(self.tree))
+            from cayley.dynamics.forward.constrained import constrained_dynamics_kernel
+            from cayley.kinematics.constraints.structure import constraint_structure
+            return constrained_dynamics_kernel(self.tree, constraint_structure(self.tree), method or "multipliers",
+                                               MechanismKernel, external)
+        return _by_method(self.tree, method or default_method(self.tree), MechanismKernel, external)
 
     def by_conjugate_gradients(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, guess: ArrayLike | None = None,
                                tolerance: float = 1e-12, most_iterations: int | None = None) -> Accelerations:
@@ -109,20 +111,21 @@ def _constrained_kernel(tree: Tree) -> ForwardDynamics:
 
 
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads, method: str) -> MechanismKernel:
+def _by_method(tree: Tree, method: str, kind: type[Made], external: ExternalLoads = NO_LOADS) -> Made:
     plain = METHODS[method].links is links_of
     links = links_of(tree) if plain else minimal_links(tree, loaded=external.frames)
-    compute = with_friction(tree, links, _loaded_text(tree, links, method), rotor_inertias(tree))
+    text = _loaded_text(tree, links, method) if external.names else METHODS[method].text(tree, "forward_dynamics")
+    compute = with_friction(tree, links, text, rotor_inertias(tree))
     options = _rotors(tree, method)
 
-    def text(q: Array, qd: Array, tau: Array, *more: Array) -> Array:
-        acting = external.at_links(links, tree, q, more)
+    def forward_dynamics(q: Array, qd: Array, tau: Array, *more: Array) -> Array:
+        acting = external.at_links(links, tree, q, more) if external.names else {}
         return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options, **acting)
 
-    described(tree, text, _SENTENCE, f"{external.words} Method: {method}.")
+    described(tree, forward_dynamics, _SENTENCE, f"{external.words} Method: {method}.".strip())
     return kernel(sized(tree, f"(q),(v),(v){external.shapes}->(v)"), name="forward_dynamics", outputs=("qdd", ),
-                  units=units_of(tree), inputs=("q", "qd", "tau", *external.names), kind=MechanismKernel,
-                  explain=explanation(tree))(guarded(tree, text, [(tree.nv,)]))
+                  units=units_of(tree), inputs=("q", "qd", "tau", *external.names), kind=kind,
+                  explain=explanation(tree))(guarded(tree, forward_dynamics, [(tree.nv,)]))
 
 
 def _loaded_text(tree: Tree, links: Links, method: str) -> Callable[..., Any]:
@@ -149,18 +152,3 @@ def _rotors(tree: Tree, method: str) -> dict[str, Array]:
         raise UnsupportedError(
             f"the method {method!r} of forward dynamics knows no rotors: leave them out, or use another method")
     return {"rotors": rotors}
-
-
-@of_a_mechanism
-def _by_method(tree: Tree, method: str, kind: type[Made]) -> Made:
-    text = METHODS[method].text(tree, "forward_dynamics")
-    options = _rotors(tree, method)
-    compute = with_friction(tree, minimal_links(tree), text, rotor_inertias(tree))
-
-    def forward_dynamics(q: Array, qd: Array, tau: Array) -> Array:
-        return compute(q, qd, tau - rotor_velocity_forces(tree, qd), **options)
-
-    described(tree, forward_dynamics, _SENTENCE, f"Method: {method}.")
-    return kernel(sized(tree, "(q),(v),(v)->(v)"), name="forward_dynamics", outputs=("qdd", ),
-                  inputs=("q", "qd", "tau"), units=units_of(tree), kind=kind,
-                  explain=explanation(tree))(guarded(tree, forward_dynamics, [(tree.nv,)]))

@@ -65,6 +65,9 @@ def check_axes(axes: str) -> None:
             f'a wrench is given in the axes "body" (of its frame) or "world" (of the root), not {axes!r}')
 
 
+NO_LOADS = ExternalLoads()
+
+
 def wrench_unit(axes: str) -> str:
     """The unit of a port of wrenches, which tells the axes too: those of the root are not joined with a frame's own."""
     return "N; N m" if axes == "body" else "N; N m in the root's axes"
@@ -141,6 +144,9 @@ def loaded_text(tree: Tree, external: ExternalLoads, method: str) -> Callable[[A
                                                                               Array]:
     """The text (q, qd, qdd, inputs) of a method. A method for chains knows moving bases and the wrench of the tip, or
     neither."""
+    if not external.names:
+        plain = METHODS[method].text(tree, "inverse_dynamics")
+        return lambda q, qd, qdd, _: plain(q, qd, qdd)
     if METHODS[method].takes("loads", "inverse_dynamics"):
         return _for_trees(tree, external, method)
     if METHODS[method].takes("tip", "inverse_dynamics"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, DTypeLike, Scalar
-from cayley.dynamics.inverse.external_loads import ExternalLoads, loaded_text
+from cayley.dynamics.inverse.external_loads import NO_LOADS, ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
 from cayley.dynamics.rigid_links.drives import drive_forces
 from cayley.dynamics.rigid_links.methods import KernelOfMethod, KernelWithMethods
@@ -50,7 +50,8 @@ class InverseDynamics(KernelWithMethods):
         """
         method = method or DEFAULT
         self.check_method(method)
-        return _with_loads(self.tree, ExternalLoads(tuple(wrenches), axes, base_motion), method, _drives(self.tree))
+        return _by_method(self.tree, method, _drives(self.tree), MechanismKernel,
+                          ExternalLoads(tuple(wrenches), axes, base_motion))
 
     def check_method(self, method: str) -> None:
         """Check that a method of this name exists; a form of the equations is named by `by_energy`."""
@@ -116,42 +117,29 @@ def _explanation(tree: Tree, drives: Drives | None) -> Callable[..., None] | Non
 
 
 @of_a_mechanism
-def _with_loads(tree: Tree, external: ExternalLoads, method: str, drives: Drives | None) -> MechanismKernel:
-    free = tree.spanning_tree()
-    loaded = loaded_text(free, external, method)
-
-    def text(q: Array, qd: Array, qdd: Array, *more: Array) -> Array:
-        needed = loaded(q, qd, qdd, more) + drive_forces(free, q, qd, qdd)
-        return needed if drives is None else drives.forces(tree, q, needed, *more[len(external.names):]).tau
-
-    by = "" if method == DEFAULT else f"Method: {method}."
-    described(tree, text, _SENTENCE, " ".join(filter(None, [external.words, by, _words(tree, drives)])))
-    return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->(v)"),
-                  name="inverse_dynamics", outputs=("tau", ), units=units_of(tree),
-                  inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=MechanismKernel,
-                  explain=_explanation(tree, drives), alone=drives.alone(tree) if drives else None)(text)
-
-
-@of_a_mechanism
 def _by_energy(tree: Tree, form: str, drives: Drives | None) -> MechanismKernel:
     from cayley.dynamics.inverse.energy_forms import form_of
-    return _by_text(tree, form_of(tree, form), f"Form: {form}.", drives, MechanismKernel)
+    text = form_of(tree, form)
+    return _by_text(tree, lambda q, qd, qdd, _: text(q, qd, qdd), f"Form: {form}.", drives, MechanismKernel)
 
 
 @of_a_mechanism
-def _by_method(tree: Tree, method: str, drives: Drives | None, kind: type[Made]) -> Made:
-    text = METHODS[method].text(tree.spanning_tree(), "inverse_dynamics")
-    return _by_text(tree, text, f"Method: {method}.", drives, kind)
+def _by_method(tree: Tree, method: str, drives: Drives | None, kind: type[Made],
+               external: ExternalLoads = NO_LOADS) -> Made:
+    text = loaded_text(tree.spanning_tree(), external, method)
+    return _by_text(tree, text, f"{external.words} Method: {method}.".strip(), drives, kind, external)
 
 
-def _by_text(tree: Tree, text: Callable[..., Array], words: str, drives: Drives | None, kind: type[Made]) -> Made:
+def _by_text(tree: Tree, text: Callable[..., Array], words: str, drives: Drives | None, kind: type[Made],
+             external: ExternalLoads = NO_LOADS) -> Made:
     free = tree.spanning_tree()
 
-    def inverse_dynamics(q: Array, qd: Array, qdd: Array, *t: Scalar) -> Array:
-        needed = text(q, qd, qdd) + drive_forces(free, q, qd, qdd)
-        return needed if drives is None else drives.forces(tree, q, needed, *t).tau
+    def inverse_dynamics(q: Array, qd: Array, qdd: Array, *more: Scalar) -> Array:
+        needed = text(q, qd, qdd, more) + drive_forces(free, q, qd, qdd)
+        return needed if drives is None else drives.forces(tree, q, needed, *more[len(external.names):]).tau
 
-    described(tree, inverse_dynamics, _SENTENCE, " ".join([words, _words(tree, drives)]).strip())
-    return kernel(sized(tree, f"(q),(v),(v){',()' if tree.is_timed else ''}->(v)"), name="inverse_dynamics",
-                  outputs=("tau",), units=units_of(tree), inputs=timed(tree, ("q", "qd", "qdd")), kind=kind,
+    described(tree, inverse_dynamics, _SENTENCE, f"{words} {_words(tree, drives)}".strip())
+    return kernel(sized(tree, f"(q),(v),(v){external.shapes}{',()' if tree.is_timed else ''}->(v)"),
+                  name="inverse_dynamics", outputs=("tau",), units=units_of(tree),
+                  inputs=timed(tree, ("q", "qd", "qdd", *external.names)), kind=kind,
                   explain=_explanation(tree, drives), alone=drives.alone(tree) if drives else None)(inverse_dynamics)
