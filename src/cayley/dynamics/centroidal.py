@@ -13,20 +13,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from cayley.compiler.made_once import kept
 from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.composite_bodies_for_trees import asked_by, composite_bodies
 from cayley.dynamics.inverse.newton_euler import Movement, movements, own_load
 from cayley.dynamics.rigid_links import energies
-from cayley.dynamics.rigid_links.links import Links, links_of
-from cayley.kinematics.frame_kernels import sized_kernel
-from cayley.kinematics.mechanism_kernel import MechanismKernel, of_a_mechanism
-from cayley.model.tree import Tree
+from cayley.dynamics.rigid_links.links import Links
 
 
 def centroidal_momentum_matrix(links: Links, q: Array) -> Array:
     """A (6, nv), rows (linear; angular), about the centre of mass and in the root's axes.
 
+    >>> from cayley.dynamics.rigid_links.links import links_of
     >>> from cayley.model.catalogue import load_robot
     >>> arm = links_of(load_robot("s1_f2"))
     >>> q, qd = np.array([[0.3, -0.7], [1.1, -0.4]])
@@ -62,43 +59,3 @@ def centroidal_bias(links: Links, q: Array, qd: Array) -> Array:
         force = force + R @ f
         moment = moment + R @ n + np.cross(s - center, R @ f)
     return np.concatenate([force, moment])
-
-
-@of_a_mechanism
-def centroidal_momentum_kernel(tree: Tree) -> MechanismKernel:
-    """`centroidal_momentum(q, qd)` (..., 6)."""
-    links = _links(tree)
-    return sized_kernel(tree, "(q),(v)->(6)", lambda q, qd: energies.centroidal_momentum(links, q, qd),
-                        "centroidal_momentum", unit="kg m/s; kg m^2/s",
-                        sentence="Linear and angular momentum about the centre of mass, in the axes of the root.")
-
-
-@of_a_mechanism
-def centroidal_momentum_matrix_kernel(tree: Tree) -> MechanismKernel:
-    """`centroidal_momentum_matrix(q)` (..., 6, nv)."""
-    links = _links(tree)
-    return sized_kernel(tree, "(q)->(6,v)", lambda q: centroidal_momentum_matrix(links, q),
-                        "centroidal_momentum_matrix",
-                        sentence="The centroidal momentum matrix: linear and angular momentum about the centre of mass "
-                        "by the velocities, in the axes of the root.")
-
-
-@of_a_mechanism
-def centroidal_bias_kernel(tree: Tree) -> MechanismKernel:
-    """`centroidal_bias(q, qd)` (..., 6)."""
-    links = _links(tree)
-    return sized_kernel(tree, "(q),(v)->(6)", lambda q, qd: centroidal_bias(links, q, qd), "centroidal_bias",
-                        sentence="The rate of the centroidal momentum without accelerations, in the axes of the root.",
-                        unit="N; N m")
-
-
-@of_a_mechanism
-def center_of_mass_jacobian_kernel(tree: Tree) -> MechanismKernel:
-    """`center_of_mass_jacobian(q)` (..., 3, nv)."""
-    links = _links(tree)
-    return sized_kernel(tree, "(q)->(3,v)", lambda q: center_of_mass_jacobian(links, q), "center_of_mass_jacobian",
-                        sentence="The velocity of the centre of mass by the velocities, in the axes of the root.")
-
-
-def _links(tree: Tree) -> Links:
-    return kept(tree, "links of the spanning tree", lambda: links_of(tree.spanning_tree()))

@@ -1,32 +1,25 @@
 """The kernels of the parts of tau = M qdd + C qd + G, and of energies and momentum: functions of the state of a
 mechanism.
 
-Of a mechanism with constraints they are those of the coordinates of its tree, M qdd + C qd + G = tau + A^T forces, as
-its energies and momentum are: functions of (q, qd), whatever ties the joints together.
-
-The bias forces of trees with joints of every kind: the joint forces that keep the velocities as they are, b = C + G
-+ J^T f.
-
-    C   Coriolis and centrifugal forces, quadratic in the velocities
-    G   what holds the links against gravity
-    J^T f   what passes a wrench f on to the surroundings; a wrench that acts on the robot is -f, and pushes the other
-            way
-The accelerations are zeros from the start, so that a compiled or counted text spends nothing on them. Source: Walker &
-Orin 1982; Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1.
+Of a mechanism with constraints they are those of the coordinates of its tree, M qdd + C qd + G = tau + A^T forces.
+The bias forces keep the velocities as they are, b = C + G + J^T f, f a wrench that is passed on to the surroundings.
+Source: Walker & Orin 1982; Balafoutis & Patel (6.2.3), sign of f as in spec E-17; spec R1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.made_once import kept
-from cayley.compiler.typing import Array
+from cayley.compiler.typing import Array, Scalar, Text
 from cayley.dynamics import closed_form
+from cayley.dynamics.centroidal import center_of_mass_jacobian, centroidal_bias, centroidal_momentum_matrix
 from cayley.dynamics.closed_form import gravity_forces, velocity_forces
 from cayley.dynamics.inverse.external_loads import ExternalLoads, loaded_text
 from cayley.dynamics.inverse.methods import DEFAULT, METHODS
@@ -104,41 +97,56 @@ def gravity_forces_kernel(tree: Tree) -> MechanismKernel:
                         f"{of_the_tree(tree)}".rstrip(), unit="tau")
 
 
+# Energies and momentum
+
+
+class Quantity(NamedTuple):
+    """A quantity of the state: its shapes, the text `(tree, links, q, ...)`, a sentence for docstrings, and the unit.
+    """
+
+    signature: str
+    text: Callable[..., Scalar]
+    sentence: str
+    unit: str = ""
+
+
+_MOMENTUM = "kg m/s; kg m^2/s"
+QUANTITIES = {
+    "kinetic_energy": Quantity("(q),(v)->()", lambda tree, links, q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (
+        drives.rotor_inertias(tree) * qd) @ qd, "The kinetic energy.", "J"),
+    "potential_energy": Quantity("(q)->()", lambda tree, links, q: energies.potential_energy(links, q)
+                                 + drives.spring_energy(tree, q), "The potential energy of gravity, and of springs.", "J"),
+    "center_of_mass": Quantity("(q)->(3)", lambda tree, links, q: energies.center_of_mass(links, q),
+                               "The centre of mass of all that moves, in the frame of the root.", "m"),
+    "momentum": Quantity("(q),(v)->(6)", lambda tree, links, q, qd: energies.momentum(links, q, qd),
+                         "Linear and angular momentum about the root's origin, in its axes.", _MOMENTUM),
+    "centroidal_momentum": Quantity(
+        "(q),(v)->(6)", lambda tree, links, q, qd: energies.centroidal_momentum(links, q, qd),
+        "Linear and angular momentum about the centre of mass, in the axes of the root.", _MOMENTUM),
+    "centroidal_momentum_matrix": Quantity(
+        "(q)->(6,v)", lambda tree, links, q: centroidal_momentum_matrix(links, q),
+        "The centroidal momentum matrix: linear and angular momentum about the centre of mass by the velocities, in "
+        "the axes of the root."),
+    "centroidal_bias": Quantity(
+        "(q),(v)->(6)", lambda tree, links, q, qd: centroidal_bias(links, q, qd),
+        "The rate of the centroidal momentum without accelerations, in the axes of the root.", "N; N m"),
+    "center_of_mass_jacobian": Quantity(
+        "(q)->(3,v)", lambda tree, links, q: center_of_mass_jacobian(links, q),
+        "The velocity of the centre of mass by the velocities, in the axes of the root."),
+}
+
+
 @of_a_mechanism
-def kinetic_energy_kernel(tree: Tree) -> MechanismKernel:
-    """`kinetic_energy(q, qd)` (...)."""
+def state_kernel(tree: Tree, name: str) -> MechanismKernel:
+    """The kernel of one of `QUANTITIES` by its name."""
+    signature, text, sentence, unit = QUANTITIES[name]
     links = _links_of_state(tree)
-    rotors = drives.rotor_inertias(tree)
-
-    def text(q: Array, qd: Array) -> Array:
-        return energies.kinetic_energy(links, q, qd) + 0.5 * (rotors * qd) @ qd
-
-    return sized_kernel(tree, "(q),(v)->()", text, "kinetic_energy", sentence="The kinetic energy.", unit="J")
+    moving = signature.startswith("(q),(v)")
+    of_state: Text = (lambda q, qd: text(tree, links, q, qd)) if moving else (lambda q: text(tree, links, q))
+    return sized_kernel(tree, signature, of_state, name, sentence=sentence, unit=unit)
 
 
-@of_a_mechanism
-def potential_energy_kernel(tree: Tree) -> MechanismKernel:
-    """`potential_energy(q)` (...)."""
-    links = _links_of_state(tree)
-    return sized_kernel(tree, "(q)->()", lambda q: energies.potential_energy(links, q) + drives.spring_energy(tree, q),
-                        "potential_energy", sentence="The potential energy of gravity, and of springs.", unit="J")
-
-
-@of_a_mechanism
-def center_of_mass_kernel(tree: Tree) -> MechanismKernel:
-    """`center_of_mass(q)` (..., 3)."""
-    links = _links_of_state(tree)
-    return sized_kernel(tree, "(q)->(3)", lambda q: energies.center_of_mass(links, q), "center_of_mass",
-                        sentence="The centre of mass of all that moves, in the frame of the root.", unit="m")
-
-
-@of_a_mechanism
-def momentum_kernel(tree: Tree) -> MechanismKernel:
-    """`momentum(q, qd)` (..., 6)."""
-    links = _links_of_state(tree)
-    return sized_kernel(tree, "(q),(v)->(6)", lambda q, qd: energies.momentum(links, q, qd), "momentum",
-                        sentence="Linear and angular momentum about the root's origin, in its axes.",
-                        unit="kg m/s; kg m^2/s")
+kinetic_energy_kernel = partial(state_kernel, name="kinetic_energy")
 
 
 def _links_of_state(tree: Tree) -> Links:

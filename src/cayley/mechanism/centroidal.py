@@ -23,8 +23,8 @@ class Centroidal(Room):
         >>> cy.load("s1_f2").centroidal.momentum([0.3, -0.7], [1.1, -0.4])[5].round(6)
         np.float64(0.217931)
         """
-        from cayley.dynamics.centroidal import centroidal_momentum_kernel
-        return centroidal_momentum_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "centroidal_momentum")
 
     @one_kernel("q")
     def momentum_matrix(self) -> Kernel:
@@ -37,8 +37,8 @@ class Centroidal(Room):
         ...             arm.centroidal.momentum([0.3, -0.7], [1.1, -0.4]))
         True
         """
-        from cayley.dynamics.centroidal import centroidal_momentum_matrix_kernel
-        return centroidal_momentum_matrix_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "centroidal_momentum_matrix")
 
     @one_kernel("q", "qd")
     def bias(self) -> Kernel:
@@ -48,8 +48,8 @@ class Centroidal(Room):
         >>> cy.load("s1_f2").centroidal.bias([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
-        from cayley.dynamics.centroidal import centroidal_bias_kernel
-        return centroidal_bias_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "centroidal_bias")
 
     @one_kernel("q")
     def center_of_mass_jacobian(self) -> Kernel:
@@ -58,5 +58,5 @@ class Centroidal(Room):
         >>> cy.load("s1_f2").centroidal.center_of_mass_jacobian([0.0, 0.0])[1].round(6)
         array([0.442857, 0.085714])
         """
-        from cayley.dynamics.centroidal import center_of_mass_jacobian_kernel
-        return center_of_mass_jacobian_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "center_of_mass_jacobian")

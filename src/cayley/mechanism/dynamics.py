@@ -147,8 +147,8 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
         np.float64(0.443139)
         """
-        from cayley.dynamics.state_kernels import kinetic_energy_kernel
-        return kinetic_energy_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "kinetic_energy")
 
     @one_kernel("q")
     def potential_energy(self) -> Kernel:
@@ -158,8 +158,8 @@ class Dynamics(Data):
         >>> cy.load("s1_f1").potential_energy([0.0]).round(6) + 0.0
         np.float64(0.0)
         """
-        from cayley.dynamics.state_kernels import potential_energy_kernel
-        return potential_energy_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "potential_energy")
 
     @one_kernel("q")
     def center_of_mass(self) -> Kernel:
@@ -168,8 +168,8 @@ class Dynamics(Data):
         >>> cy.load("s1_f1").center_of_mass([0.0]).shape
         (3,)
         """
-        from cayley.dynamics.state_kernels import center_of_mass_kernel
-        return center_of_mass_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "center_of_mass")
 
     @one_kernel("q", "qd")
     def momentum(self) -> Kernel:
@@ -179,8 +179,8 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
-        from cayley.dynamics.state_kernels import momentum_kernel
-        return momentum_kernel(self.tree)
+        from cayley.dynamics.state_kernels import state_kernel
+        return state_kernel(self.tree, "momentum")
 
     # Derivatives and equations
 
