@@ -79,7 +79,8 @@ def solved_densely(tree, q, v, tau):
     """The equations of the free bodies, solved by LAPACK with pivoting."""
     bodies = maximal_coordinates.free_bodies(tree.tree, q, v)
     system = maximal_coordinates.equations(tree.tree, bodies, q, tau, np.zeros(tree.nv))
-    x = np.linalg.solve(system.matrix, np.array(system.right, dtype=float))
+    dense = np.array([[row.get(k, 0.0) for k in range(len(system.rows))] for row in system.rows])
+    x = np.linalg.solve(dense, np.array(system.right, dtype=float))
     vd = np.zeros(tree.nv)
     for body, (*_, start) in zip(bodies, system.places, strict=True):
         vd[body.columns] = x[start:start + body.columns.stop - body.columns.start]

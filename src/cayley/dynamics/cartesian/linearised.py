@@ -1,21 +1,16 @@
 """The linearised model of a mechanism in Cartesian space: dtau = D^ dx'' + V^ dx' + P^ dx.
 
     D^ = D J^-1         V^ = (V - D^ M) J^-1         P^ = (P - V^ N - D^ N') J^-1
-with J, N, M, N' of `perturbations`: analytic coordinates, for which this is the form of the source, or true
-perturbations of the twist (v; w), for which it is the corrected one. J must be square and regular. State space, for z =
-(dx, dx'):  z' = [[S, 1], [-D^^-1 P^, -D^^-1 V^]] z + [[0], [D^^-1]] dtau, with S = diag(0, w~) for the twist, because
-(dphi)' = dw + w x dphi, and zero for coordinates. Source: Balafoutis & Patel (7.4.14)-(7.4.18), corrected as in spec
-E-27, R9.3, R9.4.
-
-Perturbations of a motion, from the joints to a frame and back.
+with the perturbations of the joints' motion as those of a frame's:
 
     dx = J dq         dx' = N dq + J dqd         dx'' = N' dq + M dqd + J dqdd
 analytic     N = J', M = 2 J', N' = J'': dx is the perturbation of coordinates and the others are its rates
 geometric    N = J' - S J, M = N + J', N' = J'' - S' J - S J', S = diag(0, w~): dx = (dp; dphi) is a small displacement,
-             and dx', dx'' are
-             the true perturbations of (v; w) and of (v'; w'), because dw = (dphi)' + dphi x w
+             and dx', dx'' are the true perturbations of (v; w) and of (v'; w'), because dw = (dphi)' + dphi x w
 The formulas of the source hold for coordinates; for (v; w) they leave S out, which is wrong by several times the size
-of the result. Source: Balafoutis & Patel (7.4.8)-(7.4.13), corrected as in spec E-27, R9.3, R9.4.
+of the result. J must be square and regular. State space, for z = (dx, dx'):  z' = [[S, 1], [-D^^-1 P^, -D^^-1 V^]] z +
+[[0], [D^^-1]] dtau, S zero for coordinates. Source: Balafoutis & Patel (7.4.8)-(7.4.18), corrected as in spec E-27,
+R9.3, R9.4.
 """
 
 from __future__ import annotations

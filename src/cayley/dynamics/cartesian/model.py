@@ -7,13 +7,8 @@ For square J these are (7.4.4) and (7.4.5) of the source; with more joints than 
 part that the task feels. At a singular J some directions have no finite inertia: that is an error, unless `damping` k
 is declared; then
     Dx = (J D^-1 J^T + k^2 1)^-1, with k^2 in units of 1/kg: directions heavier than 1/k^2 are made that light.
-Source: Balafoutis & Patel (7.4.2)-(7.4.5), spec R9.2; Khatib 1987.
-
-What Cartesian-space dynamics are written in: the rows of a frame's motion that a task asks for, and their Jacobians.
-
-    geometric    x' = (v; w), the twist of a frame in the root's axes: there is no x whose rate w is
-    analytic     x = (position; parameters of the orientation), x' = dx/dt; singular where the parameters are
-x' = J qd, x'' = J qdd + J' qd. Source: Balafoutis & Patel (7.4.1), (7.4.6), (7.4.7), spec R9.1.
+The rows x' = J qd are those of the twist (v; w) of a frame in the root's axes (geometric), or the rates of position and
+parameters of the orientation (analytic). Source: Balafoutis & Patel (7.4.1)-(7.4.7), spec R9.1, R9.2; Khatib 1987.
 """
 
 from __future__ import annotations
@@ -271,27 +266,25 @@ class CartesianCoordinates:
 
     def jacobian(self, q: Array) -> Array:
         """J (m, nv)."""
-        self._check(q)
-        if self.orientation is None:
-            return general_jacobian(self.tree, q, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian(self.tree, q, self.frame, orientation=self.orientation,
-                                 relative_to="world")[list(self.rows)]
+        return self._rows(general_jacobian, analytic_jacobian, q)
 
     def jacobian_rate(self, q: Array, qd: Array) -> Array:
         """J' (m, nv)."""
-        self._check(q)
-        if self.orientation is None:
-            return jacobian_rate(self.tree, q, qd, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_rate(self.tree, q, qd, self.frame, orientation=self.orientation,
-                                      relative_to="world")[list(self.rows)]
+        return self._rows(jacobian_rate, analytic_jacobian_rate, q, qd)
 
     def jacobian_second_rate(self, q: Array, qd: Array, qdd: Array) -> Array:
         """J'' (m, nv)."""
-        self._check(q)
-        if self.orientation is None:
-            return jacobian_second_rate(self.tree, q, qd, qdd, self.frame, axes="world")[list(self.rows)]
-        return analytic_jacobian_second_rate(self.tree, q, qd, qdd, self.frame, orientation=self.orientation,
-                                             relative_to="world")[list(self.rows)]
+        return self._rows(jacobian_second_rate, analytic_jacobian_second_rate, q, qd, qdd)
+
+    def _rows(self, geometric: Text, analytic: Text, q: Array, *rates: Array) -> Array:
+        """The rows of a task. Of numbers, the parameters of the orientation are checked not to be singular; kernels
+        have a check of their own."""
+        if self._singular_orientation is not None and np.asarray(q).dtype != object:
+            self._singular_orientation(np.asarray(q))
+        given = self.tree, q, *rates, self.frame
+        found = (geometric(*given, axes="world") if self.orientation is None
+                 else analytic(*given, orientation=self.orientation, relative_to="world"))
+        return found[list(self.rows)]
 
     @cached_property
     def jacobians(self) -> Kernel[Jacobians]:
@@ -309,8 +302,3 @@ class CartesianCoordinates:
         if self.orientation is None:
             return None
         return check_orientation(self.tree, self.frame, orientation=self.orientation, relative_to="world")
-
-    def _check(self, q: Array) -> None:
-        """Of numbers, that the parameters of the orientation are not singular; kernels have a check of their own."""
-        if self._singular_orientation is not None and np.asarray(q).dtype != object:
-            self._singular_orientation(np.asarray(q))

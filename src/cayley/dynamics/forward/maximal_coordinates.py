@@ -1,10 +1,10 @@
 """Forward dynamics of trees with joints of every kind from free bodies: Newton's and Euler's laws for each, and what
 the joints demand.
 
-Everything is in the root's axes, and nothing is shared with the recursive methods. Bodies that fixed joints hold
-together are one.
+Everything is in the root's axes. Bodies that fixed joints hold together are one. Nothing is shared with the recursive
+methods: it is what they are tested with.
 
-    c, m, I, w     of a body, as in `cayley.dynamics.forward.maximal_coordinates`
+    c, m, I    centre of mass, mass and central inertia of a body       w       its angular velocity
     a, e       acceleration of the centre, angular acceleration         o       origin of the child's frame of a joint
     f, n       force and moment about o that the joint gives the child  qdd     accelerations of the joint
 
@@ -14,15 +14,7 @@ together are one.
     Euler      I e - n - (o - c) x f + sum of n + (o' - c) x f that children take   = - w x I w + what acts from outside
     power      slide.f + turn.n + rotor qdd       = tau
 The unknowns f and n are the multipliers of the first two rows. In this order of the rows, from the tips inwards,
-elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6, for every
-kind of joint.
-
-The bodies of a tree, each by itself: where they are in the root's axes, and how their joints let them move.
-
-    c, m, I    centre of mass, mass and central inertia of a body       w       its angular velocity
-    o          origin of the child's frame of its joint
-Bodies that fixed joints hold together are one. Nothing here is shared with the recursive methods: it is what they are
-tested with.
+elimination meets 1, 1, -1, -1 and what the joint feels of the bodies beyond it. Source: spec S1-62, R4.6.
 """
 
 from __future__ import annotations
@@ -33,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cayley.compiler.solving.linear import Row, solve_rows
-from cayley.compiler.typing import Array, ArrayLike
+from cayley.compiler.typing import Array
 from cayley.dynamics.rigid_links.links import joined_moments
 from cayley.geometry.pose import Pose
 from cayley.geometry.tensors.cross import skew
@@ -42,6 +34,7 @@ from cayley.model.constraints import check_independent
 from cayley.model.masses import check_has_masses, rigid_groups
 from cayley.model.tree import Tree
 
+ROOT = -1
 _SAME = np.eye(3)
 
 
@@ -60,14 +53,6 @@ class Equations(NamedTuple):
     rows: list[Row]
     right: list[Any]
     places: list[tuple[int, int, int, int, int]]
-
-    @property
-    def matrix(self) -> Array:
-        """Of numbers, the zeros included."""
-        found = np.zeros((len(self.rows), len(self.rows)))
-        for i, row in enumerate(self.rows):
-            found[i, list(row)] = list(row.values())
-        return found
 
 
 def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array, *, rotors: Array | float = 0.0,
@@ -103,21 +88,31 @@ def _unknown(tree: Tree, system: Equations, k: int) -> str:
             f"carries, or fix it")
 
 
-# The equations
-
-
 def equations(tree: Tree, bodies: list[FreeBody], q: Array, tau: Array, rotors: Array,
               wrenches: Iterable[tuple[int, Any]] = ()) -> Equations:
     """All equations, the outermost bodies first."""
     check_independent(tree, "equations of free bodies")
     places = _places(bodies)
-    system = Equations([{} for _ in range(12 * len(bodies) + tree.nv)], [0.0] * (12 * len(bodies) + tree.nv), places)
-    outside = _outside(tree, bodies, q, wrenches)
-    for number, body in enumerate(bodies):
-        above = None if body.parent == ROOT else (bodies[body.parent], places[body.parent])
-        _joint_equations(system, body, places[number], above)
-        _motion_equations(system, body, places[number], tree.gravity, outside[number])
-        _power_equations(system, body, places[number], tau[body.columns], rotors[body.columns])
+    size = 12 * len(bodies) + tree.nv
+    system = Equations([{} for _ in range(size)], [0.0] * size, places)
+    for body, outside, (e, a, f, n, qdd) in zip(bodies, _outside(tree, bodies, q, wrenches), places, strict=True):
+        arm = body.o - body.c
+        gained = body.drift[0] - np.cross(body.w, np.cross(body.w, arm))
+        blocks = [(e, e, _SAME), (e, qdd, -body.turn), (a, a, _SAME), (a, e, -skew(arm)), (a, qdd, -body.slide),
+                  (f, a, body.m * _SAME), (f, f, -_SAME), (n, e, body.I), (n, n, -_SAME), (n, f, -skew(arm)),
+                  (qdd, f, body.slide.T), (qdd, n, body.turn.T), (qdd, qdd, np.diag(rotors[body.columns]))]
+        if body.parent != ROOT:
+            parent, (e_p, a_p, f_p, n_p, _) = bodies[body.parent], places[body.parent]
+            arm = body.o - parent.c
+            gained = gained + np.cross(parent.w, np.cross(parent.w, arm) + body.speed)
+            blocks += [(e, e_p, -_SAME), (a, a_p, -_SAME), (a, e_p, skew(arm)), (f_p, f, _SAME), (n_p, n, _SAME),
+                       (n_p, f, skew(arm))]
+        for row, column, block in blocks:
+            _put(system, row, column, block)
+        turned = outside[3:] - np.cross(body.w, body.I @ body.w)
+        for row, values in ((e, body.drift[1]), (a, gained), (f, body.m * tree.gravity + outside[:3]), (n, turned),
+                            (qdd, tau[body.columns])):
+            system.right[row:row + len(values)] = list(values)
     return system
 
 
@@ -130,54 +125,6 @@ def _places(bodies: list[FreeBody]) -> list[tuple[int, int, int, int, int]]:
         found.append((start, start + 3, start + 6, start + 9, start + 12))
         start += 12 + body.columns.stop - body.columns.start
     return found[::-1]
-
-
-def _joint_equations(system: Equations, body: FreeBody, at: tuple[int, ...],
-                     above: tuple[FreeBody, tuple[int, ...]] | None) -> None:
-    """How the joint lets the body move in its parent, differentiated twice; and the joint's wrench on the parent."""
-    e, a, f, n, qdd = at
-    arm = body.o - body.c
-    _put(system, e, e, _SAME)
-    _put(system, a, a, _SAME)
-    _put(system, a, e, -skew(arm))
-    _put(system, e, qdd, -body.turn)
-    _put(system, a, qdd, -body.slide)
-    swung = -np.cross(body.w, np.cross(body.w, arm))
-    if above is None:
-        _right(system, e, body.drift[1])
-        _right(system, a, body.drift[0] + swung)
-        return
-    parent, (e_p, a_p, f_p, n_p, _) = above
-    arm = body.o - parent.c
-    _put(system, e, e_p, -_SAME)
-    _put(system, a, a_p, -_SAME)
-    _put(system, a, e_p, skew(arm))
-    _right(system, e, body.drift[1])
-    _right(system, a, body.drift[0] + swung + np.cross(parent.w, np.cross(parent.w, arm) + body.speed))
-    _put(system, f_p, f, _SAME)
-    _put(system, n_p, n, _SAME)
-    _put(system, n_p, f, skew(arm))
-
-
-def _motion_equations(system: Equations, body: FreeBody, at: tuple[int, ...], gravity: Array, outside: Array) -> None:
-    """Newton's and Euler's laws."""
-    e, a, f, n, _ = at
-    _put(system, f, a, body.m * _SAME)
-    _put(system, f, f, -_SAME)
-    _put(system, n, e, body.I)
-    _put(system, n, n, -_SAME)
-    _put(system, n, f, -skew(body.o - body.c))
-    _right(system, f, body.m * gravity + outside[:3])
-    _right(system, n, outside[3:] - np.cross(body.w, body.I @ body.w))
-
-
-def _power_equations(system: Equations, body: FreeBody, at: tuple[int, ...], tau: Array, rotors: Array) -> None:
-    """The joint's wrench does the work of the joint's force."""
-    _, _, f, n, qdd = at
-    _put(system, qdd, f, body.slide.T)
-    _put(system, qdd, n, body.turn.T)
-    _put(system, qdd, qdd, np.diag(rotors))
-    _right(system, qdd, tau)
 
 
 def _outside(tree: Tree, bodies: list[FreeBody], q: Array, wrenches: Iterable[tuple[int, Any]]) -> list[Any]:
@@ -193,19 +140,11 @@ def _outside(tree: Tree, bodies: list[FreeBody], q: Array, wrenches: Iterable[tu
     return found
 
 
-def _put(system: Equations, row: int, column: int, block: ArrayLike) -> None:
+def _put(system: Equations, row: int, column: int, block: Array) -> None:
     """A block of coefficients; constants that are zero are left out."""
-    for (i, j), entry in np.ndenumerate(np.asarray(block)):
+    for (i, j), entry in np.ndenumerate(block):
         if not (isinstance(entry, float) and entry == 0.0):
             system.rows[row + i][column + j] = entry
-
-
-def _right(system: Equations, row: int, values: Array) -> None:
-    for i, value in enumerate(values):
-        system.right[row + i] = value
-
-
-ROOT = -1
 
 
 class FreeBody(NamedTuple):
