@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cayley.compiler.typing import Array, Scalar
+from cayley.compiler.typing import Array
 from cayley.dynamics.inertia_matrix.counted_products import origin_in_own_axes, similarity, skew_products
-from cayley.dynamics.inertia_matrix.solve import mirrored
+from cayley.dynamics.inertia_matrix.solve import from_unit_wrenches
 from cayley.dynamics.inverse.augmented_bodies import augmented_links
 from cayley.dynamics.inverse.passes import Z, across_z
 from cayley.dynamics.rigid_links.links import Link, Links
@@ -38,7 +38,7 @@ def inertia_matrix(links: Links, q: Array) -> Array:
     augmented = augmented_links(links, q)
     s = origins(links, q)
     bodies = _generalized(augmented, s, q)
-    return mirrored([_column(augmented, s, q, i, body) for i, body in enumerate(bodies)])
+    return from_unit_wrenches(links, lambda i: unit_wrenches(augmented, s, q, i, bodies[i]))  # (6.3.30c)
 
 
 def generalized_moments(links: Links, q: Array) -> list[Generalized]:
@@ -66,13 +66,6 @@ def enclosing(link: Link, successor: Link, s: Array, body: Generalized, q: Array
     return Generalized(U, E)
 
 
-def _column(augmented: Links, s: list[Any], q: Array, i: int, body: Generalized) -> list[Any]:
-    """The entries from the first row down to the diagonal."""
-    found = [_along_the_axis(augmented.links[j], f, eta)  # (6.3.30c)
-             for j, f, eta in unit_wrenches(augmented, s, q, i, body)]
-    return found[::-1]
-
-
 def unit_wrenches(augmented: Links, s: list[Any], q: Array, i: int,
                   body: Generalized) -> Iterator[tuple[int, Any, Any]]:
     """j, f and eta that a unit acceleration of joint i needs from joint j, in the axes of link j, from i inwards."""
@@ -90,7 +83,3 @@ def felt_before(link: Link, s: Array, f: Array, eta: Array, q: Array) -> tuple[A
     moment = link.inwards(np.cross(s, f) + eta, q)  # (6.3.30b)
     force = link.inwards(f, q)  # (6.3.30a)
     return force, moment
-
-
-def _along_the_axis(link: Link, f: Array, eta: Array) -> Scalar:
-    return eta[2] if link.is_revolute else f[2]

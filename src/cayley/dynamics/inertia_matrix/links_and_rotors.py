@@ -8,33 +8,12 @@ R-50, R-60.
 
 from __future__ import annotations
 
-import numpy as np
-
-from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.rigid_links.links import ROOT
+from cayley.compiler.typing import Array
+from cayley.dynamics.inertia_matrix.spatial_composites import composite_matrix
 from cayley.dynamics.rigid_links.spatial_operators import LinksAndRotors, operators
 
 
 def inertia_matrix(arm: LinksAndRotors, q: Array) -> Array:
     """M (nv, nv), without the inertia of rotors that only spin."""
     of = [operators(link, q) for link in arm.links.links]
-    carried = [body.M for body in of]
-    found: list[list[Scalar]] = [[0.0] * arm.links.nv for _ in range(arm.links.nv)]
-
-    def enter(rows: slice, columns: slice, block: Array) -> None:
-        for i, row in enumerate(range(arm.links.nv)[rows]):
-            for j, column in enumerate(range(arm.links.nv)[columns]):
-                found[row][column] = found[column][row] = block[i, j]
-
-    for k in (*arm.rotors, *reversed(arm.bars)):
-        body = of[k]
-        needed = carried[k] @ body.E
-        enter(body.columns, body.columns, body.E.T @ needed)
-        at = body
-        while at.carrier != ROOT:
-            needed = at.Phi.T @ needed
-            at = of[at.carrier]
-            enter(at.columns, body.columns, at.E.T @ needed)
-        if body.carrier != ROOT:
-            carried[body.carrier] = carried[body.carrier] + body.Phi.T @ carried[k] @ body.Phi
-    return np.array(found)
+    return composite_matrix(of, (*arm.rotors, *reversed(arm.bars)), arm.links.nv)

@@ -21,9 +21,8 @@ import numpy as np
 
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array
-from cayley.dynamics.inertia_matrix.spatial_composites import transitions
 from cayley.dynamics.inverse.featherstone import axis
-from cayley.dynamics.inverse.rodriguez import spatial_inertia
+from cayley.dynamics.inverse.rodriguez import spatial_inertia, transition
 from cayley.dynamics.rigid_links.links import Links
 
 
@@ -59,7 +58,7 @@ def kalman_filter(links: Links, q: Array, rotors: float = 0.0, *, regular: bool 
     Where a Dh is zero the gain is not a number, or zero, if D is not said to be `regular`.
     """
     h = [axis(link) for link in links.links]
-    phi = transitions(links, q)
+    phi = [transition(link.rotation(q), link.offset(q)) for link in links.links]
     extra = np.zeros(links.nv) + rotors
     P = []
     Dh = []

@@ -19,7 +19,7 @@ import numpy as np
 
 from cayley.compiler.tracing.nominal_values import is_present
 from cayley.compiler.typing import Array, Scalar
-from cayley.dynamics.inertia_matrix.solve import mirrored
+from cayley.dynamics.inertia_matrix.solve import from_unit_wrenches
 from cayley.dynamics.inverse.passes import NONE, Z
 from cayley.dynamics.rigid_links.links import Link, Links
 
@@ -35,7 +35,7 @@ class Composite(NamedTuple):
 def inertia_matrix(links: Links, q: Array) -> Array:
     """The inertia matrix (n, n) at the configuration `q`."""
     bodies = composites(links, q)
-    return mirrored([_column(links, q, i, bodies[i]) for i in range(len(bodies))])
+    return from_unit_wrenches(links, lambda i: unit_wrenches(links, q, i, bodies[i]))  # (6.2.9c)
 
 
 def composites(links: Links, q: Array) -> list[Composite]:
@@ -67,12 +67,6 @@ def _of_particle(m: Scalar, x: Array) -> Array:
     return m * (x @ x * np.eye(3) - np.outer(x, x))
 
 
-def _column(links: Links, q: Array, i: int, body: Composite) -> list[Any]:
-    """The entries from the first row down to the diagonal."""
-    found = [_along_the_axis(links.links[j], f, eta) for j, f, eta in unit_wrenches(links, q, i, body)]  # (6.2.9c)
-    return found[::-1]
-
-
 def unit_wrenches(links: Links, q: Array, i: int, body: Composite) -> Iterator[tuple[int, Any, Any]]:
     """j, f and eta that a unit acceleration of joint i needs from joint j, in the axes of link j, from i inwards."""
     mb, R, Ec = body
@@ -85,7 +79,3 @@ def unit_wrenches(links: Links, q: Array, i: int, body: Composite) -> Iterator[t
         f = links.links[j + 1].inwards(f, q)  # (6.2.9a)
         eta = links.links[j + 1].inwards(eta, q) + np.cross(links.links[j + 1].offset(q), f)  # (6.2.9b)
         yield j, f, eta
-
-
-def _along_the_axis(link: Link, f: Array, eta: Array) -> Scalar:
-    return eta[2] if link.is_revolute else f[2]
