@@ -115,7 +115,8 @@ QUANTITIES = {
     "kinetic_energy": Quantity("(q),(v)->()", lambda tree, links, q, qd: energies.kinetic_energy(links, q, qd) + 0.5 * (
         drives.rotor_inertias(tree) * qd) @ qd, "The kinetic energy.", "J"),
     "potential_energy": Quantity("(q)->()", lambda tree, links, q: energies.potential_energy(links, q)
-                                 + drives.spring_energy(tree, q), "The potential energy of gravity, and of springs.", "J"),
+                                 + drives.spring_energy(tree, q),
+                                 "The potential energy of gravity, and of springs.", "J"),
     "center_of_mass": Quantity("(q)->(3)", lambda tree, links, q: energies.center_of_mass(links, q),
                                "The centre of mass of all that moves, in the frame of the root.", "m"),
     "momentum": Quantity("(q),(v)->(6)", lambda tree, links, q, qd: energies.momentum(links, q, qd),
