@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from rich.text import Text
 from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning as ModelWarning
 from cayley.model.coordinate_labels import velocity_labels
-from cayley.model.findings import Finding
+from cayley.model.findings import Finding, grouped
 from cayley.model.gravity import IDLE, gravity_is_idle
 from cayley.model.masses import rigid_groups, unknown_masses
 from cayley.model.motors import ELASTIC, GEARED, REDUCED
@@ -32,23 +32,16 @@ from cayley.wording import printable
 _JOINT_UNITS = {"lower": ("rad", "m"), "upper": ("rad", "m"), "velocity": ("rad/s", "m/s"), "effort": ("N m", "N"),
                 # revolute, prismatic
                 "viscous": ("N m s/rad", "N s/m"), "coulomb": ("N m", "N"), "armature": ("kg m^2", "kg")}
-# [kg], of a part of a robot
-SMALLEST_MASS = 1e-4
+SMALLEST_MASS = 1e-4  # [kg], of a part of a robot
 LARGEST_MASS = 1e4
 LARGEST_GYRATION = 10.0  # [m]
-# [kg/m^3]
-WATER = 1e3
+WATER = 1e3  # [kg/m^3]
 LEAD = 11340.0
 CLEARLY = 0.5  # of the radius of gyration of a ball of lead: eight times as dense
-
 FAST = 45.0, 720.0  # whole numbers between them are seldom limits of velocity in rad/s, and often in degrees/s
-
 MOTORS = (ELASTIC, REDUCED, GEARED)  # what makes rotors parts of the mechanism
-
 MOST_NAMED = 8  # joints in a sentence
-
 UNEQUAL = 2.0  # how many times the one constant of a motor may be the other
-
 _NOTHING = ("", "unknown")
 _ROUNDED = 0.01  # [rad], of numbers with two or three figures
 
@@ -185,15 +178,14 @@ def report(tree: Tree, mobility: int | str | None = None, actuation: str | None 
     """
     mass = sum(body.mass or 0.0 for body in tree.bodies)
     source = f" ({printable(tree.source)})" if tree.source else ""
-    sizes = (f"{_counted(tree.bodies, 'body', 'bodies')}, {_counted(tree.joints, 'joint', 'joints')}, nq = {tree.nq}, "
-             f"nv = {tree.nv}")
+    sizes = tree.sizes
     if isinstance(mobility, int):
         sizes += f", mobility {mobility}"
     if actuation is not None or tree.actuated is not None:
         sizes += ", " + (actuation or f"actuated: {', '.join(tree.actuated_joints) or 'no joint'}")
     heading = f"{tree.name}{source}: {sizes}, total mass {mass:.6g} kg, gravity {_words(tree.gravity)} m/s^2"
-    open_loops = [Finding("loops open", tuple(loop.name
-                                              for loop in tree.loops), mobility)] if isinstance(mobility, str) else []
+    open_loops = ([Finding("loops open", tuple(loop.name for loop in tree.loops), mobility)]
+                  if isinstance(mobility, str) else [])
     read = [note if isinstance(note, Finding) else Finding("reading", (), note) for note in tree.notes]
     findings = [*open_loops, *_findings(tree), *read]
     return Report(heading, _bodies(tree), _joints(tree), _frames(tree), _loops(tree), _drives(tree), _motors(tree),
@@ -293,10 +285,6 @@ def _loops(tree: Tree) -> Table:
                   *[(x.name, x.word, ", ".join(x.frames or x.coordinates)) for x in tree.constraints]))
 
 
-def _counted(parts: Sequence[Any], one: str, many: str) -> str:
-    return f"{len(parts)} {one if len(parts) == 1 else many}"
-
-
 def _words(values: Iterable[float]) -> str:
     return " ".join(f"{value + 0.0:.4g}" for value in values)
 
@@ -309,35 +297,17 @@ def _findings(tree: Tree) -> Iterator[Finding]:
     yield from _density_findings(tree)
     for body in tree.bodies:
         yield from _body_findings(body)
-    yield from _grouped("limits missing", [j.name for j in tree.joints if _unlimited(j)],
-                        "joint {} has no limits", "joints {} have no limits")
     for joint in tree.joints:
         if _in_degrees(joint):
             ends = " to ".join(f"{x:g}" for x in (*joint.limits.lower, *joint.limits.upper))
-            yield Finding(
-                "limits in degrees", (joint.name,),
-                f"joint {joint.name!r} is revolute and turns from {ends} rad: if these are "
-                "degrees, write radians")
-    yield from _grouped("velocity in degrees", [j.name for j in tree.joints if _fast_in_degrees(j)],
-                        "joint {} is revolute and may turn by tens of turns a second: if its velocity limit is in "
-                        "degrees/s, write rad/s",
-                        "joints {} are revolute and may turn by tens of turns a second: if their velocity limits are "
-                        "in degrees/s, write rad/s")
-    yield from _grouped("cannot move", [j.name for j in tree.joints if _motionless(j)],
-                        "joint {} cannot move: its limits are equal", "joints {} cannot move: their limits are equal")
-    yield from _grouped("limits doubtful",
-                        [j.name for j in tree.joints if min([*j.limits.velocity, *j.limits.effort, 1.0]) <= 0],
-                        "joint {} has a velocity or effort limit that is not positive",
-                        "joints {} have velocity or effort limits that are not positive")
-    yield from _grouped("friction negative",
-                        [j.name for j in tree.joints if min(j.friction.viscous, j.friction.coulomb) < 0],
-                        "joint {} has a negative friction", "joints {} have a negative friction")
-    yield from _grouped("loops", [loop.name for loop in tree.loops],
-                        "loop {} couples joints. Functions that cannot handle loops will raise an error",
-                        "loops {} couple joints. Functions that cannot handle loops will raise an error")
-    yield from _grouped("constraints", [each.name for each in tree.constraints],
-                        "constraint {} couples joints. Functions that cannot handle it will raise an error",
-                        "constraints {} couple joints. Functions that cannot handle them will raise an error")
+            yield Finding("limits in degrees", (joint.name,), f"joint {joint.name!r} is revolute and turns from {ends} "
+                          "rad: if these are degrees, write radians")
+    for about, has, sentence in _OF_JOINTS:
+        yield from grouped(about, [joint.name for joint in tree.joints if has(joint)], sentence)
+    yield from grouped("loops", [loop.name for loop in tree.loops], "loop[|s] @ couple[s|] joints. Functions that "
+                       "cannot handle loops will raise an error")
+    yield from grouped("constraints", [each.name for each in tree.constraints], "constraint[|s] @ couple[s|] "
+                       "joints. Functions that cannot handle [it|them] will raise an error")
     yield from _motor_findings(tree)
     yield from _mimic_findings(tree)
     yield from _frame_findings(tree)
@@ -395,28 +365,22 @@ def _motor_findings(tree: Tree) -> Iterator[Finding]:
                           "units: check the units of both, for example V/krpm or mN m/A")
 
 
-def _grouped(about: str, names: Sequence[str], one: str, many: str) -> Iterator[Finding]:
-    if names:
-        yield Finding(about, tuple(names), (one if len(names) == 1 else many).format(", ".join(map(repr, names))))
-
-
 def _mass_findings(tree: Tree) -> Iterator[Finding]:
     groups = rigid_groups(tree)
     bodies = tree.bodies
-    yield from _grouped("mass missing", [bodies[k].name for k in unknown_masses(tree)],
-                        "the mass of {} is missing: dynamics will raise an error",
-                        "the masses of {} are missing: dynamics will raise an error")
+    yield from grouped("mass missing", [bodies[k].name for k in unknown_masses(tree)],
+                       "the mass[|es] of @ [is|are] missing: dynamics will raise an error")
     known = [group for group in groups[1:] if any(bodies[k].mass is not None for k in group)]
-    yield from _grouped("only a frame", [bodies[k].name for group in known for k in group if bodies[k].mass is None],
-                        "body {} has no mass: it counts as a frame of the body that it is fixed to",
-                        "bodies {} have no mass: they count as frames of the bodies that they are fixed to")
+    yield from grouped("only a frame", [bodies[k].name for group in known for k in group if bodies[k].mass is None],
+                       "[body|bodies] @ [has|have] no mass: [it counts as a frame|they count as frames] of the "
+                       "[body that it is|bodies that they are] fixed to")
     carrying = {parent for joint, parent in zip(tree.joints, tree.parents, strict=True) if joint.motion.nv}
     spinning = {motor + 1 for motor in tree.motors.values() if tree.joints[motor].rotor.inertia}
     tips = [group for group in known if not (carrying | spinning) & set(group)
             and not any(bodies[k].mass for k in group)]
-    yield from _grouped("massless tip", [bodies[group[0]].name for group in tips],
-                        "body {} moves, has no mass and carries none: the inertia matrix will be singular",
-                        "bodies {} move, have no mass and carry none: the inertia matrix will be singular")
+    yield from grouped("massless tip", [bodies[group[0]].name for group in tips],
+                       "[body @ moves, has|bodies @ move, have] no mass and [carries|carry] none: the inertia matrix "
+                       "will be singular")
 
 
 def _density_findings(tree: Tree) -> Iterator[Finding]:
@@ -435,9 +399,8 @@ def _density_findings(tree: Tree) -> Iterator[Finding]:
                       f"bodies {', '.join(map(repr, dense))} are denser than lead, by their moments of inertia: if "
                       "masses are in grams, write kg; if moments are not in kg m^2, write these")
     else:
-        yield from _grouped("denser than lead", dense,
-                            "body {} is denser than lead: its moments of inertia are too small for its mass",
-                            "bodies {} are denser than lead: their moments of inertia are too small for their masses")
+        yield from grouped("denser than lead", dense, "[body @ is|bodies @ are] denser than lead: [its|their] moments "
+                           "of inertia are too small for [its mass|their masses]")
 
 
 def _gyration(body: Body) -> float:
@@ -461,23 +424,14 @@ def _length(tree: Tree) -> float:
 
 
 def _body_findings(body: Body) -> Iterator[Finding]:
-    found: Callable[[str, str], Finding] = partial(_about_body, body.name)
-    if body.mass is None:
-        return
-    for violation in impossibilities(body):
-        yield found("inertia not physical", violation)
-    if body.mass == 0:
-        return
-    if not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
-        yield found("mass doubtful",
-                    f"the mass is very {'small' if body.mass < SMALLEST_MASS else 'large'}: {body.mass:.3g} kg")
-    gyration = _gyration(body)
-    if gyration > LARGEST_GYRATION:
-        yield found("inertia doubtful", f"the radius of gyration is {gyration:.3g} m; moments of inertia are in kg m^2")
-
-
-def _about_body(name: str, about: str, sentence: str) -> Finding:
-    return Finding(about, (name,), f"body {name!r}: {sentence}")
+    found = [("inertia not physical", violation) for violation in impossibilities(body)]
+    if body.mass and not SMALLEST_MASS <= body.mass <= LARGEST_MASS:
+        size = "small" if body.mass < SMALLEST_MASS else "large"
+        found.append(("mass doubtful", f"the mass is very {size}: {body.mass:.3g} kg"))
+    if body.mass and (gyration := _gyration(body)) > LARGEST_GYRATION:
+        found.append(("inertia doubtful",
+                      f"the radius of gyration is {gyration:.3g} m; moments of inertia are in kg m^2"))
+    yield from (Finding(about, (body.name,), f"body {body.name!r}: {sentence}") for about, sentence in found)
 
 
 def _unlimited(joint: Joint) -> bool:
@@ -498,37 +452,41 @@ def _fast_in_degrees(joint: Joint) -> bool:
     return turns and any(FAST[0] <= x <= FAST[1] and x == round(x) for x in joint.limits.velocity)
 
 
-def _motionless(joint: Joint) -> bool:
-    return any(low == high for low, high in zip(joint.limits.lower, joint.limits.upper, strict=True))
+_OF_JOINTS: tuple[tuple[str, Callable[[Joint], bool], str], ...] = (
+    ("limits missing", _unlimited, "joint[|s] @ [has|have] no limits"),
+    ("velocity in degrees", _fast_in_degrees, "joint[|s] @ [is|are] revolute and may turn by tens of turns a second: "
+     "if [its velocity limit is|their velocity limits are] in degrees/s, write rad/s"),
+    ("cannot move", lambda joint: any(map(eq, joint.limits.lower, joint.limits.upper)),
+     "joint[|s] @ cannot move: [its|their] limits are equal"),
+    ("limits doubtful", lambda joint: min([*joint.limits.velocity, *joint.limits.effort, 1.0]) <= 0,
+     "joint[|s] @ [has a velocity or effort limit that is|have velocity or effort limits that are] not positive"),
+    ("friction negative", lambda joint: min(joint.friction.viscous, joint.friction.coulomb) < 0,
+     "joint[|s] @ [has|have] a negative friction"))
 
 
 def _mimic_findings(tree: Tree) -> Iterator[Finding]:
     followers = {joint.name: joint.mimic for joint in tree.joints if joint.mimic is not None}
-    yield from _grouped(
-        "mimic", list(followers), "joint {} mimics another joint and has a coordinate of its own, which "
-        "`with_mimic_joints(q)` sets. Functions for independent joints alone will raise an error",
-        "joints {} mimic other joints and have coordinates of their own, which `with_mimic_joints(q)` sets. "
-        "Functions for independent joints alone will raise an error")
+    yield from grouped("mimic", list(followers), "joint[|s] @ [mimics another joint and has a coordinate of its|mimic "
+                       "other joints and have coordinates of their] own, which `with_mimic_joints(q)` sets. Functions "
+                       "for independent joints alone will raise an error")
     chained = [name for name, mimic in followers.items() if mimic.joint in followers]
-    yield from _grouped("mimic chain", chained, "joint {} follows a joint that itself follows another",
-                        "joints {} follow joints that themselves follow others")
+    yield from grouped("mimic chain", chained, "joint[|s] @ [follows a joint that itself follows another|follow joints "
+                       "that themselves follow others]")
 
 
 def _frame_findings(tree: Tree) -> Iterator[Finding]:
     used = {name for constraint in (*tree.loops, *tree.constraints) for name in constraint.frames}
     names = {body.name for body in tree.bodies}
-    yield from _grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
-                        "frame {} has the name of a body: the name means the frame",
-                        "frames {} have names of bodies: the names mean the frames")
+    yield from grouped("frame hides body", [f.name for f in tree.frames if f.name in names and not _at_origin(f)],
+                       "frame[|s] @ [has the name of a body: the name means|have names of bodies: the names mean] the "
+                       "frame[|s]")
     own = {"world": "the root", "body": "the frame itself"}
     for name in sorted(own.keys() & {*(b.name for b in tree.bodies[1:]), *(f.name for f in tree.frames)}, reverse=True):
-        yield Finding(
-            "name of axes", (name,),
-            f"there is a frame {name!r}: it cannot be named as axes, since axes={name!r} are those of "
-            f"{own[name]}")
-    yield from _grouped("frame unused", [f.name for f in tree.frames if f.name not in used and _at_origin(f)],
-                        "frame {} is unused: it is the frame of its body",
-                        "frames {} are unused: they are the frames of their bodies")
+        yield Finding("name of axes", (name,), f"there is a frame {name!r}: it cannot be named as axes, since "
+                      f"axes={name!r} are those of {own[name]}")
+    yield from grouped("frame unused", [f.name for f in tree.frames if f.name not in used and _at_origin(f)],
+                       "frame[|s] @ [is unused: it is the frame of its body|are unused: they are the frames of their "
+                       "bodies]")
 
 
 def _at_origin(frame: Frame) -> bool:

@@ -18,7 +18,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
 from cayley.model.carried_wheels import CarriedWheel
 from cayley.model.constraint_kinds import Constraint
-from cayley.model.findings import Finding
+from cayley.model.findings import Finding, in_number
 from cayley.model.motors import (
     ELASTIC,
     GEARED,
@@ -568,13 +568,15 @@ class Tree(Immutable):
         """Pickle the data alone, without what was computed from them."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    @property
+    def sizes(self) -> str:
+        """The numbers of bodies, joints, coordinates and velocities in words."""
+        bodies = in_number(f"{len(self.bodies)} [body|bodies]", len(self.bodies))
+        joints = in_number(f"{len(self.joints)} joint[|s]", len(self.joints))
+        return f"{bodies}, {joints}, nq = {self.nq}, nv = {self.nv}"
+
     def __repr__(self) -> str:
-        sizes = f"{_counted(self.bodies, 'body', 'bodies')}, {_counted(self.joints, 'joint', 'joints')}"
-        return f"<{self.name}: {sizes}, nq = {self.nq}, nv = {self.nv}>"
-
-
-def _counted(parts: Sequence[Any], one: str, many: str) -> str:
-    return f"{len(parts)} {one if len(parts) == 1 else many}"
+        return f"<{self.name}: {self.sizes}>"
 
 
 def slices(sizes: Sequence[int]) -> tuple[slice, ...]:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cayley.compiler.typing import Array
-from cayley.geometry.rotations.quaternion import matrix_from_quaternion
+from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.model.formats.mjcf import compiled_mjcf, names_of
 from cayley.model.formats.search import Search
 from cayley.shapes.kinds import KINDS, Kind, Triangles
 from cayley.shapes.shape import Role, Shape, Shapes
-from cayley.shapes.urdf_shapes import MOST_SHAPES
+from cayley.shapes.xml_shapes import MOST_SHAPES
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -45,7 +44,8 @@ def mjcf_shapes(search: Search) -> Shapes:
         mesh = int(model.geom_dataid[k])
         kind: Kind = (meshes.setdefault(mesh, _mesh(model, mesh)) if kinds[number] is Triangles
                       else kinds[number].from_mujoco(model.geom_size[k]))
-        shapes.append(Shape(body, kind, _pose(model, k), _roles(model, k), _color(model, k)))
+        pose = np.array(pose_from_quaternion.unchecked(np.array(model.geom_quat[k]), np.array(model.geom_pos[k])))
+        shapes.append(Shape(body, kind, pose, _roles(model, k), _color(model, k)))
     return Shapes(tuple(shapes), tuple(missing))
 
 
@@ -54,13 +54,6 @@ def _mesh(model: MjModel, mesh: int) -> Triangles:
     start = model.mesh_faceadr[mesh]
     return Triangles(np.array(model.mesh_vert[first:first + model.mesh_vertnum[mesh]], dtype=float),
                      np.array(model.mesh_face[start:start + model.mesh_facenum[mesh]]))
-
-
-def _pose(model: MjModel, geom: int) -> Array:
-    pose = np.eye(4)
-    pose[:3, :3] = matrix_from_quaternion.unchecked(np.array(model.geom_quat[geom]))
-    pose[:3, 3] = model.geom_pos[geom]
-    return pose
 
 
 def _roles(model: MjModel, geom: int) -> tuple[Role, ...]:

@@ -50,18 +50,18 @@ def _read(kind: str, path: Path, arguments: Arguments, trusted: bool, _: int) ->
 
 
 def _urdf(search: Search, _: Arguments) -> Shapes:
-    from cayley.shapes.urdf_shapes import urdf_shapes
+    from cayley.shapes.xml_shapes import urdf_shapes
     return urdf_shapes(search)
 
 
 def _xacro(search: Search, arguments: Arguments) -> Shapes:
     from cayley.model.formats.xacro_text import expanded
-    from cayley.shapes.urdf_shapes import urdf_shapes
+    from cayley.shapes.xml_shapes import urdf_shapes
     return urdf_shapes(search, expanded(search.model, dict(arguments), trust=search.trusted))
 
 
 def _sdf(search: Search, _: Arguments) -> Shapes:
-    from cayley.shapes.sdf_shapes import sdf_shapes
+    from cayley.shapes.xml_shapes import sdf_shapes
     return sdf_shapes(search)
 
 

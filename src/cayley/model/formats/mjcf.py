@@ -17,6 +17,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
-from cayley.model.findings import Finding
+from cayley.model.findings import Finding, counted, in_number
 from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
 from cayley.model.formats.mjcf_gate import checked_mjcf
 from cayley.model.formats.xml_elements import Element, source_of, source_words
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _VELOCITIES = {FREE: 6, BALL: 3, SLIDE: 1, HINGE: 1}
-_MOST_NAMED = 8
 _MADE = re.compile(r"(actuator|sensor)\d+_*")  # names that `names_of` makes
 _AT_JOINTS = (0, 1)  # mjtTrn: joint, jointinparent
 _CURVED = ("jnt_stiffnesspoly", "dof_dampingpoly")  # not in the older versions of MuJoCo
@@ -246,14 +246,11 @@ class _Reading:
         at_joints = [k for k in range(model.nu) if model.actuator_trntype[k] in _AT_JOINTS]
         names = names_of(model, "actuator", model.nu)
         elsewhere = [name for k, name in enumerate(names) if k not in at_joints]
-        if elsewhere:
-            self.notes.append(_named("actuators left out", elsewhere, "actuator drives no joint and is left out",
-                                     "actuators drive no joint and are left out"))
+        self.notes += counted("actuators left out", elsewhere,
+                              "[actuator drives no joint and is|actuators drive no joint and are] left out", made=_MADE)
         changed = [names[k] for k in at_joints if not _is_plain_motor(model, k)]
-        if changed:
-            counted = f"{len(changed)} {'actuator' if len(changed) == 1 else 'actuators'}"
-            self.notes.append(Finding("actuators left out", tuple(changed), f"gains, gears and ranges of {counted} are "
-                                      f"left out{_listed(changed)}"))
+        self.notes += [replace(each, text=f"gains, gears and ranges of {each}") for each in counted(
+            "actuators left out", changed, "actuator[|s] are left out", made=_MADE)]
         found: list[str] = []
         for joint in dict.fromkeys(int(model.actuator_trnid[k, 0]) for k in at_joints):
             gears = [model.actuator_gear[k] for k in at_joints if model.actuator_trnid[k, 0] == joint]
@@ -266,44 +263,28 @@ class _Reading:
         return found if at_joints else None
 
 
-def _named(about: str, names: list[str], one: str, many: str) -> Finding:
-    return Finding(about, tuple(names), f"{len(names)} {one if len(names) == 1 else many}{_listed(names)}")
-
-
-def _listed(names: list[str]) -> str:
-    """The end of a sentence, with the names that the file gives."""
-    given = [name for name in names if not _MADE.fullmatch(name)]
-    more = f" and {len(given) - _MOST_NAMED} more" if len(given) > _MOST_NAMED else ""
-    return f": {', '.join(map(repr, given[:_MOST_NAMED]))}{more}" if given else ""
-
-
 def _left_out(model: MjModel, joint_names: list[str], kept_tendons: set[int]) -> Iterator[str | Finding]:
     springs = [name for name, stiffness, kind in zip(joint_names, model.jnt_stiffness, model.jnt_type, strict=True)
                if stiffness and kind not in (SLIDE, HINGE)]
     if springs:
         names = ", ".join(map(repr, springs))
-        yield f"the springs of joints {names} are left out" if springs[
-            1:] else f"the spring of joint {names} is left out"
-    if model.nsensor:
-        yield _named("sensors left out", names_of(model, "sensor", model.nsensor), "sensor is left out",
-                     "sensors are left out")
+        yield in_number(f"the spring[|s] of joint[|s] {names} [is|are] left out", len(springs))
+    yield from counted("sensors left out", names_of(model, "sensor", model.nsensor),
+                       "sensor[|s] [is|are] left out", made=_MADE)
     active = model.eq_active0.astype(bool)
-    for count, one, many in (
-        (model.ntendon - len(kept_tendons), "tendon", "tendons"),
-        (np.count_nonzero(~active), "equality that is not active", "equalities that are not active"),
-        (np.count_nonzero(model.eq_type[active] > TENDON), "equality of flexible bodies",
-         "equalities of flexible bodies"),
-        (model.nmocap, "mocap motion, whose body is fixed here,", "mocap motions, whose bodies are fixed here,"),
-        (model.nflex, "flexible body", "flexible bodies"),
-        (np.count_nonzero(model.body_gravcomp), "gravity compensation", "gravity compensations"),
-        (sum(np.count_nonzero(getattr(model, key, 0))
-             for key in _CURVED), "coefficient of a spring or damper that is not linear",
-         "coefficients of springs and dampers that are not linear"),
-        (np.count_nonzero([model.opt.density, model.opt.viscosity]), "property of the fluid around it",
-         "properties of the fluid around it"),
+    curved = sum(np.count_nonzero(getattr(model, key, 0)) for key in _CURVED)
+    for count, what in (
+        (model.ntendon - len(kept_tendons), "tendon[|s]"),
+        (np.count_nonzero(~active), "[equality that is|equalities that are] not active"),
+        (np.count_nonzero(model.eq_type[active] > TENDON), "[equality|equalities] of flexible bodies"),
+        (model.nmocap, "mocap motion[, whose body is|s, whose bodies are] fixed here,"),
+        (model.nflex, "flexible [body|bodies]"),
+        (np.count_nonzero(model.body_gravcomp), "gravity compensation[|s]"),
+        (curved, "[coefficient of a spring or damper that is|coefficients of springs and dampers that are] not linear"),
+        (np.count_nonzero([model.opt.density, model.opt.viscosity]), "[property|properties] of the fluid around it"),
     ):
         if count:
-            yield f"{count} {one} is left out" if count == 1 else f"{count} {many} are left out"
+            yield f"{count} {in_number(what + ' [is|are] left out', count)}"
 
 
 def _is_plain_motor(model: MjModel, k: int) -> bool:

@@ -26,12 +26,12 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError, ModelWarning
-from cayley.geometry.tensors.frames import tensor_in_frame
-from cayley.model.findings import Finding
+from cayley.model.findings import Finding, counted
 from cayley.model.formats.sdf_frames import MODEL, WORLD, Frames, inverse, number, outside, texts, word
 from cayley.model.formats.search import Search
+from cayley.model.formats.urdf import MOMENTS, placed_body
 from cayley.model.formats.written_angles import WrittenAngles
-from cayley.model.formats.xml_elements import Element, located, read_xml, source_of, source_words
+from cayley.model.formats.xml_elements import Element, located, read_xml, source_of, source_words, version_of
 from cayley.model.joint_kinds import Motion, Prismatic, Revolute, Spherical, Universal
 from cayley.model.joint_kinds.motion import Axis
 from cayley.model.parts import Body, Frame, Friction, Joint, Limits, Loop, Mimic, Rotor
@@ -97,10 +97,8 @@ def links_of_sdf(search: Search) -> dict[str, Element]:
 def _version(root: Element) -> tuple[int, int]:
     if root.tag != "sdf":
         raise root.error("an SDF file has <sdf> as its root")
-    said = root.word("version").split(".")
-    if len(said) != 2 or not all(each.isascii() and each.isdigit() and len(each) < 4 for each in said):
-        raise root.error(f"the version of SDF is {root.word('version')!r}; it is like 1.9")
-    return int(said[0]), int(said[1])
+    said = root.word("version")
+    return version_of(root, said, f"the version of SDF is {said!r}; it is like 1.9")
 
 
 def _one_model(root: Element) -> tuple[Element, Array]:
@@ -204,10 +202,8 @@ def _included(include: Element, model: _Model, search: Search) -> Element:
 
 def _note_what_is_left_out(model: _Model, element: Element, scope: str) -> None:
     sensors = [sensor.attributes.get("name", "") for sensor in element.walk() if sensor.tag == "sensor"]
-    if sensors and scope == "":
-        model.notes.append(Finding("sensors left out", tuple(sensors),
-                                   f"{len(sensors)} {'sensor is' if len(sensors) == 1 else 'sensors are'} left out: "
-                                   f"{', '.join(map(repr, sensors))}", doubtful=False))
+    if scope == "":
+        model.notes += counted("sensors left out", sensors, "sensor[|s] [is|are] left out", doubtful=False)
     static = element.only("static")
     if static is not None and static.text.strip() in ("true", "1"):
         model.notes.append(Finding("static", (), str(element.error("the model is static, and is read as if its joints "
@@ -271,12 +267,9 @@ def _body(model: _Model, name: str, link: Element) -> Body:
         raise inertial.required("mass").error(f"the mass is negative: {mass:g} kg")
     pose = model.frames.pose(inertial.only("pose"))
     tensor = inertial.only("inertia")
-    xx, yy, zz, xy, xz, yz = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0) if tensor is None else (
-        number(tensor, key, default) for key, default in (("ixx", 1.0), ("iyy", 1.0), ("izz", 1.0), ("ixy", 0.0),
-                                                          ("ixz", 0.0), ("iyz", 0.0)))
-    inertia = tensor_in_frame(pose[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-    with located(inertial):
-        return Body(name, mass, pose[:3, 3], (inertia + inertia.T) / 2)
+    defaults = {key: float(key in ("ixx", "iyy", "izz")) for key in MOMENTS}
+    moments = [default if tensor is None else number(tensor, key, default) for key, default in defaults.items()]
+    return placed_body(name, inertial, mass, pose, moments)
 
 
 def _ends(frames: Frames, joint: Element, scope: str) -> tuple[str, str]:

@@ -13,10 +13,10 @@ from math import radians
 import numpy as np
 
 from cayley.compiler.typing import Array
+from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
-from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.formats.written_angles import WrittenAngles
-from cayley.model.formats.xml_elements import Element
+from cayley.model.formats.xml_elements import Element, rotation_of_xyzw
 from cayley.wording import did_you_mean
 
 MODEL = "__model__"
@@ -61,16 +61,11 @@ class Frames:
         words = texts(element, 7 if quaternion else 6)
         made[:3, 3] = [float(word) for word in words[:3]]
         if quaternion:
-            x, y, z, w = (float(word) for word in words[3:])
-            size = float(np.linalg.norm([w, x, y, z]))
-            if abs(size - 1) > 1e-3:
-                raise element.error(f"the quaternion has the length {size:.6g}; that of a rotation has length 1")
-            made[:3, :3] = matrix_from_quaternion.unchecked(np.array([w, x, y, z]) / size)
-        elif element.attributes.get("degrees", "false").strip() in ("true", "1"):
-            made[:3, :3] = matrix_from_roll_pitch_yaw(np.array([radians(float(word)) for word in words[3:]]))
+            made[:3, :3] = rotation_of_xyzw(element, "the pose", map(float, words[3:]))
         else:
-            made[:3, :3] = matrix_from_roll_pitch_yaw(np.array([self.angles.one(word, element.line)
-                                                                for word in words[3:]]))
+            degrees = element.attributes.get("degrees", "false").strip() in ("true", "1")
+            angles = [radians(float(word)) if degrees else self.angles.one(word, element.line) for word in words[3:]]
+            made[:3, :3] = matrix_from_roll_pitch_yaw(np.array(angles))
         return made
 
     def in_model(self, name: str, by: Element) -> Array:
@@ -110,10 +105,7 @@ class Frames:
 
 def inverse(pose: Array) -> Array:
     """Inverse of a pose, without the compiler: reading a robot compiles nothing."""
-    made = np.eye(4)
-    made[:3, :3] = pose[:3, :3].T
-    made[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]
-    return made
+    return Pose.of(pose).inverse.matrix
 
 
 def outside(name: str, scope: str) -> str:

@@ -37,15 +37,22 @@ from cayley.compiler.typing import Array
 from cayley.errors import ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
-from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.geometry.tensors.frames import tensor_in_frame
 from cayley.model.budget import Budget
-from cayley.model.findings import Finding
+from cayley.model.findings import Finding, counted
 from cayley.model.floating_base import on_floating_base
 from cayley.model.formats.format import error_of
 from cayley.model.formats.urdf_text import dump_urdf
 from cayley.model.formats.written_angles import WrittenAngles
-from cayley.model.formats.xml_elements import THIS_IS_XACRO, Element, located, read_xml, source_words
+from cayley.model.formats.xml_elements import (
+    THIS_IS_XACRO,
+    Element,
+    located,
+    read_xml,
+    rotation_of_xyzw,
+    source_words,
+    version_of,
+)
 from cayley.model.joint_kinds import KINDS, Motion
 from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
 from cayley.model.tree import Tree
@@ -53,6 +60,7 @@ from cayley.wording import did_you_mean
 
 __all__ = ["dump_urdf", "load_urdf"]
 
+MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _MOST_ADVICE = 10  # names offered for joints to follow that do not exist: looking for them takes time
 # [m], [kg]
 _LONGEST = 1e3
@@ -133,12 +141,12 @@ def _checked_version(robot: Element) -> tuple[int, int]:
             raise element.error(THIS_IS_XACRO)
     robot.check_children(_ROBOT)
     robot.word("name")
-    version = robot.word("version", "1.0")
-    numbers = version.split(".")
-    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() and len(n) < 4
-                                    for n in numbers) or int(numbers[0]) != 1:
-        raise robot.error(f"the version of URDF is {version!r}; 1.0, 1.1 and 1.2 are known")
-    return int(numbers[0]), int(numbers[1])
+    said = robot.word("version", "1.0")
+    known = f"the version of URDF is {said!r}; 1.0, 1.1 and 1.2 are known"
+    version = version_of(robot, said, known)
+    if version[0] != 1:
+        raise robot.error(known)
+    return version
 
 
 def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Element]) -> None:
@@ -155,7 +163,7 @@ def _check_names(robot: Element, links: Sequence[Element], joints: Sequence[Elem
 # Parts
 
 
-def _pose(owner: Element, version: tuple[int, int], angles: WrittenAngles) -> Array:
+def pose_of_origin(owner: Element, version: tuple[int, int], angles: WrittenAngles) -> Array:
     """The pose (4, 4) of the `<origin>`; the identity without one."""
     origin = owner.only("origin")
     if origin is None:
@@ -171,11 +179,7 @@ def _rotation(origin: Element, version: tuple[int, int], angles: WrittenAngles) 
         raise origin.error("both rpy and quat_xyzw are given; there may be only one")
     if version < (1, 1):
         raise origin.error('quat_xyzw needs <robot version="1.1">')
-    x, y, z, w = origin.numbers("quat_xyzw", 4)
-    size = float(np.linalg.norm([w, x, y, z]))
-    if abs(size - 1) > 1e-3:
-        raise origin.error(f"quat_xyzw has the length {size:.6g}; a quaternion of a rotation has length 1")
-    return matrix_from_quaternion.unchecked(np.array([w, x, y, z]) / size)
+    return rotation_of_xyzw(origin, "quat_xyzw", origin.numbers("quat_xyzw", 4))
 
 
 def _body(link: Element, version: tuple[int, int], angles: WrittenAngles) -> Body:
@@ -190,8 +194,13 @@ def _body(link: Element, version: tuple[int, int], angles: WrittenAngles) -> Bod
     mass = mass_element.number("value")
     if mass < 0:
         raise mass_element.error(f"the mass is negative: {mass:g} kg")
-    pose = _pose(inertial, version, angles)
-    xx, xy, xz, yy, yz, zz = (tensor.number(key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    pose = pose_of_origin(inertial, version, angles)
+    return placed_body(name, inertial, mass, pose, [tensor.number(key) for key in MOMENTS])
+
+
+def placed_body(name: str, inertial: Element, mass: float, pose: Array, moments: Iterable[float]) -> Body:
+    """A body whose six `MOMENTS` are about its centre of mass, in the axes of a pose (4, 4) that it is at."""
+    xx, xy, xz, yy, yz, zz = moments
     inertia = tensor_in_frame(pose[:3, :3], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
     with located(inertial):
         return Body(name, mass, pose[:3, 3], (inertia + inertia.T) / 2)
@@ -204,7 +213,7 @@ def _joint(joint: Element, version: tuple[int, int], angles: WrittenAngles, note
     friction = _friction(joint)
     mimic = _mimic(joint) if motion.nq else None
     ends = _ends(joint)
-    placement = _pose(joint, version, angles)
+    placement = pose_of_origin(joint, version, angles)
     with located(joint):
         return Joint(joint.word("name"), *ends, motion, placement, limits, friction, mimic=mimic)
 
@@ -285,10 +294,7 @@ def _left_out(robot: Element) -> Iterator[Finding]:
     """Sensors and transmissions, for which a mechanism has no place."""
     for tag in ("sensor", "transmission"):
         names = [element.attributes.get("name", "") for element in robot.walk() if element.tag == tag]
-        if names:
-            words = ", ".join(repr(name) for name in names[:_MOST_ADVICE] if name)
-            yield Finding(f"{tag}s left out", tuple(names), f"{len(names)} {tag}{'s are' if names[1:] else ' is'} left "
-                          f"out{': ' if words else ''}{words}{', ...' if names[_MOST_ADVICE:] else ''}", doubtful=False)
+        yield from counted(f"{tag}s left out", names, f"{tag}[|s] [is|are] left out", doubtful=False)
 
 
 def _mimic(joint: Element) -> Mimic | None:

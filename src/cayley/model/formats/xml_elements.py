@@ -20,6 +20,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array
 from cayley.errors import ModelError
+from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.budget import Budget
 from cayley.model.formats.files import MOST_BYTES, read_bytes
 from cayley.model.parts import LARGEST
@@ -142,6 +143,23 @@ def located(element: Element) -> Iterator[None]:
         yield
     except ModelError as error:
         raise element.error(str(error)) from error
+
+
+def rotation_of_xyzw(element: Element, what: str, xyzw: Iterable[float]) -> Array:
+    """The rotation (3, 3) of a quaternion (x, y, z, w) that an element has, which must be of length one."""
+    x, y, z, w = xyzw
+    size = float(np.linalg.norm([w, x, y, z]))
+    if not abs(size - 1) <= 1e-3:
+        raise element.error(f"{what} has the length {size:.6g}; a quaternion of a rotation has length 1")
+    return matrix_from_quaternion.unchecked(np.array([w, x, y, z]) / size)
+
+
+def version_of(element: Element, text: str, known: str) -> tuple[int, int]:
+    """Both numbers of a version such as 1.9; `known` ends the sentence about a text that is none."""
+    numbers = text.split(".")
+    if len(numbers) != 2 or not all(each.isascii() and each.isdigit() and len(each) < 4 for each in numbers):
+        raise element.error(known)
+    return int(numbers[0]), int(numbers[1])
 
 
 def source_of(path_or_text: str | os.PathLike[str]) -> Path | None:

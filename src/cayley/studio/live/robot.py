@@ -13,7 +13,7 @@ from cayley.errors import GeometryError, UnsupportedError
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion, quaternion_from_matrix
 from cayley.kinematics.frame_kernels import body_pose_kernel
 from cayley.model.configurations import check_configuration, with_mimic_joints
-from cayley.shapes.kinds.cylinder import Cylinder
+from cayley.shapes.kinds import Cylinder
 from cayley.studio.live.figure import ROD_COLOR, Figure, corners, rod_radius, shaped, sticks
 from cayley.studio.live.names import node_name
 from cayley.studio.scene import main_frame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cayley.model.masses import unknown_masses
-from cayley.shapes.kinds.cylinder import Cylinder
+from cayley.shapes.kinds import Cylinder
 from cayley.studio.live.panels.panel import Panel
 
 if TYPE_CHECKING:

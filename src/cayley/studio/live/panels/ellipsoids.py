@@ -13,7 +13,7 @@ from cayley.drawing.views import view_of
 from cayley.errors import ConventionError
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
 from cayley.kinematics.singular.indices import force_ellipsoid, velocity_ellipsoid
-from cayley.shapes.kinds.sphere import Sphere
+from cayley.shapes.kinds import Sphere
 from cayley.studio.live.panels.panel import Panel
 
 if TYPE_CHECKING:
