@@ -86,8 +86,7 @@ def vectors_of_system(system: System, rows: int, dtype: DTypeLike, *, tree: Tree
     step = system.step
     program = step.program()
     random = np.random.default_rng(0)
-    start = [np.full(block.shape, 0.0 if block.default is None else block.default)
-             for block in system.blocks.values()]
+    start = [np.full(block.shape, 0.0 if block.default is None else block.default) for block in system.blocks.values()]
     start = [block.manifold.nearest(value + (np.arange(value.size).reshape(value.shape) == 0))
              if block.manifold.curved and block.default is None else value
              for block, value in zip(system.blocks.values(), start, strict=True)]

@@ -38,8 +38,7 @@ def with_body(tree: Tree, body: str, *, mass: float | None = None, center: Array
 def with_joint(tree: Tree, joint: str, *, motion: Motion | None = None, placement: ArrayLike | None = None,
                lower: ArrayLike | None = None, upper: ArrayLike | None = None, velocity: ArrayLike | None = None,
                effort: ArrayLike | None = None) -> Tree:
-    """Mechanism with another kind, placement (4, 4) or other limits of one joint, what is not given staying as
-    it is.
+    """Mechanism with another kind, placement (4, 4) or other limits of one joint, what is not given staying as it is.
 
     >>> from cayley.model.catalogue import load_robot
     >>> with_joint(load_robot("planar2r"), "joint2", lower=-1.0, upper=1.0).upper

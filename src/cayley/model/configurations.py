@@ -49,9 +49,8 @@ def _shape(size: int | tuple[int, ...]) -> tuple[int, ...]:
     except TypeError:
         shape = (-1,)
     if min(shape, default=0) < 0:
-        raise SignatureError(
-            f"the size of random configurations is a number or a tuple of numbers, not {shown(size)}: the seed, or the "
-            "generator, is given by name, `random_configuration(1000, seed=0)`")
+        raise SignatureError(f"the size of random configurations is a number or a tuple of numbers, not {shown(size)}: "
+                             "the seed, or the generator, is given by name, `random_configuration(1000, seed=0)`")
     return shape
 
 
@@ -122,10 +121,8 @@ def normalized(tree: Tree, q: ArrayLike) -> Array:
     for joint, turn in quaternion_places(tree):
         largest = np.abs(q[..., turn]).max(axis=-1, keepdims=True)
         if not ((largest > 0) & (largest < np.inf)).all():
-            raise GeometryError(
-                f"a quaternion of joint {joint.name!r} of {tree.name} is zero or not finite: it has no direction to "
-                "keep"
-            )
+            raise GeometryError(f"a quaternion of joint {joint.name!r} of {tree.name} is zero or not finite: it has no "
+                                "direction to keep")
         scaled = np.ldexp(q[..., turn], -np.frexp(largest)[1])  # squares of all sizes neither overflow nor vanish
         q[..., turn] = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
     return q

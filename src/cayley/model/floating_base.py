@@ -24,10 +24,8 @@ def on_floating_base(tree: Tree) -> Tree:
     root = tree.bodies[0]
     carried = [joint for joint, parent in zip(tree.joints, tree.parents, strict=True) if parent == 0]
     if carried and not root.mass and all(joint.motion.free for joint in carried):
-        raise ModelError(
-            f"{tree.name} has a floating base already: joint {carried[0].name!r} on {root.name!r}; leave floating_base "
-            "out"
-        )
+        raise ModelError(f"{tree.name} has a floating base already: joint {carried[0].name!r} on {root.name!r}; leave "
+                         "floating_base out")
     world = _untaken(("world", "universe", "ground beneath"), tree.frame_names)
     free = _untaken(("root_joint", "floating_base", "free_joint"), [joint.name for joint in tree.joints])
     return tree.with_parts([Body(world, 0.0), *tree.bodies], [Joint(free, world, root.name, Floating()), *tree.joints])

@@ -46,9 +46,8 @@ class NamedConfigurations(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         if name not in self._named:
             there = f"; it has {', '.join(self._named)}" if self._named else "; it has none: `with_configuration`"
-            raise UnknownConfigurationError(
-                f"{self._tree.name} has no configuration {shown(name)}"
-                f"{did_you_mean(name, self._named, otherwise=there)}")
+            raise UnknownConfigurationError(f"{self._tree.name} has no configuration "
+                                            f"{shown(name)}{did_you_mean(name, self._named, otherwise=there)}")
         return _filled(self._tree, self._named[name])
 
     def __iter__(self) -> Iterator[str]:

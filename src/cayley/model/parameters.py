@@ -40,8 +40,7 @@ _TENSOR = ("xx", "xy", "xz", "yy", "yz", "zz")
 _MOMENTS = ("m", "ux", "uy", "uz", *[f"J{entry}" for entry in _TENSOR])
 _UNITS = {"stiffness": ("N m/rad", "N/m"), "damping": ("N m s", "N s/m"), "rest": ("rad", "m"),
           "cubic": ("N m/rad^3", "N/m^3"), "backlash": ("rad", "m")}
-_WORDS = ("mass", "center", "inertia", "moments", "length", "turn", "armature", "friction", "spring", "gear",
-          "gravity")
+_WORDS = ("mass", "center", "inertia", "moments", "length", "turn", "armature", "friction", "spring", "gear", "gravity")
 
 
 class Parameter(NamedTuple):

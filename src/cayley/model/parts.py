@@ -63,10 +63,8 @@ def frozen_pose(pose: ArrayLike | None, what: str) -> Array:
         return array
     defect = _pose_defect(array)
     if not defect <= tolerance_of(pose):
-        raise ModelError(
-            f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the last row 0 0 "
-            "0 1"
-        )
+        raise ModelError(f"{what} is not a pose: it fails by {defect:.2g}; the upper left 3x3 must be a rotation, the "
+                         "last row 0 0 0 1")
     return _exact(array)
 
 
@@ -99,10 +97,8 @@ class Body(Immutable):
     def __post_init__(self) -> None:
         if not (self.mass is None or is_symbolic(self.mass)
                 or (isinstance(self.mass, Real) and 0.0 <= self.mass <= LARGEST)):
-            raise ModelError(
-                f"body {self.name!r} has the mass {shown(self.mass)}: a mass is a finite number that is not negative, "
-                "and not "
-                "absurdly large")
+            raise ModelError(f"body {self.name!r} has the mass {shown(self.mass)}: a mass is a finite number that is "
+                             "not negative, and not absurdly large")
         object.__setattr__(self, "center", frozen(self.center, (3,), f"the centre of mass of body {self.name!r}"))
         inertia = frozen(self.inertia, (3, 3), f"the inertia of body {self.name!r}")
         if not (is_symbolic(inertia)

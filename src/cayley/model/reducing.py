@@ -45,8 +45,7 @@ def _places(tree: Tree) -> dict[str, tuple[str, Array]]:
     found: dict[str, tuple[str, Array]] = {tree.bodies[0].name: (tree.bodies[0].name, np.eye(4))}
     for joint in tree.joints:
         head, pose = found[joint.parent]
-        found[joint.child] = (joint.child, np.eye(4)) if joint.motion.nv else (
-            head, pose @ np.asarray(joint.placement))
+        found[joint.child] = (joint.child, np.eye(4)) if joint.motion.nv else (head, pose @ np.asarray(joint.placement))
     return found
 
 

@@ -55,8 +55,7 @@ TERMS = {
     REDUCED: "the same with rotors that only spin",
     GEARED: "rotors as bodies that turn with their joints",
 }
-_REFERENCE_FRAMES = {"LOCAL": 'axes="body"', "LOCAL_WORLD_ALIGNED": 'axes="world"',
-                     "WORLD": 'axes="world", at="world"'}
+_REFERENCE_FRAMES = {"LOCAL": 'axes="body"', "LOCAL_WORLD_ALIGNED": 'axes="world"', "WORLD": 'axes="world", at="world"'}
 _NEEDED = {ELASTIC: "a spring", REDUCED: "a spring", GEARED: "a rotor with a mass and no spring"}
 
 
@@ -122,8 +121,7 @@ class Tree(Immutable):
         wheels    ready-made ones, `CarriedWheel("left", "chassis", position, radius)`, with bodies, joints and
                   constraints of their own
         actuated  the names of the joints that have a drive; see `actuated_joints` for what holds if nothing is said
-        source    where the model comes from
-        notes     sentences for the report
+        source    where the model comes from notes     sentences for the report
 
         To change a mechanism, do not build it anew from its parts: `with_joints`, `with_actuated`, `with_gravity`,
         `with_frame` and `with_payload` keep all else, and so do the functions of `changed_parts`, `locking`,
@@ -243,9 +241,8 @@ class Tree(Immutable):
         if motion.nq != motion.nv or own not in motion.coordinate_names:
             names = ", ".join(f"{joint}.{each}" for each in motion.coordinate_names)
             there = f"it has {names}" if motion.nq == motion.nv > 1 else "it has none to tie"
-            raise ModelError(
-                f"{self.name} has no coordinate {name!r}: it names joint {joint!r}, which is {motion.word}; only "
-                f"joints of one coordinate have one of that name, {there}")
+            raise ModelError(f"{self.name} has no coordinate {name!r}: it names joint {joint!r}, which is "
+                             f"{motion.word}; only joints of one coordinate have one of that name, {there}")
         place = motion.coordinate_names.index(own)
         return Coordinate(number, self.q_slices[number].start + place, self.v_slices[number].start + place)
 
@@ -661,15 +658,12 @@ def _check_followers(name: str, joints: dict[str, Joint]) -> None:
     follows = {joint.name: joint.mimic.joint for joint in joints.values() if joint.mimic is not None}
     for follower, followed in follows.items():
         if followed not in joints:
-            raise ModelError(
-                f"joint {follower!r} of {name} follows {shown(followed)}, which does not "
-                f"exist{_nearest(followed, joints)}"
-            )
+            raise ModelError(f"joint {follower!r} of {name} follows {shown(followed)}, which does not "
+                             f"exist{_nearest(followed, joints)}")
         for one in (joints[follower], joints[followed]):
             if one.motion.nq != 1:
-                raise ModelError(
-                    f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is {one.motion.word}: only "
-                    "joints of one coordinate follow each other")
+                raise ModelError(f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is "
+                                 f"{one.motion.word}: only joints of one coordinate follow each other")
     done: set[str] = set()
     for at in follows:
         seen: dict[str, None] = {}
@@ -701,10 +695,8 @@ def _sorted_joints(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) 
                 raise ModelError(f"joint {joint.name!r} of {name} names the body {end!r}, which does not exist"
                                  f"{_nearest(end, bodies)}")
         if joint.child in owner:
-            raise ModelError(
-                f"body {joint.child!r} of {name} is the child of two joints, {owner[joint.child].name!r} and "
-                f"{joint.name!r}: "
-                "a tree has one; describe the second as a loop")
+            raise ModelError(f"body {joint.child!r} of {name} is the child of two joints, {owner[joint.child].name!r} "
+                             f"and {joint.name!r}: a tree has one; describe the second as a loop")
         owner[joint.child] = joint
         children.setdefault(joint.parent, []).append(joint)
     ordered: list[Joint] = []

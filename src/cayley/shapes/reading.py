@@ -33,8 +33,7 @@ def shapes_of(tree: Tree) -> Shapes:
         return Shapes(missing=(f"the shapes of {tree.name} cannot be read again: {why}",))
     names = {body.name for body in tree.bodies}
     frames = set(tree.frame_names)
-    placed = [shape if shape.body in names else _on_frame(tree, shape) for shape in found
-              if shape.body in frames]
+    placed = [shape if shape.body in names else _on_frame(tree, shape) for shape in found if shape.body in frames]
     return Shapes(tuple(placed), found.missing, found.bare & names)
 
 

@@ -66,9 +66,8 @@ class Ball(HoldsFunctions, Constraint):
         normals = self._under(np.random.default_rng(0).normal(size=(_SAMPLES, 3)), np.zeros(3))[1]
         off = np.abs(np.linalg.norm(normals, axis=-1) - 1)
         if not np.nanmax(off, initial=-1.0) < _UNIT or np.isnan(off).all():
-            raise ModelError(
-                f"the surface of {self.name!r} is {self.surface!r}, which is not the distance from a surface: its "
-                "gradient must have the length 1 everywhere")
+            raise ModelError(f"the surface of {self.name!r} is {self.surface!r}, which is not the distance from a "
+                             "surface: its gradient must have the length 1 everywhere")
 
     @property
     def rim(self) -> Array | None:

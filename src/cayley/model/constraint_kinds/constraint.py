@@ -137,7 +137,6 @@ class Constraint(ABC):
         found = {entry.name: getattr(self, entry.name) for entry in fields(self) if "form" in entry.metadata}
         for key, value in found.items():
             if callable(value):
-                raise UnsupportedError(
-                    f"{key} of the {self.word} {self.name!r} is a function in Python, which no file can hold: write it "
-                    "as a formula")
+                raise UnsupportedError(f"{key} of the {self.word} {self.name!r} is a function in Python, which no file "
+                                       "can hold: write it as a formula")
         return found

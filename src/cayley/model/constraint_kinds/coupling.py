@@ -35,9 +35,8 @@ class Coupling(Constraint):
                 f"the coupling {self.name!r} needs one finite coefficient for each of its joints, and a finite value: "
                 f"{len(self.joints)} joints, coefficients {self.coefficients}, value {self.value}")
         if len(set(self.joints)) < len(self.joints) or not numbers.all():
-            raise ModelError(
-                f"the coupling {self.name!r} names a joint twice, or with the coefficient 0: {self.joints}, "
-                f"{self.coefficients}")
+            raise ModelError(f"the coupling {self.name!r} names a joint twice, or with the coefficient 0: "
+                             f"{self.joints}, {self.coefficients}")
         object.__setattr__(self, "coefficients", tuple(numbers.tolist()))
 
     @property

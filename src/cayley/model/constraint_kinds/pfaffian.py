@@ -40,9 +40,8 @@ class Pfaffian(HoldsFunctions, Constraint):
         object.__setattr__(self, "coefficients", tuple(map(as_formula, self.coefficients)))
         object.__setattr__(self, "offset", as_formula(self.offset))
         if not self.joints or len(self.coefficients) != len(self.joints) or len(set(self._names)) < len(self.joints):
-            raise ModelError(
-                f"the pfaffian {self.name!r} needs one coefficient for each of its joints, whose names differ: "
-                f"{self.joints}, {self.coefficients}")
+            raise ModelError(f"the pfaffian {self.name!r} needs one coefficient for each of its joints, whose names "
+                             f"differ: {self.joints}, {self.coefficients}")
         _ = self._formulas
         self._check_words()
 

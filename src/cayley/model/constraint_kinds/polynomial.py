@@ -36,8 +36,7 @@ class Polynomial(Constraint):
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         y, x = coordinates
         value, slope, bend = (value_of(derived(self.coefficients, k), x.value) for k in range(3))
-        return [Row(y.value - value, y.rate - slope * x.rate,
-                    y.second - slope * x.second - bend * x.rate * x.rate)]
+        return [Row(y.value - value, y.rate - slope * x.rate, y.second - slope * x.second - bend * x.rate * x.rate)]
 
     @property
     def mjcf_polynomial(self) -> tuple[float, ...]:

@@ -27,9 +27,8 @@ class Rod(Constraint):
 
     def __post_init__(self) -> None:
         if not isinstance(self.length, Real) or not 0.0 < self.length < float("inf"):
-            raise ModelError(
-                f"the rod {self.name!r} has the length {self.length!r}: it must be a number, positive and finite; two "
-                "points that coincide are a loop that a spherical joint closes")
+            raise ModelError(f"the rod {self.name!r} has the length {self.length!r}: it must be a number, positive and "
+                             "finite; two points that coincide are a loop that a spherical joint closes")
 
     def rows(self, frames: Sequence[FrameMotion], coordinates: Sequence[Row]) -> list[Row]:
         first, second = frames

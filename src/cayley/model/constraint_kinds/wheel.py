@@ -82,8 +82,7 @@ class Wheel(Constraint):
         dv = wheel.du + np.cross(wheel.dw, arm) + np.cross(wheel.w, arm_rate)
         ahead = np.cross(axis, _UP) / s
         ahead_rate = (np.cross(turned, _UP) - ahead * ds) / s
-        return Contact(v, dv, ahead, ahead_rate, np.cross(_UP, ahead), np.cross(_UP, ahead_rate),
-                       upright)
+        return Contact(v, dv, ahead, ahead_rate, np.cross(_UP, ahead), np.cross(_UP, ahead_rate), upright)
 
     def margin(self, frames: Sequence[FrameMotion]) -> Scalar | None:
         axis = seen_from(*frames).R @ np.asarray(self.axis)

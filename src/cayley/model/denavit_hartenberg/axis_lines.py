@@ -162,10 +162,8 @@ def _check(lines: Sequence[AxisLine], sense: str, x_hints: Sequence[Any] | None)
         raise ConventionError(
             f"sense is 'feet' (x from one axis to the next) or 'cross' (x along z x z'), not {sense!r}")
     if x_hints is not None and len(x_hints) != len(lines) - 1:
-        raise ModelError(
-            f"{len(lines)} axes have {len(lines) - 1} common normals: x_hints must have as many entries, not "
-            f"{len(x_hints)}"
-        )
+        raise ModelError(f"{len(lines)} axes have {len(lines) - 1} common normals: x_hints must have as many entries, "
+                         f"not {len(x_hints)}")
 
 
 def _name(lines: Sequence[AxisLine], i: int) -> str:
@@ -255,10 +253,8 @@ def _normal_part(v: ArrayLike, z: Array, what: str) -> Array:
     part = _across(np.asarray(v, dtype=np.float64), z)
     size = float(np.linalg.norm(part))
     if not size > 1e-6 * float(np.linalg.norm(v)):
-        raise ModelError(
-            f"{what} {np.asarray(v).tolist()} is parallel to the axis {z.tolist()}: a direction across the axis is "
-            "needed"
-        )
+        raise ModelError(f"{what} {np.asarray(v).tolist()} is parallel to the axis {z.tolist()}: a direction across "
+                         "the axis is needed")
     return part / size
 
 
@@ -286,18 +282,16 @@ def _start(line: AxisLine, convention: str, base: Array | None, base_x: ArrayLik
     off_axis = float(np.linalg.norm(np.cross(line.point - origin, line.direction)))
     if convention == "standard":
         if np.abs(z - line.direction).max() > _MEETING or off_axis > _MEETING * size:
-            raise ConventionError(
-                "in the standard convention the z axis of frame 0 is the first joint axis; the base given is not "
-                "there: leave base out, and put the table's own base behind yours")
+            raise ConventionError("in the standard convention the z axis of frame 0 is the first joint axis; the base "
+                                  "given is not there: leave base out, and put the table's own base behind yours")
         return _Normal(origin, x, origin)
     end = origin + ((line.point - origin) @ x) * x
     missed = float(np.linalg.norm(np.cross(line.point - end, line.direction)))
     if abs(x @ line.direction) > _MEETING or missed > _MEETING * size:
-        raise ConventionError(
-            "in the modified convention the x axis of frame 0 crosses the first joint axis at a right angle; that of "
-            "the "
-            f"base given misses it by {missed:.2g} m and {abs(x @ line.direction):.2g} rad: leave base out, and put "
-            "the table's own base behind yours")
+        raise ConventionError("in the modified convention the x axis of frame 0 crosses the first joint axis at a "
+                              f"right angle; that of the base given misses it by {missed:.2g} m and "
+                              f"{abs(x @ line.direction):.2g} rad: leave base out, and put the table's own base behind "
+                              "yours")
     return _Normal(origin, x, end)
 
 
@@ -392,10 +386,8 @@ def lines_from_tree(tree: Tree, frame: str | None = None) -> tuple[AxisLine, ...
     for joint, home in zip(chain.joints, chain.homes, strict=True):
         screw = joint.motion.screw
         if screw is None or (screw.turn and screw.slide):
-            raise ModelError(
-                f"joint {joint.name!r} is {joint.motion.word}: only revolute and prismatic joints are given by an axis "
-                "line"
-            )
+            raise ModelError(f"joint {joint.name!r} is {joint.motion.word}: only revolute and prismatic joints are "
+                             "given by an axis line")
         kind: Kind = "revolute" if screw.turn else "prismatic"
         lines.append(
             AxisLine(home[:3, 3], home[:3, :3] @ np.asarray(screw.axis), kind, joint.name, joint.child, joint.limits,

@@ -202,9 +202,8 @@ def dh_from_tree(tree: Tree, *, convention: Convention, frame: str | None = None
                           x_hints=x_hints)
     residual = _difference(tree, found.table, chain.tip_name, [joint.name for joint in chain.joints])
     if not residual <= tolerance * max(1.0, chain.reach):
-        raise ModelError(
-            f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to {tolerance:.2g}: the "
-            f"best is {residual:.2g} off. {_advice(found.pairs)}")
+        raise ModelError(f"no Denavit-Hartenberg table of {tree.name} keeps the poses of {chain.tip_name!r} to "
+                         f"{tolerance:.2g}: the best is {residual:.2g} off. {_advice(found.pairs)}")
     return DHResult(found.table, chain.tip_name, residual, found.pairs)
 
 

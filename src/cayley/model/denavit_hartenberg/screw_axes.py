@@ -70,10 +70,8 @@ def _twist(joint: Joint, home: Array) -> Array:
     p = home[:3, 3]
     screw = joint.motion.screw
     if screw is None:
-        raise ModelError(
-            f"joint {joint.name!r} is {joint.motion.word}: only revolute, prismatic and helical joints have one screw "
-            "axis"
-        )
+        raise ModelError(f"joint {joint.name!r} is {joint.motion.word}: only revolute, prismatic and helical joints "
+                         "have one screw axis")
     e = R @ np.asarray(screw.axis)
     if not screw.turn:
         return np.concatenate([e, np.zeros(3)])

@@ -36,9 +36,8 @@ Kind = Literal["revolute", "prismatic"]
 def check_convention(convention: str) -> None:
     """Raise `ConventionError` unless the convention is one of the two that are known."""
     if convention not in get_args(Convention):
-        raise ConventionError(
-            "the Denavit-Hartenberg convention must be named: 'standard' (distal: z of frame i on axis i+1) or "
-            f"'modified' (proximal, Craig: z of frame i on axis i), not {convention!r}")
+        raise ConventionError("the Denavit-Hartenberg convention must be named: 'standard' (distal: z of frame i on "
+                              f"axis i+1) or 'modified' (proximal, Craig: z of frame i on axis i), not {convention!r}")
 
 
 # The transform of one row
@@ -113,19 +112,15 @@ class DHRow:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
-            raise ModelError(
-                f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are not rows of a "
-                "table"
-            )
+            raise ModelError(f"a Denavit-Hartenberg row is revolute or prismatic, not {self.kind!r}; other joints are "
+                             "not rows of a table")
         if not all(
                 isinstance(value, int | float | np.number) and -LARGEST <= value <= LARGEST for value in self.numbers):
             raise ModelError(
                 f"theta, d, a, alpha must be finite numbers that are not absurdly large, not {shown(self.numbers)}")
         if self.joint in KINDS:
-            raise ModelError(
-                f"the joint of a Denavit-Hartenberg row is its name, and {self.joint!r} is a kind: write "
-                f"kind={self.joint!r}"
-            )
+            raise ModelError(f"the joint of a Denavit-Hartenberg row is its name, and {self.joint!r} is a kind: write "
+                             f"kind={self.joint!r}")
 
     @property
     def numbers(self) -> tuple[float, float, float, float]:
@@ -238,9 +233,8 @@ def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:  # noq
     values = (row,) if isinstance(row, str) or not np.ndim(row) else tuple(row)
     asked = [*columns, "kind"] if "kind" not in columns and len(values) == len(columns) + 1 else columns
     if len(values) != len(asked) and not (asked[-1] == "kind" and len(values) == len(asked) - 1):
-        raise ModelError(
-            f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}, and may have "
-            "a kind after them: \"prismatic\"")
+        raise ModelError(f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}, "
+                         "and may have a kind after them: \"prismatic\"")
     return DHRow(**numbers_of_row(dict(zip(asked, values, strict=False)), place))  # type: ignore[arg-type]  # by name
 
 

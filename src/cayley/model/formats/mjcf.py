@@ -203,8 +203,7 @@ class _Reading:
         model = self.model
         if not model.jnt_stiffness[joint] or model.jnt_type[joint] not in (SLIDE, HINGE):
             return None
-        return LinearSpring(float(model.jnt_stiffness[joint]), 0.0,
-                            float(model.qpos_spring[model.jnt_qposadr[joint]]))
+        return LinearSpring(float(model.jnt_stiffness[joint]), 0.0, float(model.qpos_spring[model.jnt_qposadr[joint]]))
 
     def _motion(self, joint: int) -> tuple[Motion, Array]:
         """Motion of the joint, and the displacement (4, 4) that puts its zero where MuJoCo has it."""
@@ -320,10 +319,8 @@ def _unit(quaternion: ArrayLike) -> Array:
     q = np.asarray(quaternion, dtype=float)
     size = np.linalg.norm(q)
     if not 0 < size < np.inf:
-        raise ModelError(
-            f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too large, or too "
-            "small"
-        )
+        raise ModelError(f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too "
+                         "large, or too small")
     return q / size
 
 

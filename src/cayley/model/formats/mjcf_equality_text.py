@@ -115,9 +115,8 @@ def _check(constraint: Constraint, name: str) -> None:
     if constraint.mjcf_tendon is None and powers is None:
         raise UnsupportedError(f"MJCF has no form for the {constraint.word} {constraint.name!r} of {name}")
     if powers is not None and len(powers) > _DEGREE + 1:
-        raise UnsupportedError(
-            f"the {constraint.word} {constraint.name!r} of {name} is of degree {len(powers) - 1}: MJCF has polynomials "
-            f"of up to degree {_DEGREE}")
+        raise UnsupportedError(f"the {constraint.word} {constraint.name!r} of {name} is of degree {len(powers) - 1}: "
+                               f"MJCF has polynomials of up to degree {_DEGREE}")
 
 
 def _equality(constraint: Constraint, rest: float) -> str:

@@ -49,8 +49,7 @@ class Frames:
             raise element.error(f"there is a <{first.tag}> of this name already, in line {first.line}")
         pose = element.only("pose")
         said = "" if pose is None else pose.attributes.get("relative_to", "").strip()
-        self.placed[name] = Placed(element, outside(said, scope) if said else relative_to,
-                                   self.pose(pose), attached_to)
+        self.placed[name] = Placed(element, outside(said, scope) if said else relative_to, self.pose(pose), attached_to)
 
     def pose(self, element: Element | None) -> Array:
         """The pose (4, 4) that stands in a `<pose>`."""

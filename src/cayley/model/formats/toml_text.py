@@ -35,8 +35,7 @@ def dump_toml(tree: Tree) -> str:
     """
     loops = [{"name": loop.name, "first": loop.first, "second": loop.second} | _closing_out(loop.motion)
              for loop in tree.loops]
-    head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity,
-            "actuated": tree.actuated}
+    head = {"name": tree.name, "source": tree.source or None, "gravity": tree.gravity, "actuated": tree.actuated}
     parts = [("", head), *[("bodies", _body_out(body)) for body in tree.bodies], *[
         ("joints", _joint_out(joint)) for joint in tree.joints], *[
             ("frames", {"name": frame.name, "body": frame.body} | _pose_out(frame.pose)) for frame in tree.frames],
@@ -111,9 +110,8 @@ def _spring_out(joint: Joint) -> dict[str, Any] | None:
     if spring is None:
         return None
     if SPRING_KINDS.get(spring.word) is not type(spring):
-        raise UnsupportedError(
-            f"the spring of joint {joint.name!r} is of the kind {type(spring).__name__}, which is not in "
-            "`cayley.model.spring_kinds.KINDS`: no file of it could be read")
+        raise UnsupportedError(f"the spring of joint {joint.name!r} is of the kind {type(spring).__name__}, which is "
+                               "not in `cayley.model.spring_kinds.KINDS`: no file of it could be read")
     try:
         return {"kind": spring.word} | spring.keys
     except UnsupportedError as error:
@@ -122,18 +120,15 @@ def _spring_out(joint: Joint) -> dict[str, Any] | None:
 
 def _constraint_out(constraint: Constraint) -> dict[str, Any]:
     if CONSTRAINT_KINDS.get(constraint.word) is not type(constraint):
-        raise UnsupportedError(
-            f"the constraint {constraint.name!r} is of the kind {type(constraint).__name__}, which is not in "
-            "`cayley.model.constraint_kinds.KINDS`: no file of it could be read")
+        raise UnsupportedError(f"the constraint {constraint.name!r} is of the kind {type(constraint).__name__}, which "
+                               "is not in `cayley.model.constraint_kinds.KINDS`: no file of it could be read")
     return {"name": constraint.name, "kind": constraint.word} | constraint.keys
 
 
 def _motion_out(motion: Motion) -> dict[str, Any]:
     if KINDS.get(motion.word) is not type(motion):
-        raise UnsupportedError(
-            f"a joint or loop is of the kind {type(motion).__name__}, which is not in "
-            "`cayley.model.joint_kinds.KINDS`: "
-            "no file of it could be read")
+        raise UnsupportedError(f"a joint or loop is of the kind {type(motion).__name__}, which is not in "
+                               "`cayley.model.joint_kinds.KINDS`: no file of it could be read")
     return {"kind": motion.word} | motion.keys
 
 

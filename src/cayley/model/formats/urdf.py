@@ -226,9 +226,8 @@ def _motion(joint: Element, notes: list[str]) -> Motion:
     kind = joint.word("type")
     if kind not in _TYPES:
         known = list(_TYPES)
-        raise joint.error(
-            f"the joint type {kind!r} is unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}"
-        )
+        raise joint.error(f"the joint type {kind!r} is "
+                          f"unknown{did_you_mean(kind, known, otherwise=': URDF has ' + ', '.join(known))}")
     has_axis = "axis" in _TYPES[kind].from_keys(kind).keys
     return _TYPES[kind].from_keys(kind, axis=_axis(joint, notes)) if has_axis else _TYPES[kind].from_keys(kind)
 
@@ -259,9 +258,8 @@ def _limits(joint: Element, motion: Motion) -> Limits:
     if motion.endless:
         return Limits(velocity=velocity, effort=effort)
     if lower > upper:
-        raise limit.error(
-            f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> out, or make "
-            "the joint continuous")
+        raise limit.error(f"the limits are crossed: lower {lower:g}, upper {upper:g}; if there are none, leave <limit> "
+                          "out, or make the joint continuous")
     return Limits((lower,), (upper,), velocity, effort)
 
 
@@ -317,10 +315,8 @@ def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence
                 raise element.required(tag).error(f"there is no link {name!r}{did_you_mean(name, by_name)}")
         first = owner.setdefault(joint.child, element)
         if first is not element:
-            raise element.error(
-                f"the link {joint.child!r} is already the child of {first} in line {first.line}; URDF has no closed "
-                "loops"
-            )
+            raise element.error(f"the link {joint.child!r} is already the child of {first} in line {first.line}; URDF "
+                                "has no closed loops")
     roots = [name for name in by_name if name not in owner]
     if len(roots) > 1:
         found = ", ".join(f"{name!r} (line {by_name[name].line})" for name in roots[:8])

@@ -63,9 +63,8 @@ def dump_urdf(tree: Tree, *, leave_out: bool = False) -> str:
 def _check_kinds(tree: Tree) -> None:
     bad = [f"{j.name!r} ({j.motion.word})" for j in tree.joints if j.motion.urdf is None]
     if bad:
-        raise UnsupportedError(
-            f"URDF has no form for these joints of {tree.name}: {', '.join(bad)}; it has fixed, revolute, continuous, "
-            "prismatic, planar and floating ones")
+        raise UnsupportedError(f"URDF has no form for these joints of {tree.name}: {', '.join(bad)}; it has fixed, "
+                               "revolute, continuous, prismatic, planar and floating ones")
 
 
 def _lost(tree: Tree) -> Iterator[str]:
@@ -136,9 +135,8 @@ def _frames(tree: Tree) -> Iterator[Iterator[str]]:
     for frame in tree.frames:
         name = f"{frame.name}_frame"
         if frame.name in links or name in joints:
-            raise UnsupportedError(
-                f"the frame {frame.name!r} of {tree.name} becomes a link and a joint {name!r} of URDF, but these names "
-                "are taken")
+            raise UnsupportedError(f"the frame {frame.name!r} of {tree.name} becomes a link and a joint {name!r} of "
+                                   "URDF, but these names are taken")
         yield _link(Body(frame.name))
         yield _joint(Joint(name, frame.body, frame.name, placement=frame.pose))
 

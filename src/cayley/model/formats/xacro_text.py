@@ -77,9 +77,8 @@ def _xacro() -> ModuleType:
     try:
         import xacro
     except ImportError as error:
-        raise ModelError(
-            "xacro files are expanded by the package xacro, which is not installed: pip install 'cayley[xacro]'"
-        ) from error
+        raise ModelError("xacro files are expanded by the package xacro, which is not installed: pip install "
+                         "'cayley[xacro]'") from error
     return xacro
 
 

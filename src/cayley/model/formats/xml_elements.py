@@ -259,9 +259,8 @@ class _Builder:
         self.open.pop().text = "".join(self.texts.pop())
 
     def refuse_declarations(self, *_: object) -> None:
-        raise ModelError(
-            f"{self.file}, line {self.parser.CurrentLineNumber}, <!DOCTYPE>: document type declarations and entities "
-            "are refused; take the declaration out and write the values where they stand")
+        raise ModelError(f"{self.file}, line {self.parser.CurrentLineNumber}, <!DOCTYPE>: document type declarations "
+                         "and entities are refused; take the declaration out and write the values where they stand")
 
     def open_element(self) -> str:
         return f", in {self.open[-1]} of line {self.open[-1].line}" if self.open else ""

@@ -35,9 +35,8 @@ def check_motion(motion: object, whose: str) -> None:
     """Raise a `ModelError` unless this is the motion of a joint; kinds of users are checked against the interface."""
     if not isinstance(motion, Motion):
         named = motion if isinstance(motion, str) else getattr(motion, "__name__", "Revolute")
-        raise ModelError(
-            f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as {named.capitalize()}()"
-        )
+        raise ModelError(f"{whose} has the motion {shown(motion)}: give one of `cayley.model.joint_kinds`, as "
+                         f"{named.capitalize()}()")
     if type(motion) not in KINDS.values():
         check_contract(motion)
 

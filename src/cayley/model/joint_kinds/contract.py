@@ -23,9 +23,8 @@ def check_contract(motion: Motion) -> None:
     for _ in range(_TRIES if motion.nv else 0):
         q = motion.step(motion.neutral, random.uniform(-0.7, 0.7, motion.nv))
         for wrong in _contradictions(motion, np.asarray(q, dtype=float), random.uniform(-1.0, 1.0, motion.nv)):
-            raise ModelError(
-                f"the joint kind {type(motion).__name__} contradicts itself: {wrong}, at q = {np.round(q, 3).tolist()} "
-                f"of {motion}")
+            raise ModelError(f"the joint kind {type(motion).__name__} contradicts itself: {wrong}, at q = "
+                             f"{np.round(q, 3).tolist()} of {motion}")
 
 
 def _contradictions(motion: Motion, q: Array, qd: Array) -> Iterator[str]:

@@ -38,9 +38,8 @@ class Curvilinear(Motion):
         for name in ("x", "y", "z"):
             given = np.asarray(getattr(self, name), dtype=float)
             if given.ndim != 1 or len(given) > _LONGEST or not np.isfinite(given).all():
-                raise ModelError(
-                    f"the curve of a curvilinear joint has as {name} the finite coefficients of a polynomial, constant "
-                    f"first, at most {_LONGEST}: not {getattr(self, name)}")
+                raise ModelError(f"the curve of a curvilinear joint has as {name} the finite coefficients of a "
+                                 f"polynomial, constant first, at most {_LONGEST}: not {getattr(self, name)}")
             object.__setattr__(self, name, tuple(given.tolist()))
         if not any(any(polynomial[1:]) for polynomial in self._curve):
             raise ModelError("the curve of a curvilinear joint is a point: give x, y or z a coefficient of q")

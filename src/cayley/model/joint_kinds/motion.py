@@ -226,9 +226,8 @@ class Motion:
             return (*POINT, *ATTITUDE)
         if self.free:
             return ()
-        raise UnsupportedError(
-            f"a {self.word} joint cannot close a loop: its kind does not define its constraints, `held`. Make it a "
-            "joint of the tree, and close the loop with another of its joints")
+        raise UnsupportedError(f"a {self.word} joint cannot close a loop: its kind does not define its constraints, "
+                               "`held`. Make it a joint of the tree, and close the loop with another of its joints")
 
     # In other frames and units
 
