@@ -14,6 +14,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError
+from cayley.geometry.pose import Pose
 from cayley.model.configurations import check_configuration
 from cayley.model.friction import Friction
 from cayley.model.joint_kinds import Motion
@@ -137,15 +138,16 @@ def _check_places(tree: Tree, values: Mapping[str, Array]) -> None:
 
 def _fixed(tree: Tree, joint: Joint, value: Array) -> Joint:
     was = Locked(joint, tuple(value.tolist()), joint.name in tree.actuated_joints)
-    return replace(joint, motion=Motion(), placement=np.asarray(joint.placement) @ _pose(joint.motion, value),
-                   limits=Limits(), friction=Friction(), rotor=Rotor(), mimic=None, spring=None, locked=was)
+    there = np.asarray(joint.placement) @ Pose(*joint.motion.pose(value)).matrix
+    return replace(joint, motion=Motion(), placement=there, limits=Limits(), friction=Friction(), rotor=Rotor(),
+                   mimic=None, spring=None, locked=was)
 
 
 def _free(joint: Joint) -> Joint:
     """As it was, in the place where it is now: what carries it may have been changed since."""
     was = joint.locked
     assert was is not None
-    moved = _pose(was.joint.motion, np.array(was.q))
+    moved = Pose(*was.joint.motion.pose(np.array(was.q))).matrix
     is_there = np.array_equal(np.asarray(was.joint.placement) @ moved, joint.placement)
     placement = was.joint.placement if is_there else np.asarray(joint.placement) @ np.linalg.inv(moved)
     return replace(was.joint, name=joint.name, parent=joint.parent, child=joint.child, placement=placement)
@@ -161,14 +163,6 @@ def _leader(tree: Tree, joint: Joint) -> str | None:
         followed = own[leader]
         mimic = followed.locked.joint.mimic if followed.locked is not None else followed.mimic
     return leader
-
-
-def _pose(motion: Motion, value: Array) -> Array:
-    R, p = motion.pose(value)
-    pose = np.eye(4)
-    pose[:3, :3] = R
-    pose[:3, 3] = p
-    return pose
 
 
 def _refuse_to_free(tree: Tree, joint: Joint) -> NoReturn:

@@ -664,6 +664,13 @@ def _check_followers(name: str, joints: dict[str, Joint]) -> None:
             if one.motion.nq != 1:
                 raise ModelError(f"joint {follower!r} of {name} follows {followed!r}, but {one.name!r} is "
                                  f"{one.motion.word}: only joints of one coordinate follow each other")
+    ring = first_ring(follows)
+    if ring:
+        raise ModelError(f"the joints {', '.join(map(repr, ring))} of {name} follow each other in a ring")
+
+
+def first_ring(follows: Mapping[str, str]) -> list[str]:
+    """The first names that lead into a ring, each followed by the one that it follows; none if there is no ring."""
     done: set[str] = set()
     for at in follows:
         seen: dict[str, None] = {}
@@ -671,8 +678,9 @@ def _check_followers(name: str, joints: dict[str, Joint]) -> None:
             seen[at] = None
             at = follows[at]
         if at in seen:
-            raise ModelError(f"the joints {', '.join(map(repr, seen))} of {name} follow each other in a ring")
+            return list(seen)
         done.update(seen)
+    return []
 
 
 def _root(name: str, bodies: dict[str, Body], joints: Sequence[Joint]) -> str:

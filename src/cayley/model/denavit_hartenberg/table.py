@@ -11,6 +11,7 @@ Patel (2.3.1)-(2.3.4) and Yamamoto (1.17), modified.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,7 +23,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
 from cayley.errors import ConventionError, ModelError
 from cayley.geometry.rotations.euler import roll_pitch_yaw_from_matrix
-from cayley.model.denavit_hartenberg.row_texts import numbers_of_row
+from cayley.model.angle_texts import ANGLES, angle_of
 from cayley.model.joint_kinds import KINDS
 from cayley.model.parts import LARGEST, Friction, Limits, Rotor, frozen_pose
 from cayley.model.spring_kinds import Spring
@@ -31,6 +32,10 @@ from cayley.wording import shown
 
 Convention = Literal["standard", "modified"]
 Kind = Literal["revolute", "prismatic"]
+
+_MOVING = re.compile(r"\s*(?:(?P<before>[^q]+?)\s*\+\s*)?[qθ]_?(?P<number>\d*)\*?\s*"
+                     r"(?:(?P<sign>[+-])\s*(?P<after>[^q]+))?")
+_COLUMNS = ("theta", "d", "a", "alpha")
 
 
 def check_convention(convention: str) -> None:
@@ -235,7 +240,55 @@ def _row_from_numbers(row: Any, columns: list[str], place: int) -> DHRow:  # noq
     if len(values) != len(asked) and not (asked[-1] == "kind" and len(values) == len(asked) - 1):
         raise ModelError(f"row {place} of the table has {len(values)} entries, {values}; it needs {' '.join(columns)}, "
                          "and may have a kind after them: \"prismatic\"")
-    return DHRow(**numbers_of_row(dict(zip(asked, values, strict=False)), place))  # type: ignore[arg-type]  # by name
+    return DHRow(**_numbers_of_row(dict(zip(asked, values, strict=False)), place))  # type: ignore[arg-type]  # by name
+
+
+def _numbers_of_row(values: dict[str, float | str], place: int) -> dict[str, float | str]:
+    """A row of numbers and texts, by column, as numbers and its kind; the coordinate of its joint, q1 in row 1, stands
+    in theta or in d.
+
+    >>> _numbers_of_row({"theta": "pi", "d": "q2 + 0.1", "a": 0.5, "alpha": "0 deg"}, 2)
+    {'theta': 3.141592653589793, 'd': 0.1, 'a': 0.5, 'alpha': 0.0, 'kind': 'prismatic'}
+    """
+    moving = [key for key in ("theta", "d") if _is_moving(values.get(key))]
+    if any(_is_moving(values.get(key)) for key in ("a", "alpha")) or len(moving) > 1:
+        raise ModelError(
+            f"row {place} of the table: the coordinate stands in theta (revolute) or in d (prismatic), once")
+    kind = values.get("kind", "prismatic" if moving == ["d"] else "revolute")
+    if moving and moving != [{"revolute": "theta", "prismatic": "d"}.get(str(kind))]:
+        raise ModelError(f"row {place} of the table is {kind}, and its coordinate stands in {moving[0]}")
+    return {key: _number_of(values[key], key, place) for key in _COLUMNS if key in values} | {"kind": kind}
+
+
+def _is_moving(value: float | str | None) -> bool:
+    return isinstance(value, str) and ("q" in value or "θ" in value)
+
+
+def _number_of(value: float | str, key: str, place: int) -> float:
+    """A number of a row; of the coordinate its offset."""
+    if not isinstance(value, str):
+        return value
+    if not _is_moving(value):
+        return _constant(value, key, place)
+    match = _MOVING.fullmatch(value)
+    if match is None or (match["before"] and match["after"]):
+        raise ModelError(
+            f"row {place} of the table: {key} is {shown(value)}; write \"q{place}\" or \"q{place} + pi/2\"")
+    if match["number"] and int(match["number"]) != place:
+        raise ModelError(f"row {place} of the table has {shown(value)}: the rows are in the order of the joints, and "
+                         f"its coordinate is q{place}")
+    offset = match["before"] or match["after"]
+    sign = -1.0 if match["sign"] == "-" else 1.0
+    return sign * _constant(offset, key, place) if offset else 0.0
+
+
+def _constant(text: str, key: str, place: int) -> float:
+    try:
+        return angle_of(text) if key in ("theta", "alpha") and ("pi" in text or "deg" in text) else float(text)
+    except ValueError:
+        angle = f", or {ANGLES}" if key in ("theta", "alpha") else ""
+        raise ModelError(f"row {place} of the table: {key} is {shown(text)}, which is no number{angle}; rows have "
+                         'numbers, and letters come with `equations(parameters="symbols")`') from None
 
 
 # Positions

@@ -27,8 +27,7 @@ class URDF(Format):
     check_words = "Links and joints of URDF are read one by one, so that one mistake does not hide another."
 
     def read(self, path: Path, *, exact_angles: bool = True) -> Tree:
-        from cayley.model.formats.srdf import with_srdf
-        from cayley.model.formats.urdf import load_urdf
+        from cayley.model.formats.urdf import load_urdf, with_srdf
         return with_srdf(load_urdf(path, exact_angles=exact_angles), path)
 
     def write(self, tree: Tree, *, leave_out: bool) -> str:
@@ -50,8 +49,7 @@ class Xacro(Format):
 
     def read(self, path: Path, *, exact_angles: bool = True, arguments: Mapping[str, object] | None = None,
              trust: bool = False) -> Tree:
-        from cayley.model.formats.srdf import with_srdf
-        from cayley.model.formats.urdf import load_urdf
+        from cayley.model.formats.urdf import load_urdf, with_srdf
         from cayley.model.formats.xacro_text import expanded, said
         from cayley.model.formats.xml_elements import source_words
         given = said(arguments or {})

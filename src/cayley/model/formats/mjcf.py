@@ -25,6 +25,7 @@ import numpy as np
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_quaternion
+from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.quaternion import matrix_from_quaternion
 from cayley.model.findings import Finding, counted, in_number
 from cayley.model.formats.mjcf_equalities import TENDON, Equalities, places_of
@@ -173,11 +174,11 @@ class _Reading:
             anchor = model.jnt_pos[joint] if model.jnt_type[joint] in (BALL, HINGE) else np.zeros(3)
             on_body = joint == numbers[-1] and not anchor.any()
             child = name if on_body else self._fresh("body", f"{name}/{self.joint_names[joint]}")
-            self._add_joint(joint, parent, child, place @ _shift(anchor))
+            self._add_joint(joint, parent, child, place @ Pose(np.eye(3), anchor).matrix)
             if not on_body:
                 self.bodies.append(Body(child, 0.0))
             parent = child
-            place = _shift(-anchor)
+            place = Pose(np.eye(3), -anchor).matrix
         if parent != name:
             self.joints.append(Joint(self._fresh("joint", f"{name}/fixed"), parent, name, Motion(), place))
         self.bodies.append(self._mass_properties(body))
@@ -215,9 +216,8 @@ class _Reading:
         if model.jnt_type[joint] == BALL:
             return Spherical(), np.eye(4)
         if model.jnt_type[joint] == SLIDE:
-            return Prismatic(axis), _shift(-start * model.jnt_axis[joint])  # type: ignore[arg-type]
-        zero = np.eye(4)
-        zero[:3, :3] = turn(axis, -start)
+            return Prismatic(axis), Pose(np.eye(3), -start * model.jnt_axis[joint]).matrix  # type: ignore[arg-type]
+        zero = Pose(turn(axis, -start), np.zeros(3)).matrix
         return Revolute(axis, continuous=not model.jnt_limited[joint]), zero  # type: ignore[arg-type]
 
     def _limits(self, joint: int) -> Limits:
@@ -322,9 +322,3 @@ def _unit(quaternion: ArrayLike) -> Array:
         raise ModelError(f"MuJoCo makes of the file a rotation by the quaternion {q.tolist()}: its numbers are too "
                          "large, or too small")
     return q / size
-
-
-def _shift(position: Array) -> Array:
-    pose = np.eye(4)
-    pose[:3, 3] = position
-    return pose

@@ -14,8 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cayley.compiler.typing import Array
 from cayley.errors import UnsupportedError
+from cayley.geometry.pose import Pose
+from cayley.model.chains import chain_pose
 from cayley.model.constraint_kinds import Constraint
 from cayley.model.constraint_kinds.constraint import Tendon
 from cayley.model.formats.xml_elements import quoted
@@ -66,7 +67,7 @@ class EqualityText:
                 fresh += "_"
             taken.add(fresh)
             frame = self.tree.frame(name)
-            found[name, point] = Frame(fresh, frame.body, frame.pose @ _shift(point))
+            found[name, point] = Frame(fresh, frame.body, frame.pose @ Pose(np.eye(3), np.array(point)).matrix)
         return found
 
     @cached_property
@@ -106,7 +107,7 @@ class EqualityText:
         """The distance between its frames while every joint is at its zero, from which MuJoCo counts."""
         if not constraint.frames:
             return 0.0
-        first, second = (_place_at_zero(self.tree, end) for end in constraint.frames)
+        first, second = (chain_pose(self.tree, end, self.tree.neutral) for end in constraint.frames)
         return float(np.linalg.norm(second[:3, 3] - first[:3, 3]))
 
 
@@ -135,20 +136,3 @@ def _mimic(joint: Joint) -> str:
     powers = (float(joint.mimic.offset), float(joint.mimic.multiplier), 0.0, 0.0, 0.0)
     return (f"<joint joint1={quoted(joint.name)} joint2={quoted(joint.mimic.joint)} "
             f"polycoef=\"{' '.join(map(repr, powers))}\"/>")
-
-
-def _place_at_zero(tree: Tree, name: str) -> Array:
-    frame = tree.frame(name)
-    place = np.eye(4)
-    for number in tree.path(tree.body_number(frame.body)):
-        joint = tree.joints[number]
-        moved = np.eye(4)
-        moved[:3, :3], moved[:3, 3] = joint.motion.pose(joint.motion.neutral)
-        place = place @ joint.placement @ moved
-    return place @ frame.pose
-
-
-def _shift(point: Axis) -> Array:
-    pose = np.eye(4)
-    pose[:3, 3] = point
-    return pose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -125,10 +126,14 @@ def _constraint_out(constraint: Constraint) -> dict[str, Any]:
     return {"name": constraint.name, "kind": constraint.word} | constraint.keys
 
 
+def _check_known(part: object, word: str, kinds: Mapping[str, type], what: str, module: str) -> None:
+    if kinds.get(word) is not type(part):
+        raise UnsupportedError(f"{what} is of the kind {type(part).__name__}, which is not in "
+                               f"`cayley.model.{module}.KINDS`: no file of it could be read")
+
+
 def _motion_out(motion: Motion) -> dict[str, Any]:
-    if KINDS.get(motion.word) is not type(motion):
-        raise UnsupportedError(f"a joint or loop is of the kind {type(motion).__name__}, which is not in "
-                               "`cayley.model.joint_kinds.KINDS`: no file of it could be read")
+    _check_known(motion, motion.word, KINDS, "a joint or loop", "joint_kinds")
     return {"kind": motion.word} | motion.keys
 
 

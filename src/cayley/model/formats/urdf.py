@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 
 from cayley.compiler.typing import Array
-from cayley.errors import ModelWarning
+from cayley.errors import ModelError, ModelWarning
 from cayley.geometry.motions.homogeneous import pose_from_matrix
 from cayley.geometry.rotations.euler import matrix_from_roll_pitch_yaw
 from cayley.geometry.tensors.frames import tensor_in_frame
@@ -54,13 +54,14 @@ from cayley.model.formats.xml_elements import (
     version_of,
 )
 from cayley.model.joint_kinds import KINDS, Motion
-from cayley.model.parts import Body, Friction, Joint, Limits, Mimic
-from cayley.model.tree import Tree
+from cayley.model.parts import Body, Friction, Joint, Limits, Mimic, NamedConfiguration
+from cayley.model.tree import Tree, first_ring
 from cayley.wording import did_you_mean
 
 __all__ = ["dump_urdf", "load_urdf"]
 
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_POSE = 7  # numbers of a joint of SRDF that floats
 _MOST_ADVICE = 10  # names offered for joints to follow that do not exist: looking for them takes time
 # [m], [kg]
 _LONGEST = 1e3
@@ -279,13 +280,11 @@ def _absurd_numbers(elements: Iterable[Element]) -> Iterator[str]:
         for origin in element.all("origin"):
             xyz = origin.numbers("xyz", 3, np.zeros(3))
             if np.abs(xyz).max() > _LONGEST:
-                yield str(
-                    origin.error(
-                        f"xyz is {' '.join(f'{x:g}' for x in xyz)}, which is absurdly far; lengths are in metres"))
+                far = " ".join(f"{x:g}" for x in xyz)
+                yield str(origin.error(f"xyz is {far}, which is absurdly far; lengths are in metres"))
         for mass in element.all("mass"):
-            if mass.number("value") > _HEAVIEST:
-                yield str(
-                    mass.error(f"the mass is {mass.number('value'):g}, which is absurdly large; masses are in kg"))
+            if (heavy := mass.number("value")) > _HEAVIEST:
+                yield str(mass.error(f"the mass is {heavy:g}, which is absurdly large; masses are in kg"))
 
 
 def _left_out(robot: Element) -> Iterator[Finding]:
@@ -322,22 +321,9 @@ def _check_one_root(robot: Element, links: Sequence[Element], elements: Sequence
         found = ", ".join(f"{name!r} (line {by_name[name].line})" for name in roots[:8])
         raise by_name[roots[1]].error(
             f"there are {len(roots)} links that no joint carries, {found}; there must be exactly one, the root")
-    _check_no_ring(robot, roots, elements, joints)
-
-
-def _check_no_ring(robot: Element, roots: Sequence[str], elements: Sequence[Element], joints: Sequence[Joint]) -> None:
-    children: dict[str, list[str]] = {}
-    for joint in joints:
-        children.setdefault(joint.parent, []).append(joint.child)
-    reached = set(roots)
-    pending = list(roots)
-    while pending:
-        found = children.get(pending.pop(), [])
-        reached.update(found)
-        pending.extend(found)
-    for element, joint in zip(elements, joints, strict=True):
-        if joint.child not in reached:
-            raise element.error("the joint is part of a ring of joints that hangs on no root")
+    ring = first_ring({joint.child: joint.parent for joint in joints})
+    if ring:
+        raise owner[ring[0]].error("the joint is part of a ring of joints that hangs on no root")
 
 
 def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], notes: list[str]) -> list[Joint]:
@@ -351,14 +337,15 @@ def _with_sound_mimics(elements: Sequence[Element], joints: Sequence[Joint], not
             faults += 1
             notes.append(str(element.required("mimic").error(f"the joint is treated as if it followed none: {fault}")))
         sound.append(replace(joint, mimic=None) if fault else joint)
-    _check_no_mimic_ring(elements, sound)
-    followers = {joint.name for joint in sound if joint.mimic is not None}
+    followers = {joint.name: joint.mimic.joint for joint in sound if joint.mimic is not None}
+    ring = first_ring(followers)
+    if ring:
+        element = next(element for element, joint in zip(elements, joints, strict=True) if joint.name == ring[0])
+        raise element.required("mimic").error(f"the joints {', '.join(map(repr, ring))} follow each other in a ring")
     for element, joint in zip(elements, sound, strict=True):
         if joint.mimic is not None and joint.mimic.joint in followers:
-            notes.append(
-                str(
-                    element.required("mimic").error(
-                        f"the joint {joint.mimic.joint!r} that is followed itself follows another")))
+            notes.append(str(element.required("mimic").error(
+                f"the joint {joint.mimic.joint!r} that is followed itself follows another")))
     return sound
 
 
@@ -374,16 +361,61 @@ def _mimic_fault(joint: Joint, by_name: dict[str, Joint], *, advise: bool) -> st
             else f"the joint {followed.name!r} is {followed.motion.word} and cannot be followed")
 
 
-def _check_no_mimic_ring(elements: Sequence[Element], joints: Sequence[Joint]) -> None:
-    follows = {joint.name: joint.mimic.joint for joint in joints if joint.mimic is not None}
-    done: set[str] = set()
-    for element, joint in zip(elements, joints, strict=True):
-        seen: list[str] = []
-        at = joint.name
-        while at in follows and at not in done:
-            seen.append(at)
-            done.add(at)
-            at = follows[at]
-        if at in seen:
-            raise element.required("mimic").error(
-                f"the joints {', '.join(map(repr, seen))} follow each other in a ring")
+# Named configurations
+
+
+def with_srdf(tree: Tree, urdf: Path) -> Tree:
+    """The mechanism of a URDF file with the configurations, `<group_state>`, that the SRDF file beside it names. Errors
+    of that file are in the report: the robot is that of the URDF file.
+
+    Looked for are `NAME.srdf` beside NAME.urdf and in the folder `srdf` beside that of NAME.urdf, then the first file
+    of these folders whose robot has the same name. A joint with seven numbers floats: a position, and a quaternion
+    (x, y, z, w), which is (w, x, y, z) here."""
+    path = _beside(urdf, tree.name)
+    if path is None:
+        return tree
+    try:
+        states = list(_states(read_xml(path)))
+    except ModelError as error:
+        return replace(tree, notes=(*tree.notes, Finding("SRDF", (), f"its configurations are not read: {error}")))
+    named = {state.name: state for state in states}
+    return replace(tree, named=tuple(named.values()), notes=(*tree.notes, *_unknown(tree, path, states)))
+
+
+def _beside(urdf: Path, robot: str) -> Path | None:
+    folders = [urdf.parent, urdf.parent.parent / "srdf"]
+    stem = urdf.name.split(".")[0]
+    for folder in folders:
+        if (folder / f"{stem}.srdf").is_file():
+            return folder / f"{stem}.srdf"
+    for path in (path for folder in folders for path in sorted(folder.glob("*.srdf"))):
+        try:
+            if read_xml(path).attributes.get("name", "").strip() == robot:
+                return path
+        except ModelError:
+            continue
+    return None
+
+
+def _states(robot: Element) -> Iterator[NamedConfiguration]:
+    for state in robot.all("group_state"):
+        yield NamedConfiguration(state.word("name"), tuple((joint.word("name"), _values(joint))
+                                                           for joint in state.all("joint")))
+
+
+def _values(joint: Element) -> tuple[float, ...]:
+    values = joint.numbers("value", len(joint.word("value").split())).tolist()
+    if len(values) == _POSE:
+        *position, x, y, z, w = values
+        return (*position, w, x, y, z)
+    return tuple(values)
+
+
+def _unknown(tree: Tree, path: Path, states: list[NamedConfiguration]) -> Iterator[Finding]:
+    """Joints that the robot has not; one with a pose may be that of its base, which floats or not."""
+    known = {joint.name for joint in tree.joints}
+    names = tuple(dict.fromkeys(name for state in states for name, values in state.coordinates
+                                if name not in known and len(values) != _POSE))
+    if names:
+        yield Finding("configurations", names, f"{path.name} has configurations of joints that are not there: "
+                      f"{', '.join(map(repr, names))}")
