@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
-from cayley.errors import GeometryError, SignatureError
+from cayley.errors import CayleyError, GeometryError, SignatureError
 from cayley.wording import shown
 
 TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
@@ -55,16 +57,14 @@ def numbers(value: ArrayLike, what: str) -> Array:
 
 
 def float_array(values: ArrayLike) -> Array:
-    """An array of float32 if that is what the values are (or less), of float64 otherwise: what kernels do with their
-    arguments."""
+    """An array of float32 if the values are that (or less), of float64 otherwise, as kernels take arguments."""
     array = np.asarray(values)
     small = array.dtype.kind == "f" and array.dtype.itemsize <= 4
     return array.astype(np.float32 if small else np.float64, copy=False)
 
 
 def real_array(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> Array:
-    """The values as float64 in an array of that shape (None: any length), or `GeometryError` that says what they were
-    to be."""
+    """The values as float64 in an array of that shape (None: any length), or `GeometryError`."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "fiub":
@@ -79,11 +79,27 @@ def real_array(values: ArrayLike, shape: tuple[int | None, ...], what: str) -> A
     return array
 
 
+def shaped(values: ArrayLike, core: tuple[int, ...], what: str, note: str = "") -> Array:
+    """The values as an array (..., *core), or `GeometryError` that says what has which shape."""
+    array = np.asarray(values)
+    if array.shape[-len(core):] != core:
+        raise GeometryError(f"{what} has shape (..., {', '.join(map(str, core))}){note}, not {array.shape}")
+    return array
+
+
 def first_failure(good: ArrayLike) -> tuple[int, ...] | None:
     """The index of the first element that is not good, or None."""
     if np.ndim(good) == 0:
         return None if good else ()
     return None if np.all(good) else tuple(int(i) for i in np.argwhere(~np.asarray(good))[0])
+
+
+def refuse(good: ArrayLike, message: Callable[[tuple[int, ...]], str],
+           error: type[CayleyError] = GeometryError) -> None:
+    """Raise an error for the first element of a batch that is not good; `message` is made of its index."""
+    bad = first_failure(good)
+    if bad is not None:
+        raise error(message(bad))
 
 
 def place(index: tuple[int, ...]) -> str:

@@ -33,14 +33,12 @@ def shrinking(size: Scalar) -> Scalar:
 
 
 def scaling(size: Scalar) -> Scalar:
-    """A power of two that brings a size where its square and its reciprocal are numbers to all digits, in both
-    precisions."""
+    """A power of two that brings a size where its square and its reciprocal are numbers to all digits."""
     return where(size < 2.0**-500, 2.0**600, where(size < 2.0**-50, 2.0**100, shrinking(size)))
 
 
 def direction(v: Array) -> tuple[Scalar, ...]:
-    """The unit vector along v, z where v is zero, and the length of v, for every size; the slope of the length at zero
-    is given as zero."""
+    """The unit vector along v, z where v is zero, and the length of v, for every size; the length's slope at 0 is 0."""
     size = largest_component(v)
     is_zero = size == 0
     scale = scaling(size)
@@ -50,9 +48,7 @@ def direction(v: Array) -> tuple[Scalar, ...]:
 
 
 def length(v: Array) -> Scalar:
-    """|v| of a vector that can be squared, zero below 1e-162 (float32: 1e-23); the slope at zero, a corner, is zero
-    instead of NaN.
-    """
+    """|v| of a vector that can be squared, zero below 1e-162 (float32: 1e-23); its slope at zero, a corner, is 0."""
     square = v @ v
     return where(square == 0, 0.0, np.sqrt(where(square == 0, 1.0, square)))
 
@@ -75,6 +71,5 @@ def unsigned(w: Scalar) -> Scalar:
 
 
 def nearly_unit(v: Array) -> Array:
-    """v / |v| of a vector whose length is one but for rounding, or for what a check admits: one step of Newton's, no
-    root."""
+    """v / |v| of a length that is one but for rounding or what a check admits: one step of Newton's, no root."""
     return (1.5 - 0.5 * (v @ v)) * v

@@ -54,8 +54,7 @@ kinetic_energy = formula("kinetic_energy", "(),(3),(3,3),(3)->()",
 
 @kernel("(3,3),(3),(3)->(3)")
 def euler_torque(I: Array, w: Array, wd: Array) -> Array:
-    """M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in fixed or in body
-    axes.
+    """M = I wd + w x I w [N m], (4.3.2), (4.3.35): about the centre of mass or a point at rest, in any axes.
 
     >>> euler_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [0.0, 0.0, 0.0])
     array([1., 0., 0.])
@@ -65,8 +64,7 @@ def euler_torque(I: Array, w: Array, wd: Array) -> Array:
 
 @kernel("(3,3),(3),(3)->(3)", check=check_invertible_inertia)
 def angular_acceleration_from_torque(I: Array, w: Array, torque: Array) -> Array:
-    """wd = I^-1 (M - w x I w) [rad/s^2]: Euler's equation solved. An inertia tensor that is singular, or that no body
-    has, is refused.
+    """wd = I^-1 (M - w x I w) [rad/s^2]; an inertia that is singular, or that no body has, is refused.
 
     >>> angular_acceleration_from_torque(np.diag([1.0, 2.0, 3.0]), [0.0, 1.0, 1.0], [1.0, 0.0, 0.0])
     array([0., 0., 0.])

@@ -45,8 +45,7 @@ class Consistency:
 
 
 def physical_consistency(body: MassProperties, *, tolerance: float | None = None) -> Consistency:
-    """Check the mass properties of a body. What fails by less than `tolerance` (1e-8) times the largest moment is taken
-    for rounding.
+    """Check the mass properties of a body, to `tolerance` (1e-8) times the largest moment.
 
     >>> print(physical_consistency(MassProperties(2.0, np.zeros(3), np.diag([1.0, 1.0, 3.0]))).violations[0])
     the triangle inequality fails: I3 = 3 exceeds I1 + I2 = 2 by 1 kg m^2
@@ -121,8 +120,7 @@ def check_mass_properties(body: MassProperties, *, name: str = "the body", toler
 
 
 def nearest_physical_inertia(inertia: ArrayLike) -> Array:
-    """The inertia tensor about the centre of mass that a body can have, whose Euler tensor is nearest in the Frobenius
-    norm.
+    """The inertia about the centre of mass that a body can have, whose Euler tensor is nearest (Frobenius).
 
     >>> nearest_physical_inertia(np.diag([1.0, 1.0, 3.0])).diagonal()
     array([1.5, 1.5, 3. ])

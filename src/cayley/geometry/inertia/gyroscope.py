@@ -123,8 +123,7 @@ class SteadyPrecession:
 
 
 def steady_precession(I0: float, I: float, theta: float, spin: float, tilting: float) -> SteadyPrecession:
-    """Steady precession under the tilting moment `tilting` sin(theta) [N m], weight times distance for a top, and the
-    spin phd [rad/s].
+    """Steady precession under the moment `tilting` sin(theta) [N m] (of a top, its weight) and the spin phd [rad/s].
 
     The rates solve (I - I0) cos(theta) psd^2 + I phd psd - tilting = 0. The slow root is computed without cancellation.
     With an upright axis (sin theta = 0) the moment vanishes and every rate is steady; the roots are then the limits for

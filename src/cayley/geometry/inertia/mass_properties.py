@@ -28,8 +28,7 @@ from cayley.showing import brief
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m^2], all in one frame. `+` joins bodies, `-` cuts
-    a part out.
+    """Mass [kg], centre of mass [m] and inertia about it [kg m^2], in one frame; `+` joins bodies, `-` cuts out.
 
     Anything that NumPy reads as a number, three and nine of them will do. Whether a body can have them is for
     `physical_consistency` to say: a part that is to be cut out may have a negative mass. Two are equal if all their
@@ -156,8 +155,7 @@ def mass_properties_of_points(masses: ArrayLike, points: ArrayLike) -> MassPrope
 
 def mass_properties_of_density(density: Callable[..., Any], low: ArrayLike, high: ArrayLike, *,
                                points: int = 24) -> MassProperties:
-    """Of the density(x, y, z) [kg/m^3] within the box from `low` to `high` [m], by Gauss-Legendre quadrature with
-    `points` a side.
+    """Of density(x, y, z) [kg/m^3] in a box from `low` to `high` [m], by Gauss's rule with `points` a side.
 
     Exact for polynomials of degree 2 points - 3; `density` is called once with three arrays.
 
@@ -179,8 +177,7 @@ def mass_properties_of_density(density: Callable[..., Any], low: ArrayLike, high
 
 def mass_properties_of_cells(densities: ArrayLike, cell: ArrayLike, *,
                              corner: ArrayLike = (0.0, 0.0, 0.0)) -> MassProperties:
-    """Of a sampled density: an array (i, j, k) of uniform cells [kg/m^3], each of the size `cell` (3) [m], from
-    `corner` on.
+    """Of uniform cells (i, j, k) of a density [kg/m^3], each of the size `cell` (3) [m], from `corner` on.
 
     Exact for cells that are uniform: each brings its own moments, not those of a point.
 

@@ -239,8 +239,7 @@ def mesh_volume(vertices: ArrayLike, triangles: ArrayLike) -> float:
 
 
 def check_mesh(vertices: ArrayLike, triangles: ArrayLike) -> None:
-    """Raise `GeometryError`, with the first offending edge or triangle, if a mesh is open, badly turned, flat or inside
-    out."""
+    """Raise `GeometryError`, naming an edge or triangle, if a mesh is open, badly turned, flat or inside out."""
     points = np.asarray(vertices, dtype=float)
     faces = np.asarray(triangles)
     if points.ndim != 2 or points.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):

@@ -33,8 +33,8 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import tolerance_of
+from cayley.errors import SingularityError
+from cayley.geometry.batch import shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.tensors.checks import check_symmetric, refuse_where
 from cayley.geometry.tensors.products import vector_triple_matrix
@@ -57,8 +57,7 @@ inertia_from_euler_tensor = formula("inertia_from_euler_tensor", "(3,3)->(3,3)",
 
 @kernel("(),(3),(3,3)->(4,4)", check=lambda mass, center, inertia: check_symmetric(inertia))
 def pseudo_inertia(mass: Scalar, center: Array, inertia: Array) -> Array:
-    """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia tensor about the origin of the
-    frame.
+    """H = [[J, m s], [m s^T, m]] from the mass, the centre of mass s and the inertia about the origin.
 
     >>> pseudo_inertia(2.0, [1.0, 0.0, 0.0], np.diag([5.0, 6.0, 5.0])).tolist()
     [[3.0, -0.0, -0.0, 2.0], [-0.0, 2.0, -0.0, 0.0], [-0.0, -0.0, 3.0, 0.0], [2.0, 0.0, 0.0, 2.0]]
@@ -81,8 +80,7 @@ def moments_from_pseudo_inertia(H: Array) -> Moments:
 
 @kernel("(3),(3,3)->(3,3)", check=lambda w, I: check_symmetric(I))
 def inertia_rate(w: Array, I: Array) -> Array:
-    """The rate of an inertia tensor, or of an Euler tensor, of a body that turns with w, in fixed axes: hat(w) I - I
-    hat(w).
+    """The rate of an inertia or Euler tensor of a body that turns with w, in fixed axes: hat(w) I - I hat(w).
 
     The tensor is symmetric: another one is refused.
     The two rates are opposite: dI = -dJ. (4.3.16)-(4.3.19)
@@ -111,9 +109,7 @@ def check_physical_inertia(I: ArrayLike, *_: object) -> None:
 
 def _physical_moments(I: ArrayLike) -> Array:
     """The principal moments, ascending, of tensors that a body can have."""
-    I = np.asarray(I)
-    if I.shape[-2:] != (3, 3):
-        raise GeometryError(f"an inertia tensor has shape (..., 3, 3), not {I.shape}")
+    I = shaped(I, (3, 3), "an inertia tensor")
     check_symmetric(I)
     moments = np.linalg.eigvalsh(I.astype(float))
     rounding = tolerance_of(I) * np.abs(moments).max(axis=-1)
@@ -131,8 +127,7 @@ def _physical_moments(I: ArrayLike) -> Array:
 
 
 def check_invertible_inertia(I: Array, *_: object) -> None:
-    """Raise if no body has an inertia tensor (..., 3, 3), or if it leaves an axis free: no torque fixes the
-    acceleration about it."""
+    """Raise if no body has an inertia tensor (..., 3, 3), or if no torque fixes the acceleration about an axis."""
     moments = _physical_moments(I)
     least = moments[..., 0]
     refuse_where(
@@ -201,8 +196,7 @@ class InertiaSymmetry:
 
 
 def principal_inertia(I: ArrayLike) -> PrincipalInertia:
-    """Principal moments and axes of inertia tensors (..., 3, 3). Where moments coincide, the axes are one of many good
-    choices.
+    """Principal moments and axes of inertia tensors (..., 3, 3); of equal moments, one choice of axes of many.
 
     A tensor that no body has is refused; `spectral_decomposition` takes any symmetric one.
 
@@ -215,8 +209,7 @@ def principal_inertia(I: ArrayLike) -> PrincipalInertia:
 
 
 def inertia_symmetry(I: ArrayLike, *, tolerance: float | None = None) -> InertiaSymmetry:
-    """The kind of one inertia tensor; moments closer than `tolerance` times the largest count as equal, by default
-    1e-9 and in float32 2e-6.
+    """The kind of one inertia tensor; moments within `tolerance` (1e-9, float32 2e-6) of the largest are equal.
 
     >>> inertia_symmetry(np.diag([2.0, 3.0, 2.0])).axis
     array([0., 1., 0.])

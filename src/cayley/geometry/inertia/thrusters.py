@@ -78,8 +78,7 @@ def attitude_rates(J: Array, B: Array, w: Array, c: Array, u: Array) -> Velocity
 
 @kernel("(3,3),(3)->(3)", check=check_invertible_inertia)
 def momentum_drift(J: Array, x: Array) -> Array:
-    """f(x) = x x J^-1 x, the rate of the angular momentum in body axes without torque, (99). The control vectors are
-    g_i = b_i.
+    """f(x) = x x J^-1 x, the rate of the angular momentum in body axes without torque, (99); g_i = b_i.
 
     >>> momentum_drift(np.diag([2.0, 4.0, 5.0]), [0.0, 4.0, 5.0])
     array([-1.,  0.,  0.])
@@ -106,8 +105,7 @@ def _check_parameter(J: Array, B: Array, c: Array, *_: object) -> None:
 
 @kernel("(3,3),(3,m),(3),(3),(m)->(3)", check=_check_parameter)
 def vector_parameter_acceleration(J: Array, B: Array, c: Array, dc: Array, u: Array) -> Array:
-    """The (c, dc) form: ddc [1/s^2], spec R-24 in body axes. With m thrusters the motion is controlled in m directions
-    at most.
+    """ddc [1/s^2] of (c, dc) in body axes, spec R-24; m thrusters control m directions at most.
 
     >>> vector_parameter_acceleration(np.eye(3), [[1.0], [0.0], [0.0]], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0])
     array([1.5, 0. , 0. ])

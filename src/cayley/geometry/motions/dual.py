@@ -22,8 +22,7 @@ from cayley.errors import GeometryError, SingularityError, UnsupportedError
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """real + mu dual, with mu^2 = 0: numbers or arrays, under + - * / ** and @. Two are equal if both parts are,
-    element by element.
+    """real + mu dual, mu^2 = 0: numbers or arrays, under + - * / ** and @; equal if both parts are, all elements.
 
     >>> (1 + 2 * MU) * (3 + 4 * MU)
     Dual(real=3.0, dual=10.0)

@@ -18,7 +18,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.motions.dual import Dual, dual_cos, dual_norm, dual_sin
 from cayley.geometry.motions.homogeneous import check_pose, pose_from_quaternion
@@ -33,16 +33,13 @@ from cayley.geometry.rotations.quaternion import (
 
 
 def check_unit_dual_quaternion(q: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless |r| = 1 and r.d = 0, within 1e-8 (float32: 1e-4) or `tolerance`, relative to |d| for
-    the second.
+    """Raise `GeometryError` unless |r| = 1 and r.d = 0, within 1e-8 (float32: 1e-4) or `tolerance` (of |d|).
 
     >>> check_unit_dual_quaternion([[1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 1.0]])
     Traceback (most recent call last):
     cayley.errors.GeometryError: dual quaternion is not a pose: r.d = 0.5 should be zero. ...
     """
-    q = np.asarray(q)
-    if q.ndim < 2 or q.shape[-2:] != (2, 4):
-        raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
+    q = shaped(q, (2, 4), "a dual quaternion", ", (real, dual)")
     check_unit_quaternion(q[..., 0, :], tolerance=tolerance)
     product = np.sum(q[..., 0, :] * q[..., 1, :], axis=-1)
     bad = first_failure(
@@ -69,12 +66,9 @@ dual_quaternion_conjugate = formula("dual_quaternion_conjugate", "(2,4)->(2,4)",
 
 
 def check_real_part(q: ArrayLike) -> None:
-    q = np.asarray(q)
-    if q.ndim < 2 or q.shape[-2:] != (2, 4):
-        raise GeometryError(f"a dual quaternion has shape (..., 2, 4), (real, dual), not {q.shape}")
-    bad = first_failure(np.any(q[..., 0, :] != 0, axis=-1) & np.all(np.isfinite(q), axis=(-2, -1)))
-    if bad is not None:
-        raise SingularityError(f"dual quaternion{place(bad)} has no inverse: its real part is {q[bad][0].tolist()}")
+    q = shaped(q, (2, 4), "a dual quaternion", ", (real, dual)")
+    refuse(np.any(q[..., 0, :] != 0, axis=-1) & np.all(np.isfinite(q), axis=(-2, -1)), lambda bad:
+           f"dual quaternion{place(bad)} has no inverse: its real part is {q[bad][0].tolist()}", SingularityError)
 
 
 @kernel("(2,4)->(2,4)", check=check_real_part)
@@ -115,8 +109,7 @@ def _check_screw(line: ArrayLike, *_: object) -> None:
 
 @kernel("(6),(),()->(2,4)", check=_check_screw)
 def dual_quaternion_from_screw(line: Array, angle: Scalar, distance: Scalar) -> Array:
-    """cos(phi^/2) + sin(phi^/2) e^ for the line (e; m), e a unit vector, and the dual angle phi^ = angle + mu distance.
-    [rad, m]
+    """cos(phi^/2) + sin(phi^/2) e^ for the line (e; m), |e| = 1, and phi^ = angle + mu distance. [rad, m]
 
     >>> dual_quaternion_from_screw([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], 0.0, 2.0)[1, 1:]
     array([0., 0., 1.])
@@ -136,8 +129,7 @@ def _check_two(a: Array, b: Array, *_: object) -> None:
 
 @kernel("(2,4),(2,4),()->(2,4)", check=_check_two)
 def interpolate_screw(a: Array, b: Array, t: Scalar) -> Array:
-    """The pose on the way from `a` (t = 0) to `b` (t = 1) along one screw motion of constant speed, by the smaller
-    angle.
+    """The pose on the way from `a` (t = 0) to `b` (t = 1) along one steady screw motion, by the smaller angle.
 
     >>> here, there = [[1, 0, 0, 0], [0, 0, 0, 0]], [[0, 0, 0, 1], [-1, 0, 0, 0]]   # a half-turn about z, 2 m up
     >>> pose_from_dual_quaternion(interpolate_screw(here, there, 0.5))[:3, 3].round(12)

@@ -60,8 +60,7 @@ def _check_finite_pose(T: Array) -> None:
 
 @kernel("(4,4)->(2,3)", check=_check_finite_pose)
 def dual_vector_parameter_from_pose(T: Array) -> Array:
-    """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite: see
-    `dual_quaternion_from_pose`.
+    """c + mu (1 + c c^T - hat(c)) p / 2. `SingularityError` at a half-turn, where it is infinite.
 
     >>> dual_vector_parameter_from_pose([[0.0, -1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0],
     ...                                  [0.0, 0.0, 0.0, 1.0]])
@@ -125,8 +124,7 @@ def dual_quaternion_from_joint(row: Array) -> Array:
 
 @kernel("(n,4)->(2,4)")
 def dual_quaternion_of_chain(table: Array) -> Array:
-    """The unit dual quaternion of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first.
-    Mladenova (156).
+    """The unit dual quaternion of the last frame of joints (rows theta, d, alpha, a). Mladenova (156).
 
     >>> # out and back: a full turn
     >>> dual_quaternion_of_chain([[np.pi, 0.0, 0.0, 1.0], [np.pi, 0.0, 0.0, 1.0]]).round(12)[0] 
@@ -144,8 +142,7 @@ def _through(table: Array) -> Array:
 
 @kernel("(n,4)->(4,4)")
 def pose_of_chain(table: Array) -> Array:
-    """The pose of the last frame of a chain of joints (rows theta, d, alpha, a), seen from the first: half-turns
-    anywhere included.
+    """The pose of the last frame of joints (rows theta, d, alpha, a) in the first, half-turns included.
 
     >>> pose_of_chain([[0.0, 2.0, 0.0, 4.0]])[:3, 3]
     array([4., 0., 2.])
@@ -190,8 +187,7 @@ dual_vector_parameter_rate_from_world_velocity = formula(
 
 @kernel("(2,3),(2,3)->(2,3)")
 def dual_vector_parameter_rate_from_body_velocity(c: Array, w: Array) -> Array:
-    """The rate (2, 3) of c^ under the dual angular velocity w^ (2, 3) in the axes of the body: (w^ + c^ (c^.w^) + c^ x
-    w^) / 2.
+    """The rate (2, 3) of c^ under w^ (2, 3) in the axes of the body: (w^ + c^ (c^.w^) + c^ x w^) / 2.
 
     >>> dual_vector_parameter_rate_from_body_velocity([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0]], [[1.0, 0, 0], [0, 0, 0.0]])
     array([[0.5, 0.5, 0. ],
@@ -219,8 +215,7 @@ class DualVelocity(NamedTuple):
 
 @dataclass(frozen=True)
 class ActiveJacobian:
-    """The columns of a dual Jacobian that belong to moving coordinates: `matrix` (..., 6, m), `coordinates` such as
-    ('theta 1', 'd 2')."""
+    """The columns of moving coordinates: `matrix` (..., 6, m), `coordinates` such as ('theta 1', 'd 2')."""
 
     matrix: Array
     coordinates: tuple[str, ...]
@@ -228,8 +223,7 @@ class ActiveJacobian:
 
 @kernel("(n,4)->(n,3),(n,3)")
 def joint_lines(table: Array) -> JointLines:
-    """The axes of the joints as lines in the base frame: `directions` K_i and `moments` K*_i, rows. Mladenova
-    (158)-(160).
+    """The joint axes as lines in the base frame: rows `directions` K_i, `moments` K*_i. Mladenova (158)-(160).
 
     >>> joint_lines([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]]).moments
     array([[ 0.,  0.,  0.],
@@ -249,8 +243,7 @@ def joint_lines(table: Array) -> JointLines:
 
 @kernel("(n,4),(n),(n)->(3),(3)")
 def dual_angular_velocity(table: Array, theta_rates: Array, d_rates: Array) -> DualVelocity:
-    """`angular` velocity [rad/s] of the last frame and `linear` velocity [m/s] of its point at the base origin, in base
-    axes. (157).
+    """`angular` [rad/s] and `linear` velocity [m/s] of the last frame at the base origin, in base axes. (157).
 
     >>> dual_angular_velocity([[0.0, 2.0, 0.0, 4.0], [0.0, 0.0, 0.0, 0.0]], [0.0, 1.0], [3.0, 0.0])
     DualVelocity(angular=array([0., 0., 1.]), linear=array([ 0., -4.,  3.]))
@@ -261,8 +254,7 @@ def dual_angular_velocity(table: Array, theta_rates: Array, d_rates: Array) -> D
 
 
 def dual_jacobian(table: ArrayLike) -> Array:
-    """The 6 x 2n matrix from (theta rates; d rates) to the twist (linear; angular) of the last frame at the base
-    origin. (163).
+    """The 6 x 2n matrix from (theta rates; d rates) to the twist of the last frame at the base origin. (163).
 
     Left half: columns (K*_i; K_i), of the turns. Right half: columns (K_i; 0), of the slides.
 

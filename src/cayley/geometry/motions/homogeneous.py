@@ -25,7 +25,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import ConventionError, GeometryError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.pose import Pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis, matrix_from_axis_angle
@@ -44,8 +44,7 @@ class Parts(NamedTuple):
 
 @kernel("(4,4)->()")
 def pose_defect(T: Array) -> Scalar:
-    """How far a matrix is from a pose: the larger of `rotation_defect` of its rotation part and of what is wrong in its
-    last row.
+    """How far a matrix is from a pose: `rotation_defect` of its rotation, or what is wrong in its last row.
 
     >>> float(pose_defect(np.diag([1.0, 1.0, -1.0, 1.0])))   # a reflection
     2.0
@@ -54,8 +53,7 @@ def pose_defect(T: Array) -> Scalar:
 
 
 def check_pose(T: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless every matrix of the batch is a pose: last row (0, 0, 0, 1), a rotation, finite
-    numbers.
+    """Raise `GeometryError` unless every matrix is a pose: last row (0, 0, 0, 1), a rotation, finite numbers.
 
     Each defect may be 1e-8, for float32 1e-4, or `tolerance`. Reflections are refused. Arguments after the first are
     ignored.
@@ -64,9 +62,7 @@ def check_pose(T: ArrayLike, *_: object, tolerance: float | None = None) -> None
     Traceback (most recent call last):
     cayley.errors.GeometryError: matrix is not a rotation: it is a reflection...; defect 2e+00...
     """
-    T = np.asarray(T)
-    if T.ndim < 2 or T.shape[-2:] != (4, 4):
-        raise GeometryError(f"a pose has shape (..., 4, 4), not {T.shape}")
+    T = shaped(T, (4, 4), "a pose")
     _check_last_row(T, tolerance_of(T, tolerance))
     check_rotation_matrix(T[..., :3, :3], tolerance=tolerance)
 
@@ -83,9 +79,8 @@ def _check_last_row(T: Array, allowed: float) -> None:
         advice = ": divide the matrix by its last element" if scaled else ""
         raise GeometryError(
             f"matrix{place(bad)} is not a pose: its last row is {T[bad][3].tolist()}, not (0, 0, 0, 1){advice}")
-    bad = first_failure(np.all(np.isfinite(T[..., :3, 3]), axis=-1))
-    if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} is not a pose: its translation is {T[bad][:3, 3].tolist()}")
+    refuse(np.all(np.isfinite(T[..., :3, 3]), axis=-1), lambda bad:
+           f"matrix{place(bad)} is not a pose: its translation is {T[bad][:3, 3].tolist()}")
 
 
 # Making
@@ -97,8 +92,7 @@ def _pose(R: Array, p: Array) -> Array:
 
 @kernel("(3,3),(3)->(4,4)", check=check_rotation_matrix)
 def pose_from_matrix(R: Array, p: Array) -> Array:
-    """The pose with rotation matrix `R` and translation `p` [m]. Balafoutis & Patel (2.2.8), Ruggiu (1.55), Yamamoto
-    (1.12).
+    """The pose of a rotation matrix and translation [m]. Balafoutis & Patel (2.2.8), Ruggiu (1.55), Yamamoto (1.12).
 
     >>> pose_from_matrix([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 2.0, 3.0])[0]
     array([ 0., -1.,  0.,  1.])
@@ -113,8 +107,7 @@ pose_from_quaternion = formula(
 
 @kernel("(4),(3)->(4,4)", check=check_nonzero_quaternion)
 def pose_from_homogeneous(h: Array, p: Array) -> Array:
-    """The pose with the homogeneous vector-parameter `h` = [w : v] of any norm, half-turns included, and translation
-    `p` [m].
+    """The pose of `h` = [w : v] of any norm, half-turns included, and translation `p` [m].
 
     >>> pose_from_homogeneous([0.0, 0.0, 0.0, 7.0], [1.0, 2.0, 3.0])[1]
     array([ 0., -1.,  0.,  2.])
@@ -199,8 +192,7 @@ class Move(NamedTuple):
 
 
 def sequence_of_moves(moves: Iterable[Move | tuple[Any, str]], *, start: ArrayLike | None = None) -> Array:
-    """T_ab of a frame b after moves in the given order; a is fixed, and b starts on it, or at the pose `start`. Batches
-    broadcast.
+    """T_ab of a frame b after moves in order; a is fixed, and b starts on it or at `start`. Batches broadcast.
 
     >>> from cayley.geometry.motions import translation_pose
     >>> quarter = turn_about_line([0.0, 0.0, 0.0], [0.0, 0.0, 1.0], np.pi / 2)
@@ -224,8 +216,7 @@ def _check_line(point: Array, axis: Array, angle: Array) -> None:
 
 @kernel("(3),(3),()->(4,4)", check=_check_line)
 def turn_about_line(point: Array, axis: Array, angle: Scalar) -> Array:
-    """The pose of a rotation by `angle` [rad] about the line through `point` [m] along the unit vector `axis`: points
-    of it do not move.
+    """The pose of a turn by `angle` [rad] about the fixed line through `point` [m] along the unit vector `axis`.
 
     >>> turn_about_line([1.0, 3.0, 0.0], [0.0, 0.0, 1.0], np.pi)[:2, 3]
     array([2., 6.])

@@ -18,8 +18,8 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.errors import SingularityError
+from cayley.geometry.batch import place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.motions.homogeneous import check_pose
 from cayley.geometry.rotations.axis_angle import check_unit_axis
@@ -30,8 +30,7 @@ _PARALLEL = 1e-15
 
 
 class LinePair(NamedTuple):
-    """`angle` [rad] from 0 to pi between the directions; `distance` [m] along `normal`, the unit vector of the common
-    perpendicular."""
+    """`angle` [rad], 0 to pi, of the directions; `distance` [m] along `normal`, the unit common perpendicular."""
 
     angle: Scalar
     distance: Scalar
@@ -48,22 +47,20 @@ def check_line(*lines: ArrayLike, tolerance: float | None = None) -> None:
     Traceback (most recent call last):
     cayley.errors.GeometryError: the line breaks Klein's condition: e.m = 12 should be zero; these coordinates are ...
     """
-    for line in map(np.asarray, lines):
-        if line.ndim < 1 or line.shape[-1] != 6:
-            raise GeometryError(f"a line has shape (..., 6), direction and moment, not {line.shape}")
-        e = line[..., :3]
-        m = line[..., 3:]
-        size = np.linalg.norm(e, axis=-1)
-        product = np.sum(e * m, axis=-1)
-        bad = first_failure(size > 0)
-        if bad is not None:
-            raise GeometryError(f"the line{place(bad)} has no direction: {line[bad].tolist()}")
-        bad = first_failure(
-            np.abs(product) <= tolerance_of(line, tolerance) * size * np.maximum(size, np.linalg.norm(m, axis=-1)))
-        if bad is not None:
-            raise GeometryError(
-                f"the line{place(bad)} breaks Klein's condition: e.m = {product[bad]:.4g} should be zero; these "
-                f"coordinates are a screw of pitch {product[bad] / size[bad] ** 2:.4g}")
+    for line in lines:
+        _check_one(shaped(line, (6,), "a line", ", direction and moment"), tolerance)
+
+
+def _check_one(line: Array, tolerance: float | None) -> None:
+    e = line[..., :3]
+    m = line[..., 3:]
+    size = np.linalg.norm(e, axis=-1)
+    product = np.sum(e * m, axis=-1)
+    refuse(size > 0, lambda bad: f"the line{place(bad)} has no direction: {line[bad].tolist()}")
+    reach = size * np.maximum(size, np.linalg.norm(m, axis=-1))
+    refuse(np.abs(product) <= tolerance_of(line, tolerance) * reach, lambda bad:
+           f"the line{place(bad)} breaks Klein's condition: e.m = {product[bad]:.4g} should be zero; these "
+           f"coordinates are a screw of pitch {product[bad] / size[bad] ** 2:.4g}")
 
 
 line_through_point = formula(
@@ -72,9 +69,8 @@ line_through_point = formula(
 
 
 def _check_apart(a: ArrayLike, b: ArrayLike) -> None:
-    bad = first_failure(np.any(np.asarray(a) != np.asarray(b), axis=-1))
-    if bad is not None:
-        raise SingularityError(f"the two points{place(bad)} coincide: no line is determined")
+    refuse(np.any(np.asarray(a) != np.asarray(b), axis=-1), lambda bad:
+           f"the two points{place(bad)} coincide: no line is determined", SingularityError)
 
 
 @kernel("(3),(3)->(6)", check=_check_apart)
@@ -111,8 +107,7 @@ def transform_line(T_ab: Array, line_b: Array) -> Array:
 
 @kernel("(6),(6)->()", check=check_line)
 def reciprocal_product(line_1: Array, line_2: Array) -> Scalar:
-    """e1.m2 + e2.m1 [m]: zero when the lines meet or are parallel; minus the distance times the sine of the angle for
-    unit directions.
+    """e1.m2 + e2.m1 [m], minus distance times sine of the angle: zero when lines meet or are parallel.
 
     >>> float(reciprocal_product([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, -2.0]))
     -2.0
@@ -122,8 +117,7 @@ def reciprocal_product(line_1: Array, line_2: Array) -> Scalar:
 
 @kernel("(6),(6)->(),(),(3)", check=check_line)
 def between_lines(line_1: Array, line_2: Array) -> LinePair:
-    """`angle` [rad], `distance` [m] and common `normal` of two lines: together they are the dual angle from the first
-    to the second.
+    """`angle` [rad], `distance` [m] and common `normal` of two lines: the dual angle from the first to the second.
 
     For skew lines the normal is e1 x e2 and the distance along it is signed, known to about rounding / sin(angle). For
     parallel lines (sin(angle) below 1e-15, mere rounding) the normal goes from the first to the second (z if they

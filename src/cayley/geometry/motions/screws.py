@@ -97,8 +97,7 @@ def _check_screw(direction: Array, *_: object) -> None:
 
 @kernel("(3),(3),(),()->(4,4)", check=_check_screw)
 def pose_from_screw(direction: Array, point: Array, angle: Scalar, distance: Scalar) -> Array:
-    """The pose of a turn by `angle` [rad] about the line through `point` along the unit `direction`, with a slide
-    `distance` [m] along it.
+    """The pose of a turn `angle` [rad] about, and slide `distance` [m] along, a line through `point` along `direction`.
 
     The point may be any of the line. A translation is the angle zero.
 
@@ -111,8 +110,7 @@ def pose_from_screw(direction: Array, point: Array, angle: Scalar, distance: Sca
 
 @kernel("(6)->(4,4)")
 def pose_from_twist(twist: Array) -> Array:
-    """The exponential: the pose reached in one second with the constant spatial twist (v; l) [m, rad] from the
-    identity.
+    """The exponential: the pose reached in one second with the constant spatial twist (v; l) [m, rad].
 
     v is the velocity of the body point at the origin. Translation = world_velocity_map(l) v. Exact at l = 0, at
     half-turns and beyond.
@@ -140,8 +138,7 @@ def twist_from_pose(T: Array) -> Array:
 
 @kernel("(4,4),()->(4,4)", check=check_pose)
 def fraction_of_pose(T: Array, fraction: Scalar) -> Array:
-    """The part of a screw motion: the same axis, angle and distance multiplied by `fraction`; 0 is the identity, 1 the
-    pose.
+    """A part of a screw motion: angle and distance multiplied by `fraction`; 0 is the identity, 1 the pose.
 
     >>> fraction_of_pose(np.diag([-1.0, -1.0, 1.0, 1.0]), 0.5).round(12)[0]
     array([ 0., -1.,  0.,  0.])
@@ -159,8 +156,7 @@ class FixedPoints:
 
 
 def fixed_points(T: ArrayLike, *, tolerance: float | None = None) -> FixedPoints:
-    """The fixed points of one pose: all for the identity, none for a translation or a screw, a line for a rotation
-    (Euler's theorem).
+    """The fixed points of one pose: all (identity), none (translation, screw), a line (rotation; Euler's theorem).
 
     An angle [rad] or a distance [m] up to `tolerance` (times the translation, for the distance) counts as none: 1e-12,
     and 5e-4 for float32, if it is not given.
@@ -189,8 +185,7 @@ class PointMotion(NamedTuple):
 
 @kernel("(4),(4),(4),(3),(3),(3),(3)->(3),(3),(3)", check=check_nonzero_quaternion)
 def motion_of_point(h: Array, dh: Array, ddh: Array, p: Array, dp: Array, ddp: Array, point: Array) -> PointMotion:
-    """`position`, `velocity` and `acceleration` of the body point r_d from the motion ([w : v], p) and its rates.
-    Mladenova (77)-(78).
+    """`position`, `velocity`, `acceleration` of the point r_d from ([w : v], p) and rates. Mladenova (77)-(78).
 
     dr = w x (r - p) + dp; ddr = (hat(dw) + hat(w)^2)(r - p) + ddp. Spec E-23: the two parts of ddr that the text calls
     tangential and normal are so only while the axis keeps its direction.

@@ -15,8 +15,8 @@ import numpy as np
 
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, place, rounding_of
+from cayley.errors import SingularityError
+from cayley.geometry.batch import place, refuse, rounding_of
 
 _LOCKED = 1e-12
 """A bend this close to a quarter turn is locked."""
@@ -47,14 +47,10 @@ def check_bend(bend: ArrayLike, *_: object) -> None:
     """
     locked = max(_LOCKED, 2 * rounding_of(bend))
     bend = np.asarray(bend, dtype=np.float64)
-    bad = first_failure(~np.isnan(bend))
-    if bad is not None:
-        raise GeometryError(f"the bend of the universal joint{place(bad)} is not a number")
-    bad = first_failure(np.abs(bend) < np.pi / 2 - locked)
-    if bad is not None:
-        raise SingularityError(
-            f"the universal joint{place(bad)} is locked: the shafts are bent by {bend[bad]:.6g} rad, "
-            "and below pi/2 is needed")
+    refuse(~np.isnan(bend), lambda bad: f"the bend of the universal joint{place(bad)} is not a number")
+    refuse(np.abs(bend) < np.pi / 2 - locked, lambda bad:
+           f"the universal joint{place(bad)} is locked: the shafts are bent by {bend[bad]:.6g} rad, "
+           "and below pi/2 is needed", SingularityError)
 
 
 @kernel("(),()->()", check=check_bend)
@@ -100,8 +96,7 @@ def universal_joint_rate_ratio(bend: Scalar, theta1: Scalar) -> Scalar:
 
 @kernel("(),(),(),()->(),(),()", check=check_bend)
 def universal_joint_motion(bend: Scalar, theta1: Scalar, rate1: Scalar, acceleration1: Scalar) -> ShaftMotion:
-    """`angle`, `rate` and `acceleration` of the second shaft from those of the first [rad, rad/s, rad/s^2]. Ruggiu
-    (1.47)-(1.48).
+    """`angle`, `rate`, `acceleration` of the second shaft from those of the first. Ruggiu (1.47)-(1.48).
 
     >>> universal_joint_motion(np.pi / 3, 0.0, 1.0, 0.0).rate.round(12)
     np.float64(2.0)
@@ -115,8 +110,7 @@ def universal_joint_motion(bend: Scalar, theta1: Scalar, rate1: Scalar, accelera
 
 @kernel("()->(),()", check=check_bend)
 def universal_joint_ratio_range(bend: Scalar) -> RatioRange:
-    """The `lowest` rate ratio, cos(bend), at theta1 = 0 and pi, and the `highest`, 1/cos(bend), at a quarter turn.
-    Ruggiu (1.49).
+    """`lowest` rate ratio cos(bend), at theta1 = 0 and pi; `highest` 1/cos(bend), at pi/2. Ruggiu (1.49).
 
     >>> universal_joint_ratio_range(np.pi / 3).highest.round(12)
     np.float64(2.0)
@@ -127,8 +121,7 @@ def universal_joint_ratio_range(bend: Scalar) -> RatioRange:
 
 @kernel("()->(),()", check=check_bend)
 def universal_joint_largest_lead(bend: Scalar) -> LargestLead:
-    """The largest `lead` theta2 - theta1 [rad], and the `input_angle` theta1 where it occurs: tan(theta1) =
-    sqrt(cos(bend)).
+    """The largest `lead` theta2 - theta1 [rad], and its `input_angle`: tan(theta1) = sqrt(cos(bend)).
 
     >>> np.degrees(universal_joint_largest_lead(np.pi / 6)).round(10)   # spec WE-04
     array([ 4.11719427, 42.94140286])
@@ -147,8 +140,7 @@ def _check_two(bend_in: Array, bend_out: Array, *_: object) -> None:
 
 @kernel("(),(),(),()->()", check=_check_two)
 def double_universal_joint_angle(bend_in: Scalar, bend_out: Scalar, phase: Scalar, theta1: Scalar) -> Scalar:
-    """The angle theta3 [rad] of the last of three shafts; `phase` is the angle between the two forks of the middle one,
-    0 when in a plane.
+    """The angle theta3 [rad] of the last of three shafts; `phase` is the angle of the two forks of the middle one.
 
     In a plane tan(theta3) = (cos(bend_out)/cos(bend_in)) tan(theta1). Ruggiu 1.3, fig. 1.15.
 
@@ -198,8 +190,7 @@ def double_universal_joint_ratio_range(bend_in: Scalar, bend_out: Scalar, phase:
 
 @kernel("(),(),()->()", check=_check_two)
 def constant_velocity_defect(bend_in: Scalar, bend_out: Scalar, phase: Scalar) -> Scalar:
-    """How far two joints in a row are from passing on a constant speed: half the logarithm of highest over lowest
-    ratio; 0 if they do.
+    """Half the logarithm of highest over lowest ratio of two joints in a row: 0 if they pass on a constant speed.
 
     >>> float(constant_velocity_defect(0.5, 0.5, 0.0)), float(constant_velocity_defect(0.5, 0.4, 0.0)) > 0.04
     (0.0, True)

@@ -53,8 +53,7 @@ wrench_transform = formula(
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
 def transform_twist(T_ab: Array, twist_b: Array) -> Array:
-    """The twist (v; w) in axes and at the origin of a, from that in axes and at the origin of b: (R v + p x R w; R w).
-    [m/s, rad/s]
+    """The twist (v; w) of b, in its axes and at its origin, in those of a: (R v + p x R w; R w). [m/s, rad/s]
 
     >>> transform_twist([[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], [0, 0, 0, 0, 0, 1])
     array([ 0., -1.,  0.,  0.,  0.,  1.])
@@ -66,8 +65,7 @@ def transform_twist(T_ab: Array, twist_b: Array) -> Array:
 
 @kernel("(4,4),(6)->(6)", check=check_pose)
 def transform_wrench(T_ab: Array, wrench_b: Array) -> Array:
-    """The wrench (f; m) in axes and about the origin of a, from that in axes and about the origin of b: (R f; R m + p x
-    R f). [N, N m]
+    """The wrench (f; m) of b, in its axes and about its origin, in those of a: (R f; R m + p x R f). [N, N m]
 
     Yamamoto (2.5), (2.6).
 
@@ -81,8 +79,7 @@ def transform_wrench(T_ab: Array, wrench_b: Array) -> Array:
 
 @kernel("(3,3),(6)->(6)", check=check_rotation_matrix)
 def turn_axes(R_ab: Array, vector_b: Array) -> Array:
-    """A twist or a wrench in the axes of a, from that in the axes of b; the reference point stays. Yamamoto (2.3),
-    (2.4).
+    """A twist or wrench in the axes of a, from that in the axes of b, at the same point. Yamamoto (2.3), (2.4).
 
     >>> turn_axes([[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     array([-2.,  1.,  3., -5.,  4.,  6.])
@@ -100,8 +97,7 @@ power = formula(
 
 @kernel("(6,n),(6)->(n)")
 def joint_forces_that_exert(jacobian: Array, wrench: Array) -> Array:
-    """Joint torques and forces with which the arm at rest exerts `wrench` on its surroundings: J^T m. Yamamoto (2.1),
-    (2.2).
+    """Joint torques and forces with which the arm at rest exerts `wrench`: J^T m. Yamamoto (2.1), (2.2).
 
     The wrench must be in the axes of the Jacobian's rows (linear; angular) and about its reference point: see
     `wrench_at`, spec E3-11.
@@ -119,8 +115,7 @@ joint_forces_that_resist = formula(
 
 @kernel("(4,4),(4,4)->(6),(6),()", check=check_pose)
 def twist_from_pose_rate(T: Array, dT: Array) -> PoseVelocity:
-    """The twist of a pose with the rate `dT`: in `world` axes at the world origin, dT T^-1, and in `body` axes at the
-    body origin, T^-1 dT.
+    """The twist of a pose with the rate `dT`: `world`, dT T^-1, and `body`, T^-1 dT, each at its own origin.
 
     `defect` [1/s] is the largest element of the symmetric part of the rotation rate and of the last row: zero for a
     true motion.

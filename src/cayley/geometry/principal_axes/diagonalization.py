@@ -80,8 +80,7 @@ def diagonalize(A: ArrayLike) -> Diagonalization:
 
 
 def diagonalizing_rotations(A: ArrayLike) -> Diagonalization:
-    """All 24 rotations that diagonalize a symmetric matrix with distinct eigenvalues, by ascending angle; with repeated
-    ones, 24 of many.
+    """All 24 rotations that diagonalize a symmetric matrix, by ascending angle; with equal eigenvalues, 24 of many.
 
     >>> diagonalizing_rotations(np.diag([1.0, 2.0, 3.0])).homogeneous.shape
     (24, 4)
@@ -100,8 +99,7 @@ def diagonalizing_rotations(A: ArrayLike) -> Diagonalization:
 
 
 def rotations_by_elimination(A: ArrayLike) -> Array:
-    """The rotations of the two levels as they come: four for each pair (x, z) of `first_level`, as unit [w : v], (4 k,
-    4).
+    """The rotations of the two levels as they come: four for each (x, z) of `first_level`, unit [w : v], (4 k, 4).
 
     >>> len(rotations_by_elimination([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]]))
     24
@@ -157,8 +155,7 @@ def _half_angles(B: Array) -> Array:
 
 @kernel("(3,3)->(4,4)")
 def second_level_rotations(B: Array) -> Array:
-    """The four rotations about the first axis that make b23 zero, as homogeneous [w : v]; for b23 = 0 the first is the
-    identity.
+    """The four rotations [w : v] about the first axis that make b23 zero; for b23 = 0 the first is the identity.
 
     >>> second_level_rotations(np.diag([1.0, 3.0, 2.0]))[0]
     array([1., 0., 0., 0.])
@@ -170,8 +167,7 @@ def second_level_rotations(B: Array) -> Array:
 
 @kernel("(3,3)->(4)")
 def second_level_roots(B: Array) -> Array:
-    """The roots u1 to u4 of (184) in the order of (185)-(188): in (-1, 0], in (0, 1], in (-inf, -1], in (1, inf],
-    infinite for b23 = 0.
+    """The roots u1..u4 of (184), (185)-(188): in (-1, 0], (0, 1], (-inf, -1], (1, inf], infinite for b23 = 0.
 
     >>> second_level_roots([[0.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]).round(9)
     array([-0.41421356,  0.41421356, -2.41421356,  2.41421356])

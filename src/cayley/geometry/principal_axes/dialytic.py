@@ -53,8 +53,7 @@ def elimination_quartics(A: Array, x: Scalar) -> Quartics:
 
 @kernel("(3,3),()->(8,8)")
 def dialytic_matrix(A: Array, x: Scalar) -> Array:
-    """The matrix U of (177), for the powers (z^4, z^3, z^2, z, 1, z^5, z^6, z^7): singular where both quartics have a
-    common root.
+    """The matrix U of (177), for (z^4, z^3, z^2, z, 1, z^5, z^6, z^7): singular where quartics share a root.
 
     >>> dialytic_matrix([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]], 0.5).shape
     (8, 8)
@@ -92,8 +91,7 @@ def elimination_cubic(A: Array) -> Array:
 
 @kernel("(3,3)->(5)")
 def elimination_quartic(A: Array) -> Array:
-    """Coefficients of Q(x), highest power first, (180): [a11 (1+x^2) - a22 - 2 a23 x - a33 x^2]^2 + 4 (1+x^2)(a12 + a13
-    x)^2.
+    """Q(x), (180), highest power first: [a11 (1+x^2) - a22 - 2 a23 x - a33 x^2]^2 + 4 (1+x^2)(a12 + a13 x)^2.
 
     >>> elimination_quartic([[2.0, 1.0, 3.0], [1.0, -1.0, 2.0], [3.0, 2.0, 4.0]])   # WE-08
     array([40., 40., 44.,  0., 13.])
@@ -197,8 +195,7 @@ def _polished(S: Array, v: Array) -> Array:
 
 
 def _completed(S: Array, vectors: list[Array]) -> list[Array]:
-    """With the eigenvectors that nearly equal eigenvalues may have hidden: each pair of planes across those found has
-    the rest."""
+    """With the eigenvectors that nearly equal eigenvalues may have hidden, from planes across those found."""
     if len(vectors) == 1:
         v = vectors[0]
         across = np.cross(v, np.eye(3)[np.argmin(np.abs(v))])

@@ -54,8 +54,7 @@ def symmetric_exponential(A: ArrayLike, t: float = 1.0) -> Array:
 
 
 def linear_solution(A: ArrayLike, initial: ArrayLike, t: ArrayLike) -> LinearSolution:
-    """X(t) of X^(s) = A X with `initial` = (X(0), X'(0), ..., X^(s-1)(0)), of shape (s, 3) or (s, 3, m), at one time or
-    an array of them.
+    """X(t) of X^(s) = A X with `initial` = (X(0), ..., X^(s-1)(0)), (s, 3) or (s, 3, m), at one or more times.
 
     A is a symmetric matrix (3, 3), with eigenvalues of any sign, zero and repeated ones included.
 
@@ -80,8 +79,7 @@ def linear_solution(A: ArrayLike, initial: ArrayLike, t: ArrayLike) -> LinearSol
 
 
 def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) -> Array:
-    """t^k E_{s,k+1}(mu t^s) exp(-exponent), k = 0..s-1, s = order: the solutions of y^(s) = mu y with y^(k)(0) = 1 and
-    the rest zero.
+    """t^k E_{s,k+1}(mu t^s) exp(-exponent), k = 0..s-1, s = order: y^(s) = mu y with y^(k)(0) = 1, others zero.
 
     To about rounding times (1 + |mu|^(1/s) |t|), relative to each of them, for orders up to 100 and |mu|^(1/s) |t| up
     to 2000; beyond that, relative to their growth.
@@ -101,8 +99,7 @@ def mode_functions(mu: float, order: int, t: float, *, exponent: float = 0.0) ->
 
 
 def _by_exponentials(mu: float, order: int, t: float, exponent: float) -> tuple[Array, Array]:
-    """The functions as mean values over the s-th roots of mu, and which of them cancel: high orders are much smaller
-    than their terms."""
+    """The functions as means over the s-th roots of mu, and which of them cancel to less than their terms."""
     z = _roots(mu, order) * t
     k = np.arange(order)
     growth = z.real.max()

@@ -43,8 +43,7 @@ class SymbolicDiagonalization:
 
     @cached_property
     def cubic(self) -> tuple[Expr, ...]:
-        """The coefficients of P(x), highest power first, (179): its three roots are quotients of components of
-        eigenvectors, and so are real."""
+        """P(x), highest power first, (179): its roots are quotients of components of eigenvectors, so they are real."""
         return tuple(elimination_cubic.evaluate(SYMPY, self._array))
 
     @cached_property
@@ -109,8 +108,7 @@ def second_level_radicals(a: Expr) -> list[Expr]:
 
 
 class PointMassSteps(NamedTuple):
-    """The parameters that diagonalize the inertia matrix of a point mass: z of the first level, u1 to u4 of the second,
-    and c."""
+    """What diagonalizes the inertia of a point mass: z of the first level, u1 to u4 of the second, and c."""
 
     inertia: Matrix
     z: Expr

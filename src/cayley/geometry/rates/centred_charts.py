@@ -21,8 +21,7 @@ Carried = Callable[[Array, Array], Array]  # reference, c (..., k) -> form (...,
 
 @dataclass(frozen=True)
 class ChartSpan(HoldsFunctions):
-    """One stretch of time in one chart: between `start` and `end` the attitude or pose is that of the chart, c or c^,
-    seen from `reference`."""
+    """One stretch of time, `start` to `end`, in one chart: the attitude or pose is c or c^ seen from `reference`."""
 
     start: float
     end: float

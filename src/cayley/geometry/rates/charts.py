@@ -31,8 +31,8 @@ import numpy as np
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError, GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, float_array, place, rounding_of, tolerance_of
+from cayley.errors import ConventionError, SingularityError
+from cayley.geometry.batch import first_failure, float_array, place, refuse, rounding_of, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.euler import Axes, euler_kernels
 from cayley.geometry.rotations.even_functions import cubic_ratio, sine_ratio, versine_ratio
@@ -167,8 +167,7 @@ def _matrix_rate(R: Array, w: Array, hand: int) -> Array:
 
 @kernel("(3),(3)->(3,3)")
 def acceleration_matrix(w: Array, dw: Array) -> Array:
-    """W = hat(dw) + hat(w)^2 [1/s^2]: W r is the acceleration, relative to the origin, of the body point at r. Ruggiu
-    (2.20).
+    """W = hat(dw) + hat(w)^2 [1/s^2]: W r is the relative acceleration of the body point at r. Ruggiu (2.20).
 
     Its skew part is hat(dw): `vee` of it is the angular acceleration again; its symmetric part is hat(w)^2.
 
@@ -198,11 +197,9 @@ def check_matrix_rate(R: ArrayLike, dR: ArrayLike, *_: object, tolerance: float 
     defect = np.asarray(chart("matrix").velocity(R, dR).defect)
     allowed = np.broadcast_to(
         tolerance_of(dR, tolerance) * np.maximum(1.0, np.max(np.abs(np.asarray(dR)), axis=(-2, -1))), defect.shape)
-    bad = first_failure(defect <= allowed)
-    if bad is not None:
-        raise GeometryError(
-            f"dR{place(bad)} is not the rate of a rotation: the symmetric part of dR R^T is {defect[bad]:.3g}, "
-            f"{allowed[bad]:.0e} is allowed. tangent_matrix_rate(R, dR) drops that part")
+    refuse(defect <= allowed, lambda bad:
+           f"dR{place(bad)} is not the rate of a rotation: the symmetric part of dR R^T is {defect[bad]:.3g}, "
+           f"{allowed[bad]:.0e} is allowed. tangent_matrix_rate(R, dR) drops that part")
 
 
 # Quaternions, homogeneous vector-parameters [w : v] and spinors
@@ -238,25 +235,22 @@ def _spinor_rate(psi: Array, w: Array, hand: int) -> Array:
 
 
 def check_below_full_turn(l: ArrayLike, *_: object) -> None:
-    """Raise `SingularityError` where a rotation vector is so near to a full turn (2 pi, 4 pi, ..., not 0) that its rate
-    is not determined.
+    """Raise `SingularityError` where a rotation vector is so near 2 pi, 4 pi, ... that its rate is not determined.
 
     >>> check_below_full_turn([0.0, 0.0, 2 * np.pi])
     Traceback (most recent call last):
     cayley.errors.SingularityError: the rotation vector is a full turn: its angle is 6.28319 rad...
     """
     angle = np.linalg.norm(np.asarray(l, dtype=np.float64), axis=-1)
-    bad = first_failure((angle < np.pi) | (np.abs(np.sin(angle / 2)) > max(1e-8, 8 * rounding_of(l))) | np.isnan(angle))
-    if bad is not None:
-        raise SingularityError(
-            f"the rotation vector{place(bad)} is a full turn: its angle is {angle[bad]:.6g} rad. Every axis gives this "
-            "attitude, so its rate is not determined; take the vector of the same attitude with an angle below pi")
+    away = (angle < np.pi) | (np.abs(np.sin(angle / 2)) > max(1e-8, 8 * rounding_of(l))) | np.isnan(angle)
+    refuse(away, lambda bad: f"the rotation vector{place(bad)} is a full turn: its angle is {angle[bad]:.6g} rad. "
+           "Every axis gives this attitude, so its rate is not determined; take the vector of the same attitude with "
+           "an angle below pi", SingularityError)
 
 
 @kernel("(3)->(3,3)")
 def world_velocity_map(l: Array) -> Array:
-    """The matrix from the rate of the rotation vector to the spatial angular velocity; its transpose gives the body
-    velocity.
+    """The matrix from the rate of the rotation vector to the spatial angular velocity; transposed, to the body's.
 
     It is the mean of the rotations exp(t hat(l)) for t from 0 to 1: 1 + b hat(l) + k hat(l)^2 with
     b = (1 - cos(phi))/phi^2 and k = (phi - sin(phi))/phi^3.
@@ -272,8 +266,7 @@ def world_velocity_map(l: Array) -> Array:
 
 @kernel("(3)->(3,3)", check=check_below_full_turn)
 def world_velocity_map_inverse(l: Array) -> Array:
-    """The matrix from the spatial angular velocity to the rate of the rotation vector; its transpose is the one for the
-    body velocity.
+    """The matrix from the spatial angular velocity to the rate of the rotation vector; transposed, from the body's.
 
     1 - hat(l)/2 + m hat(l)^2 with m = (1 - (phi/2) cot(phi/2))/phi^2: regular at zero and at half-turns, singular at
     full turns.
@@ -331,8 +324,7 @@ def _vector_parameter_rate(c: Array, w: Array, hand: int) -> Array:
 
 
 def world_velocity_map_of_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Array:
-    """The matrix (..., 3, 3) from the rates of Euler angles to the spatial angular velocity: the present axes of the
-    turns as columns.
+    """The matrix (..., 3, 3) from Euler rates to the spatial angular velocity: the axes of the turns as columns.
 
     Its determinant is, up to its sign, the sine (proper sequences) or the cosine (Tait-Bryan) of the middle angle.
     Yamamoto (1.32).
@@ -432,8 +424,7 @@ _CHARTS = {
 
 
 def chart(name: str) -> Chart:
-    """The chart "matrix", "quaternion", "homogeneous", "spinor", "rotation_vector" or "vector_parameter"; Euler angles
-    have `euler_chart`.
+    """The chart "matrix", "quaternion", "homogeneous", "spinor", "rotation_vector" or "vector_parameter".
 
     >>> chart("quaternion").velocity([1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 1.0, 1.5]).world
     array([1., 2., 3.])

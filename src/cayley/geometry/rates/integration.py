@@ -65,8 +65,7 @@ class AttitudePath:
 def integrate_attitude(angular_velocity: Callable[..., ArrayLike], start: ArrayLike, times: Sequence[float] | Array, *,
                        frame: Frame, chart: Chart = "vector-parameter", rtol: float = 1e-11, atol: float = 1e-13,
                        method: str = "DOP853") -> AttitudePath:
-    """The attitude at increasing or decreasing `times` [s] of a body with `angular_velocity(t)` [rad/s] in the given
-    `frame`.
+    """The attitude at `times` [s], in either direction, of a body with `angular_velocity(t)` [rad/s] in the `frame`.
 
     `start` is the attitude at times[0]: a rotation matrix (3, 3), or a homogeneous vector-parameter [w : v] of any
     norm. Half-turns are ordinary points of the way in both charts. `IntegrationError` when the integrator gives up.

@@ -25,7 +25,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import first_failure, place, refuse
 from cayley.geometry.scaling import largest_component, scaling
 from cayley.geometry.tensors.cross import hat, vee
 
@@ -40,8 +40,7 @@ def _thinnest(points: ArrayLike) -> float:
 
 
 class Compatibility(NamedTuple):
-    """`matrix` (n, n): zero for rigid data; `pairs` (n, n): the same for each distance; of three points, three numbers
-    decide."""
+    """`matrix` (n, n): zero for rigid data; `pairs` (n, n): the same by distances, three of three points."""
 
     matrix: Array
     pairs: Array
@@ -70,8 +69,7 @@ class RigidRates:
 
 def rigid_rates_from_points(points: ArrayLike, velocities: ArrayLike,
                             accelerations: ArrayLike | None = None) -> RigidRates:
-    """The motion of a body from n >= 3 points (..., n, 3), by the robust form, with everything that shows whether the
-    data are rigid.
+    """The motion of a body from n >= 3 points (..., n, 3), by the robust form, and whether the data are rigid.
 
     `SingularityError` names the points when they lie on a line. Nothing is discarded: a large residual is for the
     caller to judge.
@@ -116,13 +114,11 @@ def check_spread(points: ArrayLike, *_: object) -> None:
     if p.shape[-2] < 3:
         raise GeometryError(f"{p.shape[-2]} points do not determine an angular velocity: measure three or more")
     arms = p - np.mean(p, axis=-2, keepdims=True)
-    bad = first_failure(np.all(np.isfinite(p), axis=(-2, -1)))
-    if bad is not None:
-        raise GeometryError(f"the set of points{place(bad)} has coordinates that are NaN or infinite")
+    refuse(np.all(np.isfinite(p), axis=(-2, -1)), lambda bad:
+           f"the set of points{place(bad)} has coordinates that are NaN or infinite")
     extents = np.linalg.svd(arms, compute_uv=False)
-    bad = first_failure(extents[..., 1] > thinnest * extents[..., 0])
-    if bad is not None:
-        raise SingularityError(_why_degenerate(p[bad], arms[bad], extents[bad], place(bad)))
+    refuse(extents[..., 1] > thinnest * extents[..., 0], lambda bad:
+           _why_degenerate(p[bad], arms[bad], extents[bad], place(bad)), SingularityError)
 
 
 def _why_degenerate(p: Array, arms: Array, extents: Array, where: str) -> str:
@@ -182,8 +178,7 @@ def angular_velocity_from_points_by_trace(points: Array, velocities: Array) -> A
 
 @kernel("(3,3),(3),(3,3)->(3)", check=check_trace_form)
 def angular_acceleration_from_points_by_trace(points: Array, w: Array, accelerations: Array) -> Array:
-    """Spatial angular acceleration [rad/s^2] from three points (rows), their accelerations, and the angular velocity
-    `w`. Ruggiu (2.33).
+    """Spatial angular acceleration [rad/s^2] from three points (rows), `w` and accelerations. Ruggiu (2.33).
 
     >>> angular_acceleration_from_points_by_trace([[1, 0, 0], [0, 2, 0], [0, 0, 3]], [0, 0, 0],
     ...                                           [[0, 3, -2], [-6, 0, 2], [6, -3, 0]])
@@ -196,8 +191,7 @@ def angular_acceleration_from_points_by_trace(points: Array, w: Array, accelerat
 
 @kernel("(n,3),(n,3)->(3)", check=check_spread)
 def angular_velocity_from_points(points: Array, velocities: Array) -> Array:
-    """Spatial angular velocity [rad/s] from n >= 3 points and their velocities (rows), by the robust form. Ruggiu
-    (2.29).
+    """Spatial angular velocity [rad/s] from n >= 3 points and velocities (rows), the robust form. Ruggiu (2.29).
 
     For data that are not quite rigid it is the least-squares answer. `SingularityError` for points on a line.
 
@@ -210,8 +204,7 @@ def angular_velocity_from_points(points: Array, velocities: Array) -> Array:
 
 @kernel("(n,3),(3),(n,3)->(3)", check=check_spread)
 def angular_acceleration_from_points(points: Array, w: Array, accelerations: Array) -> Array:
-    """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), their accelerations, and the angular velocity
-    `w`. Ruggiu (2.36).
+    """Spatial angular acceleration [rad/s^2] from n >= 3 points (rows), `w` and accelerations. Ruggiu (2.36).
 
     >>> angular_acceleration_from_points([[1, 0, 0], [0, 2, 0], [0, 0, 0]], [0.0, 0.0, 0.0],
     ...                                  [[0, 3, 0], [-6, 0, 0], [0, 0, 0]]).round(12)
@@ -224,8 +217,7 @@ def angular_acceleration_from_points(points: Array, w: Array, accelerations: Arr
 
 @kernel("(n,3),(n,3)->(n,n),(n,n)")
 def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
-    """The defect of velocities from those of a rigid body: dP^T P + P^T dP as `matrix`, and the rates of half the
-    squared distances as `pairs`.
+    """How far velocities are from rigid: dP^T P + P^T dP, and the rates of half the squared distances, `pairs`.
 
     Both vanish for rigid data [m^2/s]. Of the six different elements of `matrix` for three points only three are
     independent, because the columns of P sum to zero: they say what the three distances in `pairs` say. Ruggiu (2.31),
@@ -243,8 +235,7 @@ def velocity_compatibility(points: Array, velocities: Array) -> Compatibility:
 
 @kernel("(n,3),(n,3),(n,3)->(n,n),(n,n)")
 def acceleration_compatibility(points: Array, velocities: Array, accelerations: Array) -> Compatibility:
-    """The defect of accelerations from those of a rigid body: ddP^T P + 2 dP^T dP + P^T ddP as `matrix`, and distance
-    by distance as `pairs`.
+    """How far accelerations are from rigid: ddP^T P + 2 dP^T dP + P^T ddP, and the same by distances, `pairs`.
 
     Both vanish for rigid data [m^2/s^2]; three of three points are independent. Ruggiu, end of 2.1.4, spec S2-28.
 
@@ -271,8 +262,7 @@ def _pairwise(p: Array, v: Array) -> Array:
 
 
 def _scaled(P: Array, rates: Array) -> tuple[Array, Array]:
-    """P and rates multiplied by one power of two, and then by one number, that bring P to size 1: cubes of lengths are
-    numbers."""
+    """P and rates multiplied so that P has the size 1: cubes of lengths are numbers."""
     scale = scaling(largest_component(P.ravel()))
     size = largest_component((scale * P).ravel())
     return scale * P / size, scale * rates / size
@@ -283,8 +273,7 @@ def _trace_matrix(P: Array) -> Array:
 
 
 def _turn_of_least_squares(P: Array, dP: Array) -> Array:
-    """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P of the equations, and on the right side
-    with them."""
+    """w with w x P nearest to dP: modified Gram-Schmidt on the columns e_k x P and on the right side."""
     columns = [np.cross(np.eye(3)[k], P.T).T.ravel() for k in range(3)]
     rest = dP.ravel()
     known = []

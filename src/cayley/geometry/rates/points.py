@@ -23,7 +23,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import place, refuse
 from cayley.geometry.formula import formula
 from cayley.geometry.rates.charts import acceleration_matrix
 from cayley.geometry.rotations.matrix import check_rotation_matrix
@@ -52,8 +52,7 @@ class FrameRates(NamedTuple):
 
 @kernel("(3),(3),(3)->(3)")
 def velocity_of_body_point(origin_velocity: Array, w: Array, arm: Array) -> Array:
-    """Velocity [m/s] of a point fixed in a body, `arm` [m] from the origin: v_q + w x arm. Ruggiu (2.14), Yamamoto
-    (1.27).
+    """Velocity [m/s] of a body point, `arm` [m] from the origin: v_q + w x arm. Ruggiu (2.14), Yamamoto (1.27).
 
     Two theorems of rigid velocities: the component along w is the same for all points (2.17), and the relative velocity
     of two points is normal to the segment between them (2.18).
@@ -95,8 +94,7 @@ def acceleration_of_moving_point(R: Array, origin_acceleration: Array, w: Array,
 
 @kernel("(3,3),(3),(3),(3),(3)->(3),(3)", check=check_rotation_matrix)
 def compose_angular_rates(R_ab: Array, w_ab: Array, dw_ab: Array, w_bc: Array, dw_bc: Array) -> FrameRates:
-    """Angular `velocity` and `acceleration` of frame c in a, in axes of a, from those of b in a (axes of a) and of c in
-    b (axes of b).
+    """Angular `velocity` and `acceleration` of c in a, in axes of a, from those of b in a and of c in b (axes of b).
 
     w_ac = w_ab + R w_bc; dw_ac = dw_ab + w_ab x R w_bc + R dw_bc. Yamamoto (4.7)-(4.10).
 
@@ -114,16 +112,13 @@ def check_away_from_axis(p: ArrayLike, *_: object) -> None:
     Traceback (most recent call last):
     cayley.errors.SingularityError: the point is the fixed point itself: its velocity says nothing about the rotation
     """
-    bad = first_failure(np.any(np.asarray(p) != 0, axis=-1))
-    if bad is not None:
-        raise SingularityError(
-            f"the point{place(bad)} is the fixed point itself: its velocity says nothing about the rotation")
+    refuse(np.any(np.asarray(p) != 0, axis=-1), lambda bad: f"the point{place(bad)} is the fixed point itself: its "
+           "velocity says nothing about the rotation", SingularityError)
 
 
 @kernel("(3),(3)->(3),(3),()", check=check_away_from_axis)
 def angular_velocity_from_point(p: Array, v: Array) -> RecoveredVelocity:
-    """The part of the angular velocity about the origin that the velocity `v` of one point `p` tells: p x v / p.p, the
-    part `normal` to p.
+    """What the velocity `v` of one point `p` tells of an angular velocity: p x v / p.p, the part `normal` to p.
 
     The part along the unit vector `free` cannot be seen; take more points (`measured_points`). `defect` = v.p / |p|
     [m/s] is the part of v that no rotation gives. Yamamoto (1.26), limited as in spec E3-09.

@@ -20,8 +20,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import GeometryError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import check_unit_quaternion, quaternion_from_matrix
@@ -45,16 +44,12 @@ def check_unit_axis(axis: ArrayLike, *_: object, tolerance: float | None = None)
     Traceback (most recent call last):
     cayley.errors.GeometryError: axis is not a unit vector: its length is 2, not 1 (1e-08 is allowed); divide it by ...
     """
-    axis = np.asarray(axis)
-    if axis.ndim < 1 or axis.shape[-1] != 3:
-        raise GeometryError(f"an axis has shape (..., 3), not {axis.shape}")
+    axis = shaped(axis, (3,), "an axis")
     allowed = tolerance_of(axis, tolerance)
     size = vector_length(axis)
-    bad = first_failure(np.abs(size - 1.0) <= allowed)
-    if bad is not None:
-        raise GeometryError(
-            f"axis{place(bad)} is not a unit vector: its length is {size[bad]:.10g}, not 1 ({allowed:.0e} is allowed); "
-            "divide it by its length")
+    refuse(np.abs(size - 1.0) <= allowed, lambda bad:
+           f"axis{place(bad)} is not a unit vector: its length is {size[bad]:.10g}, not 1 ({allowed:.0e} is allowed); "
+           "divide it by its length")
 
 
 @kernel("(3),()->(3,3)", check=check_unit_axis)

@@ -15,7 +15,7 @@ import numpy as np
 
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import place, refuse, tolerance_of
 from cayley.geometry.rotations.euler import Axes, EulerSolutions, euler_from_matrix, euler_kernels, matrix_from_euler
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 
@@ -69,8 +69,7 @@ class Configuration:
 
 @dataclass(frozen=True, eq=False)
 class ConfigurationSolutions:
-    """The two configurations of a pose, and the angles they have; where `orientation.singular`, the angles are one of a
-    family."""
+    """The two configurations of a pose, and their angles; where `orientation.singular`, one of a family."""
 
     configuration: Configuration
     other: Configuration
@@ -111,9 +110,7 @@ def _check_pose(pose: Array) -> None:
     if pose.ndim < 2 or pose.shape[-2:] != (4, 4):
         raise GeometryError(f"a pose has shape (..., 4, 4), not {pose.shape}")
     straight = np.abs(pose[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1) <= tolerance_of(pose)
-    bad = first_failure(straight & np.isfinite(pose[..., :3, 3]).all(axis=-1))
-    if bad is not None:
-        raise GeometryError(
-            f"matrix{place(bad)} is not a pose: its last row is {pose[bad][3]}, not (0, 0, 0, 1), or its position is "
-            "not finite")
+    refuse(straight & np.isfinite(pose[..., :3, 3]).all(axis=-1), lambda bad:
+           f"matrix{place(bad)} is not a pose: its last row is {pose[bad][3]}, not (0, 0, 0, 1), or its position is "
+           "not finite")
     check_rotation_matrix(pose[..., :3, :3])

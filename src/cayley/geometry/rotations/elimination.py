@@ -17,7 +17,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError, SingularityError
-from cayley.geometry.batch import first_failure, float_array, place
+from cayley.geometry.batch import float_array, place, refuse
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.vector_parameter import matrix_from_vector_parameter
 from cayley.geometry.tensors.cross import vee
@@ -83,8 +83,7 @@ def rodrigues_by_elimination(Q: ArrayLike) -> RodriguesElimination:
 
 
 def diagonal_equations(diagonal: ArrayLike) -> Array:
-    """The rows (A, B, C, D) of the three equations A x1 + B x2 + C x3 + D = 0 in the squares of the parameters. Ruggiu
-    (1.32).
+    """The rows (A, B, C, D) of A x1 + B x2 + C x3 + D = 0 in the squares of the parameters. Ruggiu (1.32).
 
     >>> diagonal_equations([0.0, 0.0, 1.0])
     array([[ 1., -1., -1.,  1.],
@@ -99,16 +98,13 @@ def _check_finite(Q: ArrayLike) -> None:
     check_rotation_matrix(Q)
     Q = float_array(Q)
     left = 1 + np.trace(Q, axis1=-2, axis2=-1)
-    bad = first_failure(np.abs(left) > 64 * np.finfo(Q.dtype).eps)
-    if bad is not None:
-        raise SingularityError(
-            f"the rotation{place(bad)} is a half-turn (1 + tr Q = {left[bad]:.1e}): its parameters are infinite")
+    refuse(np.abs(left) > 64 * np.finfo(Q.dtype).eps, lambda bad: f"the rotation{place(bad)} is a half-turn (1 + tr Q "
+           f"= {left[bad]:.1e}): its parameters are infinite", SingularityError)
 
 
 @kernel("(3,3)->(3)", check=_check_finite)
 def rodrigues_squares(Q: Array) -> Array:
-    """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), what the elimination amounts to. `SingularityError` at a half-turn,
-    where it is infinite.
+    """b_i^2 = (1 + 2 Q_ii - tr Q) / (1 + tr Q), the elimination's result; `SingularityError` at a half-turn.
 
     >>> rodrigues_squares([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([0., 0., 1.])

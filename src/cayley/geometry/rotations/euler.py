@@ -33,8 +33,8 @@ import numpy as np
 
 from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
-from cayley.errors import ConventionError, GeometryError
-from cayley.geometry.batch import first_failure, place
+from cayley.errors import ConventionError
+from cayley.geometry.batch import place, refuse
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.axis_angle import quaternion_from_axis_angle
 from cayley.geometry.rotations.euler_decomposition import (
@@ -91,10 +91,9 @@ class EulerSolutions:
         """
         if (first is None) == (third is None):
             raise ConventionError("choose one of the two outer angles of the family: first=... or third=...")
-        bad = first_failure(self.singular)
-        if bad is not None:
-            raise GeometryError(f"rotation{place(bad)} is not singular (margin {np.asarray(self.margin)[bad]:.1e}): "
-                                "its angles are determined, see .angles and .other")
+        refuse(self.singular, lambda bad:
+               f"rotation{place(bad)} is not singular (margin {np.asarray(self.margin)[bad]:.1e}): "
+               "its angles are determined, see .angles and .other")
         if third is not None:
             outer = wrapped(self.combined - self.sign * np.asarray(third)), third
         else:
@@ -136,8 +135,7 @@ def euler_from_matrix(R: ArrayLike, *, sequence: str, axes: Axes) -> EulerSoluti
 
 
 def quaternion_from_euler(angles: ArrayLike, *, sequence: str, axes: Axes) -> Array:
-    """The unit quaternion (..., 4), scalar first, of Euler angles (..., 3) [rad]; it moves continuously with the
-    angles.
+    """The unit quaternion (..., 4) of Euler angles (..., 3) [rad]; it moves continuously with the angles.
 
     >>> quaternion_from_euler([0.0, 0.0, np.pi], sequence="zyx", axes="moving").round(15)
     array([0., 1., 0., 0.])
@@ -156,8 +154,7 @@ def euler_from_quaternion(q: ArrayLike, *, sequence: str, axes: Axes) -> EulerSo
 
 @cache
 def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
-    """The kernels of one convention, for differentiation, export and control loops; the functions of this module call
-    them.
+    """The kernels of one convention, which the functions of this module call.
 
     >>> print(euler_kernels("zyx", axes="moving").matrix_from_euler.operations())
     14 multiplications, 4 additions, 3 trigonometric
@@ -194,14 +191,12 @@ def euler_kernels(sequence: str, *, axes: Axes) -> EulerKernels:
 
     @kernel(f"(3,3)->{_DECOMPOSITION}", name=f"{name}_from_matrix", check=check_rotation_matrix)
     def from_matrix(R: Array) -> EulerBranches:
-        """The two triples of Euler angles [rad] of a rotation matrix, in the convention of the name; see
-        `EulerSolutions`."""
+        """The two triples of angles [rad] of a matrix, in the convention of the name."""
         return branches(angles_of_matrix(R, frame), frame, ordered)
 
     @kernel(f"(4)->{_DECOMPOSITION}", name=f"{name}_from_quaternion", check=check_unit_quaternion)
     def from_quaternion(q: Array) -> EulerBranches:
-        """The two triples of Euler angles [rad] of a unit quaternion, in the convention of the name; see
-        `EulerSolutions`."""
+        """The two triples of angles [rad] of a unit quaternion, in the convention of the name."""
         return branches(angles_of_quaternion(q, frame), frame, ordered)
 
     return EulerKernels(matrix, from_matrix, quaternion, from_quaternion)
@@ -220,8 +215,7 @@ matrix_from_roll_pitch_yaw = formula("matrix_from_roll_pitch_yaw", "(3)->(3,3)",
 
 
 def roll_pitch_yaw_from_matrix(R: ArrayLike) -> EulerSolutions:
-    """(roll, pitch, yaw) [rad] of rotation matrices (..., 3, 3): both triples; at pitch = +-pi/2 roll = 0 and
-    `singular`. Ruggiu (1.41).
+    """(roll, pitch, yaw) of matrices (..., 3, 3), both triples; pitch +-pi/2: roll 0, `singular`. Ruggiu (1.41).
 
     >>> roll_pitch_yaw_from_matrix([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]).angles + 0.0
     array([0.        , 1.57079633, 0.        ])

@@ -48,8 +48,7 @@ class Decomposition(NamedTuple):
 
 
 class SequenceFrame(NamedTuple):
-    """The axes of a sequence as numbers: first, middle and the one across both; `hand` is the sign of (first, middle,
-    across)."""
+    """The numbers of the first and middle axis and of the one across; `hand` is the sign of the three."""
 
     i: int
     j: int
@@ -119,8 +118,7 @@ def angles_of_quaternion(q: Array, frame: SequenceFrame) -> Decomposition:
 
 
 def branches(found: Decomposition, frame: SequenceFrame, ordered: Callable[[Array], Array]) -> EulerBranches:
-    """The two triples and the combination that is always determined; `ordered` lists the angles as their convention
-    does."""
+    """The two triples, `ordered` as their convention lists them, and the combination that is always determined."""
     first, middle, third, margin, singular = found
     if frame.proper:
         sign = where(middle < np.pi / 2, 1.0, -1.0)
@@ -161,8 +159,7 @@ class TurnedBack(NamedTuple):
 
 @kernel("(3,3),()->(2,3),(2,3,3),(2,3,3),(2,3,3),()", check=check_rotation_matrix)
 def zyz_by_turning_back(R: Array, free_psi: Scalar) -> TurnedBack:
-    """The two triples (phi, theta, psi) [rad] with R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn
-    back.
+    """The triples (phi, theta, psi) [rad], R = Rz(phi) Ry(theta) Rz(psi), and the attitude after each turn back.
 
     1. Turn by -psi about the tool's z until its y lies in the base's x-y plane: two solutions, half a turn apart. Where
     the two z axes

@@ -55,8 +55,7 @@ def arctangent_ratio(x2: Scalar, w: Scalar = 1.0) -> Scalar:
 
 
 def _split(t2: Scalar) -> tuple[Scalar, ...]:
-    """A flag that says whether the series serves, its argument, and the angle of the closed form: each harmless where
-    it is not used."""
+    """Whether the series serves, its argument, and the angle of the closed form, each harmless where not used."""
     small = t2 < 1.0
     return small, where(small, t2, 0.0), np.sqrt(where(small, 1.0, t2))
 

@@ -135,8 +135,7 @@ class NaturalInvariants(NamedTuple):
 
 @kernel("(3,3)->(3,3),(3,3),(3),()")
 def linear_invariants(A: Array) -> LinearInvariants:
-    """The Cartesian decomposition A = symmetric + skew of any 3x3, its vector (vector x v = skew v for all v) and its
-    trace.
+    """A = symmetric + skew of any 3x3, its vector (vector x v = skew v for all v) and its trace.
 
     >>> found = linear_invariants([[1.0, 0.0, 0.0], [4.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
     >>> found.vector @ found.vector, found.trace

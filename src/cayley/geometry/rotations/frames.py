@@ -45,8 +45,7 @@ def matrix_from_axes(x: Array, y: Array, z: Array) -> Array:
 
 @kernel("(3,3),(3)->(3)", check=check_rotation_matrix)
 def components_in(R_ab: Array, components_b: Array) -> Array:
-    """Passive reading of R_ab v: the components in frame a of the vector whose components in frame b are given. Ruggiu
-    (1.14).
+    """Passive reading of R_ab v: a vector's components in frame a from those in frame b. Ruggiu (1.14).
 
     >>> components_in([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 0.0, 0.0])
     array([0., 1., 0.])
@@ -90,8 +89,7 @@ def sequence_of_turns(turns: Iterable[Turn | tuple[Any, str]], *, start: ArrayLi
 
 @dataclass(frozen=True, eq=False)
 class Orientation:
-    """The orientation of one named frame in another: a rotation matrix (or a batch) that refuses to be combined with
-    the wrong one.
+    """The orientation of a named frame in another, as matrices (..., 3, 3): combining wrong frames is an error.
 
     `Orientation(R, of="b", in_="a")` holds R_ab. `@` composes and checks that the inner names agree. Two are equal if
     the names and all the numbers are.

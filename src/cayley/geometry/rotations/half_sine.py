@@ -30,16 +30,14 @@ from cayley.geometry.scaling import nearly_unit
 
 
 def check_half_sine(*parameters: Array, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` where |d| is larger than one, by more than 1e-8 (float32: 1e-4) or `tolerance`: no angle
-    has that sine."""
+    """Raise `GeometryError` where |d| exceeds one by more than 1e-8 (float32: 1e-4) or `tolerance`."""
     for d in map(np.asarray, parameters):
         if d.ndim < 1 or d.shape[-1] != 3:
             raise GeometryError(f"a half-sine parameter has shape (..., 3), not {d.shape}")
-        size = vector_length(d)
-        bad = first_failure(size <= 1.0 + tolerance_of(d, tolerance))
+        bad = first_failure(vector_length(d) <= 1.0 + tolerance_of(d, tolerance))
         if bad is not None:
-            raise GeometryError(
-                f"half-sine parameter{place(bad)} has length {size[bad]:.10g}: the sine of half an angle is at most 1")
+            raise GeometryError(f"half-sine parameter{place(bad)} has length {np.linalg.norm(d[bad]):.10g}: the sine "
+                                "of half an angle is at most 1")
 
 
 def _cosine(d: Array) -> Scalar:
@@ -81,8 +79,7 @@ vector_parameter_from_half_sine = formula(
 
 @kernel("(3)->(3,3)", check=check_half_sine)
 def matrix_from_half_sine(d: Array) -> Array:
-    """1 + 2 (s 1 + hat(d)) hat(d). Mladenova (69). What the check lets pass of |d| beyond one is taken away, to first
-    order, which is to the last digit.
+    """1 + 2 (s 1 + hat(d)) hat(d), Mladenova (69); |d| beyond one, as the check admits it, is taken away.
 
     >>> matrix_from_half_sine([0.0, 0.0, 1.0])
     array([[-1.,  0.,  0.],
@@ -104,8 +101,7 @@ def matrix_from_half_sine(d: Array) -> Array:
 
 @kernel("(3),(3)->(3)", check=check_half_sine)
 def compose_half_sines(a: Array, b: Array) -> Array:
-    """s2 d1 + s1 d2 + d1 x d2 with the sign that makes the hidden cosine s1 s2 - d1.d2 positive: the rotation b, then
-    a.
+    """s2 d1 + s1 d2 + d1 x d2, its sign that of the hidden cosine s1 s2 - d1.d2: the rotation b, then a.
 
     Mladenova (70), with the sign rule of spec E-13: the product of two vector-parameters with c1.c2 > 1 needs it.
 

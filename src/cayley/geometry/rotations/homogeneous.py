@@ -51,8 +51,7 @@ homogeneous_from_matrix = formula(
 
 @kernel("(4),(4)->(4)", check=check_homogeneous)
 def compose_homogeneous(a: Array, b: Array) -> Array:
-    """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply; see
-    `normalize_homogeneous`.
+    """[w1 w2 - v1.v2 : w2 v1 + w1 v2 + v1 x v2], the rotation b, then a. The lengths multiply.
 
     >>> # two finite vector-parameters; spec WE-02, a half-turn
     >>> compose_homogeneous([1.0, 1.0, 2.0, 0.0], [1.0, 1.0, 0.0, 3.0])
@@ -67,8 +66,7 @@ inverse_homogeneous = formula("inverse_homogeneous", "(4)->(4)", lambda h: quate
 
 @kernel("(n,4)->(4)", check=check_nonzero_quaternion)
 def compose_all_homogeneous(forms: Array) -> Array:
-    """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur
-    anywhere on the way.
+    """The product of n forms, the last applied first, of length one; the identity for none. Half-turns may occur.
 
     >>> compose_all_homogeneous([[0.0, 2.0, 0.0, 0.0]] * 4)
     array([1., 0., 0., 0.])

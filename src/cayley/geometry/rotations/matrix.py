@@ -16,7 +16,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
-from cayley.geometry.batch import first_failure, float_array, place, tolerance_of
+from cayley.geometry.batch import float_array, place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.scaling import largest_component, length
 
@@ -69,8 +69,7 @@ def rotation_defect(R: Array) -> Scalar:
 
 
 def check_rotation_matrix(R: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless every matrix of the batch is a rotation: NaN, reflection, scaled and drifted are
-    told apart.
+    """Raise `GeometryError` unless every matrix is a rotation, and say what it is: NaN, reflection, scaled, drifted.
 
     The defect (see `rotation_defect`) may be 1e-8, for float32 1e-4, or `tolerance`. Arguments after the first are
     ignored.
@@ -79,16 +78,12 @@ def check_rotation_matrix(R: ArrayLike, *_: object, tolerance: float | None = No
     Traceback (most recent call last):
     cayley.errors.GeometryError: matrix is not a rotation: it is scaled by 1.001; defect 3e-03, 1e-08 is allowed. If ...
     """
-    R = np.asarray(R)
-    if R.ndim < 2 or R.shape[-2:] != (3, 3):
-        raise GeometryError(f"a rotation matrix has shape (..., 3, 3), not {R.shape}")
+    R = shaped(R, (3, 3), "a rotation matrix")
     allowed = tolerance_of(R, tolerance)
     defect = rotation_defect(R)
-    bad = first_failure(defect <= allowed)
-    if bad is not None:
-        raise GeometryError(
-            f"matrix{place(bad)} is not a rotation: {_what_is_wrong(R[bad])}; defect {defect[bad]:.0e}, {allowed:.0e} "
-            "is allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
+    refuse(defect <= allowed, lambda bad:
+           f"matrix{place(bad)} is not a rotation: {_what_is_wrong(R[bad])}; defect {defect[bad]:.0e}, {allowed:.0e} "
+           "is allowed. If it is meant to be one, nearest_rotation(matrix) gives the closest")
 
 
 def _what_is_wrong(R: Array) -> str:
@@ -118,16 +113,13 @@ def nearest_rotation(M: ArrayLike) -> Array:
     M = float_array(M)
     if M.ndim < 2 or M.shape[-2:] != (3, 3):
         raise GeometryError(f"nearest_rotation takes matrices of shape (..., 3, 3), not {M.shape}")
-    bad = first_failure(np.isfinite(M).all(axis=(-2, -1)))
-    if bad is not None:
-        raise GeometryError(f"matrix{place(bad)} has no nearest rotation: it has elements that are NaN or infinite")
+    refuse(np.isfinite(M).all(axis=(-2, -1)), lambda bad:
+           f"matrix{place(bad)} has no nearest rotation: it has elements that are NaN or infinite")
     U, s, Vt = np.linalg.svd(M)
     hand = np.sign(np.linalg.det(U) * np.linalg.det(Vt))
-    bad = first_failure(s[..., 1] + hand * s[..., 2] > 4096 * np.finfo(M.dtype).eps * s[..., 0])
-    if bad is not None:
-        raise GeometryError(
-            f"matrix{place(bad)} has no unique nearest rotation: its singular values are {s[bad]} and its determinant "
-            f"is {np.linalg.det(M[bad]):.3g}")
+    refuse(s[..., 1] + hand * s[..., 2] > 4096 * np.finfo(M.dtype).eps * s[..., 0], lambda bad:
+           f"matrix{place(bad)} has no unique nearest rotation: its singular values are {s[bad]} and its determinant "
+           f"is {np.linalg.det(M[bad]):.3g}")
     U[..., 2] *= hand[..., None]
     return U @ Vt
 

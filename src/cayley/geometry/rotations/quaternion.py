@@ -20,7 +20,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.scaling import largest_component, length, length_of_any, scaling, unsigned
@@ -30,8 +30,7 @@ from cayley.geometry.scaling import largest_component, length, length_of_any, sc
 
 @kernel("(4),(4)->(4)")
 def quaternion_product(p: Array, q: Array) -> Array:
-    """The Hamilton product p q; for unit quaternions the rotation q, then p. Mladenova (21), Yamamoto (C.3) corrected
-    as in spec E3-37.
+    """The Hamilton product p q, the rotation q, then p. Mladenova (21), Yamamoto (C.3) corrected (spec E3-37).
 
     >>> quaternion_product([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0])
     array([0., 0., 0., 1.])
@@ -54,9 +53,8 @@ def check_nonzero_quaternion(q: ArrayLike, *_: object) -> None:
     """Raise `GeometryError` where a quaternion is zero or has elements that are NaN or infinite."""
     q = _four(q)
     size = _largest(q)
-    bad = first_failure((size > 0) & (size < np.inf))
-    if bad is not None:
-        raise GeometryError(f"quaternion{place(bad)} is {q[bad]}: it has no inverse and no direction")
+    refuse((size > 0) & (size < np.inf), lambda bad:
+           f"quaternion{place(bad)} is {q[bad]}: it has no inverse and no direction")
 
 
 def _check_invertible(q: ArrayLike) -> None:
@@ -105,8 +103,7 @@ def quaternion_left_matrix(q: Array) -> Array:
 
 @kernel("(4)->(4,4)")
 def quaternion_right_matrix(q: Array) -> Array:
-    """The right regular representation: `quaternion_right_matrix(q) @ p` is the product p q. It commutes with every
-    left one.
+    """The right regular representation: its product with p is p q. It commutes with every left one.
 
     >>> quaternion_right_matrix([0.0, 1.0, 0.0, 0.0]) @ [0.0, 0.0, 1.0, 0.0]
     array([ 0.,  0.,  0., -1.])
@@ -128,18 +125,14 @@ def check_unit_quaternion(q: ArrayLike, *_: object, tolerance: float | None = No
     q = _four(q)
     allowed = tolerance_of(q, tolerance)
     norm = quaternion_norm(q)
-    bad = first_failure(np.abs(norm - 1.0) <= allowed)
-    if bad is not None:
-        raise GeometryError(
-            f"quaternion{place(bad)} is not a rotation: its norm is {norm[bad]:.10g}, not 1 ({allowed:.0e} is "
-            "allowed). If "
-            "it is meant to be one, normalize_quaternion(q) scales it")
+    refuse(np.abs(norm - 1.0) <= allowed, lambda bad:
+           f"quaternion{place(bad)} is not a rotation: its norm is {norm[bad]:.10g}, not 1 ({allowed:.0e} is "
+           "allowed). If "
+           "it is meant to be one, normalize_quaternion(q) scales it")
 
 
 def _four(q: ArrayLike) -> Array:
-    q = np.asarray(q)
-    if q.ndim < 1 or q.shape[-1] != 4:
-        raise GeometryError(f"a quaternion has shape (..., 4), scalar first, not {q.shape}")
+    q = shaped(q, (4,), "a quaternion", ", scalar first")
     return q
 
 
@@ -194,8 +187,7 @@ def quaternion_from_matrix(R: Array) -> Array:
 
 @kernel("(4)->(4)")
 def canonical_quaternion(q: Array) -> Array:
-    """The one of q and -q whose scalar part is positive; if it is zero, the one whose component of largest size is
-    positive.
+    """The one of q and -q whose scalar part is positive; if that is zero, whose largest component is positive.
 
     >>> canonical_quaternion([-0.6, 0.0, 0.8, 0.0])
     array([ 0.6, -0. , -0.8, -0. ])
@@ -208,8 +200,7 @@ def canonical_quaternion(q: Array) -> Array:
 
 @kernel("(4),(3)->(3)", check=check_unit_quaternion)
 def rotate_by_quaternion(q: Array, x: Array) -> Array:
-    """The vector part of q (0; x) q^-1: x turned by a unit quaternion. Mladenova (23)-(26), Yamamoto (C.11)-(C.16), the
-    product A Q B.
+    """The vector part of q (0; x) q^-1: x turned by q. Mladenova (23)-(26), Yamamoto (C.11)-(C.16).
 
     >>> rotate_by_quaternion([0.0, 0.0, 0.0, 1.0], [1.0, 2.0, 3.0])
     array([-1., -2.,  3.])
@@ -222,8 +213,7 @@ def rotate_by_quaternion(q: Array, x: Array) -> Array:
 
 @kernel("(4)->()", check=check_unit_quaternion)
 def quaternion_angle(q: Array) -> Scalar:
-    """The angle of the rotation [rad], from 0 to pi, accurate at both ends (to 1e-154, float32: 1e-19, next to zero);
-    the same for q and -q.
+    """The angle [rad], from 0 to pi, accurate at both ends (to 1e-154, float32: 1e-19); the same for q and -q.
 
     >>> float(quaternion_angle([0.0, 0.0, 1.0, 0.0])) == np.pi
     True
@@ -239,8 +229,7 @@ def check_unit_quaternions(*quaternions: Array) -> None:
 
 @kernel("(4),(4)->()", check=check_unit_quaternions)
 def angle_between_quaternions(p: Array, q: Array) -> Scalar:
-    """The angle [rad] of the rotation from one attitude to the other, from 0 to pi. Accurate for equal and for opposite
-    attitudes, as `quaternion_angle`.
+    """The angle [rad] from one attitude to the other, from 0 to pi, accurate at both ends.
 
     >>> round(float(angle_between_quaternions([1.0, 0.0, 0.0, 0.0], [0.8, 0.6, 0.0, 0.0])), 6)
     1.287002

@@ -29,7 +29,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar
 from cayley.errors import SingularityError
-from cayley.geometry.batch import first_failure, place
+from cayley.geometry.batch import place, refuse
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.axis_angle import vector_length
 from cayley.geometry.rotations.even_functions import arctangent_ratio, sine_ratio, versine_ratio
@@ -86,8 +86,7 @@ def quaternion_from_rotation_vector(r: Array) -> Array:
 
 @kernel("(4)->(3)", check=check_unit_quaternion)
 def rotation_vector_from_quaternion(q: Array) -> Array:
-    """Axis times angle [rad], the angle from 0 to pi; the same for q and -q, except that at a half-turn (w = 0) the
-    sign is that of q.
+    """Axis times angle [rad], 0 to pi; the same for q and -q, except that at a half-turn the sign is that of q.
 
     >>> rotation_vector_from_quaternion([-1.0, 0.0, 0.0, 0.0])
     array([-0., -0., -0.])
@@ -174,10 +173,8 @@ def interpolate_shortest(a: Array, b: Array, t: Scalar) -> Array:
 def _check_long_way(a: Array, b: Array, *_: object) -> None:
     check_homogeneous(a, b)
     turn = _turn(a, b)
-    bad = first_failure(vector_length(turn) > 8 * np.finfo(turn.dtype).eps)
-    if bad is not None:
-        raise SingularityError(
-            f"the attitudes{place(bad)} are equal: the long way is a full turn, about an axis they do not determine")
+    refuse(vector_length(turn) > 8 * np.finfo(turn.dtype).eps, lambda bad: f"the attitudes{place(bad)} are equal: the "
+           "long way is a full turn, about an axis they do not determine", SingularityError)
 
 
 @kernel("(4),(4)->(3)")

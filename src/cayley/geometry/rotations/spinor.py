@@ -25,7 +25,7 @@ import numpy as np
 from cayley.compiler.kernel import kernel
 from cayley.compiler.typing import Array, ArrayLike, Scalar
 from cayley.errors import GeometryError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import place, refuse, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.matrix import check_rotation_matrix
 from cayley.geometry.rotations.quaternion import quaternion_from_matrix
@@ -91,8 +91,7 @@ PAULI = as_real(np.array([[[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1
 
 
 def check_unit_spinor(psi: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless every spinor (2, 2) of the batch has norm one, within 1e-8 (float32: 1e-4) or
-    `tolerance`.
+    """Raise `GeometryError` unless every spinor (2, 2) has norm one, within 1e-8 (float32: 1e-4) or `tolerance`.
 
     >>> check_unit_spinor([[1.0, 0.0], [1.0, 0.0]])
     Traceback (most recent call last):
@@ -103,11 +102,9 @@ def check_unit_spinor(psi: ArrayLike, *_: object, tolerance: float | None = None
         raise GeometryError(
             f"a spinor has shape (..., 2, 2), the last axis (real, imaginary), not {psi.shape}: as_real(z) makes it so")
     square = square_norm(psi)
-    bad = first_failure(np.abs(np.sqrt(square) - 1) <= tolerance_of(psi, tolerance))
-    if bad is not None:
-        raise GeometryError(
-            f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by "
-            "its norm if that is meant")
+    refuse(np.abs(np.sqrt(square) - 1) <= tolerance_of(psi, tolerance), lambda bad:
+           f"spinor{place(bad)} is not a rotation: psi^+ psi = {square[bad]:.9g}, and 1 was expected; divide it by "
+           "its norm if that is meant")
 
 
 spinor_from_quaternion = formula(
@@ -120,8 +117,7 @@ quaternion_from_spinor = formula("quaternion_from_spinor", "(2,2)->(4)",
 
 @kernel("(2,2)->(3,3)", check=check_unit_spinor)
 def matrix_from_spinor(psi: Array) -> Array:
-    """The turned axes as the columns of the rotation matrix, rebuilt from the spinor. Mladenova (31)-(39), corrected
-    (E-05 to E-07).
+    """The turned axes, as columns, rebuilt from the spinor. Mladenova (31)-(39), corrected (E-05 to E-07).
 
     What the check lets pass of the norm is taken away to first order: the result is a rotation to the last digit.
 
@@ -155,8 +151,7 @@ pauli_expectations = formula(
 
 @kernel("(4)->(2,2,2)")
 def spinor_matrix(q: Array) -> Array:
-    """Q^ = i q0 1 + q . sigma = [[q3 + i q0, q1 - i q2], [q1 + i q2, -q3 + i q0]]; its first column is f(q), its
-    determinant -|q|^2.
+    """Q^ = i q0 1 + q . sigma = [[q3 + i q0, q1 - i q2], [q1 + i q2, -q3 + i q0]], of determinant -|q|^2.
 
     Mladenova (53), (58), lower right corner corrected as in spec E-11.
 
@@ -179,8 +174,7 @@ inverse_spinor = formula("inverse_spinor", "(2,2)->(2,2)",
 
 @kernel("(2,2),(3)->(3)", check=check_unit_spinor)
 def rotate_by_spinor(psi: Array, x: Array) -> Array:
-    """The vector x turned by a unit spinor, in spinor algebra alone: f(0, x') = -psi^ (x . sigma) f(q^-1). Mladenova
-    (57)-(60), E-11.
+    """x turned in spinor algebra alone: f(0, x') = -psi^ (x . sigma) f(q^-1). Mladenova (57)-(60), E-11.
 
     >>> rotate_by_spinor([[1.0, 0.0], [0.0, 0.0]], [1.0, 2.0, 3.0])   # a half-turn about the third axis
     array([-1., -2.,  3.])

@@ -26,7 +26,7 @@ from cayley.compiler.kernel import kernel
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, ArrayLike
 from cayley.errors import GeometryError
-from cayley.geometry.batch import first_failure, place, tolerance_of
+from cayley.geometry.batch import first_failure, place, refuse, shaped, tolerance_of
 from cayley.geometry.formula import formula
 from cayley.geometry.rotations.quaternion import check_unit_quaternion
 from cayley.geometry.rotations.spinor import (
@@ -44,17 +44,13 @@ from cayley.geometry.tensors.checks import check_unit_vector
 
 
 def check_unitary(U: ArrayLike, *_: object, tolerance: float | None = None) -> None:
-    """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2) of the batch, rows to 1e-8
-    (float32: 1e-4).
+    """Raise `GeometryError` unless U U^+ = 1 and det U = 1 for every matrix (2, 2, 2), to 1e-8 (float32: 1e-4).
 
     >>> check_unitary(PAULI[2])
     Traceback (most recent call last):
     cayley.errors.GeometryError: matrix is not in SU(2): det U = -1+0j; defect 2e+00, 2e-08 is allowed
     """
-    U = np.asarray(U)
-    if U.ndim < 3 or U.shape[-3:] != (2, 2, 2):
-        raise GeometryError(
-            f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {U.shape}")
+    U = shaped(U, (2, 2, 2), "a complex 2x2 matrix", ", the last axis (real, imaginary)")
     det = determinant(U)
     off = tolerance_of(U, tolerance)
     allowed = (2 + off) * off  # the determinant and the squares of rows are off by twice as much as their lengths
@@ -103,17 +99,12 @@ hermitian_from_vector = formula("hermitian_from_vector", "(3)->(2,2,2)",
 def check_traceless_hermitian(X: ArrayLike, *_: object, tolerance: float | None = None) -> None:
     """Raise `GeometryError` unless X = X^+ and tr X = 0 for every matrix (2, 2, 2) of the batch, relative to its size.
     """
-    X = np.asarray(X)
-    if X.ndim < 3 or X.shape[-3:] != (2, 2, 2):
-        raise GeometryError(
-            f"a complex 2x2 matrix has shape (..., 2, 2, 2), the last axis (real, imaginary), not {X.shape}")
+    X = shaped(X, (2, 2, 2), "a complex 2x2 matrix", ", the last axis (real, imaginary)")
     vector = np.stack([X[..., 0, 1, 0], X[..., 1, 0, 1], X[..., 0, 0, 0]], axis=-1)
     rebuilt = np.einsum("...k,kabc->...abc", vector, PAULI)
     defect, size = (np.abs(Y).max(axis=(-3, -2, -1)) for Y in (X - rebuilt, X))
-    bad = first_failure(defect <= tolerance_of(X, tolerance) * size)
-    if bad is not None:
-        raise GeometryError(
-            f"matrix{place(bad)} is not traceless and Hermitian: it differs from x . sigma by {defect[bad]:.0e}")
+    refuse(defect <= tolerance_of(X, tolerance) * size, lambda bad:
+           f"matrix{place(bad)} is not traceless and Hermitian: it differs from x . sigma by {defect[bad]:.0e}")
 
 
 vector_from_hermitian = formula("vector_from_hermitian", "(2,2,2)->(3)",
@@ -123,8 +114,7 @@ vector_from_hermitian = formula("vector_from_hermitian", "(2,2,2)->(3)",
 
 @kernel("(3)->(2,2)", check=check_unit_vector)
 def ratio_from_point(a: Array) -> Array:
-    """[z1 : z2] of a point of the unit sphere, with |z1|^2 + |z2|^2 = 1; [0 : 1] at the south pole. Mladenova (41),
-    (44).
+    """[z1 : z2] of a point of the unit sphere, of norm one; [0 : 1] at the south pole. Mladenova (41), (44).
 
     >>> ratio_from_point([0.0, 0.0, -1.0]) + 0.0
     array([[0., 0.],
@@ -140,13 +130,9 @@ def ratio_from_point(a: Array) -> Array:
 
 def check_ratio(z: ArrayLike, *_: object) -> None:
     """Raise `GeometryError` where [z1 : z2] is [0 : 0] or not finite, which is no point at all."""
-    z = np.asarray(z)
-    if z.ndim < 2 or z.shape[-2:] != (2, 2):
-        raise GeometryError(f"a ratio [z1 : z2] has shape (..., 2, 2), the last axis (real, imaginary), not {z.shape}")
-    bad = first_failure(np.isfinite(z).all(axis=(-2, -1)) & (z != 0).any(axis=(-2, -1)))
-    if bad is not None:
-        raise GeometryError(
-            f"ratio{place(bad)} is {z[bad].tolist()}: [0 : 0] and NaN are no point of the sphere; infinity is [0 : 1]")
+    z = shaped(z, (2, 2), "a ratio [z1 : z2]", ", the last axis (real, imaginary)")
+    refuse(np.isfinite(z).all(axis=(-2, -1)) & (z != 0).any(axis=(-2, -1)), lambda bad:
+           f"ratio{place(bad)} is {z[bad].tolist()}: [0 : 0] and NaN are no point of the sphere; infinity is [0 : 1]")
 
 
 @kernel("(2,2)->(3)", check=check_ratio)
@@ -165,8 +151,7 @@ def point_from_ratio(z: Array) -> Array:
 
 @kernel("(4)->(2,2,2)", check=check_unit_quaternion)
 def cayley_klein_from_quaternion(q: Array) -> Array:
-    """[[alpha, beta], [gamma, delta]] of xi' = (alpha xi + beta) / (gamma xi + delta), of determinant 1. Mladenova
-    (48), spec E-10.
+    """[[alpha, beta], [gamma, delta]] of xi' = (alpha xi + beta) / (gamma xi + delta). Mladenova (48), spec E-10.
 
     alpha = q0 + i q3, beta = q2 - i q1, gamma = -(q2 + i q1), delta = q0 - i q3.
 
@@ -186,8 +171,7 @@ quaternion_from_cayley_klein = formula(
 
 @kernel("(2,2,2),(2,2)->(2,2)")
 def fractional_linear(M: Array, z: Array) -> Array:
-    """[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1: nothing is divided, infinity needs
-    no care.
+    """[z1' : z2'] with xi' = (alpha xi + beta) / (gamma xi + delta) of xi = z2 / z1, without a division.
 
     >>> half_turn = cayley_klein_from_quaternion([0.0, 1.0, 0.0, 0.0])
     >>> xi_from_ratio(fractional_linear(half_turn, ratio_from_xi([0.0, np.inf, 2.0]))) + 0.0
@@ -197,8 +181,7 @@ def fractional_linear(M: Array, z: Array) -> Array:
 
 
 def xi_from_ratio(z: ArrayLike) -> Array:
-    """The complex numbers xi = z2 / z1 (...) of ratios (..., 2, 2), where z1 = 0 the complex infinity of NumPy, inf +
-    0j.
+    """The complex xi = z2 / z1 (...) of ratios (..., 2, 2); where z1 = 0 NumPy's complex infinity, inf + 0j.
 
     >>> xi_from_ratio([[1.0, 0.0], [0.0, 2.0]])
     array(0.+2.j)

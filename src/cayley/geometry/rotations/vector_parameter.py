@@ -46,8 +46,7 @@ _size = kernel("(3)->()")(largest_component)
 
 
 def check_vector_parameter(c: ArrayLike, *_: object) -> None:
-    """Raise `SingularityError` where a vector-parameter of the batch is not finite, or so long that its square is not a
-    number.
+    """Raise `SingularityError` where a vector-parameter is not finite, or its square is not a number.
 
     >>> check_vector_parameter([1e200, 0.0, 0.0])
     Traceback (most recent call last):
@@ -141,8 +140,7 @@ def _check_matrix(R: Array) -> None:
 
 @kernel("(3,3)->(3)", check=_check_matrix)
 def vector_parameter_from_matrix(R: Array) -> Array:
-    """vee(R - R^T)/(1 + tr R), by way of the largest of the four quaternion components, so that digits survive next to
-    a half-turn.
+    """vee(R - R^T)/(1 + tr R), by way of the largest quaternion component: digits survive next to a half-turn.
 
     A half-turn raises `SingularityError`. Mladenova (66), Ruggiu (1.29), (1.35).
 
@@ -166,8 +164,7 @@ cayley_transform = formula(
 
 @kernel("(3,3)->(3,3)", check=_check_matrix)
 def inverse_cayley_transform(Q: Array) -> Array:
-    """B = (Q - 1)(Q + 1)^-1, which is skew. A half-turn, where Q + 1 is singular, raises `SingularityError`. Ruggiu
-    (1.25).
+    """B = (Q - 1)(Q + 1)^-1, which is skew; `SingularityError` at a half-turn. Ruggiu (1.25).
 
     >>> inverse_cayley_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([[ 0., -1.,  0.],
@@ -181,8 +178,7 @@ def inverse_cayley_transform(Q: Array) -> Array:
 
 
 def check_composition(a: Array, b: Array) -> None:
-    """Raise `SingularityError` where <a, b> is a half-turn, a.b = 1 to rounding, or a or b is beyond what
-    `check_vector_parameter` admits.
+    """Raise `SingularityError` where <a, b> is a half-turn, a.b = 1 to rounding, or a or b cannot be squared.
 
     >>> check_composition([3.0, 0.0, 0.0], [1 / 3, 0.0, 0.0])
     Traceback (most recent call last):
@@ -251,8 +247,7 @@ def _chain_form(cs: Array) -> tuple[Array, Scalar]:
 
 @kernel("(n,3)->(3)", check=_check_chain)
 def compose_all_vector_parameters(cs: Array) -> Array:
-    """<c1, c2, ..., cn>, the last applied first; zero for none. Partial products may be half-turns; a total one raises
-    `SingularityError`.
+    """<c1, c2, ..., cn>, the last applied first; zero for none. A total half-turn raises `SingularityError`.
 
     >>> compose_all_vector_parameters([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]).round(15)
     array([-1., -0., -0.])
@@ -312,8 +307,7 @@ def _check_form(h: Array) -> None:
 
 @kernel("(4)->(3)", check=_check_form)
 def vector_parameter_from_homogeneous(h: Array) -> Array:
-    """v/w. A half-turn, w = 0, is infinite by nature and raises `SingularityError`: stay with the homogeneous form
-    there.
+    """v/w. A half-turn, w = 0, raises `SingularityError`: stay with the homogeneous form there.
 
     >>> vector_parameter_from_homogeneous([2.0, 2.0, 4.0, 6.0])
     array([1., 2., 3.])
@@ -324,8 +318,7 @@ def vector_parameter_from_homogeneous(h: Array) -> Array:
 
 @kernel("(3)->(3)")
 def vector_parameter_from_rotation_vector(r: Array) -> Array:
-    """tan(|r|/2) r/|r|, smooth at zero. Mladenova, end of 2.5. The double nearest to pi is not a half-turn: its c has
-    length 1.6e16.
+    """tan(|r|/2) r/|r|, smooth at zero; the double nearest to pi gives |c| = 1.6e16. Mladenova, end of 2.5.
 
     >>> vector_parameter_from_rotation_vector([0.0, 0.0, np.pi / 2])
     array([0., 0., 1.])

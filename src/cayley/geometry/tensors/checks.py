@@ -55,8 +55,7 @@ def check_orthogonal(Q: ArrayLike) -> None:
 
 
 def check_change_of_frame(R: ArrayLike, *_: object) -> None:
-    """Raise if one of the matrices (..., n, n) does not turn a right-handed frame into another: `check_rotation_matrix`
-    for any n."""
+    """Raise if one of the matrices (..., n, n) is no rotation: `check_rotation_matrix` for any n."""
     check_orthogonal(R)
     R = np.asarray(R)
     determinant = np.asarray(np.linalg.det(R.astype(np.float64)))

@@ -43,8 +43,7 @@ for _constant in (UNIT, LEVI_CIVITA):
 
 @kernel("(n),(m)->(n,m)")
 def dyad(u: Array, v: Array) -> Array:
-    """The tensor product of two vectors: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3). Its rank is one, or zero if a vector
-    is.
+    """The tensor product of two vectors, of rank one or zero: `dyad(u, v) @ r == u * (v @ r)`, (3.2.3).
 
     >>> dyad([1.0, 2.0, 0.0], [0.0, 0.0, 3.0])
     array([[0., 0., 3.],
@@ -93,8 +92,7 @@ def _check_angle(T: ArrayLike, S: ArrayLike) -> None:
 
 @kernel("(n,n),(n,n)->()", check=_check_angle)
 def angle_between_tensors(T: Array, S: Array) -> Scalar:
-    """The angle between two non-zero tensors [rad], from 0 to pi, (3.2.33); for skew tensors that of their dual
-    vectors.
+    """The angle of two non-zero tensors [rad], 0 to pi, (3.2.33); of skew ones, that of their dual vectors.
 
     Computed from sum and difference of the two directions, so that angles near 0 and pi keep their digits.
 
@@ -120,8 +118,7 @@ def unit_vector(v: Array) -> Array:
 
 @kernel("(3),(3)->(3,3)")
 def vector_triple_matrix(a: Array, c: Array) -> Array:
-    """The matrix (c . a) 1 - c a^T that makes a x (b x c) of b. Yamamoto (A.10); with a = c it is the inertia of a unit
-    mass at a.
+    """(c . a) 1 - c a^T, which makes a x (b x c) of b, Yamamoto (A.10); a = c: the inertia of a unit mass at a.
 
     >>> vector_triple_matrix([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]) @ [1.0, 0.0, 0.0]
     array([ 0., -1.,  0.])
@@ -139,8 +136,7 @@ isotropic_part = formula(
 
 @kernel("(n),(n)->(n,n)")
 def wedge(u: Array, v: Array) -> Array:
-    """u ^ v = u (x) v - v (x) u, (3.3.9): a skew tensor, zero for parallel vectors. In three dimensions u x v =
-    vee(wedge(v, u)).
+    """u ^ v = u (x) v - v (x) u, (3.3.9), skew, zero for parallel vectors. In space u x v = vee(wedge(v, u)).
 
     >>> wedge([1.0, 0.0], [0.0, 1.0])
     array([[ 0.,  1.],

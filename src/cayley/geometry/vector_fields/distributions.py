@@ -86,8 +86,7 @@ def rank(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None 
 
 def involutivity(fields: Sequence[Text], at: ArrayLike, *, parameters: ArrayLike | None = None,
                  tolerance: float = TOLERANCE) -> Involutivity:
-    """The verdict on whether brackets of fields lead out of what they span, at states (..., n) or at SymPy's symbols
-    (n).
+    """Whether brackets of fields lead out of what they span, at states (..., n) or at SymPy's symbols (n).
 
     >>> import numpy as np
     >>> print(involutivity([lambda x: [np.cos(x[2]), np.sin(x[2]), 0.0], lambda x: [0.0, 0.0, 1.0]], [0.1, 0.2, 0.3]))

@@ -37,8 +37,7 @@ Bracket = tuple[int, int]  # of two fields, by their places
 
 
 class Columns(NamedTuple):
-    """Values of fields (..., n, m), and the lengths (..., m) below which, times a tolerance, they are rounding. Of
-    symbols, a matrix alone."""
+    """Values of fields (..., n, m), and lengths (..., m) of which a part is rounding. Of symbols, a matrix alone."""
 
     values: Any
     scales: Any

@@ -162,15 +162,13 @@ class _Search:
 
     @cached_property
     def near(self) -> tuple[int, int]:
-        """The ranks at states that have nothing special about them, with and without the drift; of symbols n, as their
-        brackets come to an end."""
+        """The ranks at ordinary states, with and without the drift; of symbols n, as their brackets come to an end."""
         if self.at.dtype == object:
             return self.fields.nv, self.fields.nv
         return self._closed(range(self.fields.count)), self._closed(range(1, self.fields.count))
 
     def _closed(self, first: Sequence[int]) -> int:
-        """The rank of the smallest distribution near the states that has the first fields and their brackets with
-        all."""
+        """The rank near the states of the smallest distribution with the first fields and their brackets with all."""
         around = nearby(self.at, _NEAR)
         brackets: list[Bracket] = []
         kept: list[int] = []

@@ -129,8 +129,7 @@ class _Derivatives:
     outputs: int
 
     def row(self, place: int, order: int, at: Array, p: tuple[Array, ...]) -> tuple[Scalar, Scalar]:
-        """L_g L_f^order h of an output (..., inputs), and the products (..., inputs) of absolute values that it is the
-        sum of."""
+        """L_g L_f^order h of an output (..., inputs), and the sums (..., inputs) of the sizes of its terms."""
         def text(x: Array, *p: Array) -> tuple[Array, Array]:
             drift, *driven = (field(x, *p[:len(field.inputs) - 1]) for field in self.fields)
             value = self.output(x, *p[:len(self.output.inputs) - 1])[place:place + 1]
@@ -197,8 +196,7 @@ class Linearisability:
 
     @property
     def holds(self) -> Array:
-        """(...): whether the state has a neighbourhood in which the system can be made linear, as far as ranks at the
-        states given tell."""
+        """(...): whether the system can be made linear near the state, as far as ranks at the states given tell."""
         constant = self.ranks == self.ranks.reshape(len(self.ranks), -1).max(axis=1).reshape(
             -1, *[1] * (self.ranks.ndim - 1))
         return self.is_controllable & (self.involutive & constant).all(axis=0)
