@@ -158,6 +158,7 @@ Z = Revolute((0.0, 0.0, 1.0))
 MADE = {
     "compiler.operations.operation.Operation": lambda: own("compiler.operations").OPERATIONS["sin"],
     "compiler.kernel.Kernel": lambda: cy.kernel("(3)->()")(lambda x: x @ x),
+    "systems.layout.State": lambda: arm().system().layout.state(np.zeros(4)),
     "model.parts.Joint": lambda: arm().tree.joints[0],
     "control.laws.table.Law": lambda: own("control.laws.table").Law(own("control.laws.joint_law").joint_pd),
     "dynamics.accounting.counting_scalar.CountingScalar": lambda: Tape().inputs([2.0, 3.0]).sum(),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import one_kernel
+from cayley.mechanism import functions
 from cayley.mechanism.room import Room
-
-if TYPE_CHECKING:
-    pass
 
 
 class Centroidal(Room):
@@ -23,8 +19,7 @@ class Centroidal(Room):
         >>> cy.load("s1_f2").centroidal.momentum([0.3, -0.7], [1.1, -0.4])[5].round(6)
         np.float64(0.217931)
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "centroidal_momentum")
+        return functions.state_kernel(self.tree, "centroidal_momentum")
 
     @one_kernel("q")
     def momentum_matrix(self) -> Kernel:
@@ -37,8 +32,7 @@ class Centroidal(Room):
         ...             arm.centroidal.momentum([0.3, -0.7], [1.1, -0.4]))
         True
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "centroidal_momentum_matrix")
+        return functions.state_kernel(self.tree, "centroidal_momentum_matrix")
 
     @one_kernel("q", "qd")
     def bias(self) -> Kernel:
@@ -48,8 +42,7 @@ class Centroidal(Room):
         >>> cy.load("s1_f2").centroidal.bias([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "centroidal_bias")
+        return functions.state_kernel(self.tree, "centroidal_bias")
 
     @one_kernel("q")
     def center_of_mass_jacobian(self) -> Kernel:
@@ -58,5 +51,4 @@ class Centroidal(Room):
         >>> cy.load("s1_f2").centroidal.center_of_mass_jacobian([0.0, 0.0])[1].round(6)
         array([0.442857, 0.085714])
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "center_of_mass_jacobian")
+        return functions.state_kernel(self.tree, "center_of_mass_jacobian")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Self
 
 from cayley.compiler.typing import ArrayLike
+from cayley.mechanism import functions
 from cayley.mechanism.data import Data
 from cayley.model.joint_kinds import Motion
 from cayley.model.parts import Body, Friction
@@ -44,9 +45,8 @@ class Changes(Data):
         >>> cy.load("planar2r").with_joint("joint2", lower=-1.0, upper=1.0).upper
         array([inf,  1.])
         """
-        from cayley.model.changed_parts import with_joint
-        return type(self)(with_joint(self.tree, joint, motion=motion, placement=placement, lower=lower, upper=upper,
-                                     velocity=velocity, effort=effort))
+        return type(self)(functions.with_joint(self.tree, joint, motion=motion, placement=placement, lower=lower,
+                                               upper=upper, velocity=velocity, effort=effort))
 
     def with_friction(self, joint: str | Sequence[str], *, viscous: ArrayLike = 0.0, coulomb: ArrayLike = 0.0) -> Self:
         """The same mechanism with another friction in one joint [N m s/rad, N m; N s/m, N], or in several, the same in
@@ -56,8 +56,7 @@ class Changes(Data):
         >>> arm.with_friction(arm.joint_names, viscous=[0.2, 0.1]).joints[1].friction
         Friction(viscous=0.1, coulomb=0.0)
         """
-        from cayley.model.changed_parts import with_friction
-        return type(self)(with_friction(self.tree, joint, viscous=viscous, coulomb=coulomb))
+        return type(self)(functions.with_friction(self.tree, joint, viscous=viscous, coulomb=coulomb))
 
     def with_drive(self, joint: str, *, stiffness: float | None = None, damping: float = 0.0, gear: float = 1.0,
                    inertia: float = 0.0, mass: float | None = None, center: ArrayLike = (0.0, 0.0, 0.0),
@@ -98,8 +97,7 @@ class Changes(Data):
         >>> arm.nq, arm.variants.freed("panda_joint5").nq
         (5, 6)
         """
-        from cayley.model.locking import locked
-        return type(self)(locked(self.tree, joints, q))
+        return type(self)(functions.locked(self.tree, joints, q))
 
     def attached(self, other: Data | Body, at: str, *, pose: ArrayLike | None = None, motion: Motion | None = None,
                  prefix: str = "") -> Self:
@@ -114,6 +112,5 @@ class Changes(Data):
         >>> both.joint_names
         ('joint1', 'joint2', 'second joint1', 'second joint2')
         """
-        from cayley.model.attaching import attached
         carried = other.tree if isinstance(other, Data) else other
-        return type(self)(attached(self.tree, carried, at, pose=pose, motion=motion, prefix=prefix))
+        return type(self)(functions.attached(self.tree, carried, at, pose=pose, motion=motion, prefix=prefix))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cayley.compiler.typing import Array, ArrayLike
+from cayley.mechanism import functions
 from cayley.mechanism.room import Room
 from cayley.model import configurations
 from cayley.model.named_configurations import NamedConfigurations
@@ -34,8 +35,7 @@ class Configurations(NamedConfigurations, Room):
         >>> arm.neutral[3], arm.configurations.neutral_within_limits[3].round(4)
         (np.float64(0.0), np.float64(-1.5708))
         """
-        from cayley.kinematics.loops.closing import neutral_within_limits
-        return neutral_within_limits(self.tree)
+        return functions.neutral_within_limits(self.tree)
 
     def check(self, q: ArrayLike, *, limits: bool = True) -> None:
         """Raise if `q` (..., nq) is no configuration of the joints of this mechanism, or, with `limits`, outside them.

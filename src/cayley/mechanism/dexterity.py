@@ -33,9 +33,8 @@ class Dexterity(Room):
         >>> cy.load("planar2r").dexterity.manipulability([0.3, np.pi / 2], "tool", task=plane, axes="world").round(12)
         np.float64(0.2)
         """
-        from cayley.kinematics.singular.indices import manipulability
         self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self.tree, manipulability, "(q)->()", frame, task=task, axes=axes,
+        return frame_kernel(self.tree, functions.manipulability, "(q)->()", frame, task=task, axes=axes,
                             characteristic_length=characteristic_length)
 
     @family("q")
@@ -50,10 +49,9 @@ class Dexterity(Room):
         >>> cy.load("planar2r").dexterity.task_jacobian([0.0, 0.0], "tool", task="position", axes="world").shape
         (3, 2)
         """
-        from cayley.kinematics.singular.indices import uniform_jacobian
         rows, columns = self._task_shape(frame, task, characteristic_length)
-        return frame_kernel(self.tree, uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task, axes=axes,
-                            characteristic_length=characteristic_length)
+        return frame_kernel(self.tree, functions.uniform_jacobian, f"(q)->({rows},{columns})", frame, task=task,
+                            axes=axes, characteristic_length=characteristic_length)
 
     def indices(self, q: ArrayLike, frame: str, *, task: TaskRows, axes: str,
                 characteristic_length: float | None = None) -> Indices:
@@ -65,8 +63,8 @@ class Dexterity(Room):
         >>> round(float(found.condition_number), 6)
         2.440197
         """
-        from cayley.kinematics.singular.indices import indices
-        return indices(self.task_jacobian(q, frame, task=task, axes=axes, characteristic_length=characteristic_length))
+        return functions.indices(self.task_jacobian(q, frame, task=task, axes=axes,
+                                                    characteristic_length=characteristic_length))
 
     singularity = forwarded(lambda: functions.singularity_at)
     singular_locus = forwarded(lambda: functions.singular_locus)
@@ -81,12 +79,10 @@ class Dexterity(Room):
         ...                                                effort=[40.0, 15.0]).round(3)
         array([2.808, 5.655])
         """
-        from cayley.dynamics.payload_capacity import payload_capacity
-        return payload_capacity(self.tree, q, frame, effort).mass
+        return functions.payload_capacity(self.tree, q, frame, effort).mass
 
     def _task_shape(self, frame: str, task: TaskRows, characteristic_length: float | None) -> tuple[int, ...]:
         """Rows and columns of a task's Jacobian; an error if their units are mixed."""
-        from cayley.kinematics.singular.indices import uniform_jacobian
         return np.shape(
-            uniform_jacobian(self.tree, self.tree.neutral, frame, task=task, axes="world",
-                             characteristic_length=characteristic_length))
+            functions.uniform_jacobian(self.tree, self.tree.neutral, frame, task=task, axes="world",
+                                       characteristic_length=characteristic_length))

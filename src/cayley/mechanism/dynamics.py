@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import one_kernel
+from cayley.mechanism import functions
 from cayley.mechanism.data import Data
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").inverse_dynamics([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])
         array([15.20009968,  2.87612016])
         """
-        from cayley.dynamics.inverse.kernels import inverse_dynamics_kernel
-        return inverse_dynamics_kernel(self.tree)
+        return functions.inverse_dynamics_kernel(self.tree)
 
     @one_kernel("q", "qd", "tau")
     def forward_dynamics(self) -> ForwardDynamics:
@@ -57,8 +57,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").forward_dynamics([0.3, -0.7], [1.1, -0.4], [15.2000996773, 2.87612015916]).round(9)
         array([0.5, 2. ])
         """
-        from cayley.dynamics.forward.kernels import forward_dynamics_kernel
-        return forward_dynamics_kernel(self.tree)
+        return functions.forward_dynamics_kernel(self.tree)
 
     # The parts of tau = M qdd + C qd + G
 
@@ -72,8 +71,7 @@ class Dynamics(Data):
         array([[0.8695, 0.2047],
                [0.2047, 0.09  ]])
         """
-        from cayley.dynamics.inertia_matrix.kernels import inertia_matrix_kernel
-        return inertia_matrix_kernel(self.tree)
+        return functions.inertia_matrix_kernel(self.tree)
 
     @one_kernel("q")
     def inverse_inertia_matrix(self) -> Kernel:
@@ -84,8 +82,7 @@ class Dynamics(Data):
         array([[ 2.477, -5.634],
                [-5.634, 23.927]])
         """
-        from cayley.dynamics.forward.singular_inertia import inverse_inertia_matrix_kernel
-        return inverse_inertia_matrix_kernel(self.tree)
+        return functions.inverse_inertia_matrix_kernel(self.tree)
 
     @one_kernel("q", "qd")
     def bias_forces(self) -> BiasForces:
@@ -95,8 +92,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").bias_forces([0.3, -0.7], [1.1, -0.4]).round(4)
         array([14.3559,  2.5938])
         """
-        from cayley.dynamics.state_kernels import bias_forces_kernel
-        return bias_forces_kernel(self.tree)
+        return functions.bias_forces_kernel(self.tree)
 
     @one_kernel("q", "qd")
     def coriolis_matrix(self) -> Kernel:
@@ -106,8 +102,7 @@ class Dynamics(Data):
         array([[-0.0387,  0.0676],
                [-0.1063,  0.    ]])
         """
-        from cayley.dynamics.state_kernels import coriolis_matrix_kernel
-        return coriolis_matrix_kernel(self.tree)
+        return functions.coriolis_matrix_kernel(self.tree)
 
     @one_kernel("q")
     def gravity_forces(self) -> Kernel:
@@ -118,8 +113,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").gravity_forces([0.3, -0.7]).round(4)
         array([14.4255,  2.7107])
         """
-        from cayley.dynamics.state_kernels import gravity_forces_kernel
-        return gravity_forces_kernel(self.tree)
+        return functions.gravity_forces_kernel(self.tree)
 
     # Reactions, energies and momentum
 
@@ -137,8 +131,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").joint_reactions([0.3, -0.7], [1.1, -0.4], [0.5, 2.0])[:, 5]
         array([15.20009968,  2.87612016])
         """
-        from cayley.dynamics.inverse.reactions import reactions_kernel
-        return reactions_kernel(self.tree)
+        return functions.reactions_kernel(self.tree)
 
     @one_kernel("q", "qd")
     def kinetic_energy(self) -> Kernel:
@@ -147,8 +140,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").kinetic_energy([0.3, -0.7], [1.1, -0.4]).round(6)
         np.float64(0.443139)
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "kinetic_energy")
+        return functions.state_kernel(self.tree, "kinetic_energy")
 
     @one_kernel("q")
     def potential_energy(self) -> Kernel:
@@ -158,8 +150,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f1").potential_energy([0.0]).round(6) + 0.0
         np.float64(0.0)
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "potential_energy")
+        return functions.state_kernel(self.tree, "potential_energy")
 
     @one_kernel("q")
     def center_of_mass(self) -> Kernel:
@@ -168,8 +159,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f1").center_of_mass([0.0]).shape
         (3,)
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "center_of_mass")
+        return functions.state_kernel(self.tree, "center_of_mass")
 
     @one_kernel("q", "qd")
     def momentum(self) -> Kernel:
@@ -179,8 +169,7 @@ class Dynamics(Data):
         >>> cy.load("s1_f2").momentum([0.3, -0.7], [1.1, -0.4]).shape
         (6,)
         """
-        from cayley.dynamics.state_kernels import state_kernel
-        return state_kernel(self.tree, "momentum")
+        return functions.state_kernel(self.tree, "momentum")
 
     # Derivatives and equations
 
@@ -196,8 +185,7 @@ class Dynamics(Data):
         array([[-2.478,  1.519],
                [ 1.146,  1.333]])
         """
-        from cayley.dynamics.linearised.kernels import linearize_kernel
-        return linearize_kernel(self.tree)
+        return functions.linearize_kernel(self.tree)
 
     @one_kernel("q", "qd", "tau")
     def forward_derivatives(self) -> KernelWithMethods[ForwardDerivatives]:
@@ -210,8 +198,7 @@ class Dynamics(Data):
         ...             arm.inverse_inertia_matrix([0.3, -0.7]))
         True
         """
-        from cayley.dynamics.linearised.kernels import forward_derivatives_kernel
-        return forward_derivatives_kernel(self.tree)
+        return functions.forward_derivatives_kernel(self.tree)
 
     def equations(self, *, parameters: Literal["numbers", "symbols"] = "numbers",
                   simplify: Callable[[Any], Any] | None = None, shared: bool | None = None,

@@ -41,8 +41,8 @@ class Formulations(Room):
         ...                                        methods=["kane", "waters"]).agrees
         True
         """
-        from cayley.dynamics.inverse.compare import compare_inverse_dynamics
-        return compare_inverse_dynamics(self.arm.inverse_dynamics, q, qd, qdd, methods=methods, progress=progress)
+        return functions.compare_inverse_dynamics(self.arm.inverse_dynamics, q, qd, qdd, methods=methods,
+                                                  progress=progress)
 
     # The parts of tau = M qdd + C qd + G
 
@@ -56,8 +56,7 @@ class Formulations(Room):
         >>> parts.centrifugal.round(6), parts.coriolis.round(6) + 0.0
         (array([-0.556604,  0.096633]), array([0.463837, 0.      ]))
         """
-        from cayley.dynamics.force_parts import bias_parts_kernel
-        return bias_parts_kernel(self.tree)
+        return functions.bias_parts_kernel(self.tree)
 
     @one_kernel("q")
     def bias_coefficients(self) -> Kernel[BiasCoefficients]:
@@ -68,8 +67,7 @@ class Formulations(Room):
         array([[-0.773061],
                [ 0.      ]])
         """
-        from cayley.dynamics.force_parts import bias_coefficients_kernel
-        return bias_coefficients_kernel(self.tree)
+        return functions.bias_coefficients_kernel(self.tree)
 
     @one_kernel("q", "qdd")
     def inertia_parts(self) -> Kernel[InertiaParts]:
@@ -79,8 +77,7 @@ class Formulations(Room):
         >>> cy.load("s2_we19").formulations.inertia_parts([0.3, 0.7], [1.0, 2.0]).coupling.round(6)
         array([1.557811, 0.778905])
         """
-        from cayley.dynamics.force_parts import inertia_parts_kernel
-        return inertia_parts_kernel(self.tree)
+        return functions.inertia_parts_kernel(self.tree)
 
     @one_kernel("q", "qdd")
     def inverse_dynamics_without_velocities(self) -> Kernel:
@@ -90,8 +87,7 @@ class Formulations(Room):
         >>> cy.load("s2_we19").formulations.inverse_dynamics_without_velocities([0.3, 0.7], [0.0, 0.0]).round(6)
         array([26.609847,  3.180219])
         """
-        from cayley.dynamics.approximate import inverse_dynamics_without_velocities_kernel
-        return inverse_dynamics_without_velocities_kernel(self.tree)
+        return functions.inverse_dynamics_without_velocities_kernel(self.tree)
 
     def dynamics_table(self, axes: Sequence[ArrayLike], *,
                        configuration: Callable[[Array], ArrayLike] | None = None) -> DynamicsTable:
@@ -103,8 +99,7 @@ class Formulations(Room):
         >>> table.inverse_dynamics([0.3, 0.7], [0.5, -1.2], [1.0, 2.0]).round(6)
         array([31.479367,  4.695757])
         """
-        from cayley.dynamics.approximate import table_of
-        return table_of(self.tree, axes, configuration=configuration)
+        return functions.table_of(self.tree, axes, configuration=configuration)
 
     def inertia_condition(self, q: ArrayLike) -> Array:
         """The condition number (...) of M, with the scale of each velocity taken out: 1e10 costs ten digits in forward
@@ -113,8 +108,7 @@ class Formulations(Room):
         >>> cy.load("s1_f2").formulations.inertia_condition([0.3, -0.7]).round(3)
         np.float64(6.459)
         """
-        from cayley.compiler.solving.definite import scaled_condition
-        return scaled_condition(self.arm.inertia_matrix(q))
+        return functions.scaled_condition(self.arm.inertia_matrix(q))
 
     inertia_regularity = forwarded(lambda: functions.inertia_regularity)
 
@@ -130,8 +124,7 @@ class Formulations(Room):
         >>> cy.load("planar2r").formulations.link_motion([0.0, 0.0], [1.0, 0.5], [0.0, 0.0]).acceleration[:, 0] + 0.0
         array([ 0. ,  0. , -0.5])
         """
-        from cayley.kinematics.link_motion import link_motion_kernel
-        return link_motion_kernel(self.tree, axes, relative_to)
+        return functions.link_motion_kernel(self.tree, axes, relative_to)
 
     @family("q", "qd", "qdd", given=["at"])
     def point_motion(self, frame: str, *, axes: str, at: ArrayLike | FrameName | None = None,
@@ -144,8 +137,7 @@ class Formulations(Room):
         ...                               relative_to="link1").velocity
         array([0. , 0.2, 0. ])
         """
-        from cayley.kinematics.link_motion import point_motion_kernel
-        return point_motion_kernel(self.tree, frame, axes, at, relative_to)
+        return functions.point_motion_kernel(self.tree, frame, axes, at, relative_to)
 
     @property
     def augmented_links(self) -> AugmentedChain:
@@ -156,8 +148,7 @@ class Formulations(Room):
         >>> cy.load("s1_f2").formulations.augmented_links.attached("tool", 2.0).mass
         array([5.5, 3.5])
         """
-        from cayley.dynamics.inverse.augmented_bodies import augmented_chain
-        return kept(self, "augmented links", lambda: augmented_chain(self.tree))
+        return kept(self, "augmented links", lambda: functions.augmented_chain(self.tree))
 
     @one_kernel("q")
     def generalized_links(self) -> Kernel[GeneralizedLinks]:
@@ -168,8 +159,7 @@ class Formulations(Room):
         >>> cy.load("s1_f2").formulations.generalized_links([0.3, -0.7]).mass
         array([3.5, 1.5])
         """
-        from cayley.dynamics.inertia_matrix.unit_accelerations import generalized_links_kernel
-        return generalized_links_kernel(self.tree)
+        return functions.generalized_links_kernel(self.tree)
 
     @one_kernel("q")
     def composite_bodies(self) -> Kernel[CompositeBodies]:
@@ -180,8 +170,7 @@ class Formulations(Room):
         array([[ 0.422701, -0.055219,  0.      ],
                [ 0.2     ,  0.      ,  0.      ]])
         """
-        from cayley.dynamics.inertia_matrix.unit_accelerations import composite_bodies_kernel
-        return composite_bodies_kernel(self.tree)
+        return functions.composite_bodies_kernel(self.tree)
 
     @one_kernel("q")
     def unit_acceleration_wrenches(self) -> Kernel:
@@ -194,8 +183,7 @@ class Formulations(Room):
         array([[0.8695, 0.2047],
                [0.2047, 0.09  ]])
         """
-        from cayley.dynamics.inertia_matrix.unit_accelerations import unit_acceleration_wrenches_kernel
-        return unit_acceleration_wrenches_kernel(self.tree)
+        return functions.unit_acceleration_wrenches_kernel(self.tree)
 
     @one_kernel("q", "qd", "qdd", returns="Screws")
     def body_screws(self) -> BodyScrews:
@@ -207,8 +195,7 @@ class Formulations(Room):
         >>> screws.velocity[1].round(6), screws.tau.round(6)
         (array([-0.35432 ,  0.420663,  0. , 0. , 0. , 0.7 ]), array([15.2001 ,  2.87612]))
         """
-        from cayley.dynamics.inverse.screws import body_screws_kernel
-        return body_screws_kernel(self.tree)
+        return functions.body_screws_kernel(self.tree)
 
     # Equations of motion in other forms
 
@@ -221,8 +208,7 @@ class Formulations(Room):
         >>> cy.load("s1_f2").formulations.euler_lagrange([0.3, -0.7], [1.1, -0.4], [0.5, 2.0]).tau
         array([15.20009968,  2.87612016])
         """
-        from cayley.dynamics.kane_equations import euler_lagrange_kernel
-        return euler_lagrange_kernel(self.tree)
+        return functions.euler_lagrange_kernel(self.tree)
 
     kane_equations = forwarded(lambda: functions.kane_equations)
     decoupled_dynamics = forwarded(lambda: functions.decoupled_dynamics)
@@ -237,8 +223,7 @@ class Formulations(Room):
         >>> found.K.shape, found.T.shape, int(found.rank)
         ((36, 36), (36, 6), 30)
         """
-        from cayley.dynamics.inertia_matrix.kinematic_constraints import orthogonal_complement_kernel
-        return orthogonal_complement_kernel(self.tree)
+        return functions.orthogonal_complement_kernel(self.tree)
 
     generated_model = forwarded(lambda: functions.generate)
 
@@ -250,8 +235,7 @@ class Formulations(Room):
         >>> model.inertia_matrix(model.coordinates([0.4, 0.15, -0.7, 1.1])).shape
         (12, 12)
         """
-        from cayley.dynamics.vector_parameter_model import vector_parameter_model
-        return kept(self, "vector-parameter model", lambda: vector_parameter_model(self.tree))
+        return kept(self, "vector-parameter model", lambda: functions.vector_parameter_model(self.tree))
 
     def partial_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> PartialDerivatives:
         """The derivatives by the coordinate, velocity and acceleration of any joint of what the equations of an open
@@ -262,8 +246,7 @@ class Formulations(Room):
         >>> found.force(0, 1).by_qdd.round(3)
         array([0.387, 0.459, 0.   ])
         """
-        from cayley.dynamics.linearised.partials import derivative_library
-        return derivative_library(self.tree, q, qd, qdd)
+        return functions.derivative_library(self.tree, q, qd, qdd)
 
     kinematic_equations = forwarded(lambda: functions.kinematic_equations)
 
@@ -278,8 +261,7 @@ class Formulations(Room):
         >>> np.allclose(middle, arm.jacobian([0.3, 0.7], "tool", axes="link2", at="link2"))
         True
         """
-        from cayley.kinematics.jacobians.formed_jacobian import formed_jacobian
-        return frame_kernel(self.tree, formed_jacobian, "(q)->(6,v)", frame, formed_in=formed_in,
+        return frame_kernel(self.tree, functions.formed_jacobian, "(q)->(6,v)", frame, formed_in=formed_in,
                             referred_to=referred_to, by=by)
 
     # Elastic drives
@@ -295,8 +277,7 @@ class Formulations(Room):
         >>> needed.q.round(4), needed.tau.round(4)
         (array([ 0.3   , -0.7   , 15.7213]), array([0.    , 2.7107, 0.2885]))
         """
-        from cayley.dynamics.elastic_drives import motor_motion_kernel
-        return motor_motion_kernel(self.tree)
+        return functions.motor_motion_kernel(self.tree)
 
     reduction_error = forwarded(lambda: functions.reduction_error)
 
@@ -310,7 +291,6 @@ class Formulations(Room):
         >>> cy.load("four_bar").formulations.accessibility.growth
         (1,)
         """
-        from cayley.dynamics.nonholonomic.accessibility import accessibility
-        return accessibility(self.tree)
+        return functions.accessibility(self.tree)
 
     level_functions = forwarded(lambda: functions.level_functions_of)

@@ -60,8 +60,7 @@ class Identification(Room):
           link1.mass       0.02    0.344 %
           tool.length.x    0.004   0 %
         """
-        from cayley.dynamics.identification.force_sensitivity import force_sensitivity
-        return force_sensitivity(self.tree, parameters, q, qd, qdd, changes=changes, scale=scale)
+        return functions.force_sensitivity(self.tree, parameters, q, qd, qdd, changes=changes, scale=scale)
 
     def fit_linear_model(self, states: ArrayLike, forces: ArrayLike, next_states: ArrayLike,
                          dt: float) -> IdentifiedCoefficients:
@@ -76,8 +75,7 @@ class Identification(Room):
         >>> bool(np.allclose(found.D, arm.inertia_matrix([0.3, 0.4])))
         True
         """
-        from cayley.dynamics.linearised.identified_discrete_model import fit_coefficients
-        return fit_coefficients(self.tree, states, forces, next_states, dt)
+        return functions.fit_coefficients(self.tree, states, forces, next_states, dt)
 
     def _energy_model(self) -> LinearModel:
         """The linear model whose parameters have the energies that the mechanism has."""

@@ -10,6 +10,7 @@ from cayley.compiler.kernel import Kernel
 from cayley.compiler.kernel_family import family, one_kernel
 from cayley.compiler.typing import Array, ArrayLike, FrameName, TaskRows
 from cayley.kinematics.frame_kernels import frame_kernel, pose_matrix
+from cayley.mechanism import functions
 from cayley.mechanism.data import Data
 from cayley.model import configurations
 
@@ -40,8 +41,7 @@ class Kinematics(Data):
         >>> cy.load("planar2r").point([0.0, np.pi / 2], [0.1, 0.0, 0.0], "tool").round(12)
         array([0.5, 0.5, 0. ])
         """
-        from cayley.kinematics.link_motion import point_position
-        return frame_kernel(self.tree, point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
+        return frame_kernel(self.tree, functions.point_position, "(q),(3)->(3)", frame, relative_to=relative_to)
 
     @family("q")
     def coordinates(self, frame: str, *, orientation: str, relative_to: str = "world") -> Kernel:
@@ -207,9 +207,9 @@ class Kinematics(Data):
         >>> cy.load("planar2r").inverse_kinematics([0.5, 0.3], "tool", task="xy").status
         'solved'
         """
-        from cayley.kinematics.inverse import inverse_kinematics
-        return inverse_kinematics(self.tree, target, frame, start=start, tolerance=tolerance, limits=limits, task=task,
-                                  axes=axes, restarts=restarts, iterations=iterations, seed=seed)
+        return functions.inverse_kinematics(
+            self.tree, target, frame, start=start, tolerance=tolerance, limits=limits, task=task, axes=axes,
+            restarts=restarts, iterations=iterations, seed=seed)
 
     def all_inverse_kinematics(self, target: ArrayLike, frame: str, *,
                                reference: ArrayLike | None = None) -> AllSolutions:
@@ -245,11 +245,9 @@ class Kinematics(Data):
     @one_kernel("q", "qd")
     def integrate(self) -> Kernel:
         """`integrate(q, qd)`: where the constant velocity qd leads from q in unit time."""
-        from cayley.kinematics.frame_kernels import integrate_kernel
-        return integrate_kernel(self.tree)
+        return functions.integrate_kernel(self.tree)
 
     @one_kernel("start", "end")
     def difference(self) -> Kernel:
         """`difference(start, end)`: the constant velocity that leads from one configuration to another in unit time."""
-        from cayley.kinematics.frame_kernels import difference_kernel
-        return difference_kernel(self.tree)
+        return functions.difference_kernel(self.tree)

@@ -66,8 +66,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("panda_hand").loops.rows
         (RowName(constraint='mimic panda_finger_joint2', holds='coordinates'),)
         """
-        from cayley.kinematics.constraints.rows import row_names
-        return row_names(self.tree)
+        return functions.row_names(self.tree)
 
     @one_kernel("q")
     def residual(self) -> Kernel:
@@ -77,8 +76,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("panda_hand").loops.residual(np.arange(9.0))
         array([1.])
         """
-        from cayley.kinematics.constraints.rows import residual_kernel
-        return residual_kernel(self.tree)
+        return functions.residual_kernel(self.tree)
 
     @one_kernel("q", "qd")
     def rates(self) -> Kernel:
@@ -88,8 +86,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("panda_hand").loops.rates(np.zeros(9), np.arange(9.0))
         array([1.])
         """
-        from cayley.kinematics.constraints.rows import rates_kernel
-        return rates_kernel(self.tree)
+        return functions.rates_kernel(self.tree)
 
     @one_kernel("q")
     def jacobian(self) -> Kernel:
@@ -98,23 +95,20 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("panda_hand").loops.jacobian(np.zeros(9))[:, -2:]
         array([[-1.,  1.]])
         """
-        from cayley.kinematics.constraints.rows import jacobian_kernel
-        return jacobian_kernel(self.tree)
+        return functions.jacobian_kernel(self.tree)
 
     @one_kernel("q", "qd")
     def drift(self) -> Kernel:
         """`drift(q, qd)`: the rate of `constraint_jacobian`, times qd (..., h): accelerations with A qdd + drift = 0
         keep the constraints."""
-        from cayley.kinematics.constraints.rows import drift_kernel
-        return drift_kernel(self.tree)
+        return functions.drift_kernel(self.tree)
 
     @one_kernel("q", "qd", "tau")
     def forces(self) -> KernelWithMethods:
         """`forces(q, qd, tau)`: the forces (..., h) of the rows of the constraints [N, N m]; A^T forces is what they do
         to the joints. Of a loop they act on the second frame's body, and against them on the first's. NaN where
         redundant rows could do the same, so that the motion does not tell. `.using(formulation)`."""
-        from cayley.dynamics.forward.constrained import constraint_forces_kernel
-        return constraint_forces_kernel(self.tree)
+        return functions.constraint_forces_kernel(self.tree)
 
     # How the mechanism is built, and where it is singular
 
@@ -126,8 +120,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("panda_hand").nv, cy.load("panda_hand").loops.mobility
         (9, 8)
         """
-        from cayley.kinematics.constraints.structure import mobility
-        return kept(self, "mobility", lambda: mobility(self.tree))
+        return kept(self, "mobility", lambda: functions.mobility(self.tree))
 
     @property
     def structure(self) -> ConstraintStructure:
@@ -137,8 +130,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("panda_hand").loops.structure.mobility
         8
         """
-        from cayley.kinematics.constraints.structure import constraint_structure
-        return constraint_structure(self.tree)
+        return functions.constraint_structure(self.tree)
 
     singularity = forwarded(lambda: functions.configuration_singularity)
 
@@ -150,8 +142,7 @@ class Loops(Room, Sequence[Loop]):
         >>> print(cy.load("slider_crank").loops.actuation)
         fully actuated by crank
         """
-        from cayley.kinematics.constraints.space import actuation
-        return actuation(self.tree)
+        return functions.actuation(self.tree)
 
     actuation_singularity = forwarded(lambda: functions.actuation_singularity)
 
@@ -166,8 +157,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("four_bar").loops.actuated_jacobian([0.0, 0.0, 0.0], "rocker", axes="world")[5].round(6)
         array([0.625])
         """
-        from cayley.kinematics.constraints.actuated_motion import actuated_jacobian_kernel
-        return actuated_jacobian_kernel(self.tree, frame, axes=axes, at=at)
+        return functions.actuated_jacobian_kernel(self.tree, frame, axes=axes, at=at)
 
     @one_kernel("q", "rates")
     def actuated_motion(self) -> Kernel:
@@ -177,8 +167,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("four_bar").loops.actuated_motion([0.0, 0.0, 0.0], [1.6]).round(6)
         array([ 1.6, -1.6,  1. ])
         """
-        from cayley.kinematics.constraints.actuated_motion import actuated_motion_kernel
-        return actuated_motion_kernel(self.tree)
+        return functions.actuated_motion_kernel(self.tree)
 
     @one_kernel("q", "rates", "accelerations")
     def actuated_acceleration(self) -> Kernel:
@@ -188,8 +177,7 @@ class Loops(Room, Sequence[Loop]):
         >>> cy.load("four_bar").loops.actuated_acceleration([0.0, 0.0, 0.0], [0.0], [1.6]).round(6)
         array([ 1.6, -1.6,  1. ])
         """
-        from cayley.kinematics.constraints.actuated_motion import actuated_acceleration_kernel
-        return actuated_acceleration_kernel(self.tree)
+        return functions.actuated_acceleration_kernel(self.tree)
 
     input_output = forwarded(lambda: functions.input_output)
 
@@ -202,8 +190,7 @@ class Loops(Room, Sequence[Loop]):
         >>> bar.motion([0.0, 0.0, 0.0], [1.6], [0.0]).qd.round(6)
         array([ 1.6, -1.6,  1. ])
         """
-        from cayley.dynamics.minimal_dynamics import minimal_dynamics
-        return kept(self, ("minimal dynamics", independent), lambda: minimal_dynamics(self.tree, independent))
+        return kept(self, ("minimal dynamics", independent), lambda: functions.minimal_dynamics(self.tree, independent))
 
     # Wheels, discs and balls
 
@@ -213,14 +200,12 @@ class Loops(Room, Sequence[Loop]):
         ball, in the order of `constraints`: the force along the ground by that across it. Where it is more than the
         coefficient of friction the wheel would slip; infinite where it would have to pull; NaN where the motion does
         not tell, as of two wheels on one axle: see `slip_check`."""
-        from cayley.dynamics.forward.dry_friction import needed_friction_kernel
-        return needed_friction_kernel(self.tree)
+        return functions.needed_friction_kernel(self.tree)
 
     def slip_check(self, run: Trajectory, friction: float) -> SlipCheck:
         """Check that wheels, discs and balls of a run could roll with a coefficient of friction, and when they first
         could not; see `cayley.machines.slip_check`."""
-        from cayley.machines import slip_check
-        return slip_check(self.tree, run.t, run.q, run.qd, np.zeros_like(run.qd) if run.tau is None else run.tau,
-                          friction)
+        return functions.slip_check(self.tree, run.t, run.q, run.qd,
+                                    np.zeros_like(run.qd) if run.tau is None else run.tau, friction)
 
     switched = forwarded(lambda: functions.switched_system)

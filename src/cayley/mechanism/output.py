@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 from cayley.compiler.typing import ArrayLike
 from cayley.errors import UnreachableError
+from cayley.mechanism import functions
 from cayley.mechanism.rooms import Rooms
 from cayley.model.formats import format_to_write
 from cayley.showing import LiveView, Player, ReportPage, maker
@@ -91,13 +92,12 @@ class Output(Rooms):
         >>> "3 bodies, 2 joints, nq = 2, nv = 2" in cy.load("planar2r").summary().heading
         True
         """
-        from cayley.model.report import report
         if not self.tree.is_constrained:
-            return report(self.tree)
+            return functions.report(self.tree)
         try:
-            return report(self.tree, self.loops.mobility, str(self.loops.actuation))
+            return functions.report(self.tree, self.loops.mobility, str(self.loops.actuation))
         except UnreachableError as why:
-            return report(self.tree, str(why))
+            return functions.report(self.tree, str(why))
 
     # Pictures
 
@@ -109,8 +109,7 @@ class Output(Rooms):
         >>> cy.load("planar2r").shapes
         <shapes: none>
         """
-        from cayley.shapes import shapes_of
-        return shapes_of(self.tree)
+        return functions.shapes_of(self.tree)
 
     def draw(self, q: ArrayLike | None = None, *, frames: str | Sequence[str] = "ends", labels: bool = True,
              ground: bool = True, trail: bool = True, shapes: str | None = "visual",
@@ -121,9 +120,8 @@ class Output(Rooms):
         >>> cy.load("planar2r").draw([0.3, 0.6]).name
         'rectilinear'
         """
-        from cayley.drawing import stick_figure
-        return stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail, shapes=shapes,
-                            ax=ax)
+        return functions.stick_figure(self.tree, q, frames=frames, labels=labels, ground=ground, trail=trail,
+                                      shapes=shapes, ax=ax)
 
     @overload
     def animate(self, motion: MotionLike, path: None = None, *, speed: float = 1.0) -> Player: ...

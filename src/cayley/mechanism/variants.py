@@ -38,8 +38,7 @@ class Variants(Room):
         array([[0.5, 0. ],
                [0. , 0.5]])
         """
-        from cayley.model.masses import with_missing_masses
-        return type(self.arm)(with_missing_masses(self.tree, mass))
+        return type(self.arm)(functions.with_missing_masses(self.tree, mass))
 
     without_payload = changed(lambda: functions.without_payload)
     with_actuated = changed(lambda: Tree.with_actuated)
@@ -51,8 +50,7 @@ class Variants(Room):
         >>> cy.load("planar2r").variants.with_configuration("bent", {"joint2": 1.0}).configurations["bent"]
         array([0., 1.])
         """
-        from cayley.model.named_configurations import with_configuration
-        return type(self.arm)(with_configuration(self.tree, name, q))
+        return type(self.arm)(functions.with_configuration(self.tree, name, q))
 
     # Constraints
 
