@@ -21,14 +21,16 @@ Result = TypeVar("Result")
 
 def compiled(signature: str, *, outputs: Sequence[str] | None = None, explain: str = "", check: str = "",
              needs: str = "") -> Callable[[Callable[..., Result]], cached_property[Kernel[Result]]]:
-    """A method, written for one state, as a kernel of its object, made at first use. `explain` and `check` name methods
-    of the object that the kernel has for these, and `needs` one that raises if there is no such kernel."""
+    """A method, written for one state, as a kernel of its object, made at first use. Words in braces in the `signature`
+    are numbers of its `sizes`. `explain` and `check` name methods of the object that the kernel has for these, and
+    `needs` one that raises if there is no such kernel."""
     def made(text: Callable[..., Result]) -> cached_property[Kernel[Result]]:
         def make(owner: object) -> Kernel[Result]:
             if needs:
                 getattr(owner, needs)()
-            return kernel(signature, outputs=outputs, explain=getattr(owner, explain) if explain else None,
-                          check=getattr(owner, check) if check else None)(MethodType(text, owner))
+            called = {word: getattr(owner, name) for word, name in (("explain", explain), ("check", check)) if name}
+            shapes = signature.format(**getattr(owner, "sizes", {}))
+            return kernel(shapes, outputs=outputs, **called)(MethodType(text, owner))
 
         make.__doc__ = text.__doc__
         return cached_property(make)

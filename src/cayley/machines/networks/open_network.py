@@ -10,7 +10,7 @@ E4-24). Source: Tokad 2.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -18,7 +18,6 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from cayley.compiler.kernel import Kernel, kernel
 from cayley.compiler.solving.definite import is_definite, only_where
 from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.typing import Array, ArrayLike, FieldArray, Scalar
@@ -27,6 +26,7 @@ from cayley.dynamics.open_tree import Configurations, TreeMechanics
 from cayley.errors import GeometryError, ModelError
 from cayley.kinematics.singular.redundancy import RateSolutions, general_solution
 from cayley.kinematics.subspaces import subspaces
+from cayley.machines.arguments import compiled
 from cayley.machines.networks.forms import PowerBalance, power_received, power_stored
 from cayley.machines.networks.given_arrays import given_array, given_rotation
 from cayley.machines.networks.hybrid_solve import OpenEquations, open_equations
@@ -151,6 +151,12 @@ class OpenNetwork:
         """The number of bodies, m."""
         return len(self.bodies)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the arrays of kernels, by letter."""
+        m, e = len(self.bodies), len(self.open)
+        return {"q": self.nq, "v": self.nv, "m": m, "e": e, "x": 6 * m, "t": 6 * e}
+
     # Texts, for one state
 
     def instant(self, q: Array, qd: Array) -> Instant:
@@ -174,69 +180,54 @@ class OpenNetwork:
 
     # Kernels
 
-    @cached_property
-    def terminal_equations(self) -> Kernel[TerminalMatrices]:
+    @compiled("({q}),({v})->({x},{x}),({x},{x}),({x},{x}),({t},{x}),({x})")
+    def terminal_equations(self, q: Array, qd: Array) -> TerminalMatrices:
         """`terminal_equations(q, qd)`: P and Q (6m, 6m), S (6m, 6m), tip (6e, 6m) and u (6m). (20), (21)."""
-        size = 6 * self.size
-
-        def terminal_equations(q: Array, qd: Array) -> TerminalMatrices:
-            W, S, tip, u = self.equations(q, qd)
-            return TerminalMatrices(W.P, W.Q, S, tip, u)
-
-        square = f"({size},{size})"
-        return kernel(f"({self.nq}),({self.nv})->{square},{square},{square},({6 * len(self.open)},{size}),({size})",
-                      inputs=("q", "qd"))(terminal_equations)
+        W, S, tip, u = self.equations(q, qd)
+        return TerminalMatrices(W.P, W.Q, S, tip, u)
 
     def equations(self, q: Array, qd: Array) -> OpenEquations:
         """The terminal equations at a state."""
         return open_equations(self.instant(q, qd))
 
-    @cached_property
-    def reduced(self) -> Kernel[Reduced]:
+    @compiled("({q}),({v})->({v},{v}),({v}),({v}),({t},{v})")
+    def reduced(self, q: Array, qd: Array) -> Reduced:
         """`reduced(q, qd)`: M (nv, nv), h (nv), gravity (nv), jacobian (6e, nv), of tau = M qdd + h + gravity -
         jacobian^T y_e."""
-        n = self.nv
-        return kernel(f"({self.nq}),({n})->({n},{n}),({n}),({n}),({6 * len(self.open)},{n})", inputs=("q", "qd"),
-                      name="reduced")(self._reduced)
+        return reduced(self.equations(q, qd), self.joint_map(q, qd), qd)
 
-    @cached_property
-    def wrenches(self) -> Kernel:
+    @compiled("({q}),({v}),({v}),({e},6)->({m},6)")
+    def wrenches(self, q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
         """`wrenches(q, qd, qdd, loads)`: y (m, 6), on each body at its inner terminal, in inertial axes, from body to
         body; loads (e, 6) act at the open terminals. (40), (41)."""
-        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.size},6)",
-                      inputs=("q", "qd", "qdd", "loads"), name="wrenches")(self._wrenches)
+        network = self.instant(q, qd)
+        x, xd = self.joint_motion(q, qd, qdd)
+        motion = outward(network, list(np.reshape(x, (-1, 6))), list(np.reshape(xd, (-1, 6))))
+        return np.stack(inward(network, motion, list(loads)))
 
-    @cached_property
-    def inverse_dynamics(self) -> Kernel:
+    @compiled("({q}),({v}),({v}),({e},6)->({v})")
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
         """`inverse_dynamics(q, qd, qdd, loads)`: the forces of the joints (nv), N^T y."""
-        def inverse_dynamics(q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
-            return self.joint_map(q, qd).N.T @ self._wrenches(q, qd, qdd, loads).reshape(-1)
+        return self.joint_map(q, qd).N.T @ self.wrenches(q, qd, qdd, loads).reshape(-1)
 
-        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
-                      inputs=("q", "qd", "qdd", "loads"))(inverse_dynamics)
-
-    @cached_property
-    def forward_dynamics(self) -> Kernel:
+    @compiled("({q}),({v}),({v}),({e},6)->({v})", explain="_explain")
+    def forward_dynamics(self, q: Array, qd: Array, tau: Array, loads: Array) -> Array:
         """`forward_dynamics(q, qd, tau, loads)`: the accelerations (nv) that the terminal equations leave; NaN where a
         motion of the joints moves no mass, which is named where one state is asked for."""
-        def forward_dynamics(q: Array, qd: Array, tau: Array, loads: Array) -> Array:
-            M, h, gravity, jacobian = self._reduced(q, qd)
-            qdd = ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1))
-            return only_where(is_definite(M), qdd)
+        M, h, gravity, jacobian = self.reduced(q, qd)
+        return only_where(is_definite(M), ldl_solve(M, tau - h - gravity + jacobian.T @ loads.reshape(-1)))
 
-        return kernel(f"({self.nq}),({self.nv}),({self.nv}),({len(self.open)},6)->({self.nv})",
-                      inputs=("q", "qd", "tau", "loads"), explain=explanation(self.tree()))(forward_dynamics)
+    @property
+    def _explain(self) -> Callable[..., None] | None:
+        return explanation(self.tree())
 
-    @cached_property
-    def tip_motion(self) -> Kernel:
+    @compiled("({q}),({v})->({e},6)")
+    def tip_motion(self, q: Array, qd: Array) -> Array:
         """`tip_motion(q, qd)`: across variables (e, 6) of the open terminals, whatever their loads. (35), (36)."""
-        def tip_motion(q: Array, qd: Array) -> Array:
-            network = self.instant(q, qd)
-            x = list(np.reshape(self.joint_map(q, qd).N @ qd, (-1, 6)))
-            motion = outward(network, x, [np.zeros(6)] * self.size)
-            return np.stack([motion.at(tip.body, tip.arm)[0] for tip in network.open])
-
-        return kernel(f"({self.nq}),({self.nv})->({len(self.open)},6)", inputs=("q", "qd"))(tip_motion)
+        network = self.instant(q, qd)
+        x = list(np.reshape(self.joint_map(q, qd).N @ qd, (-1, 6)))
+        motion = outward(network, x, [np.zeros(6)] * self.size)
+        return np.stack([motion.at(tip.body, tip.arm)[0] for tip in network.open])
 
     def joint_rates(self, q: ArrayLike, x: ArrayLike, *, rows: Sequence[int] | None = None,
                     weight: ArrayLike | None = None) -> RateSolutions:
@@ -296,15 +287,6 @@ class OpenNetwork:
         rates = np.cumsum([0, *[joint.motion.nv for joint in self.joints]])
         return ([q[start:end] for start, end in pairwise(places)],
                 [qd[start:end] for start, end in pairwise(rates)])
-
-    def _reduced(self, q: Array, qd: Array) -> Reduced:
-        return reduced(self.equations(q, qd), self.joint_map(q, qd), qd)
-
-    def _wrenches(self, q: Array, qd: Array, qdd: Array, loads: Array) -> Array:
-        network = self.instant(q, qd)
-        x, xd = self.joint_motion(q, qd, qdd)
-        motion = outward(network, list(np.reshape(x, (-1, 6))), list(np.reshape(xd, (-1, 6))))
-        return np.stack(inward(network, motion, list(loads)))
 
 
 def least_motion(A: ArrayLike, x: ArrayLike, weight: ArrayLike | None = None) -> RateSolutions:
