@@ -28,9 +28,9 @@ def compiled(signature: str, *, outputs: Sequence[str] | None = None, explain: s
         def make(owner: object) -> Kernel[Result]:
             if needs:
                 getattr(owner, needs)()
-            called = {word: getattr(owner, name) for word, name in (("explain", explain), ("check", check)) if name}
+            reason, test = (getattr(owner, name) if name else None for name in (explain, check))
             shapes = signature.format(**getattr(owner, "sizes", {}))
-            return kernel(shapes, outputs=outputs, **called)(MethodType(text, owner))
+            return kernel(shapes, outputs=outputs, explain=reason, check=test)(MethodType(text, owner))
 
         make.__doc__ = text.__doc__
         return cached_property(make)

@@ -6,15 +6,12 @@
     slip          the normal force ends while a horizontal force holds the foot, without which it would go down, or
                   friction, |Rx| <= mu Rz, does not hold it, of an impulse as well: it would have to slide. Sliding is
                   not modelled, and the motion ends there
+    H a = f + J^T R,    and of each row of J either R = 0 (in the air), or J a as given (on the ground)
 At a touch-down the foot that stood takes part with an impulse of its own, unless that would have to pull, by more than
 an impact of a millimetre a second does (feet that are set down do not chatter): then it leaves the ground, as it does
 where it would have to pull just afterwards. A start where the ground would have to pull, friction does not hold a foot,
-or one is below the ground, is refused. Without a coefficient of friction feet do not slip otherwise; what friction they
-need is in `reactions`. Rows of feet in the air are replaced by R = 0, so that one text serves all modes.
-
-Feet of a planar biped that are held by the ground: forces and impulses.
-
-    H a = f + J^T R,    and of each row of J either R = 0 (in the air), or J a as given (on the ground)
+or one is below the ground raises an error. Without a coefficient of friction feet do not slip otherwise; what friction
+they need is in `reactions`.
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ from cayley.compiler.solving.linear import ldl_solve
 from cayley.compiler.tracing.symbols import where
 from cayley.compiler.typing import Array, Scalar, Text
 from cayley.machines.walking import biped_equations as equations
+from cayley.machines.walking.programmed_body import FEET, SLOW, Grounded
 from cayley.systems.layout import State
 from cayley.systems.ports import Block, Port
 from cayley.systems.record import Record
@@ -39,102 +37,67 @@ if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped
 
 
-FEET = ("foot1", "foot2")
 _WORDS = ("air", "ground", "slips")
 _LOST = 2  # the number of the last
 _GRAZE = 1e-3  # m/s: feet that a slower impact would part do not chatter, but stay
-_SLOW = 1e-6  # m/s: a foot that has just left the ground comes down as fast by rounding, and does not meet it
 
 
 def walking_system(biped: PlanarBiped, friction: float | None = None) -> System:
     """State q, qd and the places (4) of the feet that stand; modes foot1 and foot2, "air" or "ground"."""
     walker = _Walker(biped, friction)
-    steps = [each for foot in (0, 1) for each in _TouchDown(walker, foot).transitions()]
-    constraints: dict[str, Text] = {"feet that stand": walker.standing_still}
-    for foot, name in enumerate(FEET):
-        constraints[f"ground that would have to pull {name} [N]"] = _of_foot(foot, walker.pulling)
-        if friction is not None:
-            constraints[f"force [N] by which friction does not hold {name}"] = _of_foot(foot, walker.sliding)
-    constraints["foot that is below the ground"] = walker.buried
     return System(
         "walker", state={"q": Block((7,), velocity="qd"), "qd": Block((7,)), "places": Block((4,), "m", default=0.0)},
         inputs={"tau": Port((4,), "N m", default=0.0)},
         outputs={"q": 7, "qd": 7, "feet": (4, "m"), "reactions": (4, "N")}, modes=dict.fromkeys(FEET, _WORDS),
-        derivative=walker.derivative, output=walker.output, project=walker.project,
-        constraints=constraints,
-        energy=lambda t, x, u, p: equations.energy(biped, x.q, x.qd), explain=walker.explain,
-        power=lambda t, x, u, p: u.tau @ (equations.DRIVES.T @ x.qd),
-        transitions=[*steps, *_releases(walker, 0), *_releases(walker, 1)], timed=False)
+        derivative=walker.derivative, output=walker.output, project=walker.project, constraints=walker.constraints,
+        energy=walker.energy, explain=walker.explain, power=lambda t, x, u, p: u.tau @ (equations.DRIVES.T @ x.qd),
+        transitions=[*[each for foot in (0, 1) for each in _TouchDown(walker, foot).transitions()],
+                     *_releases(walker, 0), *_releases(walker, 1)], timed=False)
 
 
 @dataclass(frozen=True, eq=False)
-class _Walker:
-    """The texts of a biped whose feet stand or do not."""
+class _Walker(Grounded):
+    """The texts of a biped under torques."""
 
-    biped: PlanarBiped
-    friction: float | None
+    def coordinates(self, t: Scalar, x: State) -> tuple[Array, ...]:
+        return x.q, x.qd
 
-    def dynamics(self, x: State, u: Record, on: Array, qd: Array) -> tuple[Array, Array]:
-        """Accelerations (7), and the forces (4) of the ground on the feet that are `on` it."""
+    def stands(self, x: State, foot: int) -> Scalar:
+        return x.is_in(FEET[foot], "ground")
+
+    def reactions(self, t: Scalar, x: State, u: Record) -> Array:
+        return self.dynamics(x, u, self.on(x), x.qd)[1]
+
+    def dynamics(self, x: State, u: Record, on: Array, qd: Array, pushed: Array | float = 0.0) -> tuple[Array, Array]:
+        """Accelerations (7), and the forces (4) of the ground on the feet that are `on` it; `pushed`: other generalised
+        forces (7)."""
         at = equations.posture_of_angles(x.q)
-        f = equations.DRIVES @ u.tau - equations.bias(self.biped, at, qd[2:])
+        f = equations.DRIVES @ u.tau - equations.bias(self.biped, at, qd[2:]) + pushed
         return contacts(self.biped, x.q, on).held(f, -equations.feet_drift(self.biped, at, qd[2:]))
-
-    def grip(self, reactions: Array, foot: int) -> Scalar:
-        """How much more friction could give than a foot needs of it."""
-        if self.friction is None:
-            return 1.0 + 0.0 * reactions[0]
-        return self.friction * reactions[2 * foot + 1] - np.abs(reactions[2 * foot]) + self.slight
-
-    @property
-    def slight(self) -> float:
-        """A force [N] that is none, beside the weight."""
-        return 1e-9 * self.biped.mass * abs(self.biped.gravity)
 
     def rises(self, x: State, u: Record, on: Array, qd: Array, foot: int, lift: Scalar) -> tuple[Scalar, Scalar]:
         """Tell if a foot that the ground lets go moves up, under what is left of its normal force, and whether friction
         still holds the other, if that stands."""
         at = equations.posture_of_angles(x.q)
-        J = equations.feet_jacobian(self.biped, at)
-        drift = equations.feet_drift(self.biped, at, qd[2:])
         row = 2 * foot + 1
-        f = equations.DRIVES @ u.tau - equations.bias(self.biped, at, qd[2:]) + J[row] * lift
-        acceleration, reactions = contacts(self.biped, x.q, on).held(f, -drift)
-        return (J @ acceleration + drift)[row] > -_SLOW, self.grip(reactions, 1 - foot) >= 0.0
+        J = equations.feet_jacobian(self.biped, at)[row]
+        acceleration, reactions = self.dynamics(x, u, on, qd, J * lift)
+        up = J @ acceleration + equations.feet_drift(self.biped, at, qd[2:])[row]
+        return up > -SLOW, self.grip(reactions, 1 - foot) >= 0.0
 
     def derivative(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         lost = np.logical_or(*[x.is_in(foot, "slips") for foot in FEET])
-        return {"qd": where(lost, np.nan, self.dynamics(x, u, _on(x), x.qd)[0]), "places": 0.0 * x.places}
+        return {"qd": where(lost, np.nan, self.dynamics(x, u, self.on(x), x.qd)[0]), "places": 0.0 * x.places}
 
     def output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        return {"q": x.q, "qd": x.qd, "feet": equations.feet(self.biped, x.q, equations.posture_of_angles(x.q)),
-                "reactions": self.dynamics(x, u, _on(x), x.qd)[1]}
+        return {"q": x.q, "qd": x.qd, "feet": self.feet(t, x)[0], "reactions": self.reactions(t, x, u)}
 
     def project(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         q = x.q
         for _ in range(2):
             opening = equations.feet(self.biped, q, equations.posture_of_angles(q)) - x.places
-            q = q + contacts(self.biped, q, _on(x)).held(np.zeros(7), -opening)[0]
-        return {"q": q, "qd": impact(self.biped, q, x.qd, _on(x))[0]}
-
-    def standing_still(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
-        at = equations.posture_of_angles(x.q)
-        opening = equations.feet(self.biped, x.q, at) - x.places
-        return np.concatenate([_on(x) * opening, _on(x) * (equations.feet_jacobian(self.biped, at) @ x.qd)])
-
-    def pulling(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
-        normal = self.dynamics(x, u, _on(x), x.qd)[1][1::2]
-        return where(normal < 0.0, normal, 0.0)
-
-    def buried(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
-        """How far feet that do not stand are below the ground (2)."""
-        heights = equations.feet(self.biped, x.q, equations.posture_of_angles(x.q))[1::2]
-        return where(heights < 0.0, (1.0 - _on(x)[1::2]) * heights, 0.0)
-
-    def sliding(self, t: Scalar, x: State, u: Record, p: Record) -> Array:
-        reactions = self.dynamics(x, u, _on(x), x.qd)[1]
-        left = np.stack([self.grip(reactions, foot) for foot in range(2)])
-        return where(left < 0.0, left, 0.0)
+            q = q + contacts(self.biped, q, self.on(x)).held(np.zeros(7), -opening)[0]
+        return {"q": q, "qd": impact(self.biped, q, x.qd, self.on(x))[0]}
 
     def explain(self, x: State) -> str | None:
         for foot in FEET:
@@ -183,19 +146,16 @@ class _TouchDown:
         """One outcome, with the other foot standing `beside` or not."""
         def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
             met = self.met(x, u, beside)
+            height = self.walker.coming_down(t, x, self.foot)
             lifted = met.rises if own_after == "air" else np.logical_not(met.rises)
             mine = met.stands if own_after == "ground" else np.logical_and(np.logical_not(met.stands), lifted)
             if second_after == "slips":
-                return where(met.other_slips, self.height(x), 1.0)
+                return where(met.other_slips, height, 1.0)
             as_meant = np.logical_and(mine, met.other_stands == (second_after == "ground"))
-            return where(np.logical_and(as_meant, np.logical_not(met.other_slips)), self.height(x), 1.0)
+            return where(np.logical_and(as_meant, np.logical_not(met.other_slips)), height, 1.0)
 
         def jump(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-            here = equations.feet(self.walker.biped, x.q, equations.posture_of_angles(x.q))
-            new = [here[2 * self.foot], 0.0 * here[0]]
-            kept = list(x.places)
-            places = [*new, *kept[2:]] if self.foot == 0 else [*kept[:2], *new]
-            return {"qd": self.met(x, u, beside).qd, "places": np.stack(places)}
+            return {"qd": self.met(x, u, beside).qd, "places": self.walker.places_with(t, x, self.foot)}
 
         own, second = FEET[self.foot], FEET[1 - self.foot]
         return Transition(name.format(own, second), guard, jump=jump,
@@ -230,19 +190,8 @@ class _TouchDown:
         return _Met(qd, stands, other, leaves, np.logical_and(other, np.logical_not(held)))
 
     def _is_held(self, reactions: Array, impulses: Array, foot: int) -> Scalar:
-        presses = reactions[2 * foot + 1] >= 0.0
-        if self.walker.friction is None:
-            return presses
         slack = _GRAZE * self.walker.biped.mass
-        grips = [self.walker.grip(reactions, foot) >= 0.0, self.walker.grip(impulses, foot) >= -slack]
-        return np.logical_and(presses, np.logical_and(*grips))
-
-    def height(self, x: State) -> Scalar:
-        """Of the foot, where it comes down."""
-        at = equations.posture_of_angles(x.q)
-        row = 2 * self.foot + 1
-        falls = (equations.feet_jacobian(self.walker.biped, at) @ x.qd)[row] < -_SLOW
-        return where(falls, equations.feet(self.walker.biped, x.q, at)[row], 1.0)
+        return np.logical_and(self.walker.holds(reactions, foot), self.walker.grip(impulses, foot) >= -slack)
 
 
 def _releases(walker: _Walker, foot: int) -> list[Transition]:
@@ -251,8 +200,8 @@ def _releases(walker: _Walker, foot: int) -> list[Transition]:
 
     def normal_if(up: bool, other_grips: bool) -> Text:
         def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-            normal = walker.dynamics(x, u, _on(x), x.qd)[1][2 * foot + 1]
-            rises, grips = walker.rises(x, u, others * _on(x), x.qd, foot, normal)
+            normal = walker.reactions(t, x, u)[2 * foot + 1]
+            rises, grips = walker.rises(x, u, others * walker.on(x), x.qd, foot, normal)
             lifted = rises if up else np.logical_not(rises)
             if walker.friction is not None and up:
                 lifted = np.logical_and(lifted, grips if other_grips else np.logical_not(grips))
@@ -269,18 +218,9 @@ def _releases(walker: _Walker, foot: int) -> list[Transition]:
         found += [Transition(f"take-off of {own} from which {second} slips", normal_if(True, False),
                              during={**during, second: "ground"}, to={own: "air", second: "slips"}),
                   Transition(f"slip of {own} by friction",
-                             lambda t, x, u, p: walker.grip(walker.dynamics(x, u, _on(x), x.qd)[1], foot),
+                             lambda t, x, u, p: walker.grip(walker.reactions(t, x, u), foot),
                              during=during, to={own: "slips"})]
     return found
-
-
-def _on(x: State) -> Array:
-    return np.stack([where(x.is_in(foot, "ground"), 1.0, 0.0) for foot in FEET for _ in range(2)])
-
-
-def _of_foot(foot: int, values: Text) -> Text:
-    """One of the two values of a text."""
-    return lambda t, x, u, p: values(t, x, u, p)[foot]
 
 
 class Contacts(NamedTuple):

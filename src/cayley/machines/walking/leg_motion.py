@@ -1,24 +1,18 @@
-"""How the legs move in time: a program, with its rates and accelerations; and the angles of legs whose feet are given.
+"""Legs that move by a program: their angles in time, and the motion, torques and reactions that follow.
 
 A leg from the hip to its foot is d = hip - foot = A (sin alpha, cos alpha) + B (sin beta, cos beta), A and B the
 lengths of thigh and shank: a triangle, whose knee is in front of the line from hip to foot or behind it.
 
-How two feet share a load: relations that a walker in double support needs besides its equations.
-
-Each is a function of the time and of q and qd that gives a row (9) over (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z)
-and its value. The angular acceleration of the trunk and the share of the vertical load are tied by the moments: one of
-them may be given, and a horizontal force besides.
-
-Semi-inverse gait: the legs move by a program; the body's motion, the torques and the reactions follow.
-
     flight            xdd, zdd, thetadd, u1, u2, q1, q2            7 linear equations, 7 unknowns
     single support    thetadd, u1, u2, q1, q2, Rx, Rz              7 and 7; the hip follows from the foot that stands
     double support    the same and the reaction of the other foot  7 and 9: how the feet share the load is free
-In double support up to two relations, rows of E (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z) = e, say what the
-equations do not; of what they leave open, the torques with the least sum of squares are taken. At a touch-down the same
-equations hold of impulses and of changes of velocities, without what velocities and gravity ask for; the rates of the
-legs remain those of the program. Neither mass nor inertia of the legs is needed to be positive: with none, the body
-gives the reactions and statics the torques. Source: Mladenova 10.1, 10.2, spec E-74.
+In double support up to two relations, rows of E (thetadd, u1, u2, q1, q2, R1x, R1z, R2x, R2z) = e, functions of the
+time and of q and qd, say what the equations do not; of what they leave open, the torques with the least sum of squares
+are taken. The angular acceleration of the trunk and the share of the vertical load are tied by the moments: one of them
+may be given, and a horizontal force besides. At a touch-down the same equations hold of impulses and of changes of
+velocities, without what velocities and gravity ask for; the rates of the legs remain those of the program. With legs
+that have neither mass nor inertia, the body gives the reactions and statics the torques.
+Source: Mladenova 10.1, 10.2, spec E-74.
 """
 
 from __future__ import annotations
@@ -81,13 +75,18 @@ def leg_motion(legs: Legs) -> Kernel[tuple[Array, ...]]:
         if len(given) != 4 or any(np.ndim(part) for part in given):
             raise SignatureError("legs(t) gives four angles, alpha1, beta1, alpha2, beta2, or a motion of these or of "
                                  f"four orientations, not values of the shapes {', '.join(map(str, shapes))}")
-        angles = np.stack([angle + 0.0 * now for angle in given])
-        rates = jacobian(angles, np.stack([now]))[:, 0]
-        return LegMotion(angles, rates, jacobian(rates, np.stack([now]))[:, 0])
+        return LegMotion(*_with_rates([angle + 0.0 * now for angle in given], now))
 
     made = kernel("()->(4),(4),(4)", name="legs", inputs=("t",), outputs=LegMotion._fields)(text)
     made.traced()  # what is no program is refused at once
     return made
+
+
+def _with_rates(values: list[Scalar], t: Scalar) -> tuple[Array, Array, Array]:
+    """Functions of the time with their two derivatives."""
+    found = np.stack(values)
+    rates = jacobian(found, np.stack([t]))[:, 0]
+    return found, rates, jacobian(rates, np.stack([t]))[:, 0]
 
 
 def _of_rotations(q: Array, qd: Array, qdd: Array) -> LegMotion:
@@ -118,10 +117,11 @@ def leg_angles(biped: PlanarBiped, hip: Array, feet: Array, knees: str) -> Array
 
 
 Relation: TypeAlias = Callable[[Scalar, Array, Array], tuple[Array, Scalar]]
+Given: TypeAlias = Callable[[Scalar], Scalar] | float
 UNKNOWNS = ("thetadd", "u1", "u2", "q1", "q2", "R1x", "R1z", "R2x", "R2z")
 
 
-def led_trunk(angle: Callable[[Scalar], Scalar] | float, stiffness: float = 200.0, damping: float = 28.0) -> Relation:
+def led_trunk(angle: Given, stiffness: float = 200.0, damping: float = 28.0) -> Relation:
     """The trunk is led to an angle [rad], which may be a function of the time:
     thetadd = angledd + stiffness (angle - theta) + damping (angled - thetad)."""
     _check_number("the angle of a trunk", angle)
@@ -131,9 +131,8 @@ def led_trunk(angle: Callable[[Scalar], Scalar] | float, stiffness: float = 200.
 
     def text(t: Scalar) -> tuple[Scalar, Scalar, Scalar]:
         now = independent(t)
-        wanted = np.stack([(angle(now) if callable(angle) else angle) + 0.0 * now])
-        rate = jacobian(wanted, np.stack([now]))[:, 0]
-        return wanted[0], rate[0], jacobian(rate, np.stack([now]))[0, 0]
+        wanted, rate, second = _with_rates([_at(angle, now) + 0.0 * now], now)
+        return wanted[0], rate[0], second[0]
 
     trunk = kernel("()->(),(),()", name="trunk", inputs=("t",))(text)
 
@@ -144,29 +143,26 @@ def led_trunk(angle: Callable[[Scalar], Scalar] | float, stiffness: float = 200.
     return relation
 
 
-def shared_load(share: Callable[[Scalar], Scalar] | float) -> Relation:
+def shared_load(share: Given) -> Relation:
     """The first foot bears this share of the vertical load, which may be a function of the time."""
-    _check_number("the share of a load", share)
-
-    def relation(t: Scalar, q: Array, qd: Array) -> tuple[Array, Scalar]:
-        part = share(t) if callable(share) else share
-        return _row(R1z=1.0 - part, R2z=-part), 0.0
-
-    return relation
+    return _shared("the share of a load", share, "R1z", "R2z")
 
 
-def shared_thrust(share: Callable[[Scalar], Scalar] | float) -> Relation:
+def shared_thrust(share: Given) -> Relation:
     """The first foot bears this share of the horizontal force, which may be a function of the time."""
-    _check_number("the share of a thrust", share)
-
-    def relation(t: Scalar, q: Array, qd: Array) -> tuple[Array, Scalar]:
-        part = share(t) if callable(share) else share
-        return _row(R1x=1.0 - part, R2x=-part), 0.0
-
-    return relation
+    return _shared("the share of a thrust", share, "R1x", "R2x")
 
 
-def _check_number(what: str, given: Callable[[Scalar], Scalar] | float) -> None:
+def _shared(what: str, share: Given, first: str, second: str) -> Relation:
+    _check_number(what, share)
+    return lambda t, q, qd: (_row(**{first: 1.0 - _at(share, t), second: -_at(share, t)}), 0.0)
+
+
+def _at(given: Given, t: Scalar) -> Scalar:
+    return given(t) if callable(given) else given
+
+
+def _check_number(what: str, given: Given) -> None:
     if not callable(given) and not is_finite_number(given):
         raise ModelError(f"{what} is a finite number or a function of the time, not {shown(given)}")
 

@@ -1,11 +1,12 @@
-"""The texts of a body whose legs move by a program, while feet stand or do not.
+"""The texts of a biped while feet stand or do not, and of a body whose legs move by a program.
 
-Its state is `body` (x, z, theta) with its velocity `rates`, and the `places` (4) of the feet that stand. The hip
-follows from a foot that stands; in flight it moves by its momentum. What stops a motion is told by the mode `trouble`.
+The state of the latter is `body` (x, z, theta) with its velocity `rates`, and the `places` (4) of the feet that stand.
+The hip follows from a foot that stands; in flight it moves by its momentum. The mode `trouble` tells what stops it.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -16,12 +17,13 @@ import numpy as np
 from cayley.compiler.local_functions import HoldsFunctions
 from cayley.compiler.made_once import kept
 from cayley.compiler.tracing.symbols import where
-from cayley.compiler.typing import Array, Scalar, is_finite_number
+from cayley.compiler.typing import Array, Scalar, Text, is_finite_number
 from cayley.errors import ModelError, SignatureError
 from cayley.machines.walking import biped_equations as equations
 from cayley.machines.walking.leg_motion import Gait, Relation, in_flight, on_both_feet, on_one_foot
 from cayley.systems.layout import State
 from cayley.systems.ports import Block, PortLike
+from cayley.systems.record import Record
 from cayley.wording import shown
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ SECOND = "second support"
 DOUBLE = "double support"
 CONTACTS = {FLIGHT: (False, False), FIRST: (True, False), SECOND: (False, True), DOUBLE: (True, True)}
 FEET = ("foot1", "foot2")
+SLOW = 1e-6  # m/s: a foot that has just left the ground comes down as fast by rounding, and does not meet it
 STATE = {"body": Block((3,), velocity="rates"), "rates": Block((3,)), "places": Block((4,), "m", default=0.0)}
 OUTPUTS: dict[str, PortLike] = {"q": 7, "qd": 7, "torques": (4, "N m"), "reactions": (4, "N"), "feet": (4, "m")}
 _REASONS = {
@@ -46,16 +49,118 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
-class ProgrammedBody(HoldsFunctions):
+class Grounded(HoldsFunctions, ABC):
+    """A biped on a ground, of a height [m] or None if feet that fly meet nothing, with a coefficient of `friction`, or
+    None for feet that do not slip; `own` picks the value of foot1 or foot2 from those of the first and second leg."""
+
+    biped: PlanarBiped
+    friction: float | None = None
+    ground: float | None = 0.0
+    own: Callable[[State, Array, int], Scalar] = lambda x, values, foot: values[foot]
+
+    @abstractmethod
+    def coordinates(self, t: Scalar, x: State) -> tuple[Array, ...]:
+        """q, qd, and what else there is."""
+
+    @abstractmethod
+    def reactions(self, t: Scalar, x: State, u: Record) -> Array:
+        """The forces (4) of the ground."""
+
+    @abstractmethod
+    def stands(self, x: State, foot: int) -> Scalar:
+        """True if the foot of this index stands."""
+
+    def at(self, x: State) -> Array:
+        """The places (4) of the feet that stand."""
+        return x.places
+
+    def on(self, x: State) -> Array:
+        """1 in the rows (4) of feet that stand, else 0."""
+        return np.repeat([where(self.stands(x, foot), 1.0, 0.0) for foot in range(2)], 2)
+
+    def feet(self, t: Scalar, x: State) -> tuple[Array, Array]:
+        """Positions and velocities (4)."""
+        q, qd, *_ = self.coordinates(t, x)
+        at = equations.posture_of_angles(q)
+        return equations.feet(self.biped, q, at), equations.feet_jacobian(self.biped, at) @ qd
+
+    def resting(self, t: Scalar, x: State) -> Array:
+        """The residuals of feet that stand: how far they are from their places (4), and their velocities (4)."""
+        position, velocity = self.feet(t, x)
+        return np.concatenate([self.on(x) * (position - self.at(x)), self.on(x) * velocity])
+
+    def coming_down(self, t: Scalar, x: State, foot: int) -> Scalar:
+        """The height of a foot above the ground, where it comes down."""
+        position, velocity = self.feet(t, x)
+        row = 2 * foot + 1
+        return where(velocity[row] < -SLOW, position[row] - (self.ground or 0.0), 1.0)
+
+    def places_with(self, t: Scalar, x: State, foot: int) -> Array:
+        """The places (4) after a foot has come down where it is."""
+        place = self.feet(t, x)[0][2 * foot]
+        new = np.stack([place, (self.ground or 0.0) + 0.0 * place])
+        return np.concatenate([new, x.places[2:]] if foot == 0 else [x.places[:2], new])
+
+    def grip(self, reactions: Array, foot: int) -> Scalar:
+        """How much more friction could give than a foot needs of it [N]."""
+        if self.friction is None:
+            return 1.0 + 0.0 * reactions[0]
+        return self.friction * reactions[2 * foot + 1] - np.abs(reactions[2 * foot]) + self.slight
+
+    def holds(self, reactions: Array, foot: int) -> Scalar:
+        """True if a foot presses, and friction holds it."""
+        return np.logical_and(reactions[2 * foot + 1] >= 0.0, self.grip(reactions, foot) >= 0.0)
+
+    @property
+    def slight(self) -> float:
+        """A force [N] that is none, beside the weight."""
+        return 1e-9 * self.biped.mass * abs(self.biped.gravity)
+
+    @property
+    def constraints(self) -> dict[str, Text]:
+        """The conditions of a start: feet at rest, a ground that presses, friction that holds, no foot below it."""
+        def pulling(t: Scalar, x: State, u: Record) -> Array:
+            normal = self.reactions(t, x, u)[1::2]
+            return where(normal < -self.slight, normal, 0.0)
+
+        def sliding(t: Scalar, x: State, u: Record) -> Array:
+            left = np.stack([self.grip(self.reactions(t, x, u), foot) for foot in range(2)])
+            return where(left < 0.0, left, 0.0)
+
+        def buried(t: Scalar, x: State, u: Record, p: Record) -> Array:
+            heights = self.feet(t, x)[0][1::2] - (self.ground or 0.0)
+            return where(heights < 0.0, (1.0 - self.on(x)[1::2]) * heights, 0.0)
+
+        found: dict[str, Text] = {"feet that stand": lambda t, x, u, p: self.resting(t, x)}
+        for foot, name in enumerate(FEET):
+            found[f"ground that would have to pull {name} [N]"] = (
+                lambda t, x, u, p, foot=foot: self.own(x, pulling(t, x, u), foot))
+            if self.friction is not None:
+                found[f"force [N] by which friction does not hold {name}"] = (
+                    lambda t, x, u, p, foot=foot: self.own(x, sliding(t, x, u), foot))
+        return found if self.ground is None else found | {"foot that is below the ground": buried}
+
+    def energy(self, t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+        q, qd, *_ = self.coordinates(t, x)
+        return equations.energy(self.biped, q, qd)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProgrammedBody(Grounded):
     """`legs` is their motion in time, `contacts` the words of `CONTACTS` that occur, each with a text that says whether
     it is the present one; `places(x)` where the feet stand that do; `clock(t, x)` the time of the program."""
 
-    biped: PlanarBiped
     legs: Callable[[Scalar], tuple[Array, ...]]
     contacts: Mapping[str, Callable[[State], Scalar]]
     places: Callable[[State], Array] = lambda x: x.places
     clock: Callable[[Scalar, State], Scalar] = lambda t, x: t
     relations: Sequence[Relation] = ()
+
+    def at(self, x: State) -> Array:
+        return self.places(x)
+
+    def reactions(self, t: Scalar, x: State, u: Record) -> Array:
+        return self.gait(t, x).reactions
 
     def coordinates(self, t: Scalar, x: State) -> tuple[Array, Array, Array]:
         """q, qd, and the accelerations (4) of the legs."""
@@ -90,23 +195,10 @@ class ProgrammedBody(HoldsFunctions):
         return on_one_foot(self.biped, q, qd, legs, 0 if contact == FIRST else 1)
 
     def stands(self, x: State, foot: int) -> Scalar:
-        """True if the foot of this index stands."""
         those = [is_present(x) for word, is_present in self.contacts.items() if CONTACTS[word][foot]]
         return reduce(np.logical_or, those) if those else np.False_
 
-    def feet(self, t: Scalar, x: State) -> tuple[Array, Array]:
-        """Positions and velocities (4)."""
-        q, qd, _ = self.coordinates(t, x)
-        at = equations.posture_of_angles(q)
-        return equations.feet(self.biped, q, at), equations.feet_jacobian(self.biped, at) @ qd
-
-    def resting(self, t: Scalar, x: State) -> Array:
-        """The residuals of feet that stand: how far they are from their places (4), and their velocities (4)."""
-        on = np.repeat([where(self.stands(x, foot), 1.0, 0.0) for foot in range(2)], 2)
-        position, velocity = self.feet(t, x)
-        return np.concatenate([on * (position - self.places(x)), on * velocity])
-
-    def project(self, t: Scalar, x: State) -> dict[str, Array]:
+    def project(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
         """The hip where the first foot that stands has it."""
         left = self.resting(t, x)
         first = self.stands(x, 0)
@@ -114,36 +206,14 @@ class ProgrammedBody(HoldsFunctions):
         return {"body": x.body - np.concatenate([where(first, left[:2], left[2:4]), none]),
                 "rates": x.rates - np.concatenate([where(first, left[4:6], left[6:]), none])}
 
-    def pulling(self, t: Scalar, x: State) -> Array:
-        normal = self.gait(t, x).reactions[1::2]
-        return where(normal < -self.slight, normal, 0.0)
-
-    def buried(self, t: Scalar, x: State, ground: float) -> Array:
-        """How far feet that do not stand are below the ground (2)."""
-        off = np.stack([where(self.stands(x, foot), 0.0, 1.0) for foot in range(2)])
-        heights = self.feet(t, x)[0][1::2] - ground
-        return where(heights < 0.0, off * heights, 0.0)
-
-    def grip(self, t: Scalar, x: State, foot: int, friction: float) -> Scalar:
-        """How much more friction could give than a foot needs [N]."""
-        reactions = self.gait(t, x).reactions
-        return friction * reactions[2 * foot + 1] - np.abs(reactions[2 * foot])
-
-    def sliding(self, t: Scalar, x: State, friction: float) -> Array:
-        """The forces (2) beyond friction."""
-        left = np.stack([where(self.stands(x, foot), self.grip(t, x, foot, friction), 0.0) for foot in range(2)])
-        return where(left < -self.slight, left, 0.0)
-
-    @property
-    def slight(self) -> float:
-        """A force [N] that is none, beside the weight."""
-        return 1e-9 * self.biped.mass * abs(self.biped.gravity)
-
-    def power(self, t: Scalar, x: State) -> Scalar:
+    def power(self, t: Scalar, x: State, u: Record, p: Record) -> Scalar:
         return self.gait(t, x).torques @ (equations.DRIVES.T @ self.coordinates(t, x)[1])
 
-    def energy(self, t: Scalar, x: State) -> Scalar:
-        return equations.energy(self.biped, *self.coordinates(t, x)[:2])
+    def output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
+        """Of the first and second leg."""
+        q, qd, _ = self.coordinates(t, x)
+        gait = self.gait(t, x)
+        return {"q": q, "qd": qd, "torques": gait.torques, "reactions": gait.reactions, "feet": self.feet(t, x)[0]}
 
     def accelerations(self, t: Scalar, x: State) -> Array:
         """Of the body (3); none where there is trouble."""

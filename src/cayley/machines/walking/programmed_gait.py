@@ -29,6 +29,7 @@ from cayley.machines.walking.programmed_body import (
     FLIGHT,
     OUTPUTS,
     SECOND,
+    SLOW,
     STATE,
     TROUBLES,
     ProgrammedBody,
@@ -43,36 +44,20 @@ if TYPE_CHECKING:
     from cayley.machines.walking.planar_biped import PlanarBiped
 
 SUPPORT = (FIRST, SECOND)
-_SLOW = 1e-6  # m/s: a foot that has just left the ground comes down as fast by rounding, and does not meet it
 
 
 def programmed_gait(biped: PlanarBiped, legs: Legs, ground: float | None, friction: float | None) -> System:
     """State `body` with its velocity `rates`, and `places`; modes `phase` and `trouble`."""
-    body = ProgrammedBody(biped, leg_motion(legs), {word: partial(_is_in, word) for word in (FLIGHT, *SUPPORT)})
-
-    def output(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        q, qd, _ = body.coordinates(t, x)
-        gait = body.gait(t, x)
-        return {"q": q, "qd": qd, "torques": gait.torques, "reactions": gait.reactions, "feet": body.feet(t, x)[0]}
-
-    events = [each for foot in range(2) for each in _releases(body, foot, ground, friction)]
+    body = ProgrammedBody(biped, friction, ground, legs=leg_motion(legs),
+                          contacts={word: partial(_is_in, word) for word in (FLIGHT, *SUPPORT)})
+    events = [each for foot in range(2) for each in _releases(body, foot)]
     if ground is not None:
-        events += [each for foot in range(2) for each in _Meeting(body, foot, ground, friction).transitions()]
-    constraints: dict[str, Text] = {"foot that stands": lambda t, x, u, p: body.resting(t, x)}
-    for foot, name in enumerate(FEET):
-        constraints[f"ground that would have to pull {name} [N]"] = (
-            lambda t, x, u, p, foot=foot: body.pulling(t, x)[foot])
-        if friction is not None:
-            constraints[f"force [N] by which friction does not hold {name}"] = (
-                lambda t, x, u, p, foot=foot: body.sliding(t, x, friction)[foot])
-    if ground is not None:
-        constraints["foot that is below the ground"] = lambda t, x, u, p: body.buried(t, x, ground)
+        events += [each for foot in range(2) for each in _Meeting(body, foot).transitions()]
     return System(
-        "gait", state=STATE, modes={"phase": (FLIGHT, *SUPPORT), "trouble": TROUBLES}, outputs=OUTPUTS, output=output,
+        "gait", state=STATE, modes={"phase": (FLIGHT, *SUPPORT), "trouble": TROUBLES}, outputs=OUTPUTS,
         derivative=lambda t, x, u, p: {"rates": body.accelerations(t, x), "places": 0.0 * x.places},
-        power=lambda t, x, u, p: body.power(t, x), project=lambda t, x, u, p: body.project(t, x),
-        constraints=constraints,
-        energy=lambda t, x, u, p: body.energy(t, x), explain=explain, transitions=events, timed=True)
+        output=body.output, power=body.power, project=body.project, constraints=body.constraints, energy=body.energy,
+        explain=explain, transitions=events, timed=True)
 
 
 def _is_in(phase: str, x: State) -> Scalar:
@@ -93,8 +78,6 @@ class _Meeting:
 
     body: ProgrammedBody
     foot: int
-    ground: float
-    friction: float | None
 
     def transitions(self) -> list[Transition]:
         own = FEET[self.foot]
@@ -112,21 +95,12 @@ class _Meeting:
 
     def _outcome(self, name: str, phase: str, is_it: Text, to: dict[str, str]) -> Transition:
         def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-            return where(is_it(self.met(t, x)), self.height(t, x), 1.0)
+            return where(is_it(self.met(t, x)), self.body.coming_down(t, x, self.foot), 1.0)
 
         def jump(t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-            place = self.body.feet(t, x)[0][2 * self.foot]
-            new = np.stack([place, self.ground + 0.0 * place])
-            places = (new, x.places[2:]) if self.foot == 0 else (x.places[:2], new)
-            return {"rates": self.met(t, x).rates, "places": np.concatenate(places)}
+            return {"rates": self.met(t, x).rates, "places": self.body.places_with(t, x, self.foot)}
 
         return Transition(name, guard, during={"phase": phase, "trouble": "none"}, jump=jump, to=to)
-
-    def height(self, t: Scalar, x: State) -> Scalar:
-        """Of the foot, where it comes down."""
-        position, velocity = self.body.feet(t, x)
-        row = 2 * self.foot + 1
-        return where(velocity[row] < -_SLOW, position[row] - self.ground, 1.0)
 
     def met(self, t: Scalar, x: State) -> _Met:
         return kept(x, (self, id(t)), lambda: (t, self._met(t, x)))[1]
@@ -137,40 +111,33 @@ class _Meeting:
         change, _, impulses = touch_down(biped, q, qd, self.foot)
         after = qd + change
         reactions = on_one_foot(biped, q, after, legs, self.foot).reactions
-        held = self._is_held(impulses)
+        held, stays = (self.body.holds(forces, self.foot) for forces in (impulses, reactions))
         leaves = np.logical_and(reactions[2 * self.foot + 1] < 0.0, _rises(biped, q, after, legs, self.foot, 0.0))
-        return _Met(after[:3], np.logical_and(held, self._is_held(reactions)), np.logical_and(held, leaves))
-
-    def _is_held(self, reactions: Array) -> Scalar:
-        along = reactions[2 * self.foot]
-        up = reactions[2 * self.foot + 1]
-        presses = up >= 0.0
-        return presses if self.friction is None else np.logical_and(presses, np.abs(along) <= self.friction * up)
+        return _Met(after[:3], np.logical_and(held, stays), np.logical_and(held, leaves))
 
 
-def _releases(body: ProgrammedBody, foot: int, ground: float | None, friction: float | None) -> list[Transition]:
+def _releases(body: ProgrammedBody, foot: int) -> list[Transition]:
     """The outcomes for a foot that stands."""
-    def normal(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-        return body.gait(t, x).reactions[2 * foot + 1]
+    def normal_if(up: bool | None) -> Text:
+        def guard(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
+            normal = body.gait(t, x).reactions[2 * foot + 1]
+            if up is None:
+                return normal
+            rises = _rises(body.biped, *body.coordinates(t, x), foot, normal)
+            return where(rises if up else np.logical_not(rises), normal, 1.0)
 
-    def rising(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-        up = normal(t, x, u, p)
-        return where(_rises(body.biped, *body.coordinates(t, x), foot, up), up, 1.0)
-
-    def sinking(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-        up = normal(t, x, u, p)
-        return where(_rises(body.biped, *body.coordinates(t, x), foot, up), 1.0, up)
+        return guard
 
     own = FEET[foot]
     during = {"phase": SUPPORT[foot], "trouble": "none"}
     lost = {"trouble": f"{own} slides"}
-    leaving = normal if ground is None else rising
-    found = [Transition(f"take-off of {own}", leaving, during=during, to={"phase": FLIGHT})]
-    if ground is not None:
-        found.append(Transition(f"slip of {own} from standing", sinking, during=during, to=lost))
-    if friction is not None:
-        grip = lambda t, x, u, p: body.grip(t, x, foot, friction) + body.slight  # noqa: E731
-        found.append(Transition(f"slip of {own} by friction", grip, during=during, to=lost))
+    found = [Transition(f"take-off of {own}", normal_if(None if body.ground is None else True), during=during,
+                        to={"phase": FLIGHT})]
+    if body.ground is not None:
+        found.append(Transition(f"slip of {own} from standing", normal_if(False), during=during, to=lost))
+    if body.friction is not None:
+        found.append(Transition(f"slip of {own} by friction",
+                                lambda t, x, u, p: body.grip(body.gait(t, x).reactions, foot), during=during, to=lost))
     return found
 
 
@@ -179,4 +146,4 @@ def _rises(biped: PlanarBiped, q: Array, qd: Array, legs: Array, foot: int, lift
     row = 2 * foot + 1
     J = equations.feet_jacobian(biped, at)[row]
     qdd = in_flight(biped, q, qd, legs, J * lift).qdd
-    return J @ qdd + equations.feet_drift(biped, at, qd[2:])[row] > -_SLOW
+    return J @ qdd + equations.feet_drift(biped, at, qd[2:])[row] > -SLOW

@@ -11,7 +11,7 @@ Source: Mladenova 10.1, 10.2; spec S0-67, S0-80.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 LEADS = ("leg1", "leg2")
 OPPOSITE = {FLIGHT: FLIGHT, FIRST: SECOND, SECOND: FIRST, DOUBLE: DOUBLE}
 _PAIRS = np.array([2, 3, 0, 1])  # of the values of the second leg, then of the first
+_FEET = np.array([1, 0])
 _TORQUES = np.array([1, 0, 3, 2])
 _BODY = np.array([0, 1, 2, 5, 6, 3, 4])
 _NEAR = 1e-9  # m: a foot that is on the ground
@@ -130,14 +131,7 @@ class Stride(HoldsFunctions):
         """The walk: state `body` (x, z, theta), `rates`, the `places` (4) of the feet that stand and the `clock` of the
         stride; modes `phase`, `lead`, the leg that has the first part, and `trouble`; outputs q, qd, torques,
         reactions and feet, of leg 1 and leg 2 whichever leads."""
-        body = self._body
-        friction = self.friction
-        constraints: dict[str, Text] = dict(self.held_system.constraints)
-        for foot, name in enumerate(FEET):
-            constraints[f"ground that would have to pull {name} [N]"] = _of_foot(foot, body.pulling)
-            if friction is not None:
-                constraints[f"force [N] by which friction does not hold {name}"] = _of_foot(
-                    foot, lambda t, x: body.sliding(t, x, friction))
+        constraints = {**self._body.constraints, **self.held_system.constraints}
         return replace(self.held_system, constraints=constraints, transitions=[*self._changes(), *self._troubles()])
 
     @cached_property
@@ -149,17 +143,17 @@ class Stride(HoldsFunctions):
             modes={"phase": self.words, "lead": LEADS, "trouble": TROUBLES}, outputs=OUTPUTS, output=self._output,
             derivative=lambda t, x, u, p: {"rates": body.accelerations(t, x), "places": 0.0 * x.places,
                                            "clock": 1.0 + 0.0 * x.clock},
-            power=lambda t, x, u, p: body.power(t, x), project=lambda t, x, u, p: body.project(t, x),
-            constraints={"feet that stand": lambda t, x, u, p: body.resting(t, x)},
-            energy=lambda t, x, u, p: body.energy(t, x), explain=self._explain, timed=False,
-            transitions=self._changes())
+            power=body.power, project=body.project, energy=body.energy, explain=self._explain, timed=False,
+            constraints={"feet that stand": lambda t, x, u, p: body.resting(t, x)}, transitions=self._changes())
 
     @cached_property
     def _body(self) -> ProgrammedBody:
         """In the parts of the program: what it calls its first leg is first here."""
         contacts = {contact: self._in_contact(contact) for contact, _ in self.phases}
-        return ProgrammedBody(self.biped, self._within, contacts, lambda x: _by_lead(x, x.places, _PAIRS),
-                              lambda t, x: x.clock, self.relations)
+        return ProgrammedBody(
+            self.biped, self.friction, None, lambda x, values, foot: _by_lead(x, values, _FEET)[foot],
+            legs=self._within, contacts=contacts, places=lambda x: _by_lead(x, x.places, _PAIRS),
+            clock=lambda t, x: x.clock, relations=self.relations)
 
     def _within(self, s: Scalar) -> LegMotion:
         """The motion of the legs; steps that look beyond the end of a stride find them going on, though the program may
@@ -192,11 +186,8 @@ class Stride(HoldsFunctions):
         return lambda x: reduce(np.logical_or, [x.is_in("phase", word) for word in words])
 
     def _output(self, t: Scalar, x: State, u: Record, p: Record) -> dict[str, Array]:
-        q, qd, _ = self._body.coordinates(t, x)
-        gait = self._body.gait(t, x)
-        return {"q": _by_lead(x, q, _BODY), "qd": _by_lead(x, qd, _BODY),
-                "torques": _by_lead(x, gait.torques, _TORQUES), "reactions": _by_lead(x, gait.reactions, _PAIRS),
-                "feet": _by_lead(x, self._body.feet(t, x)[0], _PAIRS)}
+        orders = {"q": _BODY, "qd": _BODY, "torques": _TORQUES, "reactions": _PAIRS, "feet": _PAIRS}
+        return {name: _by_lead(x, value, orders[name]) for name, value in self._body.output(t, x, u, p).items()}
 
     # From phase to phase
 
@@ -260,8 +251,7 @@ class Stride(HoldsFunctions):
         return where(self._body.stands(x, foot), load, 1.0)
 
     def _grip(self, t: Scalar, x: State, foot: int) -> Scalar:
-        left = self._body.grip(t, x, foot, self.friction or 0.0) + self._body.slight
-        return where(self._body.stands(x, foot), left, 1.0)
+        return where(self._body.stands(x, foot), self._body.grip(self._body.gait(t, x).reactions, foot), 1.0)
 
     def _level(self, t: Scalar, x: State, foot: int) -> Scalar:
         off = np.abs(self._body.places(x)[2 * foot + 1]) > _NEAR
@@ -274,11 +264,3 @@ class Stride(HoldsFunctions):
 def _by_lead(x: State, values: Array, exchanged: Array) -> Array:
     """Values by the parts of the program as those of leg 1 and leg 2, or the other way round."""
     return where(x.is_in("lead", LEADS[0]), values, values[exchanged])
-
-
-def _of_foot(foot: int, values: Callable[[Scalar, State], Array]) -> Text:
-    def text(t: Scalar, x: State, u: Record, p: Record) -> Scalar:
-        own = values(t, x)
-        return where(x.is_in("lead", LEADS[0]), own[foot], own[1 - foot])
-
-    return text
