@@ -1,15 +1,12 @@
 """The equations of motion in closed form, M qdd + V + G = tau, of trees with joints of every kind.
 
-    M   inertia matrix (nv, nv)
-    V   Coriolis and centrifugal forces (nv)
-    G   gravity forces (nv)
-    C   V = C qd
-M and V are read off the Newton-Euler recursion, which is affine in the accelerations: column k of M is what the unit
-acceleration k needs. C is the matrix of Christoffel's symbols, also where velocities are no rates of coordinates
-(spherical and floating joints): it is that of the Levi-Civita connection of the kinetic energy, dM/dt - 2 C is skew. It
-comes from the recursion of Echeandia and Wensing (Numerical methods to compute the Coriolis matrix and Christoffel
-symbols for rigid-body systems, 2021): with the spatial velocity V_i, the spatial inertia I and the bodies' own B = (V
-x* I - I V x + (I V) x~*) / 2, summed over what each joint carries. Source: Ruggiu (3.58), (3.59); spec S2-57.
+    M   inertia matrix (nv, nv)     V = C qd   Coriolis and centrifugal forces (nv)     G   gravity forces (nv)
+M and V are read off the Newton-Euler recursion, which is affine in the accelerations. C is the matrix of Christoffel's
+symbols, also where velocities are no rates of coordinates: that of the Levi-Civita connection of the kinetic energy,
+dM/dt - 2 C is skew. It comes from the recursion of Echeandia and Wensing (Numerical methods to compute the Coriolis
+matrix and Christoffel symbols for rigid-body systems, 2021): with the spatial velocity V_i, the spatial inertia I and
+the bodies' own B = (V x* I - I V x + (I V) x~*) / 2, summed over what each joint carries.
+Source: Ruggiu (3.58), (3.59); spec S2-57.
 """
 
 from __future__ import annotations

@@ -2,16 +2,13 @@
 language that the compiler writes.
 
     B(q) qdd + C(q, qd) + G(q) + E(q, qd) = U
-E is what springs and friction need, as far as the mechanism includes them. Numbers of the arm are constants, or letters
-that each call gives: k_i, d_i and so on of the spring of joint i, N_i of its gear. Joints are q, or tangents of
-half-angles. The terms are those of the default methods, which run on links with numbers, letters and rational angles
-alike. The compiler finds zeros and shared values: nothing is multiplied by zero or computed twice.
+E is what included springs and friction need. Numbers of the arm are constants, or letters that each call gives: k_i,
+d_i and so on of the spring of joint i, N_i of its gear. Joints are q, or tangents of half-angles.
 
 Two accelerations are coupled only if one of the bodies carries the other, and an actuator carries none: with actuators
 first the matrix is [[B11, B12], [B12^T, B22]], B11 diagonal, B12 strictly lower triangular, B22 full; of N elastic
-joints at most N + N (N - 1) + N^2 entries are not zero, 72 of 144 for N = 6. Parallel or perpendicular axes and
-prismatic joints make more of them zero. With names for intermediate values the text grows as the square of the number
-of joints, as the inertia matrix does; written out, it grows by a factor with each joint (`growth`). Source: Mladenova
+joints at most N + N (N - 1) + N^2 entries are not zero, 72 of 144 for N = 6. With names for intermediate values the
+text grows as the square of the number of joints; written out, by a factor with each joint (`growth`). Source: Mladenova
 8.3, Table 4, (348)-(388) (spec R-57 to R-62).
 """
 

@@ -1,24 +1,16 @@
-"""Kane's equations of a mechanism, in any generalised speeds.
+"""Kane's equations of a mechanism, in any generalised speeds, and the operator of Euler and Lagrange on its Lagrangian.
 
     u = Y(q) qd               generalised speeds, as many as velocities; Z = Y^-1
     w_r, v_r                  partial angular velocity of a link, and partial velocity of its centre of mass: what a
                               unit of speed r gives it, columns of T Z with the twist map T
-    F_r  = sum (v_r . m g) + (Z^T tau)_r                        generalised active force
-    F*_r = -sum (v_r . m a + w_r . (I wd + w x I w))            generalised inertia force
-    F_r + F*_r = 0
-The forces of joints act on two links each; what they do with partial velocities is the force times the rate of its
-joint. Springs and friction are active, rotors inertial, as far as they are included. Constraint forces never appear.
+    F_r  = sum (v_r . m g) + (Z^T tau)_r                        generalised active force, with springs and friction
+    F*_r = -sum (v_r . m a + w_r . (I wd + w x I w))            generalised inertia force, with rotors
+    F_r + F*_r = 0                                              constraint forces never appear
 Source: Kane 1961; Balafoutis & Patel, section 5.2.3, after which (5.2.36), (5.2.37) are the case Y = 1.
 
-The operator of Euler and Lagrange, applied to the Lagrangian of a mechanism.
-
-    K, P    kinetic and potential energy, with those of rotors and springs that are included      p    momenta dK/dqd
-    N       of the joints whose velocities are no rates of coordinates: a change of the motion has (dq)' = dqd + N dq
-
-    tau = d/dt dK/dqd + N^T p - dK/dq + dP/dq + what friction and dampers take
-Nothing is known here of links and recursions but their energies: they are differentiated. Derivatives by q are those
-along the velocities. Where velocities are rates N is zero, and the equations are Lagrange's; for floating bases and
-ball joints they are those of Poincare. Source: Balafoutis & Patel (A.1)-(A.7).
+    tau = d/dt dK/dqd + N^T p - dK/dq + dP/dq + what friction and dampers take         p = dK/dqd
+The energies are differentiated, by q along the velocities. N is zero where velocities are rates of coordinates;
+elsewhere a change of the motion has (dq)' = dqd + N dq (Poincare). Source: Balafoutis & Patel (A.1)-(A.7).
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""A scalar that counts: put into the arrays of an algorithm's text, it runs the very same text and notes every
-operation on a tape.
+"""A scalar that counts: in the arrays of an algorithm's text it runs the same text and notes operations on a tape.
 
 Rules of the published tables (spec 4.5): a plain number that meets a counting scalar is a constant of the robot, known
-off-line. A factor 0 or +-1 and an addend 0 cost nothing, nor does a change of sign; what is done among constants is
-done off-line; sines and cosines are counted apart; x - x is nothing; an expression that stands in the text twice is
-computed once. Each scalar carries its value too.
-
-Every operation is charged to an equation: the numbers that stand in brackets in a trailing comment, as in `#
-(5.3.45a)`, of the line that caused it. That is the innermost running line with such a comment among the modules of
-`cayley.dynamics`; functions that those lines call, here or in other modules, need no comments.
+off-line. A factor 0 or +-1 and an addend 0 cost nothing, nor does a change of sign; sines and cosines are counted
+apart; x - x is nothing; an expression that stands in the text twice is computed once. Every operation is charged to an
+equation: the numbers in brackets in a trailing comment, as in `# (5.3.45a)`, of the innermost running line with such a
+comment among the modules of `cayley.dynamics`.
 """
 
 from __future__ import annotations

@@ -1,19 +1,12 @@
 """The published tables of operations, counted again: beside what is printed stands what the texts of this package cost.
 
-    by the rules    of Table 5.1: first cycles outside the loops, all others at full price
+    by the rules    of Table 5.1: first cycles outside the loops, all others at full price, what one more link costs on
+                    a base that moves in every way; nothing is left out because it is not needed later
     zeros folded    structural zeros of all cycles used, and what no joint force depends on left out
     compiled        what the compiler makes of the same text for one arm: shared and merged terms too
 Figures are multiplications M and additions A; a division counts as a multiplication; sines, cosines and tangents F are
-counted apart. Sources: Balafoutis & Patel, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section 6,
-E-75).
-
-The rules of Table 5.1: the first forward and the first backward cycle are written outside the loops, all others have
-their full price.
-
-The full price of a cycle is what one more link costs on a base that moves in every way; the first forward cycle knows
-that the base is at rest; the first backward cycle knows that nothing follows. Nothing is left out because it is not
-needed later, so the price is taken from the wrenches of all joints, not from their forces. Source: Balafoutis & Patel
-5.3.2, spec 4.5.
+counted apart. Sources: Balafoutis & Patel 5.3.2, Tables 5.1-5.3 (spec 4.2-4.6); Mladenova, Tables 2 and 3 (spec section
+6, E-75).
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     augmented     M qdd + V + G + A^T lambda = tau,   A qdd + b = 0                     b = A' qd
     projection    N^T M N pdd + N^T (M n + V + G) = N^T tau,   qd = N pd,   qdd = N pdd + n
     minimal       M_p pdd + V_p + G_p = tau_p          the same, multiplied out
-with Psi(q) = 0 in all of them; p are the coordinates of independent joints. The constraints push with - A^T lambda. N
-and n are found by Cramer's rule, D being the determinant of the columns of A of the other joints: where it is zero p
-does not determine them. Rows that are redundant are left out. Source: Ruggiu (4.15)-(4.29) and section 4.3.1.
+with Psi(q) = 0 in all of them; p are the coordinates of independent joints. N and n are found by Cramer's rule, D being
+the determinant of the columns of A of the other joints. Redundant rows are left out. Source: Ruggiu (4.15)-(4.29) and
+section 4.3.1.
 """
 
 from __future__ import annotations

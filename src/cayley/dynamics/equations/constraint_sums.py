@@ -1,8 +1,4 @@
-"""Constraints as exact sums of sines and cosines: residuals of rows, their derivatives by the coordinates.
-
-The frames that constraints join are on links, at letters of `frame_sums`.
-
-Frames on links with exact scalars: where they are, by letters l_i, and how they move with the coordinates.
+"""Constraints as exact sums of sines and cosines: residuals of rows, and their derivatives by the coordinates.
 
 Where link i has a frame, and carries no other link, it is at l_i, as the next link would be; of several the second,
 third, ... frame is at l_i_b, l_i_c. Directions of frames are numbers.

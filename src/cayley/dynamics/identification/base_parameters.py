@@ -1,13 +1,10 @@
 """Base parameters: the smallest set of combinations of the parameters that forces depend on.
 
-Numerically, from the regressor at random states: a column that depends on those before it is dropped, and its parameter
-regrouped with theirs. Structurally, without any state (`cayley.dynamics.identification.structure`): from the tips
-inwards each link keeps what only it can have and hands the rest to its parent. Both keep the same parameters, in the
-same combinations,
-
     pi_base = G pi         Y_base = the kept columns of Y         Y pi = Y_base pi_base.
-Those of a mechanism with constraints are fewer than those of its tree, or others, and are found numerically, at closed
-states. Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
+Numerically, from the regressor at random states, closed ones of a mechanism with constraints: a column that depends on
+those before it is dropped, and its parameter regrouped with theirs. Structurally, without any state (`structure`): from
+the tips inwards each link keeps what only it can have and hands the rest to its parent. Both keep the same parameters.
+Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991; Gautier & Khalil 1990.
 """
 
 from __future__ import annotations

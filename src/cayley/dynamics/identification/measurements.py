@@ -1,14 +1,10 @@
-"""Measured movements and forces: what identification starts from.
-
-Recorded, simulated with noise, or filtered from positions alone.
-
-What any number of samples say of base parameters, in a triangle for each force.
+"""Measured movements and forces, recorded, simulated with noise, or filtered from positions alone, and their sums: what
+any number of samples say of base parameters, in a triangle for each force.
 
     R_j^T R_j = [W_j tau_j]^T [W_j tau_j]         the rows of force j, one for each sample
 The triangles of two sets of samples, one below the other, give that of both: a log that is larger than memory is gone
-through once, in any number of pieces, side by side if there are workers. Estimates with any weights, covariances,
-condition numbers, leverages and residuals follow from them. No normal equations are formed, whose condition would be
-squared. Source: Demmel, Grigori, Hoemmen & Langou 2012 (TSQR).
+through once. Estimates with any weights, covariances and residuals follow, without normal equations, whose condition
+would be squared. Source: Demmel, Grigori, Hoemmen & Langou 2012 (TSQR).
 """
 
 from __future__ import annotations

@@ -1,26 +1,16 @@
-"""Generalised forces are linear in the mass properties: tau = Y(q, qd, qdd) pi. The regressor Y, and what the entries
-of pi are called.
+"""The regressor Y of generalised forces, linear in the mass properties, tau = Y(q, qd, qdd) pi, and of energies.
 
-A link moves as the Newton-Euler recursion says, whatever its mass; the force and the moment that it needs are linear in
-its ten moments,
+A link moves as the Newton-Euler recursion says, whatever its mass; its force and moment are linear in its ten moments,
 
     f = m a + W u         n = u x a + dual(W J)
-so the recursion inwards can be run on (6, 10) matrices instead of on vectors. Columns of joints may follow: the inertia
-of a rotor (vd), a constant offset (1), viscous friction (v), Coulomb friction (sign v), and the numbers of springs in
-which their torque is linear, of those that take part in the dynamics. Of a mechanism with constraints
-tau are the forces of its actuated joints, zero in the others: R^T times what the joints of its tree would need, with
-qd = R qd_a the motions that it can make. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapters 11 and 12.
+so the recursion inwards runs on (6, 10) matrices. Columns of joints may follow: the inertia of a rotor (vd), a constant
+offset (1), viscous friction (v), Coulomb friction (sign v), and the linear numbers of included springs. Of a mechanism
+with constraints tau are the forces of its actuated joints, zero in the others: R^T times what the joints of its tree
+need, with qd = R qd_a. Source: Balafoutis & Patel (5.3.46); Khalil & Dombre, chapters 11 and 12.
 
-Energies are linear in the mass properties: K = Y_K(q, qd) pi, P = Y_P(q) pi, with the parameters of the regressor of
-forces, in its order.
-
-    u, w   velocity of a link's origin and angular velocity, in the link's axes
-    R, s   its rotation, and the place of its origin, in the root's frame
-Of a link with the moments (m, n, J) about its origin
-
-    K = m u.u / 2 + n.(u x w) + (tr(J) w.w - w.J w) / 2         P = -m g.s - n.R^T g
-A rotor has v^2 / 2 by its inertia, a spring what it stores by its stiffness; friction and offsets have no energy.
-Source: Khalil & Dombre, section 12.4.
+    K = Y_K(q, qd) pi = m u.u / 2 + n.(u x w) + (tr(J) w.w - w.J w) / 2         P = Y_P(q) pi = -m g.s - n.R^T g
+of a link with velocity u of its origin and angular velocity w in its axes, rotation R and origin s in the root's frame.
+A rotor has v^2 / 2 by its inertia, a spring what it stores by its stiffness. Source: Khalil & Dombre, section 12.4.
 """
 
 from __future__ import annotations

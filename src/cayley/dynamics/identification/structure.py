@@ -1,24 +1,16 @@
-"""The moments of a link's mass that can be felt, from the structure alone: which moments belong to its parent as well,
-or to nothing.
+"""The moments of a link's mass that can be felt, from the structure alone, in the mechanism's own units.
 
 Energies are linear in the moments of each link. Moments of link i that leave the kinetic and the potential energy
 independent of the joint's own coordinate and velocity, whatever the parent does, might as well be the parent's. A tree
 loses its outermost link with its joint, then the next, so these moments, link by link, are all that cannot be told
-apart: their number is exact, for every kind of joint, for axes parallel to each other or to gravity, for floating
-bases. For a revolute joint about z in general position they are the mass on its axis (m, uz, Jzz), for a prismatic one
-the second moments, for a spherical one m, for a floating one none.
+apart, for every kind of joint and floating bases. For a revolute joint about z in general position they are the mass on
+its axis (m, uz, Jzz), for a prismatic one the second moments, for a spherical one m, for a floating one none.
 
     V     the twists (6) that a link can have, as a space
     F     rows (10 + 1): what multiplies the moments, and a constant, in the energies that a link can have, as a space
     B(q)  (10, 10): moments of the link as moments of its parent
 Poses of a joint enter as trigonometric polynomials of degree two, or the like, so a few positions of it stand for all
-of them. Source: the recursion of Wensing, Niemeyer & Slotine, Observability in inertial parameter identification; rules
-of Gautier & Khalil 1990.
-
-A mechanism in units of its own: its largest offset is 1, and so is gravity.
-
-What is rounding beside the moments of an arm of micrometres, or of one whose numbers are millimetres, is then the same
-as for any other.
+of them. Source: Wensing, Niemeyer & Slotine, Observability in inertial parameter identification; Gautier & Khalil 1990.
 """
 
 from __future__ import annotations

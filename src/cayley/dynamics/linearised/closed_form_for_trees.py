@@ -9,20 +9,12 @@ all it carries:
              by acceleration   0,        t,                     s
              by velocity       t,        (wp + w) x t,          (wp + w) x s + t x u
              by coordinate     wp x t,   ddwp + w x (wp x t),   Wp s - t x b + 2 (wp x t) x u
-with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. The forces and moments
-that follow are
+with the parent's wp, its rate and its tensor Wp seen from the link, and the link's own slide u. They ask for
     f = m da + e x U + 2 dw x dU                  n = E e - 2 L dw + U x da
-of the link with all it carries, whose moments are m, U, E and whose rates dU, L. Carried inwards they are what the
-joints before it feel. Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic joints (spec R8.3, R8.5); for
-joints with several velocities the same, direction by direction; equation (L-5) of docs/developers/theory/linearised.md.
-
-How the moments of a link with all that it carries change in time: what the derivatives of inverse dynamics by
-velocities consist of.
-
-    dU, dJ   rates of the first and second moments, as vectors and tensors in space, seen in the link's axes
-    h        angular momentum of what is carried, relative to the link's origin
-The rate tensor of the source is L with 2 L = dJ - tr(dJ) 1 + h~: the symmetric part turns like J and the skew part like
-a vector, which is cheaper than to turn L. Source: Balafoutis & Patel, section 7.3, Lemmas C-1 to C-12 (spec S1-87).
+of the link with all it carries, whose moments are m, U, E and whose rates dU, L; 2 L = dJ - tr(dJ) 1 + h~ with the rate
+dJ of the second moments and the angular momentum h about the link's origin, which is cheaper than to turn L. Carried
+inwards they are what the joints before it feel. Source: Balafoutis & Patel, Algorithm 7.1, completed for prismatic
+joints (spec R8.3, R8.5), Lemmas C-1 to C-12; equation (L-5) of docs/developers/theory/linearised.md.
 """
 
 from __future__ import annotations

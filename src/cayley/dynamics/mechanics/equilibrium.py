@@ -1,16 +1,14 @@
 """Static equilibria of a potential and their nature.
 
-Where the gradient of U(q) vanishes, the system can rest. If all eigenvalues of the Hessian are positive the equilibrium
-is stable, if one is negative it is unstable. A zero eigenvalue decides nothing (spec E-33): then the slope of U is
-looked at along the flat directions, all others at their best, in growing steps until it stands out of rounding and of
-what is left of the gradient; if hardly anything is left of that, in tiny steps with many digits, where the lowest power
-of U is all that counts:
+Where the gradient of U(q) vanishes, the system can rest: stable if all eigenvalues of the Hessian are positive,
+unstable if one is negative. A zero eigenvalue decides nothing (spec E-33): then the slope of U is looked at along the
+flat directions, all others at their best, in growing steps until it stands out of rounding, and in tiny steps with many
+digits, where the lowest power of U is all that counts:
 
     stable        U rises in every direction           unstable   U falls in some direction
     indifferent   U neither falls nor rises along a flat direction, over the whole reach
-    undecided     the slope changes its sign from one step to the next; or, among several flat directions, U rises so
-                  much less in some
-                  than in others that a direction, straight or bent, in which it falls may have been missed
+    undecided     the slope changes its sign from one step to the next; or U rises so much less in some flat directions
+                  than in others that a direction in which it falls may have been missed
 Source: Ruggiu (3.51), (3.52), (3.55), corrected as in spec E-33.
 """
 

@@ -1,25 +1,17 @@
 """Lagrange's equations of any system: you write its energies, the equations of motion come out as kernels.
 
-    q, qd, qdd   generalised coordinates, their rates and accelerations (n)
-    t            time, if the system depends on it
+    q, qd, qdd   generalised coordinates, their rates and accelerations (n)        t   time, if the system depends on it
     L = K - U    Lagrangian         p = dL/dqd   momenta         Q   applied forces         R   dissipation (Rayleigh)
     phi          holonomic constraints (h), phi(q, t) = 0, with A = dphi/dq and multipliers lam
 
-    d/dt (dL/dqd) - dL/dq + dR/dqd + A^T lam = Q + tau
-A system is scleronomic if none of its functions takes t, rheonomic if one does: then d/dt keeps the partial derivatives
-by t, and the kernels take t as their last argument. Q are the coefficients of virtual displacements, at frozen time;
-they may be taken from effective displacements only if the system is scleronomic. Sources: Ruggiu (3.40)-(3.50);
-Yamamoto (3.1), (3.2), (G.1)-(G.12), corrected as in spec E3-43.
-
-Equations of motion by derivatives of one scalar function, besides Lagrange's.
-
+    Lagrange       d/dt (dL/dqd) - dL/dq + dR/dqd + A^T lam = Q + tau
     Nielsen        dL'/dqd - 2 dL/dq = Q                  L' the rate of L
     Tzenov         (dL''/dqdd - 3 dL/dq) / 2 = Q          L'' the rate of L'; the jerk in it has no share
     Gibbs-Appell   dS/dqdd = Q                            S = 1/2 sum m a.a, half the masses times squared accelerations
-The first two hold for every L(q, qd, t), as dL'/dqd = dL/dq + d/dt dL/dqd and dL''/dqdd = dL/dq + 2 d/dt dL/dqd. The
-third needs no coordinates whose rates the velocities are: with the motions qd(q, pid), qdd(q, pid, pidd) that
-constraints on velocities allow it is dS/dpidd = P, P the forces along the pseudo-velocities, and no reactions appear.
-Source: named in Mladenova 3.2, after (125); spec S0-84.
+A system is rheonomic if one of its functions takes t: then the kernels take t as their last argument. Q are the
+coefficients of virtual displacements, at frozen time. Gibbs-Appell holds for pseudo-velocities too: dS/dpidd = P along
+the motions that constraints on velocities allow. Sources: Ruggiu (3.40)-(3.50); Yamamoto (3.1), (3.2), (G.1)-(G.12),
+corrected as in spec E3-43; Mladenova 3.2, after (125), spec S0-84.
 """
 
 from __future__ import annotations
